@@ -1,17 +1,24 @@
 //! Mentions in files of the application: build tools, CUDA headers, shared libraries.
 
+mod archives;
+mod folders;
 mod order;
+mod packages;
 mod recipes;
+mod started;
 
+use archives::{Runtimes, runs_archives};
+use folders::{Folder, is_cache, is_foreign_folder, is_system};
 use hashbrown::HashSet;
 use order::{Places, by_path};
+use started::started;
 
 use super::context::{Inode, InventoryContext};
 use super::packages::Packages;
 use super::value::{Mention, Searched, Toolkit};
 use crate::base::text::escape;
 use crate::formats::binary::FileFacts;
-use crate::formats::mentions::{Mentions, Sort};
+use crate::formats::mentions::{Habit, Mentions, STARTS, Sort};
 use crate::rootfs::{NodeId, NodeKind};
 
 /// Files that are searched. An application has some hundred.
@@ -41,8 +48,9 @@ pub(super) fn gather(
 ) -> MentionScan {
     let mut heard = MentionScan::default();
     let mut room = (FILES, BYTES);
-    let relevant =
-        context.binaries.iter().any(|binary| is_spoken_of(context, context.node(binary.node).name()));
+    // Or when libraries may be called orphans.
+    let relevant = packages.list.iter().any(|package| package.automatic.is_some())
+        || context.binaries.iter().any(|binary| is_spoken_of(context, context.node(binary.node).name()));
     let (mut lost, mut names) = (0_u64, 0);
     for layer in context.input.layers.iter().flatten() {
         lost = lost.saturating_add(layer.facts.lost_mentions());
@@ -50,16 +58,31 @@ pub(super) fn gather(
     heard.searched.left_out = lost;
     heard.searched.programs_left_out = u64::from(runs_archives(context));
     let (own_packages, started) = started(context, packages);
-    let choice = Choice { context, packages, toolkits, base_layers, relevant, own_packages, started };
-    for file in choice.files(&mut heard.searched.left_out) {
+    let runtimes = Runtimes::of(context);
+    let has_database =
+        packages.list.iter().any(|package| is_of_system(package.manager) && package.files.is_some());
+    let choice = Choice {
+        context,
+        packages,
+        toolkits,
+        base_layers,
+        relevant,
+        own_packages,
+        started,
+        runtimes,
+        has_database,
+    };
+    let mut room_of_packages = room;
+    for file in choice.files(&mut heard.searched) {
         let size = context.size(file.inode);
+        let room = if file.of_package { &mut room_of_packages } else { &mut room };
         if size > file.sort.most() || room.0 == 0 || size > room.1 {
             heard.searched.left_out += 1;
             // A text of that size is data; what runs may say anything.
             heard.searched.programs_left_out += u64::from(file.sort != Sort::Text);
             continue;
         }
-        room = (room.0 - 1, room.1 - size);
+        *room = (room.0 - 1, room.1 - size);
         let Some(mentions) = searched(context, file.inode) else {
             heard.searched.left_out += 1;
             heard.searched.programs_left_out += u64::from(file.sort != Sort::Text);
@@ -71,7 +94,11 @@ pub(super) fn gather(
         if let Some(mentions) = mentions {
             let room = NAMES.saturating_sub(names);
             let cut = mentions.cut || mentions.libraries.len() > room;
-            heard.searched.left_out += u64::from(cut);
+            let unbounded = is_unbounded(context, file.inode, mentions.habit);
+            heard.searched.left_out += u64::from(cut || unbounded);
+            heard.searched.programs_left_out += u64::from(unbounded);
+            let library = mentions.habit == Habit::Library && !is_of_interpreter(file.name);
+            heard.searched.libraries_left_out += u64::from(library);
             let told = mention(context, &file, mentions, room);
             names += told.as_ref().map_or(0, |told| told.libraries.len());
             heard.mentions.extend(told);
@@ -97,6 +124,30 @@ fn searched<'a>(context: &InventoryContext<'a>, inode: Inode) -> Option<Option<&
     context.input.bodies.mentions.get(&inode).map(Some)
 }
 
+/// Whether a program may start others whose names have no bounds in it.
+fn is_unbounded(context: &InventoryContext<'_>, inode: Inode, habit: Habit) -> bool {
+    let facts = context.layer(inode.0).and_then(|read| read.facts.binary(inode.1));
+    let is_static = matches!(facts, Some(FileFacts::Elf(elf)) if elf.is_static);
+    habit == Habit::Unbounded || habit == Habit::Rust && is_static
+}
+
+/// Whether a library is an interpreter's own: what it starts, scripts name.
+fn is_of_interpreter(name: &[u8]) -> bool {
+    const INTERPRETERS: [&[u8]; 10] = [
+        b"libpython",
+        b"libperl",
+        b"libruby",
+        b"libphp",
+        b"libR.",
+        b"libtcl",
+        b"liblua",
+        b"libnode",
+        b"libjvm",
+        b"libjli",
+    ];
+    INTERPRETERS.iter().any(|start| name.starts_with(start))
+}
+
 fn mention(
     context: &InventoryContext<'_>,
     file: &OwnFile<'_>,
@@ -110,26 +161,15 @@ fn mention(
     };
     let names = mentions.libraries.iter().filter(|name| !of_links(name));
     let libraries: Vec<String> = names.take(room).map(|name| escape(name)).collect();
-    let is_told = |word: &&&str| !(file.of_package || file.of_distribution) || OF_PACKAGES.contains(*word);
+    let is_told = |word: &&&'static str| match (file.of_distribution, file.of_package) {
+        (true, _) => packages::OF_PACKAGES.contains(*word),
+        (false, true) => packages::counts(word, &mentions.words, file.of_helper),
+        (false, false) => !STARTS.contains(*word),
+    };
     let words: Vec<&'static str> = mentions.words.iter().filter(is_told).copied().collect();
     let found = !words.is_empty() || !libraries.is_empty();
     found.then_some(Mention { node: file.node, words, libraries })
 }
-
-/// Words that count in packages too. Others, such as names of C compilers, occur in many packages that never run them.
-const OF_PACKAGES: [&str; 11] = [
-    "nvcc",
-    "ptxas",
-    "nvlink",
-    "fatbinary",
-    "cicc",
-    "libdevice",
-    "libnvvm",
-    "cpp_extension",
-    "load_inline",
-    "cuda_runtime.h",
-    "preload_dlls",
-];
 
 /// Who makes the packages of distributions, as their databases say. What such packages need for their own work
 /// they depend on; that `ps` knows the name of gcc is no service that compiles. A package with another maker may
@@ -157,6 +197,8 @@ struct OwnFile<'a> {
     sort: Sort,
     /// It belongs to a package of Python that the catalogue does not know.
     of_package: bool,
+    /// It belongs to a package that helps to build others.
+    of_helper: bool,
     /// It belongs to a package of the distribution.
     of_distribution: bool,
 }
@@ -176,12 +218,15 @@ struct Choice<'a> {
     own_packages: HashSet<usize>,
     /// Files named by the command: the application's, wherever they are.
     started: HashSet<NodeId>,
+    runtimes: Runtimes,
+    /// Whether the system's packages say which files are theirs.
+    has_database: bool,
 }
 
 impl<'a> Choice<'a> {
-    /// Scripts, settings and programs without an owning package and outside system folders, by path; then sources of
-    /// Python packages unknown to the catalogue. Each inode once.
-    fn files(&self, left_out: &mut u64) -> Vec<OwnFile<'a>> {
+    /// Scripts, settings and programs that no package owns, by path; then the sources of packages of Python that the
+    /// catalogue does not know. Each inode once.
+    fn files(&self, searched: &mut Searched) -> Vec<OwnFile<'a>> {
         let context = self.context;
         let folders = self.folders();
         let mut files: Vec<OwnFile<'a>> = Vec::new();
@@ -198,10 +243,14 @@ impl<'a> Choice<'a> {
             if above == Folder::Cache && context.rootfs.names(inode.0, inode.1).len() > 1 {
                 continue;
             }
+            if above == Folder::System && !started && self.is_of_system(inode) {
+                continue;
+            }
             let in_packages = above == Folder::Packages;
             let owner = self.packages.owners.of(node.id());
             let own = started || owner.is_some_and(|owner| self.own_packages.contains(&owner));
             if !own && self.is_known_owner(owner, in_packages) {
+                searched.known += u64::from(in_packages && name.ends_with(b".py"));
                 continue;
             }
             // Mentions in the application's own package count as one.
@@ -213,21 +262,44 @@ impl<'a> Choice<'a> {
             if is_paper(read.index.name(inode.1), read.index.dir_name(read.index.dir(inode.1))) {
                 continue;
             }
-            let Some(sort) = read.facts.mention_sort(read.index.name(inode.1), inode.1) else { continue };
+            let Some(sort) = read.facts.mention_sort(read.index.name(inode.1), inode.1) else {
+                let runs = u64::from(self.runtimes.run(context, folder, name));
+                searched.left_out += runs;
+                searched.programs_left_out += runs;
+                continue;
+            };
             if sort == Sort::Binary && is_known(context, inode, name) {
                 continue;
             }
             let of_distribution = owner
                 .and_then(|owner| self.packages.list.get(owner)?.maker.as_deref())
                 .is_some_and(|maker| DISTRIBUTIONS.iter().any(|known| maker.contains(known)));
-            files.push(OwnFile { node: node.id(), folder, name, inode, sort, of_package, of_distribution });
+            files.push(OwnFile {
+                node: node.id(),
+                folder,
+                name,
+                inode,
+                sort,
+                of_package,
+                of_helper: of_package && packages::is_helper(self.packages, owner),
+                of_distribution,
+            });
         }
-        *left_out += leave_out_long(&folders, &mut files);
+        searched.left_out += leave_out_long(&folders, &mut files);
         let mut files = by_path(context, files);
         files.sort_by_key(|file| file.of_package);
         let mut seen = HashSet::new();
         files.retain(|file| seen.insert(file.inode));
         files
+    }
+
+    /// Whether a package of the system owns a name of a file in one of the system's folders. Without a database all
+    /// there is the system's.
+    fn is_of_system(&self, inode: Inode) -> bool {
+        let is_of_system =
+            |owner: usize| self.packages.list.get(owner).is_some_and(|package| is_of_system(package.manager));
+        let mut names = self.context.rootfs.all_names(inode.0, inode.1);
+        !self.has_database || names.any(|name| self.packages.owners.of(name).is_some_and(is_of_system))
     }
 
     /// By node: whose files a folder holds, and the length of its path.
@@ -278,10 +350,17 @@ impl<'a> Choice<'a> {
         } else if of_packages || name == b".git" || is_foreign_folder(self.context, self.toolkits, path) {
             // Hooks and other files of a repository are run and read by git alone.
             Folder::Foreign
+        } else if above == Folder::Own && is_system(path) {
+            Folder::System
         } else {
             above
         }
     }
+}
+
+/// Whether a manager is that of a distribution.
+fn is_of_system(manager: &str) -> bool {
+    matches!(manager, "dpkg" | "rpm" | "apk")
 }
 
 /// Leaves out the last files in the order of the view when the paths of all are too long together. Returns how many.
@@ -306,84 +385,6 @@ fn is_spoken_of(context: &InventoryContext<'_>, name: &[u8]) -> bool {
         || context.catalog.component_of(name).is_some()
 }
 
-/// Packages that are the application, and files that the command names. A package that was installed from a
-/// folder or a repository has a `direct_url.json` (packaging.python.org).
-fn started(context: &InventoryContext<'_>, packages: &Packages) -> (HashSet<usize>, HashSet<NodeId>) {
-    let (mut own, mut started) = (HashSet::new(), HashSet::new());
-    let config = context.input.image.config.as_ref().and_then(|config| config.config().as_ref());
-    let words = |list: Option<&Vec<String>>| list.cloned().unwrap_or_default();
-    let command = config.map_or_else(Vec::new, |config| {
-        [words(config.entrypoint().as_ref()), words(config.cmd().as_ref())].concat()
-    });
-    let folders = context.variable("PATH").unwrap_or("/usr/local/bin:/usr/bin:/bin").to_owned();
-    let mut module = None;
-    for text in command.iter().take(WORDS) {
-        let parts = text.split(|c: char| c.is_whitespace() || "'\"();&|".contains(c));
-        for part in parts.filter(|part| !part.is_empty()).take(WORDS) {
-            if std::mem::replace(&mut module, (part == "-m").then_some(())).is_some() {
-                let name = part.split(['.', ':']).next().unwrap_or_default().as_bytes().to_vec();
-                for (place, package) in packages.list.iter().enumerate() {
-                    let folder = package.root.as_ref().map(|root| [root, &b"/"[..], &name].concat());
-                    let node = folder.and_then(|folder| context.paths.lookup(&folder));
-                    let first = node.and_then(|node| context.node(node).children().next());
-                    if first.is_some_and(|file| packages.owners.of(file.id()) == Some(place)) {
-                        own.insert(place);
-                    }
-                }
-            }
-            let found = if part.contains('/') {
-                context.paths.lookup(part.as_bytes())
-            } else {
-                let mut tries = folders.split(':').take(WORDS).map(|folder| format!("{folder}/{part}"));
-                tries.find_map(|path| context.paths.lookup(path.as_bytes()))
-            };
-            let file = found.filter(|node| context.node(*node).kind() == NodeKind::File);
-            started.extend(file);
-            own.extend(file.and_then(|node| packages.owners.of(node)));
-        }
-    }
-    for node in context.nodes_named(b"direct_url.json") {
-        own.extend(packages.owners.of(node));
-    }
-    // Whatever the catalogue or the distribution knows stays theirs: python and uvicorn are no application.
-    own.retain(|place| {
-        packages.list.get(*place).is_some_and(|package| {
-            matches!(package.manager, "pip" | "conda")
-                && context.catalog.framework_of_package(package.manager, &package.name).is_none()
-                && context.catalog.component_of_package(&package.name).is_none()
-        })
-    });
-    (own, started)
-}
-
-/// Whether the command starts an archive: Java programs, Python archives. These are not searched.
-fn runs_archives(context: &InventoryContext<'_>) -> bool {
-    let config = context.input.image.config.as_ref().and_then(|config| config.config().as_ref());
-    let lists = config.map(|config| [config.entrypoint().as_ref(), config.cmd().as_ref()]);
-    lists.into_iter().flatten().flatten().flatten().any(|text| {
-        text.split(|c: char| c.is_whitespace() || "'\"();&|=".contains(c)).any(|word| {
-            let name = word.rsplit('/').next().unwrap_or(word);
-            name == "java" || [".jar", ".war", ".pex", ".pyz", ".pyc"].iter().any(|end| name.ends_with(end))
-        })
-    })
-}
-
-/// Words of a command, and folders of a search path, that are looked at.
-const WORDS: usize = 256;
-
-/// Whose files a folder holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Folder {
-    /// Maybe the application's.
-    Own,
-    /// Packages of Python.
-    Packages,
-    /// Of a known other owner.
-    Foreign,
-    /// Those of the cache of a package manager.
-    Cache,
-}
-
 /// Whether a program or library is known to the catalogue, wherever it was copied: its needs are listed there.
 fn is_known(context: &InventoryContext<'_>, inode: Inode, name: &[u8]) -> bool {
     let known = |name: &[u8]| context.catalog.component_of(name).is_some() || context.catalog.is_driver(name);
@@ -404,53 +405,4 @@ fn is_paper(name: &[u8], folder: &[u8]) -> bool {
         || PAPERS.iter().any(|paper| lower.starts_with(paper))
             && !lower.ends_with(b".py")
             && !lower.ends_with(b".sh")
-}
-
-/// Whether a folder holds Python itself, a toolkit, or files of the system.
-fn is_foreign_folder(context: &InventoryContext<'_>, toolkits: &[Toolkit], path: &[u8]) -> bool {
-    is_standard_library(path)
-        || toolkits.iter().any(|toolkit| toolkit.root == path)
-        || context.catalog.toolkit_root(path).is_some()
-        || is_system(&[path, b"/"].concat())
-}
-
-/// Whether a folder is the cache of a package manager that keeps packages unpacked, and hard-links them into
-/// environments.
-fn is_cache(context: &InventoryContext<'_>, path: &[u8], name: &[u8]) -> bool {
-    if !matches!(name, b"uv" | b"pkgs" | b"store" | b"cache") {
-        return false;
-    }
-    let rule = context.catalog.is_devel_path(&[path, b"/x"].concat());
-    rule.is_some_and(|rule| rule.category == "package-caches" && rule.id.starts_with("cache-"))
-}
-
-/// Folders of the distribution, with or without a package. Services are configured in `/etc`, which is not one of them.
-fn is_system(path: &[u8]) -> bool {
-    const SYSTEM: [&[u8]; 16] = [
-        b"/usr/include/",
-        b"/usr/share/",
-        b"/usr/lib/",
-        b"/usr/lib32/",
-        b"/usr/lib64/",
-        b"/lib/",
-        b"/lib32/",
-        b"/lib64/",
-        b"/var/cache/",
-        b"/var/lib/",
-        b"/var/log/",
-        b"/var/spool/",
-        b"/run/",
-        b"/proc/",
-        b"/sys/",
-        b"/dev/",
-    ];
-    SYSTEM.iter().any(|folder| path.starts_with(folder))
-}
-
-/// Whether a folder is `lib/python3.12` of a Python: its makefiles and settings name the compiler it was built with.
-/// Packages in it have folders of their own.
-fn is_standard_library(path: &[u8]) -> bool {
-    let mut parts = path.rsplit(|byte| *byte == b'/');
-    let version = parts.next().and_then(|name| name.strip_prefix(b"python")).and_then(<[u8]>::first);
-    version.is_some_and(u8::is_ascii_digit) && matches!(parts.next(), Some(b"lib" | b"lib64"))
 }

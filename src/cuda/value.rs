@@ -63,7 +63,7 @@ pub struct Inventory {
 /// A file that names tools of the build, headers of CUDA, or shared libraries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mention {
-    /// The file: without an owning package, outside system folders.
+    /// The file: no package of the system owns it.
     pub node: NodeId,
     /// The words of [`WORDS`](crate::formats::mentions::WORDS) that it holds, in their order.
     pub words: Vec<&'static str>,
@@ -83,6 +83,10 @@ pub struct Searched {
     /// Of them: scripts and programs, which may start and open anything. One more when the command starts an
     /// archive of Java or Python.
     pub programs_left_out: u64,
+    /// Libraries that start programs: they were searched, but not for all tools.
+    pub libraries_left_out: u64,
+    /// Sources of Python packages that the catalogue knows: they are not searched, what they read stands there.
+    pub known: u64,
 }
 
 /// Flavour of NVIDIA's CUDA images, and what a toolkit is like.

@@ -7,8 +7,8 @@ mod words;
 
 use std::collections::BTreeSet;
 
-pub(super) use words::tool_name;
-use words::{WITH_NVCC, WORDS, known};
+use words::{WITH_NVCC, WORDS, known, told};
+pub(super) use words::{heard_as, is_unheard_in_libraries, tool_name};
 
 use super::facts::Facts;
 use super::named::TOLD;
@@ -227,7 +227,7 @@ impl Demands {
     fn word(&mut self, word: &str, certainty: Certainty, who: &str, user: &dyn Fn() -> User) {
         let Some((word, reads)) = WORDS.iter().find(|(known, _)| *known == word) else { return };
         for read in *reads {
-            let why = format!("mentions {word}");
+            let why = format!("names {}", told(word));
             let (who, user) = (who.to_owned(), user());
             self.add(read, &Demand { certainty, who, user, why, site: None, whole_toolkit: true });
         }

@@ -54,6 +54,8 @@ enum Because {
     Named(User),
     /// Nothing mentions it, but not all programs that may start it could be searched.
     Unsearched,
+    /// Its name is not among those that files are searched for.
+    Unheard,
     /// A tool in a Python package without a known user.
     Tool,
     /// Only its path matches.
@@ -123,9 +125,11 @@ fn verdict(facts: &Facts<'_>, because: &Because) -> Verdict {
     match because {
         Because::Hidden | Because::Free => Verdict::Safe,
         Because::Loaded => Verdict::Needed,
-        Because::Tool | Because::Unsearched | Because::Doubtful(_) | Because::Named(User::File(_)) => {
-            Verdict::Unsure
-        }
+        Because::Tool
+        | Because::Unsearched
+        | Because::Unheard
+        | Because::Doubtful(_)
+        | Because::Named(User::File(_)) => Verdict::Unsure,
         Because::Named(_) => Verdict::Needed,
         Because::Read(demands) => {
             let mut demands = demands.iter().filter_map(|place| facts.demands.get(*place));
@@ -193,7 +197,7 @@ fn follow_programs(facts: &Facts<'_>, judged: &mut [(&ClassifiedFile<'_>, Becaus
     let owner = |sorted: &ClassifiedFile<'_>| facts.owner(sorted.item.node?);
     let mut used: BTreeMap<usize, Because> = BTreeMap::new();
     for (sorted, because, _) in judged.iter() {
-        if !matches!(because, Because::Read(_) | Because::Named(_)) {
+        if !matches!(because, Because::Read(_) | Because::Named(_) | Because::Unheard) {
             continue;
         }
         let Some(package) = owner(sorted) else { continue };
@@ -251,9 +255,14 @@ fn because(
         return (Because::Named(user), None);
     }
     let copy = site_root(path).map(|(site, _)| site);
-    let names = read_as(facts, sorted).chain(tool_names(sorted, path)).chain(libraries(facts, sorted, path));
+    let heard = heard_as(sorted, path);
+    let names = read_as(facts, sorted)
+        .chain(tool_names(sorted, path))
+        .chain(libraries(facts, sorted, path))
+        .chain(heard.iter().flatten().copied());
+    let names: BTreeSet<&str> = names.collect();
     let mut demands: Vec<u32> =
-        names.flat_map(|name| facts.demands.on(name, copy).take(MOST_READERS)).collect();
+        names.iter().flat_map(|name| facts.demands.on(name, copy).take(MOST_READERS)).collect();
     demands.sort_unstable();
     demands.dedup();
     if !demands.is_empty() {
@@ -268,10 +277,29 @@ fn because(
     }
     // Files that are run or opened by name may be mentioned in files that were not searched.
     let by_name = matches!(sorted.category, Category::Compilers | Category::BuildTools) || object.is_some();
-    if facts.named.cut || (by_name && facts.inventory.searched.programs_left_out > 0) {
+    let searched = &facts.inventory.searched;
+    let in_libraries = names.iter().any(|name| super::demand::is_unheard_in_libraries(name));
+    if facts.named.cut
+        || (by_name && searched.programs_left_out > 0)
+        || (in_libraries && searched.libraries_left_out > 0)
+    {
         return (Because::Unsearched, None);
     }
+    if heard.is_some_and(|heard| heard.is_empty()) && searched.files > 0 {
+        return (Because::Unheard, None);
+    }
     (Because::Free, None)
+}
+
+/// What a compiler or build tool is read as by its name; empty when files are not searched for that. `None` for what
+/// nobody starts by its name.
+fn heard_as(sorted: &ClassifiedFile<'_>, path: &[u8]) -> Option<BTreeSet<&'static str>> {
+    let (folder, name) = path.split_at(path.iter().rposition(|byte| *byte == b'/')?);
+    let name = str::from_utf8(&name[1..]).ok()?;
+    let is_program = folder.ends_with(b"/bin") || folder.ends_with(b"/sbin");
+    let is_tool = matches!(sorted.category, Category::Compilers | Category::BuildTools);
+    // Programs with such names are parts of others.
+    (is_tool && is_program && !name.starts_with('_')).then(|| super::demand::heard_as(name))
 }
 
 /// The name of everything installed outside toolkits that compiling or linking at run time reads.
@@ -280,6 +308,10 @@ fn libraries(facts: &Facts<'_>, sorted: &ClassifiedFile<'_>, path: &[u8]) -> Opt
         matches!(sorted.category, Category::Headers | Category::StaticLibraries | Category::BuildMetadata);
     (is_read && facts.catalog.toolkit_root(path).is_none()).then_some("libraries")
 }
+
+/// Folders of data of autotools.
+const AUTOTOOLS: [&[u8]; 4] =
+    [b"/usr/share/autoconf/", b"/usr/share/automake-", b"/usr/share/libtool/", b"/usr/share/bison/"];
 
 /// The name of a tool that the rules do not list as read.
 fn tool_names(sorted: &ClassifiedFile<'_>, path: &[u8]) -> Option<&'static str> {
@@ -293,6 +325,9 @@ fn tool_names(sorted: &ClassifiedFile<'_>, path: &[u8]) -> Option<&'static str> 
         (Category::BuildTools, "cmake" | "ctest" | "cpack") => Some("cmake"),
         (Category::BuildTools, name) if name == "git" || name.starts_with("git-") => Some("git"),
         (Category::BuildTools, _) if path.windows(10).any(|part| part == b"/git-core/") => Some("git"),
+        (Category::BuildTools, _) if AUTOTOOLS.iter().any(|folder| path.starts_with(folder)) => {
+            Some("autotools")
+        }
         _ => None,
     }
 }
@@ -336,6 +371,17 @@ fn draft(facts: &Facts<'_>, key: Key, group: Group) -> Option<Draft> {
             draft.proof.push(super::rules::searched(facts, "them"));
             draft.question =
                 Some("Do the programs that were not searched run or open these files?".to_owned());
+        }
+        Because::Unheard => {
+            "Nothing that is known uses these programs. Files are not searched for their names."
+                .clone_into(&mut draft.reason);
+            let names = draft.items.iter().filter_map(|item| item.node).map(|node| facts.shown(node));
+            let names: BTreeSet<String> = names.filter(|path| path.contains("bin/")).collect();
+            let first = elide_middle(names.first().map_or("", String::as_str), TOLD);
+            draft.question = Some(match names.len() {
+                1 => format!("Does the service start {first}?"),
+                count => format!("Does the service start {first} or another of these {count} programs?"),
+            });
         }
         Because::Tool => {
             "A Python package contains these tools. No framework known to run them is installed."

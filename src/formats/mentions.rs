@@ -2,18 +2,21 @@
 //! drawn elsewhere.
 
 mod command;
+mod habits;
+mod keys;
 mod words;
 
 use std::collections::BTreeSet;
-use std::sync::LazyLock;
 
 use memchr::memrchr;
-use regex::bytes::Regex;
 use serde::{Deserialize, Serialize};
 
 use crate::base::convert::in_memory;
-pub use words::WORDS;
-use words::{KEYS, SHARED, Word};
+pub use habits::Habit;
+use habits::Habits;
+use keys::{BINARY, Finder, Key, LONGEST, PROGRAM, TEXT};
+use words::{SHARED, Word};
+pub use words::{STARTS, WORDS};
 
 /// Larger texts are data: no script that a person or a tool wrote has so many bytes.
 pub const TEXT_BYTES: u64 = 1 << 20;
@@ -40,12 +43,14 @@ pub struct Mentions {
     pub libraries: Vec<Vec<u8>>,
     /// Whether there is more than was kept: more names of libraries, or more places than are looked at.
     pub cut: bool,
+    /// Why a binary may name more than was found.
+    pub habit: Habit,
 }
 
 impl Mentions {
     /// Whether nothing was found.
     pub fn is_empty(&self) -> bool {
-        self.words.is_empty() && self.libraries.is_empty() && !self.cut
+        self.words.is_empty() && self.libraries.is_empty() && !self.cut && self.habit == Habit::Plain
     }
 
     /// Whether a search could have found them: names within their bounds and in order.
@@ -77,15 +82,47 @@ impl Sort {
     /// Kind of a file by its name. Others are recognised by content: text that begins with `#!` is a
     /// [`Script`](Self::Script), an ELF program or shared object is a [`Binary`](Self::Binary).
     pub fn by_name(name: &[u8]) -> Option<Self> {
-        if matches!(name, b"Makefile" | b"Procfile") {
+        const FILES: [&[u8]; 18] = [
+            b"Brewfile",
+            b"Capfile",
+            b"Dockerfile",
+            b"GNUmakefile",
+            b"Gemfile",
+            b"Guardfile",
+            b"Jenkinsfile",
+            b"Justfile",
+            b"Makefile",
+            b"Procfile",
+            b"Rakefile",
+            b"SConscript",
+            b"SConstruct",
+            b"Thorfile",
+            b"Vagrantfile",
+            b"justfile",
+            b"makefile",
+            b"wscript",
+        ];
+        if FILES.contains(&name) {
             return Some(Self::Script);
         }
         let dot = name.iter().rposition(|byte| *byte == b'.')?;
         match &name[dot + 1..] {
+            // Settings, and languages whose remarks begin with `#`.
             b"py" | b"sh" | b"bash" | b"pl" | b"rb" | b"toml" | b"yaml" | b"yml" | b"cfg" | b"conf"
-            | b"ini" | b"service" | b"R" | b"jl" | b"env" | b"properties" => Some(Self::Script),
+            | b"ini" | b"service" | b"R" | b"jl" | b"env" | b"properties" | b"awk" | b"bats" | b"cr"
+            | b"csh" | b"ex" | b"exs" | b"exp" | b"fish" | b"gemspec" | b"hcl" | b"jq" | b"ksh" | b"mk"
+            | b"nim" | b"nix" | b"path" | b"pm" | b"ps1" | b"psm1" | b"pyw" | b"r" | b"rake" | b"raku"
+            | b"ru" | b"sed" | b"socket" | b"tcl" | b"tf" | b"timer" | b"tcsh" | b"zsh" => Some(Self::Script),
             b"js" | b"mjs" | b"cjs" | b"ts" | b"tsx" | b"txt" | b"xml" | b"pbtxt" | b"lua" | b"json"
-            | b"ipynb" => Some(Self::Text),
+            | b"ipynb" | b"asp" | b"aspx" | b"bat" | b"cgi" | b"clj" | b"cljc" | b"cljs" | b"cmd"
+            | b"coffee" | b"cs" | b"cshtml" | b"csx" | b"cts" | b"dart" | b"edn" | b"ejs" | b"el"
+            | b"erb" | b"erl" | b"escript" | b"fcgi" | b"fs" | b"fsx" | b"ftl" | b"go" | b"gradle"
+            | b"groovy" | b"hbs" | b"hs" | b"inc" | b"j2" | b"java" | b"jinja" | b"jinja2" | b"json5"
+            | b"jsonc" | b"jsp" | b"jsx" | b"kt" | b"kts" | b"lisp" | b"ml" | b"mts" | b"mustache"
+            | b"php" | b"php5" | b"php7" | b"php8" | b"phtml" | b"rkt" | b"scala" | b"scm" | b"svelte"
+            | b"swift" | b"template" | b"tmpl" | b"tpl" | b"twig" | b"vue" | b"vb" | b"vbs" => {
+                Some(Self::Text)
+            }
             _ => None,
         }
     }
@@ -225,45 +262,64 @@ impl State {
 
 #[derive(Default)]
 struct Found {
-    /// Bits of [`WORDS`] by place.
-    words: u64,
+    /// Places in [`WORDS`].
+    words: BTreeSet<usize>,
+    /// Words of a binary that count when it starts programs.
+    maybe: BTreeSet<usize>,
     libraries: BTreeSet<Vec<u8>>,
     places: usize,
     cut: bool,
+    habits: Habits,
 }
 
-/// Finds the keys of all words. Short literals, so that it runs as one vectorised search without an automaton.
-static FINDER: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let keys: Vec<String> = KEYS.iter().map(|key| regex::escape(key.text)).collect();
-    Regex::new(&keys.join("|")).ok()
-});
+/// Whether a word at a place means a program.
+#[derive(Clone, Copy)]
+enum Counts {
+    Yes,
+    /// The place says too little: any program may have such a string.
+    WhenItStartsPrograms,
+    No,
+}
+
+impl Counts {
+    fn of(counts: bool) -> Self {
+        if counts { Self::Yes } else { Self::No }
+    }
+}
 
 impl Found {
-    fn finish(self) -> Mentions {
-        let has = |place: usize| self.words >> place & 1 == 1;
+    fn finish(mut self) -> Mentions {
+        if self.habits.starts() {
+            self.words.append(&mut self.maybe);
+        }
         Mentions {
-            words: (0..WORDS.len()).filter(|place| has(*place)).map(|place| WORDS[place]).collect(),
+            words: self.words.into_iter().filter_map(|place| WORDS.get(place).copied()).collect(),
             libraries: self.libraries.into_iter().collect(),
             cut: self.cut,
+            habit: self.habits.habit(),
         }
     }
 
     /// Calls `look` with the place and key of each key that begins within `range`.
     fn places(
         &mut self,
+        finder: &Finder,
         bytes: &[u8],
         range: std::ops::Range<usize>,
-        mut look: impl FnMut(&mut Self, usize, &words::Key),
+        mut look: impl FnMut(&mut Self, usize, &Key),
     ) {
-        let Some(finder) = &*FINDER else {
-            self.cut = true;
-            return;
-        };
-        // The longest key has four bytes.
-        let bytes = &bytes[..bytes.len().min(range.end.saturating_add(3))];
+        let bytes = &bytes[..bytes.len().min(range.end.saturating_add(LONGEST - 1))];
         let mut at = range.start;
-        while let Some(hit) = finder.find_at(bytes, at.min(bytes.len())) {
-            if hit.start() >= range.end {
+        loop {
+            let (start, key) = match finder.next(bytes, at.min(bytes.len())) {
+                Ok(Some(hit)) => hit,
+                Ok(None) => return,
+                Err(keys::Broken) => {
+                    self.cut = true;
+                    return;
+                }
+            };
+            if start >= range.end {
                 return;
             }
             self.places += 1;
@@ -271,46 +327,87 @@ impl Found {
                 self.cut = true;
                 return;
             }
-            at = hit.start() + 1;
-            if let Some(key) = KEYS.iter().find(|key| key.text.as_bytes() == hit.as_bytes()) {
-                look(self, hit.start(), key);
-            }
+            at = start + 1;
+            look(self, start, key);
         }
     }
 
     fn search_text(&mut self, text: &[u8], remarks: bool) {
-        // The line of the place before, and whether it is a remark: lines may be long.
-        let mut line = (0, None);
-        let mut seen = 0;
-        self.places(text, 0..text.len(), |found, at, key| {
-            if let Some(newline) = memrchr(b'\n', &text[seen..at]) {
-                line = (seen + newline + 1, None);
+        let shell = words::is_shell(text);
+        let counts = |word: Word, place: &std::ops::Range<usize>, line: usize| {
+            if word.is_weak() {
+                command::in_commands(text, place, line, word.text, shell)
+            } else {
+                !word.is_english() || command::in_text(text, place, line, word.text)
             }
-            seen = at;
-            let start = line.0;
-            if remarks && *line.1.get_or_insert_with(|| words::is_remark(&text[start..])) {
-                return;
-            }
-            found.look(text, at, key, true, |word, place| {
-                !word.is_english() || command::in_text(text, &place, start, word.text)
+        };
+        for finder in &*TEXT {
+            // The line of the place before, and whether it is a remark: lines may be long.
+            let mut line = (0, None);
+            let mut seen = 0;
+            self.places(finder, text, 0..text.len(), |found, at, key| {
+                if let Some(newline) = memrchr(b'\n', &text[seen..at]) {
+                    line = (seen + newline + 1, None);
+                }
+                seen = at;
+                // A key may begin with the end of the line before.
+                let own = if text[at] == b'\n' { (at + 1, None) } else { line };
+                let is_remark = own.1.unwrap_or_else(|| remarks && words::is_remark(&text[own.0..]));
+                if text[at] != b'\n' {
+                    line.1 = Some(is_remark);
+                }
+                if !is_remark {
+                    found.look(text, at, key, true, |word, place| Counts::of(counts(word, place, own.0)));
+                }
             });
-        });
+        }
+        // Keys of the shortest words begin before them.
+        for (number, word) in WORDS.iter().enumerate().filter(|(_, word)| word.len() < LONGEST) {
+            let place = 0..word.len();
+            if text.starts_with(word.as_bytes())
+                && words::stands_alone(text, 0, place.end, word)
+                && counts(Word { text: word }, &place, 0)
+            {
+                self.words.insert(number);
+            }
+        }
     }
 
-    /// `at_start` says that the first of these bytes is the first of the file.
+    /// `at_start` says that the first of these bytes is the first of the file. Ranges follow each other.
     fn search_binary(&mut self, bytes: &[u8], range: std::ops::Range<usize>, at_start: bool) {
-        self.places(bytes, range, |found, at, key| {
-            found.look(bytes, at, key, at_start, |word, place| command::in_binary(bytes, &place, word));
+        if at_start && range.start == 0 {
+            self.habits.begin(bytes);
+        }
+        self.places(&keys::HABITS, bytes, range.clone(), |found, at, key| {
+            found.habits.look(bytes, at, key.text, range.start);
         });
+        let counts = |word: Word, place: &std::ops::Range<usize>| {
+            if word.is_weak() && command::is_whole(bytes, place) {
+                Counts::WhenItStartsPrograms
+            } else {
+                Counts::of(command::in_binary(bytes, place, word))
+            }
+        };
+        self.places(&BINARY, bytes, range.clone(), |found, at, key| {
+            found.look(bytes, at, key, at_start, counts)
+        });
+        if let Some(from) = self.habits.program(&range) {
+            for finder in &*PROGRAM {
+                self.places(finder, bytes, from..range.end, |found, at, key| {
+                    found.look(bytes, at, key, at_start, counts);
+                });
+            }
+        }
+        self.habits.passed(range.len());
     }
 
     fn look(
         &mut self,
         bytes: &[u8],
         at: usize,
-        key: &words::Key,
+        key: &Key,
         at_start: bool,
-        counts: impl Fn(Word, std::ops::Range<usize>) -> bool,
+        counts: impl Fn(Word, &std::ops::Range<usize>) -> Counts,
     ) {
         if key.text == SHARED {
             if let Some(name) = words::library(bytes, at, at_start) {
@@ -322,20 +419,21 @@ impl Found {
             }
             return;
         }
-        for (number, offset) in key.words {
-            let bit = 1_u64 << number;
-            let Some(text) = WORDS.get(*number) else { continue };
-            let Some(start) = at.checked_sub(*offset).filter(|_| self.words & bit == 0) else { continue };
-            let end = start + text.len();
-            if bytes.get(start..end) != Some(text.as_bytes())
-                || !words::stands_alone(bytes, start, end, text)
-                || command::is_ident(bytes, &(start..end))
+        for (number, shift) in &key.words {
+            let Some(text) = WORDS.get(*number).filter(|_| !self.words.contains(number)) else { continue };
+            let Some(start) = at.checked_add_signed(*shift) else { continue };
+            let place = start..start + text.len();
+            if bytes.get(place.clone()) != Some(text.as_bytes())
+                || !words::stands_alone(bytes, place.start, place.end, text)
+                || command::is_ident(bytes, &place)
             {
                 continue;
             }
-            if counts(Word { text }, start..end) {
-                self.words |= bit;
-            }
+            match counts(Word { text }, &place) {
+                Counts::Yes => self.words.insert(*number),
+                Counts::WhenItStartsPrograms => self.maybe.insert(*number),
+                Counts::No => false,
+            };
         }
     }
 }

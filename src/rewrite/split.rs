@@ -5,9 +5,11 @@
 //! image needs at run time.
 
 mod bases;
+mod effects;
 mod from;
 mod keep;
 mod lines;
+mod operands;
 mod owners;
 mod packages;
 mod roots;

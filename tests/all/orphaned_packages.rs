@@ -15,6 +15,7 @@ use crate::fixtures::layout::Layout;
 use crate::fixtures::packages::{apk_installed, dpkg_list, dpkg_status};
 use crate::fixtures::packing::Packing;
 use crate::fixtures::rpm;
+use crate::fixtures::service::wheel;
 use crate::fixtures::tarball::{Member, file, symlink, tar};
 use crate::support::{Place, Report};
 
@@ -238,6 +239,42 @@ fn a_package_stays_that_the_application_uses_without_saying_so() {
     stays([service(&[]), vec![script]].concat());
     // By a link.
     stays([service(&[]), vec![symlink("opt/app/lib/libicuuc.so", ICU)]].concat());
+}
+
+/// A development package, installed by name, with the library that it is for.
+fn portaudio(automatic: bool) -> Vec<Deb> {
+    let header = file("usr/include/portaudio.h", "/* x */\n");
+    vec![
+        libc(),
+        deb("portaudio19-dev", "libportaudio2, libjack0", automatic, vec![header]),
+        deb("libportaudio2", "libc6, libjack0", true, vec![library("libportaudio.so.2", &["libjack.so.0"])]),
+        deb("libjack0", "libc6", true, vec![library("libjack.so.0", &[])]),
+    ]
+}
+
+#[test]
+fn libraries_of_named_development_packages_are_a_question_where_an_interpreter_stays() {
+    let library = "/usr/lib/x86_64-linux-gnu/libportaudio.so.2";
+    let needed = "/usr/lib/x86_64-linux-gnu/libjack.so.0";
+    let python = || vec![program("usr/local/bin/python3.12", &[]), program("srv/service", &[])];
+    let report = run(&portaudio(false), python());
+    all(&report, &[(library, "unsure"), (needed, "unsure")]);
+    let asked = found(&report).iter().any(|one| one["question"].as_str().unwrap().contains("libportaudio2"));
+    assert!(asked, "{:#?}", found(&report));
+    // Nothing but programs, whose strings were searched.
+    all(&run(&portaudio(false), service(&[])), &[(library, "safe"), (needed, "safe")]);
+    // What tools brought is no library of the application.
+    all(&run(&cmake(), python()), &[(XML, "safe"), (ICU, "safe")]);
+}
+
+#[test]
+fn sources_of_python_packages_are_searched_for_libraries() {
+    let site = "usr/local/lib/python3.12/site-packages";
+    let source = b"ffi.dlopen('libicuuc.so.72')\n".to_vec();
+    let mut application = wheel(site, "weasyprint", "62.0", &[("weasyprint/ffi.py", source)]);
+    application.extend(service(&[]));
+    let report = run(&cmake(), application);
+    all(&report, &[(ICU, "-")]);
 }
 
 /// `git`, which needs Perl, and a tool with a program.

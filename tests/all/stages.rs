@@ -5,6 +5,7 @@ mod bases;
 mod built;
 mod files;
 mod packages;
+mod meaning;
 mod parts;
 mod python;
 mod refusals;

@@ -1,14 +1,22 @@
 //! Names of what is read at run time, and the words in files and commands that imply it.
 
+use std::collections::BTreeSet;
+
+use crate::formats::mentions::{Scanner, Sort};
+
 /// Names of what is read, each with the predicate of a sentence about its reader.
-const NAMES: [(&str, &str); 19] = [
+const NAMES: [(&str, &str); 26] = [
+    ("autotools", "runs autotools, m4, bison or flex"),
+    ("bazel", "runs bazel"),
     ("builder-resources", "builds TensorRT engines with the builder resources"),
+    ("ccache", "runs ccache"),
     ("cmake", "builds with CMake, make or similar"),
     ("compiler", "runs a C or C++ compiler, which reads the system headers"),
     ("cudadevrt", "links libcudadevrt into compiled kernels"),
     ("cudart-static", "may link with nvcc, which uses the static CUDA runtime"),
     ("cupti", "profiles with CUPTI"),
     ("debugger", "runs a debugger"),
+    ("dpkg-dev", "builds packages of Debian"),
     ("git", "runs git"),
     ("headers", "compiles kernels against the CUDA headers"),
     ("headers-numpy", "compiles extensions against the NumPy headers"),
@@ -19,15 +27,18 @@ const NAMES: [(&str, &str); 19] = [
     ("make", "runs make"),
     ("ninja", "builds extensions with ninja"),
     ("nvcc", "compiles CUDA code with nvcc"),
+    ("patchelf", "runs patchelf"),
     ("profiler", "runs a profiler"),
     ("ptxas", "assembles kernels with ptxas"),
+    ("rpmbuild", "builds packages of rpm"),
+    ("swig", "runs swig"),
 ];
 
 /// Read by nvcc besides nvcc itself.
 pub(super) const WITH_NVCC: [&str; 5] = ["ptxas", "libdevice", "headers", "cudadevrt", "cudart-static"];
 
-/// Names implied by words in files and commands.
-pub(super) const WORDS: [(&str, &[&str]); 43] = [
+/// What words in files and commands ask for; the first is what a program of this name is read as.
+pub(super) const WORDS: [(&str, &[&str]); 117] = [
     ("cc", &["compiler", "libraries"]),
     ("c++", &["compiler", "libraries"]),
     ("c99", &["compiler", "libraries"]),
@@ -71,7 +82,110 @@ pub(super) const WORDS: [(&str, &[&str]); 43] = [
     ("ncu", &["profiler"]),
     ("nvprof", &["profiler"]),
     ("perf", &["profiler"]),
+    ("addr2line", &["compiler"]),
+    ("ar", &["compiler"]),
+    ("c++filt", &["compiler"]),
+    ("dwp", &["compiler"]),
+    ("elfedit", &["compiler"]),
+    ("gcov", &["compiler"]),
+    ("gofmt", &["compiler"]),
+    ("gp-archive", &["compiler"]),
+    ("gp-collect", &["compiler"]),
+    ("gp-display", &["compiler"]),
+    ("gprof", &["compiler"]),
+    ("gprofng", &["compiler"]),
+    ("lld", &["compiler"]),
+    ("llvm", &["compiler"]),
+    ("lto-dump", &["compiler"]),
+    ("nm", &["compiler"]),
+    ("objcopy", &["compiler"]),
+    ("objdump", &["compiler"]),
+    ("ranlib", &["compiler"]),
+    ("readelf", &["compiler"]),
+    ("size", &["compiler"]),
+    ("strings", &["compiler"]),
+    ("strip", &["compiler"]),
+    ("gencat", &["compiler"]),
+    ("memusage", &["compiler"]),
+    ("mtrace", &["compiler"]),
+    ("sotruss", &["compiler"]),
+    ("sprof", &["compiler"]),
+    ("rpcgen", &["compiler"]),
+    ("as", &["compiler", "libraries"]),
+    ("c89", &["compiler", "libraries"]),
+    ("cpp", &["compiler", "libraries"]),
+    ("aclocal", &["autotools"]),
+    ("autoconf", &["autotools"]),
+    ("autoheader", &["autotools"]),
+    ("autom4te", &["autotools"]),
+    ("automake", &["autotools"]),
+    ("autoreconf", &["autotools"]),
+    ("autoscan", &["autotools"]),
+    ("autoupdate", &["autotools"]),
+    ("bison", &["autotools"]),
+    ("flex", &["autotools"]),
+    ("ifnames", &["autotools"]),
+    ("libtool", &["autotools"]),
+    ("libtoolize", &["autotools"]),
+    ("m4", &["autotools"]),
+    ("yacc", &["autotools"]),
+    ("bin2c", &["nvcc"]),
+    ("cu++filt", &["nvcc"]),
+    ("tileiras", &["nvcc"]),
+    ("ccmake", &["cmake"]),
+    ("cpack", &["cmake"]),
+    ("ctest", &["cmake"]),
+    ("pkgconf", &["cmake"]),
+    ("-config", &["compiler", "libraries"]),
+    ("bazel", &["bazel", "compiler", "libraries"]),
+    ("ccache", &["ccache", "compiler", "libraries"]),
+    ("gmake", &["make", "cmake", "compiler", "libraries"]),
+    ("make-first-existing-target", &["make"]),
+    ("dpkg-", &["dpkg-dev", "make", "compiler", "libraries"]),
+    ("rpmbuild", &["rpmbuild", "make", "compiler", "libraries"]),
+    ("swig", &["swig"]),
+    ("patchelf", &["patchelf"]),
+    ("git-receive-pack", &["git"]),
+    ("git-shell", &["git"]),
+    ("git-upload-archive", &["git"]),
+    ("git-upload-pack", &["git"]),
+    ("scalar", &["git"]),
+    ("gcore", &["debugger"]),
+    ("gdbserver", &["debugger"]),
+    ("gstack", &["debugger"]),
+    ("lldb", &["debugger"]),
+    ("ltrace", &["debugger"]),
+    ("vgdb", &["debugger"]),
 ];
+
+/// What is found by words that libraries are not searched for.
+const NOT_IN_LIBRARIES: [&str; 8] =
+    ["autotools", "bazel", "ccache", "compiler", "dpkg-dev", "patchelf", "rpmbuild", "swig"];
+
+/// Whether a library that starts programs may name it without being heard.
+pub(in crate::findings) fn is_unheard_in_libraries(name: &str) -> bool {
+    NOT_IN_LIBRARIES.contains(&name)
+}
+
+/// What a program is read as, by its name: what the words ask for that the search finds where a file names it. Empty
+/// when nobody who names it is heard.
+pub(in crate::findings) fn heard_as(name: &str) -> BTreeSet<&'static str> {
+    let text = format!("/usr/bin/{name} -x\n");
+    let Some(mut scanner) = Scanner::new(Sort::Script, text.len() as u64) else { return BTreeSet::new() };
+    scanner.push(text.as_bytes());
+    let words = scanner.finish().words;
+    let reads = words.iter().filter_map(|word| WORDS.iter().find(|(known, _)| known == word));
+    reads.filter_map(|(_, reads)| reads.first().copied()).collect()
+}
+
+/// A word as it is told.
+pub(super) fn told(word: &str) -> &str {
+    match word {
+        "-config" => "python3-config",
+        "dpkg-" => "a tool of dpkg-dev",
+        word => word,
+    }
+}
 
 pub(super) fn known(name: &str) -> Option<(&'static str, &'static str)> {
     NAMES.iter().find(|(known, _)| *known == name).copied()

@@ -2,6 +2,7 @@
 
 mod files;
 mod graph;
+mod opened;
 mod uses;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -59,6 +60,7 @@ mod doubt {
     pub(super) const DATA: u8 = 4;
     pub(super) const SUGGESTED: u8 = 8;
     pub(super) const UNSEARCHED: u8 = 16;
+    pub(super) const OPENED: u8 = 32;
 }
 
 /// Finds the packages. `drafts` are the drafts of all other rules.
@@ -266,12 +268,14 @@ impl Scene<'_, '_> {
     fn doubts(&self, unsearched: bool, uses: &[uses::Use]) -> BTreeMap<usize, u8> {
         let kinds: BTreeMap<usize, Kind> = self.unneeded().map(|place| (place, self.kind(place))).collect();
         let whole = self.whole_sources(&kinds);
+        let opened = opened::by_bare_names(self);
         let mut doubts: BTreeMap<usize, u8> = BTreeMap::new();
         for (place, kind) in &kinds {
             let why = match kind {
                 Kind::Modules => doubt::MODULES,
                 Kind::Programs if self.is_interpreter(*place, &kinds) => doubt::MODULES,
                 Kind::Programs => doubt::PROGRAMS,
+                Kind::Libraries if opened.contains(place) => doubt::OPENED,
                 Kind::Libraries if unsearched => doubt::UNSEARCHED,
                 Kind::Data if !self.source(*place).is_some_and(|source| whole.contains(&source)) => {
                     doubt::DATA
@@ -422,6 +426,7 @@ impl Scene<'_, '_> {
             doubt::DATA => ": data files",
             doubt::SUGGESTED => ", suggested by others",
             doubt::UNSEARCHED => ", not fully searched",
+            doubt::OPENED => ": libraries of development packages",
             _ => ": shared dependencies",
         };
         let mut draft = Draft::new(&RULE, verdict, format!("{}{title}", RULE.title));
@@ -477,6 +482,13 @@ impl Scene<'_, '_> {
             "no remaining script uses one of their programs as interpreter, and neither the command nor a variable mentions one of their files".to_owned(),
         );
         draft.proof.push(common::searched(facts, "any of their libraries"));
+        let known = facts.inventory.searched.known;
+        if known > 0 {
+            draft.proof.push(format!(
+                "{} of Python packages in the catalogue not searched: the catalogue lists what they open",
+                crate::base::text::counted(known, "source file")
+            ));
+        }
     }
 
     /// The chain from a package to the removed package that depends on it.
@@ -516,6 +528,10 @@ impl Scene<'_, '_> {
                 }
                 None => "Do the programs that were not searched open these libraries?".to_owned(),
             },
+            doubt::OPENED => {
+                let libraries = list(&of_kind(Kind::Libraries));
+                format!("Does a script or module load one of these libraries by its bare name: {libraries}?")
+            }
             doubt::SUGGESTED => {
                 let names: Vec<String> = places.iter().map(|place| self.name(*place).to_owned()).collect();
                 format!("Does a package that suggests {} use it?", list(&names))

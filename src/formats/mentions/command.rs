@@ -8,7 +8,30 @@ use super::words::Word;
 const PROSE: [&[u8]; 12] =
     [b"sure", b"it", b"the", b"a", b"an", b"use", b"this", b"that", b"them", b"sense", b"your", b"our"];
 /// Words before a command that are not commands.
-const STARTERS: [&[u8]; 7] = [b"RUN", b"exec", b"sudo", b"then", b"do", b"else", b"time"];
+const STARTERS: [&[u8]; 9] = [b"RUN", b"exec", b"sudo", b"then", b"do", b"else", b"time", b"xargs", b"env"];
+/// Parts of the names of functions that start a program or look for one.
+const FUNCTIONS: [&[u8]; 11] = [
+    b"call", b"exec", b"hich", b"ommand", b"output", b"pen", b"rogram", b"run", b"shell", b"spawn", b"ystem",
+];
+/// What settings call a program.
+const SETTINGS: [&[u8]; 6] = [b"cmd", b"command", b"compiler", b"linker", b"program", b"tool"];
+/// The commands of go.
+const OF_GO: [&[u8]; 14] = [
+    b"build",
+    b"clean",
+    b"doc",
+    b"env",
+    b"fmt",
+    b"generate",
+    b"get",
+    b"install",
+    b"list",
+    b"mod",
+    b"run",
+    b"test",
+    b"tool",
+    b"version",
+];
 /// Bytes of a path or of a string that are looked at.
 const REACH: usize = super::NAME_BYTES;
 
@@ -57,6 +80,123 @@ pub(super) fn in_text(text: &[u8], place: &Range<usize>, line: usize, word: &str
     }
 }
 
+/// The same for a word that stands in many texts which start no program. `shell` says that the text is a script of
+/// a shell, in which every line is a command.
+pub(super) fn in_commands(text: &[u8], place: &Range<usize>, line: usize, word: &str, shell: bool) -> bool {
+    let rest = text.get(place.end..).unwrap_or(&[]);
+    let before = text.get(line.max(place.start.saturating_sub(REACH))..place.start).unwrap_or(&[]);
+    let whole_line = before.len() == place.start - line;
+    let ends = matches!(
+        rest,
+        [] | [
+            b' ' | b'\t'
+                | b'\n'
+                | b'\r'
+                | b'\''
+                | b'"'
+                | b'`'
+                | b';'
+                | b'|'
+                | b'&'
+                | b')'
+                | b'.'
+                | b'-'
+                | b'\\',
+            ..
+        ]
+    );
+    if !ends || rest.trim_ascii_start().starts_with(b"=") {
+        return false;
+    }
+    if before.ends_with(b"-gnu-") || before.ends_with(b"-musl-") {
+        return true;
+    }
+    if before.ends_with(b"/") {
+        return is_absolute(before);
+    }
+    let is_started = || shell || has_argument(rest, word);
+    if let [head @ .., quote @ (b'\'' | b'"' | b'`')] = before {
+        return match rest {
+            [end, after @ ..] if end == quote => is_in_call(head.trim_ascii_end(), after.trim_ascii_start()),
+            _ => has_argument(rest, word),
+        };
+    }
+    let blanks = before.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    match &before[..before.len() - blanks] {
+        [] => whole_line && is_started(),
+        [.., b'&' | b';' | b'|' | b'!' | b'('] | [.., b'\\', b'n'] => is_started(),
+        [head @ .., b'='] => {
+            blanks == 0
+                && head.last().is_some_and(u8::is_ascii_uppercase)
+                && matches!(rest, [] | [b' ' | b'\n' | b'\r', ..])
+        }
+        [head @ .., b'-' | b'@'] if head.trim_ascii().is_empty() => whole_line && has_argument(rest, word),
+        head => {
+            let from = head.iter().rposition(|byte| !byte.is_ascii_alphanumeric()).map_or(0, |at| at + 1);
+            blanks > 0 && STARTERS.contains(&&head[from..]) && is_started()
+        }
+    }
+}
+
+/// Whether a word in quotes, between these texts, is the first of a list, is given to what starts programs, or is
+/// the value of a setting for one.
+fn is_in_call(before: &[u8], after: &[u8]) -> bool {
+    let name = |text: &[u8]| {
+        let length =
+            text.iter().rev().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+        text[text.len() - length..].to_vec()
+    };
+    match before {
+        // In brackets behind a name it is a key.
+        [head @ .., b'['] => {
+            let is_key =
+                head.last().is_some_and(|byte| byte.is_ascii_alphanumeric() || b"_)]\"'".contains(byte));
+            !is_key && matches!(after, [b',' | b']', ..])
+        }
+        [head @ .., b'('] => {
+            let name = name(head);
+            FUNCTIONS.iter().any(|part| memchr::memmem::find(&name, part).is_some())
+        }
+        [head @ .., b'=' | b':'] => {
+            let name = name(unquoted(head.trim_ascii_end()));
+            let lower = name.to_ascii_lowercase();
+            let is_constant = !name.is_empty() && name.iter().all(|byte| !byte.is_ascii_lowercase());
+            is_constant || SETTINGS.iter().any(|part| lower.ends_with(part))
+        }
+        _ => false,
+    }
+}
+
+/// Whether what follows a word looks like what a command is given, and not like a sentence.
+pub(super) fn has_argument(rest: &[u8], word: &str) -> bool {
+    let blanks = rest.iter().take(REACH).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    let rest = &rest[blanks..];
+    let length =
+        rest.iter().take(REACH).take_while(|byte| !byte.is_ascii_whitespace() && **byte != 0).count();
+    let next = &rest[..length];
+    let Some(first) = next.first().filter(|_| blanks > 0) else { return false };
+    match word {
+        "go" => first == &b'-' || OF_GO.contains(&next.strip_suffix(b"\"").unwrap_or(next)),
+        "ar" => {
+            first == &b'-'
+                || next.len() < 7 && next.iter().all(|byte| b"DIJMNOPSTUVXabcdfilmopqrstuvx".contains(byte))
+        }
+        "nm" | "cc" => *first != b'=' && *first != b':',
+        _ => {
+            let middle = next.strip_suffix(b".").unwrap_or(next);
+            b"-/$\"'.*%{<|>&\\".contains(first) || middle.iter().any(|byte| matches!(byte, b'.' | b'/'))
+        }
+    }
+}
+
+/// Without the quote at its end: the key of a table.
+fn unquoted(text: &[u8]) -> &[u8] {
+    match text {
+        [head @ .., b'\'' | b'"'] => head,
+        _ => text,
+    }
+}
+
 /// Whether the word at `place` of a binary is meant as a program or file. Any bytes may look like a short word, so
 /// that must be a string of its own; one that is English must begin it.
 pub(super) fn in_binary(bytes: &[u8], place: &Range<usize>, word: Word) -> bool {
@@ -84,9 +224,17 @@ pub(super) fn in_binary(bytes: &[u8], place: &Range<usize>, word: Word) -> bool 
     if !bounded || !word.is_english() {
         return bounded;
     }
-    let alone = matches!(rest, [] | [0 | b' ', ..]) && !is_prose(word.text, rest);
+    let alone = matches!(rest, [] | [0 | b' ', ..])
+        && !is_prose(word.text, rest)
+        && !(word.is_weak() && rest.starts_with(b" ") && !has_argument(rest, word.text));
     let with_path = string.ends_with(b"/") && !string.contains(&b' ') && !string.contains(&b':');
     alone && (string.is_empty() || with_path)
+}
+
+/// Whether the word at `place` of a binary is a string of its own.
+pub(super) fn is_whole(bytes: &[u8], place: &Range<usize>) -> bool {
+    let before = place.start.checked_sub(1).and_then(|at| bytes.get(at));
+    before.is_none_or(|byte| *byte == 0) && bytes.get(place.end).is_none_or(|byte| *byte == 0)
 }
 
 /// Whether the word at `place` says what something was compiled with: a compiler's ident string

@@ -1,4 +1,5 @@
-use super::words::{KEYS, WORDS};
+use super::keys::Finder;
+use super::words::{STARTS, WORDS};
 use super::*;
 
 fn found(sort: Sort, bytes: &[u8], piece: usize) -> Mentions {
@@ -33,21 +34,119 @@ fn noise(count: usize) -> Vec<u8> {
     .collect()
 }
 
+/// How a program would start what a word stands for.
+fn named(word: &str) -> String {
+    match word {
+        "-config" => "python3.12-config".to_owned(),
+        "dpkg-" => "dpkg-buildpackage".to_owned(),
+        word => word.to_owned(),
+    }
+}
+
 #[test]
 fn every_word_has_a_key_and_every_key_stands_in_its_words() {
-    for key in &KEYS {
-        assert!(key.text.len() <= 4 && key.text.len() >= 3, "{}", key.text);
-        for (word, offset) in key.words {
-            assert!(WORDS[*word][*offset..].starts_with(key.text), "{} in {}", key.text, WORDS[*word]);
+    let finders: Vec<&Finder> = TEXT.iter().chain(PROGRAM.iter()).chain([&*BINARY]).collect();
+    for finder in &finders {
+        assert!(finder.keys.len() <= 64);
+        for key in &finder.keys {
+            assert!((3..=LONGEST).contains(&key.text.len()), "{}", key.text);
+            assert!(key.text == SHARED || !key.words.is_empty(), "{}", key.text);
         }
     }
-    for (number, word) in WORDS.iter().enumerate() {
-        let count = KEYS.iter().flat_map(|key| key.words).filter(|(place, _)| *place == number).count();
-        assert_eq!(count, 1, "{word}");
-        let quoted = format!("x = ['{word}', 1]\n");
-        assert_eq!(script(&quoted), [*word]);
-        assert_eq!(words(Sort::Binary, format!("\u{1}\0{word}\0\u{1}")), [*word]);
+    for word in STARTS {
+        assert_eq!(script(&format!("x.{word}p([a])\n")), [word]);
     }
+    for word in WORDS.into_iter().filter(|word| !STARTS.contains(word)) {
+        let name = named(word);
+        for text in [
+            format!("subprocess.run(['{name}', '-x', path])\n"),
+            format!("x\n  /usr/bin/{name} -x\n"),
+            format!("{name} -x\n"),
+            format!("#!/bin/sh\n{name} $1\n"),
+        ] {
+            assert!(script(&text).contains(&word), "{text}");
+        }
+        for string in [name.clone(), format!("/usr/bin/{name}"), format!("{name} -x %s")] {
+            let found = words(Sort::Binary, format!("\u{1}\0{string}\0\u{1}\0popen\0"));
+            assert!(found.contains(&word), "{string}: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn words_of_many_meanings_count_where_programs_are_started_only() {
+    for text in [
+        "as described before\n",
+        "import numpy as np\n",
+        "x = {'size': 3, \"as\": 1, 'strings': [], \"flex\": 2}\n",
+        "display: 'flex',\n",
+        "value = frame['size']\nframe.get('size')\nx.strip()\n",
+        "strings are joined\ngo to the next page\nsize of it\n",
+        "languages: [c, 'c++17']\nargs = -std=c99\nto: cc\n",
+        "it should be sold as go ar\n",
+        "#include <x.cpp>\nm4.large\nfoo.cc\n",
+        "{\"cc\": [\"a@example.org\"], \"go\": true}\n",
+    ] {
+        assert_eq!(script(text), <[&str; 0]>::default(), "{text}");
+    }
+    for (text, word) in [
+        ("#!/bin/bash\nset -e\nstrip app\n", "strip"),
+        ("#!/bin/sh\nif true; then as x; fi\n", "as"),
+        ("out=$(nm -D lib.so)\n", "nm"),
+        ("m4 tpl.m4 > conf\n", "m4"),
+        ("find . -exec strip -s {} +\n", "strip"),
+        ("check_output([\"size\", path])\n", "size"),
+        ("shutil.which('ld')\n", "ld"),
+        ("CC=cc ./configure\n", "cc"),
+        ("LINKER = 'ld'\n", "ld"),
+        ("x86_64-linux-gnu-ld -r\n", "ld"),
+        ("go build ./...\n", "go"),
+        ("ar rcs libx.a x.o\n", "ar"),
+        ("os.system('readelf -d ' + path)\n", "readelf"),
+        ("git-upload-pack /srv\n", "git-upload-pack"),
+        ("dpkg-shlibdeps x\n", "dpkg-"),
+    ] {
+        assert!(script(text).contains(&word), "{text}: {:?}", script(text));
+    }
+    assert_eq!(script("dpkg-query -W\nmagic-config\n"), <[&str; 0]>::default());
+    assert_eq!(words(Sort::Binary, "\0size\0strings\0as\0"), <[&str; 0]>::default());
+    assert_eq!(words(Sort::Binary, "\0size\0posix_spawnp\0"), ["size"]);
+}
+
+/// An ELF file: a library, or a program that asks for a loader.
+fn elf(program: bool, strings: &[u8]) -> Vec<u8> {
+    let mut bytes = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0>\0".to_vec();
+    bytes.extend(noise(200));
+    bytes.extend_from_slice(if program { b"\0/lib64/ld-linux-x86-64.so.2\0" } else { b"\0" });
+    bytes.extend_from_slice(strings);
+    bytes.extend(noise(300));
+    bytes
+}
+
+#[test]
+fn binaries_tell_how_they_keep_strings_and_whether_they_start_programs() {
+    const GO: &[u8] = b"\xff Go buildinf:\x08\x02go1.22";
+    const RUST: &[u8] = b"/rustc/90b35a623/library/core/src/str.rs";
+    let cases: [(bool, Vec<u8>, Habit); 9] = [
+        (true, [GO, b"gitsecretclone"].concat(), Habit::Plain),
+        (true, [GO, b"os/exec.(*Cmd).Start\0"].concat(), Habit::Unbounded),
+        (true, [GO, b"\0system\0popen\0"].concat(), Habit::Plain),
+        (true, RUST.to_vec(), Habit::Rust),
+        (true, [b"\0posix_spawnp\0", RUST].concat(), Habit::Unbounded),
+        (true, b"\0execvp\0".to_vec(), Habit::Plain),
+        (false, b"\0execvp\0".to_vec(), Habit::Library),
+        (false, b"\0my_popen\0".to_vec(), Habit::Library),
+        (false, b"\0filesystem\0popens\0".to_vec(), Habit::Plain),
+    ];
+    for (program, strings, habit) in cases {
+        let bytes = elf(program, &strings);
+        for piece in [1, 7, 100, bytes.len()] {
+            assert_eq!(found(Sort::Binary, &bytes, piece).habit, habit, "{}", strings.escape_ascii());
+        }
+    }
+    let tool = b"\0/usr/bin/readelf\0";
+    assert_eq!(words(Sort::Binary, elf(true, tool)), ["readelf"]);
+    assert_eq!(words(Sort::Binary, elf(false, tool)), <[&str; 0]>::default());
 }
 
 #[test]
@@ -144,7 +243,7 @@ fn words_of_english_count_as_commands_only() {
         assert_eq!(script(text), <[&str; 0]>::default(), "{text}");
     }
     assert_eq!(script("git pull\nperf = 1\nperf stat x\n"), ["git", "perf"]);
-    assert_eq!(script("subprocess.run([\"git\", \"clone\"])"), ["git"]);
+    assert_eq!(script("subprocess.run([\"git\", \"clone\"])"), ["git", "subprocess"]);
     assert_eq!(
         script("from git import Repo\n# git clone\nhttps://github.com/a/git\n"),
         <[&str; 0]>::default()

@@ -4,7 +4,7 @@ use super::NAME_BYTES;
 
 /// What is looked for: tools of the build and of those who measure, headers of CUDA, and what asks a framework
 /// to compile or to load libraries.
-pub const WORDS: [&str; 37] = [
+pub const WORDS: [&str; 125] = [
     "nvcc",
     "ptxas",
     "nvlink",
@@ -42,60 +42,106 @@ pub const WORDS: [&str; 37] = [
     "pkg-config",
     "CUDA_HOME",
     "preload_dlls",
+    // From here on: tools that are looked for in texts and in programs, not in libraries.
+    "-config",
+    "aclocal",
+    "addr2line",
+    "ar",
+    "as",
+    "autoconf",
+    "autoheader",
+    "autom4te",
+    "automake",
+    "autoreconf",
+    "autoscan",
+    "autoupdate",
+    "bazel",
+    "bin2c",
+    "bison",
+    "c++",
+    "c++filt",
+    "c89",
+    "c99",
+    "cargo",
+    "cc",
+    "ccache",
+    "ccmake",
+    "cpack",
+    "cpp",
+    "ctest",
+    "cu++filt",
+    "dpkg-",
+    "dwp",
+    "elfedit",
+    "flex",
+    "gcore",
+    "gcov",
+    "gdbserver",
+    "gencat",
+    "gfortran",
+    "git-receive-pack",
+    "git-shell",
+    "git-upload-archive",
+    "git-upload-pack",
+    "gmake",
+    "go",
+    "gofmt",
+    "gp-archive",
+    "gp-collect",
+    "gp-display",
+    "gprof",
+    "gprofng",
+    "gstack",
+    "ifnames",
+    "ld",
+    "libtool",
+    "libtoolize",
+    "lld",
+    "lldb",
+    "llvm",
+    "ltrace",
+    "lto-dump",
+    "m4",
+    "make-first-existing-target",
+    "memusage",
+    "mtrace",
+    "nm",
+    "objcopy",
+    "objdump",
+    "patchelf",
+    "pkgconf",
+    "ranlib",
+    "readelf",
+    "rpcgen",
+    "rpmbuild",
+    "rustc",
+    "scalar",
+    "size",
+    "sotruss",
+    "sprof",
+    "strings",
+    "strip",
+    "swig",
+    "tileiras",
+    "vgdb",
+    "yacc",
+    // How a source in Python starts programs.
+    "Popen",
+    "ccompiler",
+    "distutils",
+    "execv",
+    "os.system",
+    "subprocess",
 ];
+
+/// Words that say that a source starts programs.
+pub const STARTS: [&str; 6] = ["Popen", "ccompiler", "distutils", "execv", "os.system", "subprocess"];
 
 /// The key of names of shared libraries.
 pub(super) const SHARED: &str = ".so";
 
 /// Bytes of the version behind it: `.so.535.104.05` has 14.
 const VERSION_BYTES: usize = 32;
-
-/// A few bytes that stand in some words, chosen to be rare in text and short enough for a vectorised search.
-pub(super) struct Key {
-    pub(super) text: &'static str,
-    /// Places in [`WORDS`], and where the key stands in each.
-    pub(super) words: &'static [(usize, usize)],
-}
-
-const fn key(text: &'static str, words: &'static [(usize, usize)]) -> Key {
-    Key { text, words }
-}
-
-/// Every word has its key; the tests check the numbers. With 32 keys the search is twice as fast as with more.
-pub(super) const KEYS: [Key; 32] = [
-    key("nvcc", &[(0, 0)]),
-    key("ptxa", &[(1, 0)]),
-    key("nvli", &[(2, 0)]),
-    key("fatb", &[(3, 0)]),
-    key("afe+", &[(4, 3)]),
-    key("cuob", &[(5, 0)]),
-    key("nvdi", &[(6, 0)]),
-    key("nvpr", &[(7, 0), (30, 0)]),
-    key("cicc", &[(8, 0)]),
-    key("dev", &[(9, 3), (11, 7)]),
-    key("nvvm", &[(10, 3)]),
-    key("cpp_", &[(12, 0)]),
-    key("oad_", &[(13, 1), (36, 4)]),
-    key("RawK", &[(14, 0)]),
-    key("uda_", &[(15, 1), (16, 1)]),
-    key("gcc", &[(17, 0)]),
-    key("g++", &[(18, 0)]),
-    key("clan", &[(19, 0)]),
-    key("cc1", &[(20, 0)]),
-    key("ninj", &[(21, 0)]),
-    key("make", &[(22, 1), (23, 0)]),
-    key("git", &[(24, 0)]),
-    key("gdb", &[(25, 0), (26, 5)]),
-    key("-san", &[(27, 7)]),
-    key("nsys", &[(28, 0)]),
-    key("ncu", &[(29, 0)]),
-    key("perf", &[(31, 0)]),
-    key("stra", &[(32, 0)]),
-    key("valg", &[(33, 0)]),
-    key("pkg-", &[(34, 0)]),
-    key("A_HO", &[(35, 3)]),
-    key(SHARED, &[]),
-];
 
 /// One of [`WORDS`].
 #[derive(Clone, Copy)]
@@ -106,7 +152,16 @@ pub(super) struct Word {
 impl Word {
     /// Whether it is a word of English too, and counts only as a command.
     pub(super) fn is_english(self) -> bool {
-        matches!(self.text, "make" | "git" | "perf")
+        matches!(self.text, "make" | "git" | "perf" | "bison" | "cargo") || self.is_weak()
+    }
+
+    /// Whether it stands in many texts that start no program, even in quotes and at the start of a line.
+    pub(super) fn is_weak(self) -> bool {
+        const WEAK: [&str; 15] = [
+            "ar", "as", "c++", "c89", "c99", "cc", "cpp", "flex", "go", "ld", "nm", "scalar", "size",
+            "strings", "strip",
+        ];
+        WEAK.contains(&self.text)
     }
 
     /// Whether it is so short that any bytes may look like it.
@@ -115,14 +170,56 @@ impl Word {
     }
 }
 
+fn is_digit(byte: u8) -> bool {
+    byte.is_ascii_digit() || byte == b'.'
+}
+
 fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
+
+/// Programs of dpkg itself. All others of this beginning are for building packages.
+const OF_DPKG: [&[u8]; 15] = [
+    b"deb",
+    b"divert",
+    b"fsys-usrunmess",
+    b"maintscript-helper",
+    b"preconfigure",
+    b"query",
+    b"realpath",
+    b"reconfigure",
+    b"split",
+    b"statoverride",
+    b"trigger",
+    b"db-backup",
+    b"db-keeper",
+    b"dev",
+    b"sig",
+];
 
 /// Whether a word is no part of a longer one. What follows may be a version (`gcc-13`, `libdevice.10.bc`); what
 /// stands before may be a folder, the machine that a compiler is for (`x86_64-linux-gnu-gcc`), or an escape such
 /// as `\n`.
 pub(super) fn stands_alone(bytes: &[u8], start: usize, end: usize, word: &str) -> bool {
+    match word {
+        // `python3.11-config`
+        "-config" => {
+            let number = bytes[..start].iter().rev().take_while(|byte| is_digit(**byte)).count();
+            return bytes[..start - number].ends_with(b"python")
+                && number > 0
+                && !bytes.get(end).is_some_and(|byte| is_name(*byte));
+        }
+        "dpkg-" => {
+            let rest = bytes.get(end..).unwrap_or(&[]);
+            let length =
+                rest.iter().take(VERSION_BYTES).take_while(|byte| is_name(**byte) || **byte == b'-').count();
+            let own = OF_DPKG.iter().any(|own| &rest[..length] == *own);
+            let alone = bytes[..start].last().is_none_or(|byte| !is_name(*byte) && *byte != b'-');
+            return length > 0 && !own && alone;
+        }
+        word if STARTS.contains(&word) => return true,
+        _ => {}
+    }
     let after = match bytes.get(end..).unwrap_or(&[]) {
         [b'+', b'+', rest @ ..] if word == "clang" => rest.first(),
         rest => rest.first(),
@@ -178,6 +275,12 @@ pub(super) fn library(bytes: &[u8], at: usize, at_start: bool) -> Option<&[u8]> 
     bytes.get(begin + place..end).filter(|name| name.len() <= NAME_BYTES)
 }
 
+/// Whether a text is a script of a shell, as its first line says.
+pub(super) fn is_shell(text: &[u8]) -> bool {
+    let line = text.iter().take(NAME_BYTES).take_while(|byte| **byte != b'\n').count();
+    text.starts_with(b"#!") && text[..line].trim_ascii_end().ends_with(b"sh")
+}
+
 /// Whether a line is a remark: it begins with `#`, and that is neither `#!` nor the `#include` of C code that a
 /// script holds.
 pub(super) fn is_remark(line: &[u8]) -> bool {
@@ -186,10 +289,10 @@ pub(super) fn is_remark(line: &[u8]) -> bool {
     !rest.starts_with(b"!") && !rest.trim_ascii_start().starts_with(b"include")
 }
 
-/// How words are stored: as a number with a bit for each of [`WORDS`].
+/// How words are stored: as their places in [`WORDS`].
 pub(super) mod numbers {
     use serde::de::{Deserialize as _, Deserializer, Error as _};
-    use serde::ser::{Error as _, Serializer};
+    use serde::ser::{Error as _, Serialize as _, Serializer};
 
     use super::WORDS;
 
@@ -197,21 +300,18 @@ pub(super) mod numbers {
         words: &[&'static str],
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
-        let mut bits = 0_u64;
-        for word in words {
-            let place = WORDS.iter().position(|known| known == word);
-            bits |= 1 << place.ok_or_else(|| S::Error::custom("a word that is not looked for"))?;
-        }
-        serializer.serialize_u64(bits)
+        let place = |word: &&str| WORDS.iter().position(|known| known == word);
+        let places: Option<Vec<u8>> = words.iter().map(|word| u8::try_from(place(word)?).ok()).collect();
+        places.ok_or_else(|| S::Error::custom("a word that is not looked for"))?.serialize(serializer)
     }
 
     pub(in crate::formats::mentions) fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Vec<&'static str>, D::Error> {
-        let bits = u64::deserialize(deserializer)?;
-        if bits >> WORDS.len() != 0 {
-            return Err(D::Error::custom("a word that is not looked for"));
-        }
-        Ok((0..).zip(WORDS).filter(|(place, _)| bits >> place & 1 == 1).map(|(_, word)| word).collect())
+        let places = Vec::<u8>::deserialize(deserializer)?;
+        let words: Option<Vec<&'static str>> =
+            places.iter().map(|place| WORDS.get(usize::from(*place)).copied()).collect();
+        let in_order = places.is_sorted_by(|one, next| one < next);
+        words.filter(|_| in_order).ok_or_else(|| D::Error::custom("a word that is not looked for"))
     }
 }

@@ -1,5 +1,7 @@
 //! The base of a stage, its spelling, and related notes.
 
+use std::collections::BTreeSet;
+
 use super::bases::Base;
 use super::stage::Final;
 use super::world::World;
@@ -141,8 +143,39 @@ pub(super) fn described(base: &Base) -> &'static str {
     }
 }
 
+/// Programs that install packages, of which an image has one: the more capable first.
+const INSTALLERS: [(&str, &[&str]); 6] = [
+    ("apt-get", &["/usr/bin/apt-get"]),
+    ("apk", &["/sbin/apk", "/usr/sbin/apk"]),
+    ("dnf", &["/usr/bin/dnf", "/usr/bin/dnf5"]),
+    ("microdnf", &["/usr/bin/microdnf"]),
+    ("tdnf", &["/usr/bin/tdnf"]),
+    ("yum", &["/usr/bin/yum"]),
+];
+
+/// What installs packages on the new base: the program that today's instructions call, else the one that the base
+/// has for its kind of packages. `None` where that is not known.
+pub(super) fn installer(world: &World<'_>, base: &Base, called: &BTreeSet<&str>) -> Option<&'static str> {
+    let manager = world.by_name.values().next().map(|place| world.input.inventory.packages[*place].manager);
+    let is_of = |name: &str| match manager {
+        Some("dpkg") => name == "apt-get",
+        Some("apk") => name == "apk",
+        Some("rpm") => !matches!(name, "apt-get" | "apk"),
+        _ => false,
+    };
+    let has = |paths: &[&str]| {
+        let mut nodes = paths.iter().filter_map(|path| world.paths.lookup(path.as_bytes()));
+        nodes.any(|node| world.rootfs.node(node).layer() < base.layers)
+    };
+    let mut fits = INSTALLERS.iter().filter(|(name, _)| is_of(name));
+    let used = fits.clone().find(|(name, _)| called.contains(name));
+    // Images of Debian's kind have no other one.
+    let there = || fits.find(|(name, paths)| *name == "apt-get" || has(paths));
+    used.or_else(there).map(|(name, _)| *name)
+}
+
 /// A `RUN` that installs packages and removes the lists.
-pub(super) fn install(file: &Dockerfile, keyword: &str, names: &[String]) -> String {
+pub(super) fn install(file: &Dockerfile, keyword: &str, installer: &str, names: &[String]) -> String {
     let (end, escape) = (file.line_end(), file.escape);
     let list = if names.len() > 3 {
         let gap = format!(" {escape}{end}        ");
@@ -150,7 +183,37 @@ pub(super) fn install(file: &Dockerfile, keyword: &str, names: &[String]) -> Str
     } else {
         format!(" {}", names.join(" "))
     };
-    format!(
-        "{keyword} apt-get update && apt-get install -y --no-install-recommends{list} {escape}{end}    && rm -rf /var/lib/apt/lists/*"
-    )
+    let next = format!(" {escape}{end}    && ");
+    let command = match installer {
+        "apk" => format!("apk add --no-cache{list}"),
+        "dnf" => format!("dnf install -y --setopt=install_weak_deps=False{list}{next}dnf clean all"),
+        "microdnf" => {
+            format!("microdnf install -y --setopt=install_weak_deps=0{list}{next}microdnf clean all")
+        }
+        "tdnf" | "yum" => format!("{installer} install -y{list}{next}{installer} clean all"),
+        _ => format!(
+            "apt-get update && apt-get install -y --no-install-recommends{list}{next}rm -rf /var/lib/apt/lists/*"
+        ),
+    };
+    format!("{keyword} {command}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::install;
+    use crate::formats::dockerfile::parse;
+
+    #[test]
+    fn each_distribution_installs_with_its_own_program() {
+        let file = parse(b"FROM scratch\n").expect("a Dockerfile");
+        let text = |installer: &str| install(&file, "RUN", installer, &["a".to_owned(), "b".to_owned()]);
+        assert_eq!(text("apk"), "RUN apk add --no-cache a b");
+        assert_eq!(
+            text("dnf"),
+            "RUN dnf install -y --setopt=install_weak_deps=False a b \\\n    && dnf clean all"
+        );
+        assert!(text("microdnf").starts_with("RUN microdnf install -y "));
+        assert_eq!(text("yum"), "RUN yum install -y a b \\\n    && yum clean all");
+        assert!(text("apt-get").ends_with("a b \\\n    && rm -rf /var/lib/apt/lists/*"));
+    }
 }

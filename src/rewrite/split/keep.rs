@@ -5,6 +5,7 @@ mod view;
 use std::collections::{BTreeSet, HashSet};
 
 use super::bases::Base;
+use super::packages::USED_SILENTLY;
 use super::state::state;
 use super::world::World;
 use crate::base::convert::layer16;
@@ -63,8 +64,9 @@ impl<'w, 'a> Keep<'w, 'a> {
             build_only,
             open: Vec::new(),
         };
-        for package in wanted {
-            keep.install(*package);
+        let silent = USED_SILENTLY.iter().filter_map(|name| world.by_name.get(name).copied());
+        for package in wanted.iter().copied().chain(silent) {
+            keep.install(package);
         }
         for node in world.rootfs.nodes() {
             keep.first(node);

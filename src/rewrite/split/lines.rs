@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use super::from::install;
+use super::from::{install, installer};
 use super::keep::{Fate, Keep};
-use super::owners::{Owner, of as owner_of, owners};
+use super::owners::{Owner, of as owner_of, owners, takes_owner};
 use super::packages::{Asked, added};
 use super::roots::{Finder, MOST_PATHS, Root, Roots};
-use super::runs::Trim;
+use super::runs::{Trim, units};
 use super::shell::Work;
 use super::sources::is_within;
 use super::stage::Final;
@@ -58,7 +58,7 @@ pub(super) struct Lines<'l, 'w, 'a, 's, 'r> {
     /// Packages that it installs in addition to the current ones.
     pub(super) added: Vec<String>,
     owners: Vec<Owner>,
-    roots: Roots,
+    pub(super) roots: Roots,
     /// Where the build stage is divided so that a code change does not copy the dependencies again.
     pub(super) division: Option<Division>,
     /// Lines after the new `FROM`.
@@ -71,10 +71,21 @@ pub(super) struct Lines<'l, 'w, 'a, 's, 'r> {
     pub(super) removed: Vec<(String, u64)>,
     pub(super) assumed: Vec<String>,
     pub(super) by_hand: Vec<String>,
+    /// Steps of the build stage that the new stage has whole.
+    pub(super) repeated: HashSet<usize>,
+    /// Steps whose changes of owners and removals the new stage has.
+    pub(super) alive: HashSet<usize>,
     folder: Option<String>,
     pending_folder: Option<String>,
-    pending_user: Option<usize>,
+    /// The `USER` of today's instruction, and that of the lines.
+    user: (Option<String>, Option<String>),
     users_done: bool,
+    /// Whether packages are to be installed and nobody knows how.
+    pub(super) is_unknown: bool,
+    /// Arguments by step, and the line before which each is due.
+    arguments: Vec<(usize, usize)>,
+    /// Arguments and variables that were due earlier.
+    settled: HashSet<usize>,
 }
 
 impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
@@ -88,7 +99,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         tidied: &'l Tidied,
     ) -> Self {
         let (dropped, added) = (&asked.dropped, added(keep, &asked.kept));
-        let is_copied = |step: usize| steps.list.get(step).is_some_and(Step::makes);
+        let is_copied = |step: usize| steps.list.get(step).is_some_and(Step::makes) && !steps.is_whole(step);
         let roots = Finder { keep, steps, last, is_copied: &is_copied }.find();
         Self {
             stage,
@@ -99,7 +110,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
             dropped,
             tidied,
             added,
-            owners: owners(steps),
+            owners: owners(steps, keep, &roots),
             roots,
             division: None,
             text: Vec::new(),
@@ -108,10 +119,15 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
             removed: Vec::new(),
             assumed: Vec::new(),
             by_hand: Vec::new(),
+            repeated: HashSet::new(),
+            alive: HashSet::new(),
             folder: None,
             pending_folder: None,
-            pending_user: None,
+            user: (None, None),
             users_done: false,
+            is_unknown: false,
+            arguments: Vec::new(),
+            settled: HashSet::new(),
         }
     }
 
@@ -131,22 +147,26 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
                 Kind::Run(works) => self.run(at, works),
             }
             self.copies(at);
+            if let Kind::Run(works) = &step.kind {
+                self.beside(at, works);
+            }
         }
-        self.users(usize::MAX);
+        self.users(self.last);
         self.loader();
         self.last_folder();
-        self.flush_user(self.last + 1);
+        self.last_user();
+        self.settle_arguments();
         for at in self.last + 1..self.steps.list.len() {
             self.stays(at);
         }
         self.sources_left();
     }
 
-    fn add(&mut self, text: String, reason: impl Into<String>) {
+    pub(super) fn add(&mut self, text: String, reason: impl Into<String>) {
         self.text.push(Line { text, reason: reason.into() });
     }
 
-    fn keyword(&self, keyword: &str) -> String {
+    pub(super) fn keyword(&self, keyword: &str) -> String {
         let from = self.stage.file.instructions.get(self.stage.from);
         let lower = from.is_some_and(|from| {
             self.stage.file.slice(&from.keyword_span).bytes().all(|byte| byte.is_ascii_lowercase())
@@ -165,13 +185,17 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         if self.added.is_empty() || repeats {
             return;
         }
+        let Some(installer) = installer(self.keep.world, self.keep.base, &self.steps.programs()) else {
+            self.is_unknown = true;
+            return;
+        };
         let names = std::mem::take(&mut self.added);
-        let text = install(self.stage.file, &self.keyword("RUN"), &names).replace("\r\n", "\n");
+        let text = install(self.stage.file, &self.keyword("RUN"), installer, &names).replace("\r\n", "\n");
         self.add(text, format!("Files of the image need these packages: {}.", names.join(", ")));
     }
 
     /// Whether a step still installs packages.
-    fn installs(&self, at: usize) -> bool {
+    pub(super) fn installs(&self, at: usize) -> bool {
         let Some(Kind::Run(works)) = self.steps.list.get(at).map(|step| &step.kind) else { return false };
         let Some(run) = self.steps.run(at) else { return false };
         works.contains(&Work::Install)
@@ -197,33 +221,60 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
                     None => self.add(self.text(at), "Repeated: a new stage does not inherit it."),
                 }
             }
-            Keyword::User => self.pending_user = Some(at),
+            Keyword::User => self.user.0 = Some(self.text(at)),
             Keyword::Cmd | Keyword::Entrypoint | Keyword::Healthcheck | Keyword::StopSignal if later() => {}
-            Keyword::Arg => {
-                let instruction = &self.stage.file.instructions[step.place];
-                let names =
-                    instruction.words.iter().map(|word| word.text.split('=').next().unwrap_or_default());
-                let names: Vec<&str> = names.collect();
-                if self.is_used(at, &names) {
-                    self.add(self.text(at), "Repeated: later instructions of this stage use it.");
-                }
-            }
-            Keyword::Env => {
-                self.add(self.text(at), "Repeated: a new stage does not inherit it.");
-            }
+            Keyword::Arg | Keyword::Env if self.settled.contains(&at) => {}
+            Keyword::Arg => self.arguments.push((at, self.text.len())),
             _ => self.add(self.text(at), "Repeated: a new stage does not inherit it."),
         }
     }
 
-    /// Whether instructions of the new stage use one of these variables.
-    fn is_used(&self, at: usize, names: &[&str]) -> bool {
-        let repeated =
-            |(place, step): &(usize, &Step)| *place > self.last || !step.makes() || self.installs(*place);
-        let steps = self.steps.list.iter().enumerate().skip(at + 1).filter(repeated);
-        let mut texts = steps.map(|(_, step)| self.stage.text(step.place));
-        texts.any(|text| variables(text).any(|name| names.contains(&name)))
-            || names.contains(&"DEBIAN_FRONTEND")
-                && (0..self.steps.list.len()).any(|place| place <= self.last && self.installs(place))
+    /// Names that an `ARG` or `ENV` sets.
+    fn names(&self, at: usize) -> Vec<&'r str> {
+        let instruction =
+            self.steps.list.get(at).and_then(|step| self.stage.file.instructions.get(step.place));
+        let words = instruction.map(|one| one.words.as_slice()).unwrap_or_default();
+        words.iter().map(|word| word.text.split('=').next().unwrap_or_default()).collect()
+    }
+
+    /// Arguments go before the lines that use them; those that none uses stay in the build stage.
+    fn settle_arguments(&mut self) {
+        let follows = self.steps.list.get(self.last + 1..).unwrap_or_default();
+        let later: Vec<&str> = follows.iter().map(|step| self.stage.text(step.place)).collect();
+        let installs_later = follows.iter().any(Step::installs);
+        for (at, place) in std::mem::take(&mut self.arguments).into_iter().rev() {
+            let names = self.names(at);
+            let lines = self.text[place..].iter().map(|line| line.text.as_str());
+            let is_used = lines
+                .clone()
+                .chain(later.iter().copied())
+                .any(|text| variables(text).any(|name| names.contains(&name)));
+            // apt reads it by itself.
+            let is_read = names.contains(&"DEBIAN_FRONTEND")
+                && (installs_later || lines.clone().any(|text| text.contains("apt")));
+            if is_used || is_read {
+                let reason = "Repeated: later instructions of this stage use it.".to_owned();
+                self.text.insert(place, Line { text: self.text(at), reason });
+            }
+        }
+    }
+
+    /// Variables of later instructions that lines before them use already.
+    fn settle(&mut self, at: usize, commands: &[String]) {
+        let mut wanted: BTreeSet<String> =
+            commands.iter().flat_map(|text| variables(text)).map(str::to_owned).collect();
+        let mut due = Vec::new();
+        for step in (at + 1..self.steps.list.len()).rev() {
+            let sets = matches!(self.steps.list[step].keyword, Keyword::Arg | Keyword::Env);
+            if sets && self.names(step).iter().any(|name| wanted.contains(*name)) {
+                wanted.extend(variables(&self.text(step)).map(str::to_owned));
+                due.push(step);
+            }
+        }
+        for step in due.into_iter().rev() {
+            self.add(self.text(step), "Before the lines that use it.");
+            self.settled.insert(step);
+        }
     }
 
     /// Sets the working directory for relative paths of the next line.
@@ -260,12 +311,37 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         }
     }
 
-    fn flush_user(&mut self, at: usize) {
-        let stays = self.steps.list.get(at..).unwrap_or_default();
-        if let Some(user) = self.pending_user.take()
-            && !stays.iter().any(|step| step.keyword == Keyword::User)
-        {
-            self.add(self.text(user), "Repeated: a new stage does not inherit it.");
+    /// The lines run as the user of today's instruction from here on.
+    pub(super) fn run_as_now(&mut self) {
+        if let Some(user) = self.user.0.clone().filter(|user| self.user.1.as_ref() != Some(user)) {
+            self.add(user, "Repeated: a new stage does not inherit it.");
+            self.user.1.clone_from(&self.user.0);
+        }
+    }
+
+    /// Lines that are added run as root.
+    fn run_as_root(&mut self) {
+        let is_root = |user: &String| {
+            matches!(
+                user.split_whitespace().nth(1).and_then(|name| name.split(':').next()),
+                Some("root" | "0")
+            )
+        };
+        if self.user.1.as_ref().is_some_and(|user| !is_root(user)) {
+            let user = format!("{} root", self.keyword("USER"));
+            self.add(user.clone(), "What follows changes files of the system.");
+            self.user.1 = Some(user);
+        }
+    }
+
+    /// The user of the image, unless the next instruction that asks for one sets it.
+    fn last_user(&mut self) {
+        let mut follows = self.steps.list.iter().skip(self.last + 1);
+        let asks = |step: &&Step| {
+            !matches!(step.kind, Kind::Setting) || matches!(step.keyword, Keyword::User | Keyword::WorkDir)
+        };
+        if !follows.find(asks).is_some_and(|step| step.keyword == Keyword::User) {
+            self.run_as_now();
         }
     }
 
@@ -305,6 +381,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
     fn copied_from_stage(&mut self, at: usize) {
         let text = self.with_owner(at, self.text(at));
         self.add(text, "Repeated: copies from another stage.");
+        self.repeated.insert(at);
         self.cover_step(at, |_| true);
     }
 
@@ -324,78 +401,84 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
     fn owner_flag(&mut self, at: usize) -> Option<(usize, String)> {
         let step = self.steps.list.get(at)?;
         let instruction = self.stage.file.instructions.get(step.place)?;
-        if instruction.flags.iter().any(|flag| flag.name == "chown") {
+        if !takes_owner(instruction) {
             return None;
         }
         let target = instruction.words.last()?;
         let folder = self.steps.scene.absolute(step.place, &target.text)?;
         let owner = self.chown(at, folder.as_bytes())?.clone();
-        if owner.is_named() {
-            self.users(at);
-        }
+        self.users(at);
         let place = style::flag_place(self.steps.scene, step.place)?;
         Some((place.start, format!(" --chown={}", owner.spec)))
     }
 
-    /// Adds users and groups before the first instruction that uses their names.
-    fn users(&mut self, _before: usize) {
+    /// Users and groups, and the folders that they own, before the first instruction that uses their names.
+    pub(super) fn users(&mut self, at: usize) {
         if self.users_done {
             return;
         }
-        let mut commands: Vec<String> = Vec::new();
-        let named = self.owners.iter().any(Owner::is_named);
-        if !named {
-            return;
-        }
         self.users_done = true;
-        for (at, step) in self.steps.list.iter().enumerate() {
-            let Kind::Run(works) = &step.kind else { continue };
-            let Some(run) = self.steps.run(at).filter(|run| run.may_edit) else { continue };
-            if step.installs() && at <= self.last {
-                continue;
-            }
-            for (command, work) in run.commands.iter().zip(works) {
-                if *work == Work::Users {
-                    commands.push(self.stage.file.slice(&command.span).to_owned());
+        let mut runs: Vec<Vec<String>> = vec![Vec::new()];
+        for step in 0..self.steps.list.len() {
+            let hoisted = self.hoisted(step);
+            let Some(run) = self.steps.run(step).filter(|_| !hoisted.is_empty()) else { continue };
+            for unit in units(&run.commands) {
+                let of = run.commands.get(unit.clone()).unwrap_or_default();
+                let (Some(first), Some(last)) = (of.first(), of.last()) else { continue };
+                if !hoisted.contains(&unit.start) {
+                    continue;
+                }
+                let text = self.stage.file.slice(&(first.span.start..last.span.end)).to_owned();
+                match runs.last_mut().filter(|_| unit.len() == 1) {
+                    Some(run) => run.push(text),
+                    // Alternatives are a list of their own.
+                    None => runs.extend([vec![text], Vec::new()]),
                 }
             }
         }
-        let mut folders: Vec<&Owner> = Vec::new();
+        let mut folders: Vec<(&str, &Owner)> = Vec::new();
         for owner in &self.owners {
-            let is_there = self.keep.world.paths.lookup(owner.path.as_bytes()).is_some();
-            if is_there && !folders.iter().any(|one| one.path == owner.path) {
-                folders.push(owner);
+            for folder in &owner.folders {
+                folders.retain(|(known, _)| known != folder);
+                folders.push((folder, owner));
             }
         }
         let folders: Vec<(String, String)> = folders
             .iter()
-            .filter_map(|owner| {
+            .filter_map(|(path, owner)| {
                 let (user, group) = owner.parts();
-                let path = shell_word(owner.path.as_bytes())?;
-                Some((format!("install -d -o {user} -g {group} {path}"), owner.path.clone()))
+                let word = shell_word(path.as_bytes())?;
+                Some((format!("install -d -o {user} -g {group} {word}"), (*path).to_owned()))
             })
             .collect();
         for (command, path) in folders {
-            commands.push(command);
+            runs.last_mut().into_iter().for_each(|run| run.push(command.clone()));
             self.cover_folder(path.as_bytes());
         }
-        if commands.is_empty() {
+        runs.retain(|run| !run.is_empty());
+        if runs.is_empty() {
             return;
         }
+        self.settle(at, &runs.concat());
+        self.run_as_root();
         let joint = format!(" {}\n    && ", self.stage.file.escape);
-        let text = format!("{} {}", self.keyword("RUN"), commands.join(&joint));
-        self.add(text, "Users must exist before the first COPY that names them as owners.");
-        let states: Vec<usize> = (0..self.steps.list.len()).collect();
-        for at in states {
-            let is_users =
-                matches!(&self.steps.list[at].kind, Kind::Run(works) if works.contains(&Work::Users));
-            if is_users && !self.steps.list[at].makes() {
+        for run in runs {
+            let text = format!("{} {}", self.keyword("RUN"), run.join(&joint));
+            self.add(text, "Users must exist before the first COPY that names them as owners.");
+        }
+        for at in 0..self.steps.list.len() {
+            if !self.hoisted(at).is_empty() && !self.steps.list[at].makes() {
                 self.cover_step(at, |fate| fate != Fate::Gone);
             }
         }
     }
 
-    fn is_hoisted(&self) -> bool {
+    /// Whether `COPY`s give the owner that a command gives.
+    pub(super) fn is_handled(&self, step: usize, command: usize) -> bool {
+        self.owners.iter().any(|owner| owner.step == step && owner.command == command)
+    }
+
+    pub(super) fn is_hoisted(&self) -> bool {
         self.owners.iter().any(Owner::is_named)
     }
 
@@ -415,34 +498,51 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
                 return;
             }
             self.flush_folder(at);
+            self.run_as_now();
             self.add(self.text(at), "Repeated: needed at run time.");
             self.cover_step(at, |_| true);
+            self.repeated.insert(at);
+            self.alive.insert(at);
             return;
         }
-        let handled: Vec<usize> =
-            self.owners.iter().filter(|owner| owner.step == at).map(|owner| owner.command).collect();
         let making = step.makes();
         let installs = self.installs(at);
         let added = if installs { std::mem::take(&mut self.added) } else { Vec::new() };
-        let hoisted = self.is_hoisted() && !(step.installs() && at <= self.last);
+        let hoisted = self.hoisted(at);
+        let sources = if making && installs && self.sets_up_sources(at) {
+            works.iter().rposition(|work| *work == Work::Install).unwrap_or_default()
+        } else {
+            0
+        };
+        // Alone it is worth a line only where there is something to remove.
+        let removes = !making
+            && (works.iter().any(|work| !matches!(work, Work::Remove | Work::Shell | Work::Manage))
+                || !self.removes_nothing(at));
         let stays = |place: usize| {
             let (Some(work), Some(command)) = (works.get(place), run.commands.get(place)) else {
                 return false;
             };
+            if hoisted.contains(&place) {
+                return false;
+            }
             match work {
-                Work::Users => !hoisted,
-                Work::Owner => !handled.contains(&place) && !making,
+                Work::Users => true,
+                Work::Owner => !making && !self.is_handled(at, place) && !self.is_about_nothing(at, place),
                 Work::Install => installs,
-                Work::Manage => true,
+                Work::Manage => !making || installs,
+                // What sets up the source of packages goes before their installation.
+                Work::Other | Work::Configure if place < sources => true,
                 Work::Configure if making => configures(command),
                 Work::Configure => true,
-                Work::Remove => !making || installs,
+                Work::Remove => removes || installs,
                 Work::Shell => {
                     !making || (installs && Call::of(command).is_none_or(|call| call.program != "cd"))
                 }
                 _ => false,
             }
         };
+        let changes =
+            (0..works.len()).any(|place| matches!(works[place], Work::Owner | Work::Remove) && stays(place));
         let file = self.stage.file;
         let Some(instruction) = file.instructions.get(step.place) else { return };
         let trim = Trim {
@@ -460,6 +560,9 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
             self.added = added;
             return;
         };
+        if changes {
+            self.alive.insert(at);
+        }
         let names = works.iter().zip(&run.commands).filter(|(work, _)| **work == Work::Install);
         let calls: Vec<Call<'_>> = names.filter_map(|(_, command)| Call::of(command)).collect();
         let packages = calls.iter().flat_map(super::shell::package_words);
@@ -488,8 +591,10 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         if relative {
             self.flush_folder(at);
         }
+        self.run_as_now();
         self.add(text, reason);
         if !making {
+            self.repeated.insert(at);
             self.cover_step(at, |fate| fate != Fate::Installed);
         }
     }
@@ -520,6 +625,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
             self.flush_folder(at);
             let text = self.with_owner(at, self.text(at));
             self.add(text, "Repeated: needed at run time.");
+            self.repeated.insert(at);
             // Files of it that the plan removes are copied too.
             self.cover_step(at, |fate| fate == Fate::Gone);
         }
@@ -531,6 +637,11 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         let step = self.steps.list.get(at)?;
         let instruction = self.stage.file.instructions.get(step.place)?;
         let [source, target] = instruction.words.as_slice() else { return None };
+        // Other flags are about the whole of what is copied, and ADD unpacks.
+        let of_each = |name: &str| matches!(name, "chown" | "chmod" | "link");
+        if instruction.keyword != Keyword::Copy || !instruction.flags.iter().all(|flag| of_each(&flag.name)) {
+            return None;
+        }
         let folder = self.steps.scene.absolute(step.place, &target.text)?;
         let world = self.keep.world;
         let top = world.paths.lookup(folder.as_bytes())?;
@@ -570,11 +681,14 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         }
         let start = source.text.trim_start_matches("./").trim_end_matches('/');
         let start = if start == "." || start.is_empty() { String::new() } else { format!("{start}/") };
-        let owner = self.chown(at, folder.as_bytes()).cloned();
-        if owner.as_ref().is_some_and(Owner::is_named) {
+        let mut flag: String = (instruction.flags.iter())
+            .map(|flag| format!("{} ", self.stage.file.slice(&flag.span)))
+            .collect();
+        let owner = self.chown(at, folder.as_bytes()).filter(|_| takes_owner(instruction)).cloned();
+        if let Some(owner) = owner {
             self.users(at);
+            flag += &format!("--chown={} ", owner.spec);
         }
-        let flag = owner.map(|owner| format!("--chown={} ", owner.spec)).unwrap_or_default();
         let copy = self.keyword("COPY");
         let mut files = Vec::new();
         let mut texts = Vec::new();
@@ -719,7 +833,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
                 root.steps.first().copied().unwrap_or(at),
                 &self.keep.world.rootfs.node(root.folder).path(),
             );
-            if owner.is_some_and(Owner::is_named) {
+            if owner.is_some() {
                 self.users(at);
             }
             self.copy_divided(root, &division);
@@ -733,7 +847,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         };
         let first = root.steps.first().copied().unwrap_or(at);
         let owner = self.chown(first, &folder).cloned();
-        if owner.as_ref().is_some_and(Owner::is_named) {
+        if owner.is_some() {
             self.users(at);
         }
         let flag = owner.map(|owner| format!(" --chown={}", owner.spec)).unwrap_or_default();
@@ -760,6 +874,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
                 counted(names.len() as u64, "file"),
                 printable(&path)
             ));
+            return;
         }
         let text = match names.as_slice() {
             [one] => format!("{copy} {one} {one}"),
@@ -855,6 +970,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
             commands.push("ldconfig".to_owned());
         }
         if !commands.is_empty() {
+            self.run_as_root();
             let joint = format!(" {}\n    && ", self.stage.file.escape);
             let text = format!("{} {}", self.keyword("RUN"), commands.join(&joint));
             self.add(text, "COPY follows symbolic links, so they are created again; ldconfig adds the copied libraries to the loader cache.");
@@ -892,6 +1008,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         works.contains(&Work::Remove)
             && works.iter().all(|work| matches!(work, Work::Remove | Work::Shell))
             && run.commands.iter().all(relative)
+            && self.removes_nothing(at)
     }
 
     fn stays_run(&mut self, at: usize, works: &[Work]) {
@@ -903,18 +1020,22 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
             }
             return;
         }
-        let Some(run) = self.steps.run(at).filter(|run| run.may_edit) else { return };
-        let handled =
-            |command: usize| self.owners.iter().any(|owner| owner.step == at && owner.command == command);
-        let hoisted = self.is_hoisted();
+        let Some(run) = self.steps.run(at).filter(|_| !self.steps.is_opaque(at)) else {
+            self.alive.insert(at);
+            return;
+        };
+        let hoisted = self.hoisted(at);
         let added = if self.installs(at) { std::mem::take(&mut self.added) } else { Vec::new() };
-        let stays = |place: usize| !(handled(place) || hoisted && works.get(place) == Some(&Work::Users));
+        let stays = |place: usize| !(self.is_handled(at, place) || hoisted.contains(&place));
+        let is_alive =
+            (0..works.len()).any(|place| matches!(works[place], Work::Owner | Work::Remove) && stays(place));
         let file = self.stage.file;
         let Some(instruction) = file.instructions.get(step.place) else { return };
         let extra: Vec<Edit> = self.tidied.within(&instruction.span).cloned().collect();
         let changes =
             (0..run.commands.len()).any(|place| !stays(place)) || step.installs() || !extra.is_empty();
         if !changes {
+            self.alive.extend(is_alive.then_some(at));
             return;
         }
         let trim = Trim {
@@ -929,7 +1050,9 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
             lean: true,
         };
         let before = self.text(at);
-        match trim.text() {
+        let text = trim.text();
+        self.alive.extend((is_alive && text.is_some()).then_some(at));
+        match text {
             Some(text) if text != before => {
                 let span = instruction.span.start..instruction.span.start + before.len();
                 self.edits.push((
@@ -976,7 +1099,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
 }
 
 /// Whether a command of a building instruction configures the system, so that its effect is not copied.
-fn configures(command: &ShellCommand) -> bool {
+pub(super) fn configures(command: &ShellCommand) -> bool {
     const OF_SYSTEM: [&str; 9] = [
         "locale-gen",
         "update-locale",

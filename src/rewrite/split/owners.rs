@@ -1,9 +1,16 @@
 //! Owners that a `RUN chown -R` sets for files of earlier instructions: the `COPY` of a stage sets them itself.
 
+use std::collections::BTreeSet;
+
+use super::keep::{Fate, Keep};
+use super::operands::{makes_folders, operands};
+use super::roots::{MOST_PATHS, Roots};
 use super::shell::Work;
 use super::sources::is_within;
 use super::steps::{Kind, Steps};
+use crate::formats::dockerfile::{Instruction, Keyword};
 use crate::rewrite::tidy::Call;
+use crate::rootfs::{Node, NodeKind};
 
 /// A recursive change of owner that `COPY --chown` can express.
 #[derive(Clone, Debug)]
@@ -16,6 +23,8 @@ pub(super) struct Owner {
     pub(super) spec: String,
     /// The folder, absolute.
     pub(super) path: String,
+    /// Folders at and below it that no `COPY` makes, and that are to have the owner too.
+    pub(super) folders: BTreeSet<String>,
 }
 
 impl Owner {
@@ -30,31 +39,40 @@ impl Owner {
     }
 }
 
-/// All of them, in order. Only the recursive form with one path per command.
-pub(super) fn owners(steps: &Steps<'_, '_>) -> Vec<Owner> {
+/// The owners that `COPY`s can give, in order: everything that the new stage has below their folders is copied. All
+/// of a command's paths, or none.
+pub(super) fn owners(steps: &Steps<'_, '_>, keep: &Keep<'_, '_>, roots: &Roots) -> Vec<Owner> {
     let mut found = Vec::new();
     for (step, one) in steps.list.iter().enumerate() {
         let Kind::Run(works) = &one.kind else { continue };
-        let Some(run) = steps.run(step).filter(|run| run.may_edit) else { continue };
-        for (command, shell) in run.commands.iter().enumerate() {
+        let Some(run) = steps.run(step).filter(|_| !steps.is_opaque(step)) else { continue };
+        if !works.contains(&Work::Owner) {
+            continue;
+        }
+        for ((command, shell), named) in run.commands.iter().enumerate().zip(operands(steps, step)) {
             let Some(call) = Call::of(shell).filter(|call| call.program == "chown") else { continue };
+            let is_alone =
+                super::runs::units(&run.commands).iter().any(|unit| *unit == (command..command + 1));
             let options = call.words.iter().take_while(|word| word.text.starts_with('-')).count();
             let recursive =
                 call.words[..options].iter().any(|word| word.text == "-R" || word.text == "--recursive");
-            let [spec, path] = &call.words[options..] else { continue };
+            let Some(spec) = call.words.get(options).filter(|_| recursive && is_alone) else { continue };
             let is_name = |name: &str| {
                 !name.is_empty()
                     && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte))
             };
             let (user, group) = spec.text.split_once(':').unwrap_or((&spec.text, "0"));
             let group = if group.is_empty() { user } else { group };
-            let path = steps.scene.absolute(one.place, &path.text);
-            if works.get(command) == Some(&Work::Owner)
-                && let Some(path) =
-                    path.filter(|path| recursive && is_name(user) && is_name(group) && path != "/")
-            {
-                found.push(Owner { step, command, spec: format!("{user}:{group}"), path });
+            if !is_name(user) || !is_name(group) {
+                continue;
             }
+            let given = named.list.iter().map(|operand| {
+                let path = operand.path.clone().filter(|path| path != "/" && !operand.is_pattern)?;
+                let spec = format!("{user}:{group}");
+                let mut owner = Owner { step, command, spec, path, folders: BTreeSet::new() };
+                is_given(&mut owner, steps, keep, roots).then_some(owner)
+            });
+            found.extend(given.collect::<Option<Vec<Owner>>>().unwrap_or_default());
         }
     }
     found
@@ -62,6 +80,110 @@ pub(super) fn owners(steps: &Steps<'_, '_>) -> Vec<Owner> {
 
 /// The final owner of a folder's content, if added by an instruction at `step`.
 pub(super) fn of<'o>(owners: &'o [Owner], step: usize, folder: &[u8]) -> Option<&'o Owner> {
-    let mut later = owners.iter().rev().filter(|owner| owner.step > step);
+    let mut later = owners.iter().rev().filter(|owner| owner.step >= step);
     later.find(|owner| is_within(folder, owner.path.as_bytes()))
+}
+
+/// Whether an instruction can give its files an owner that a later one gives.
+pub(super) fn takes_owner(instruction: &Instruction) -> bool {
+    const PACKED: [&str; 8] = [".tar", ".gz", ".tgz", ".xz", ".bz2", ".zst", ".git", ".tbz2"];
+    let unpacks = |text: &str| {
+        text.contains(['$', '*', '?', '@'])
+            || text.contains("://")
+            || PACKED.iter().any(|end| text.ends_with(end))
+    };
+    let sources = instruction.words.split_last().map_or(&[][..], |(_, sources)| sources);
+    // What is unpacked has owners of its own.
+    !instruction.flags.iter().any(|flag| flag.name == "chown")
+        && (instruction.keyword != Keyword::Add || !sources.iter().any(|source| unpacks(&source.text)))
+}
+
+/// Whether all that the new stage has at and below the folder comes by a `COPY` that gets the owner. Notes the
+/// folders that other instructions make.
+fn is_given(owner: &mut Owner, steps: &Steps<'_, '_>, keep: &Keep<'_, '_>, roots: &Roots) -> bool {
+    let world = keep.world;
+    let Some(top) = world.paths.lookup(owner.path.as_bytes()) else { return true };
+    let folder = owner.path.clone();
+    let path_of = |id| world.rootfs.node(id).path();
+    let copied: Vec<Vec<u8>> = (roots.list.iter().filter(|root| root.files.is_empty()))
+        .map(|root| path_of(root.folder))
+        .filter(|root| is_within(root, folder.as_bytes()))
+        .collect();
+    let is_copied = |node: Node<'_>, path: &[u8]| {
+        copied.iter().any(|root| is_within(path, root))
+            || roots.list.iter().any(|root| {
+                root.files.contains(&node.id()) && is_within(&path_of(root.folder), folder.as_bytes())
+            })
+    };
+    let is_flagged = |node: Node<'_>, path: &[u8]| {
+        if keep.fate(node.id()) != Fate::Copied {
+            return false;
+        }
+        let Some(step) = steps.origin(node) else { return is_copied(node, path) };
+        let Some(one) = steps.list.get(step).filter(|_| step <= owner.step) else { return false };
+        let instruction = steps.scene.instruction(one.place);
+        match one.kind {
+            Kind::Context | Kind::FromStage => {
+                let target = instruction.filter(|one| takes_owner(one)).and_then(|one| one.words.last());
+                let target = target.and_then(|word| steps.scene.absolute(one.place, &word.text));
+                target.is_some_and(|target| is_within(target.as_bytes(), folder.as_bytes()))
+            }
+            _ => is_copied(node, path),
+        }
+    };
+    let mut open = vec![world.rootfs.node(top)];
+    let mut has_content = false;
+    while let Some(node) = open.pop() {
+        open.extend(node.children());
+        if node.kind() != NodeKind::File || keep.fate(node.id()) == Fate::Gone {
+            continue;
+        }
+        has_content = true;
+        if !is_flagged(node, &node.path()) {
+            return false;
+        }
+    }
+    let Some(made) = made_folders(owner, steps) else { return false };
+    let is_of_stage = |path: &String| {
+        let node = world.paths.lookup(path.as_bytes()).map(|id| world.rootfs.node(id));
+        let node = node.filter(|node| node.kind() == NodeKind::Directory);
+        node.is_some_and(|node| keep.is_of_stage(node))
+            && !copied.iter().any(|root| is_within(path.as_bytes(), root))
+    };
+    owner.folders = made.into_iter().filter(is_of_stage).collect();
+    if owner.is_named() && has_content && world.rootfs.node(top).kind() == NodeKind::Directory {
+        owner.folders.insert(owner.path.clone());
+    }
+    owner.folders.len() <= MOST_PATHS
+}
+
+/// Folders at and below that of an owner that instructions before it make; `None` when that is not known.
+fn made_folders(owner: &Owner, steps: &Steps<'_, '_>) -> Option<BTreeSet<String>> {
+    let mut made = BTreeSet::new();
+    let mut add = |path: &str| {
+        let mut path = path;
+        while is_within(path.as_bytes(), owner.path.as_bytes()) {
+            made.insert(path.to_owned());
+            path = path.rsplit_once('/').map_or("", |(above, _)| above);
+        }
+    };
+    for (step, one) in steps.list.iter().enumerate().take(owner.step + 1) {
+        if one.keyword == Keyword::WorkDir {
+            steps.scene.workdir(one.place + 1).iter().for_each(|path| add(path));
+        }
+        let Some(run) = steps.run(step) else { continue };
+        for (command, named) in run.commands.iter().zip(operands(steps, step)) {
+            if !Call::of(command).is_some_and(|call| makes_folders(&call)) {
+                continue;
+            }
+            for operand in named.list {
+                match operand.path {
+                    Some(path) => add(&path),
+                    None if !one.makes() => return None,
+                    None => {}
+                }
+            }
+        }
+    }
+    Some(made)
 }

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::keep::Keep;
-use super::shell::is_package_word;
-use super::steps::Steps;
+use super::shell::{Work, is_package_word};
+use super::steps::{Kind, Steps};
 use super::world::World;
+use crate::rewrite::tidy::Call;
 
 /// Most packages compared with each other to name few.
 const MOST_COMPARED: usize = 60;
@@ -75,6 +76,52 @@ fn is_kept(world: &World<'_>, place: usize, programs: &BTreeSet<&str>, copies: b
     built == 0 || built * 2 < all
 }
 
+/// Packages that programs use without a link or a dependency: certificates for TLS, rules of time zones. They stay
+/// where the image has them.
+pub(super) const USED_SILENTLY: [&str; 2] = ["ca-certificates", "tzdata"];
+
+/// What is said where the option to install no recommended packages is added: which packages of the image go with
+/// that. `None` where no instruction gets the option.
+pub(super) fn without_recommended(
+    steps: &Steps<'_, '_>,
+    keep: &Keep<'_, '_>,
+    asked: &Asked,
+) -> Option<String> {
+    const NAMED: usize = 10;
+    let world = keep.world;
+    let decides = |text: &str| text.to_ascii_lowercase().contains("install-recommends");
+    let gets = |at: &usize| {
+        let Some(Kind::Run(works)) = steps.list.get(*at).map(|step| &step.kind) else { return false };
+        let Some(run) = steps.run(*at).filter(|_| !steps.is_opaque(*at)) else { return false };
+        run.commands.iter().zip(works).filter(|(_, work)| **work == Work::Install).any(|(command, _)| {
+            Call::of(command).is_some_and(|call| {
+                matches!(call.program, "apt-get" | "apt")
+                    && !call.words.iter().any(|word| decides(&word.text))
+            })
+        })
+    };
+    let layers: Vec<u16> =
+        (0..steps.list.len()).filter(gets).flat_map(|at| &steps.list[at].layers).copied().collect();
+    let is_added = (0..steps.list.len()).any(|at| gets(&at));
+    let dropped = asked.dropped.iter().filter_map(|name| world.by_name.get(name.as_str()).copied());
+    let asked: BTreeSet<usize> = asked.kept.iter().chain(&keep.installed).copied().chain(dropped).collect();
+    let known = world.with_dependencies(asked);
+    let is_gone = |(place, package): &(usize, &crate::cuda::Package)| {
+        package.manager == "dpkg" && !known.contains(place) && layers.contains(&package.layer)
+    };
+    let packages = world.input.inventory.packages.iter().enumerate();
+    let gone: Vec<&str> = packages.filter(is_gone).map(|(_, package)| package.name.as_str()).collect();
+    is_added.then(|| match gone.as_slice() {
+        [] => "--no-install-recommends is added; this image has no package that was installed only because another one recommends it.".to_owned(),
+        names => {
+            let more = names.len().saturating_sub(NAMED);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let names = names[..names.len().min(NAMED)].join(", ");
+            format!("--no-install-recommends is added; nothing needs these packages, which were installed only because others recommend them: {names}{more}.")
+        }
+    })
+}
+
 /// Names of additional packages to install: files that stay need them, and no other package depends on them.
 pub(super) fn added(keep: &Keep<'_, '_>, kept: &[usize]) -> Vec<String> {
     let world = keep.world;
@@ -92,7 +139,8 @@ pub(super) fn added(keep: &Keep<'_, '_>, kept: &[usize]) -> Vec<String> {
     let mut added = Vec::new();
     for place in &keep.named {
         let package = &world.input.inventory.packages[*place];
-        let is_there = brought.contains(place) || package.layer < keep.base.layers;
+        let is_there =
+            brought.contains(place) || package.layer < keep.base.layers || keep.base.packages.contains(place);
         if !is_there && !comes_with(*place) && is_package_word(&package.name) {
             added.push(package.name.clone());
         }

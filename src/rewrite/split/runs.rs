@@ -1,6 +1,7 @@
 //! Current `RUN`s in a smaller stage: without build-only packages and without commands whose results are copied.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use super::shell::{Work, is_package_word, package_name, package_words};
 use crate::formats::dockerfile::{Dockerfile, Instruction, Joiner, ShellCommand, Span};
@@ -28,55 +29,132 @@ pub(super) struct Trim<'t> {
     pub(super) lean: bool,
 }
 
-impl Trim<'_> {
-    /// The new instruction; `None` when nothing with an effect is left.
-    pub(super) fn text(&self) -> Option<String> {
-        let commands = self.run.commands.iter().zip(self.works).enumerate();
-        let installs = |(at, (command, work)): (usize, (&ShellCommand, &Work))| {
-            *work == Work::Install && (self.stays)(at) && self.command(command, false).is_some()
-        };
-        let installs: Vec<usize> = commands.clone().filter(|one| installs(*one)).map(|(at, _)| at).collect();
-        let mut parts: Vec<(usize, String)> = Vec::new();
-        let mut effect = false;
-        for (at, (command, work)) in commands {
-            if !(self.stays)(at) {
-                continue;
+/// Commands that stay or go together: the parts of a pipe, and a list with `||` from its beginning to its last
+/// alternative.
+pub(super) fn units(commands: &[ShellCommand]) -> Vec<Range<usize>> {
+    let mut units: Vec<Range<usize>> = Vec::new();
+    let mut list = 0;
+    for (at, command) in commands.iter().enumerate() {
+        match command.joiner {
+            Joiner::First | Joiner::Sequence => {
+                list = units.len();
+                units.push(at..at + 1);
             }
-            let text = match work {
-                Work::Install => {
-                    self.command(command, !self.added.is_empty() && installs.first() == Some(&at))
-                }
-                Work::Manage | Work::Remove if installs.is_empty() && self.is_upkeep(command) => None,
-                _ => Some(cut(self.file, &command.span, self.extras(&command.span))),
-            };
-            effect |= text.is_some() && !matches!(work, Work::Shell | Work::Manage | Work::Remove);
-            parts.extend(text.map(|text| (at, text)));
+            Joiner::And => units.push(at..at + 1),
+            Joiner::Pipe => match units.last_mut() {
+                Some(unit) => unit.end = at + 1,
+                None => units.push(at..at + 1),
+            },
+            Joiner::Or => {
+                let start = units.get(list).map_or(at, |unit| unit.start);
+                units.truncate(list);
+                units.push(start..at + 1);
+            }
         }
-        if !effect {
+    }
+    units
+}
+
+impl Trim<'_> {
+    /// The whole instruction without what goes; `None` when nothing of it is left that has an effect.
+    pub(super) fn text(&self) -> Option<String> {
+        let commands = &self.run.commands;
+        let installs: Vec<usize> = (0..commands.len()).filter(|at| self.installs(*at)).collect();
+        let kept = self.kept(&installs);
+        let has_effect = |at: usize| match self.works.get(at) {
+            Some(Work::Shell | Work::Manage) | None => false,
+            Some(Work::Remove) => !self.is_upkeep(&commands[at]),
+            Some(_) => true,
+        };
+        if !(0..commands.len()).any(|at| kept[at] && has_effect(at)) {
             return None;
         }
-        let mut text = self.file.slice(&self.instruction.keyword_span).to_owned();
-        for flag in &self.instruction.flags {
-            text.push(' ');
-            text.push_str(self.file.slice(&flag.span));
-        }
+        let start = self.instruction.span.start;
+        let whole = self.file.slice(&self.instruction.span).trim_end_matches(['\r', '\n']);
         let head =
             self.instruction.flags.last().map_or(self.instruction.keyword_span.end, |flag| flag.span.end);
-        for edit in self.extra.iter().filter(|edit| edit.at == (head..head)) {
-            text.push_str(&edit.with);
-        }
-        text.push(' ');
-        for (number, (at, part)) in parts.iter().enumerate() {
-            if number > 0 {
-                text.push_str(&self.joint(*at));
+        let at_head = self.extra.iter().filter(|edit| edit.at == (head..head));
+        let mut changes: Vec<(Span, String)> =
+            at_head.map(|edit| (edit.at.clone(), edit.with.clone())).collect();
+        for (at, command) in commands.iter().enumerate().filter(|(at, _)| kept[*at]) {
+            if installs.contains(&at) {
+                let adds = !self.added.is_empty() && installs.first() == Some(&at);
+                changes.extend(self.command(command, adds)?);
+            } else {
+                changes.extend(self.extras(&command.span));
             }
-            text.push_str(part);
         }
-        if !installs.is_empty() && !self.cleans(&parts) {
-            text.push_str(&self.joint(usize::MAX));
-            text.push_str("rm -rf /var/lib/apt/lists/*");
+        if let Some(last) = commands.iter().zip(&kept).rev().find(|(_, kept)| **kept).map(|(one, _)| one)
+            && !installs.is_empty()
+            && !self.cleans(&kept, &changes)
+        {
+            let end = last.span.end;
+            changes.push((end..end, format!("{}rm -rf /var/lib/apt/lists/*", self.joint(last))));
         }
-        Some(text)
+        changes.extend(self.removals(&kept));
+        Some(cut(self.file, &(start..start + whole.len()), changes))
+    }
+
+    /// Whether a command installs a package that is not left out, or one that is added.
+    fn installs(&self, at: usize) -> bool {
+        self.works.get(at) == Some(&Work::Install)
+            && (self.stays)(at)
+            && self.command(&self.run.commands[at], false).is_some()
+    }
+
+    /// Which commands stay. Those of a unit stay together: what only sets up the shell follows the others.
+    fn kept(&self, installs: &[usize]) -> Vec<bool> {
+        let commands = &self.run.commands;
+        let stays = |at: usize| {
+            (self.stays)(at)
+                && match self.works.get(at) {
+                    Some(Work::Install) => installs.contains(&at),
+                    Some(Work::Manage | Work::Remove) => {
+                        !installs.is_empty() || !self.is_upkeep(&commands[at])
+                    }
+                    Some(_) => true,
+                    None => false,
+                }
+        };
+        let mut kept = vec![false; commands.len()];
+        for unit in units(commands) {
+            let of_shell = |at: &usize| self.works.get(*at) == Some(&Work::Shell);
+            let only_shell = unit.clone().all(|at| of_shell(&at));
+            let unit_stays = unit.clone().any(|at| (only_shell || !of_shell(&at)) && stays(at));
+            kept[unit].fill(unit_stays);
+        }
+        kept
+    }
+
+    /// What takes away the commands that go, with what joins them to the others.
+    fn removals(&self, kept: &[bool]) -> Vec<(Span, String)> {
+        let commands = &self.run.commands;
+        let mut spans: Vec<Span> = Vec::new();
+        let mut at = 0;
+        while at < commands.len() {
+            if kept[at] {
+                at += 1;
+                continue;
+            }
+            let first = at;
+            while at < commands.len() && !kept[at] {
+                at += 1;
+            }
+            let has_before = first > 0;
+            match commands.get(at) {
+                Some(next) if !has_before => spans.push(commands[first].span.start..next.span.start),
+                Some(next) => {
+                    // Where a list begins among them, the next command begins one.
+                    let begins = (first..=at).rev().find(|one| commands[*one].joiner == Joiner::Sequence);
+                    let joins = &commands[begins.unwrap_or(at)];
+                    spans.push(commands[first].before.start..joins.before.start);
+                    spans.push(joins.span.start..next.span.start);
+                }
+                None => spans.push(commands[first].before.start..commands[at - 1].span.end),
+            }
+        }
+        spans.retain(|span| span.start < span.end);
+        spans.into_iter().map(|span| (span, String::new())).collect()
     }
 
     /// Whether a command only prepares or cleans up after an installation.
@@ -85,35 +163,45 @@ impl Trim<'_> {
         Call::of(command).is_some_and(|call| call.program.starts_with("apt") || call.program == "dnf")
             || text.contains("/var/lib/apt")
             || text.contains("/var/cache/apt")
-            || text.contains("/tmp")
+            || text.contains(" /tmp")
     }
 
     /// Whether the apt lists are already removed or kept outside the image; also true when another program installs.
-    fn cleans(&self, parts: &[(usize, String)]) -> bool {
-        let is_apt = parts.iter().any(|(_, text)| text.contains("apt-get ") || text.contains("apt "));
-        !is_apt
-            || parts
-                .iter()
-                .any(|(_, text)| text.contains("/var/lib/apt/lists") || text.contains("/var/lib/apt/*"))
+    fn cleans(&self, kept: &[bool], changes: &[(Span, String)]) -> bool {
+        let stay = || self.run.commands.iter().zip(kept).filter(|(_, kept)| **kept).map(|(one, _)| one);
+        let is_apt = |command: &ShellCommand| {
+            Call::of(command).is_some_and(|call| matches!(call.program, "apt-get" | "apt" | "aptitude"))
+        };
+        let removes = |text: &str| text.contains("/var/lib/apt/lists") || text.contains("/var/lib/apt/*");
+        !stay().any(is_apt)
+            || stay().any(|command| removes(self.file.slice(&command.span)))
+            || changes.iter().any(|(_, with)| removes(with))
             || self.instruction.flags.iter().any(|flag| {
                 flag.name == "mount"
                     && flag.value.as_deref().is_some_and(|value| value.contains("/var/lib/apt"))
             })
     }
 
-    /// The joiner before a command: the current one if it is `&&`, else the common one.
-    fn joint(&self, at: usize) -> String {
+    /// What stands before a command that is put in behind `last`: the end of its line in a heredoc, else as another
+    /// command of the instruction has it, else the common way.
+    fn joint(&self, last: &ShellCommand) -> String {
+        let heredocs = &self.instruction.heredocs;
+        if heredocs.iter().any(|heredoc| heredoc.body.contains(&last.span.start)) {
+            let before = self.file.text().get(..last.span.start).unwrap_or_default();
+            let line = before.rsplit('\n').next().unwrap_or_default();
+            let indent = line.get(..line.len() - line.trim_start().len()).unwrap_or_default();
+            return format!("{}{indent}", self.file.line_end());
+        }
         let of = |command: &ShellCommand| {
             (command.joiner == Joiner::And).then(|| self.file.slice(&command.before).to_owned())
         };
-        let own = self.run.commands.get(at).and_then(of);
         let multi = |text: &String| text.contains('\n') && !text.contains('#');
-        let other = || self.run.commands.iter().filter_map(of).find(multi);
-        own.or_else(other).unwrap_or_else(|| format!(" {}{}    && ", self.file.escape, self.file.line_end()))
+        let other = self.run.commands.iter().filter_map(of).find(multi);
+        other.unwrap_or_else(|| format!(" {}{}    && ", self.file.escape, self.file.line_end()))
     }
 
-    /// An installation without the excluded packages; `None` when none is left.
-    fn command(&self, command: &ShellCommand, adds: bool) -> Option<String> {
+    /// Changes of an installation that leave packages out and add some; `None` when none is left.
+    fn command(&self, command: &ShellCommand, adds: bool) -> Option<Vec<(Span, String)>> {
         let call = Call::of(command)?;
         let words = package_words(&call);
         let goes = |text: &str| is_package_word(text) && self.dropped.contains(package_name(text));
@@ -153,7 +241,7 @@ impl Trim<'_> {
             // Before the clean-up after the command.
             cuts.insert(0, (last..last, format!("{gap}{}", named.join(&gap))));
         }
-        Some(cut(self.file, &command.span, cuts))
+        Some(cuts)
     }
 
     /// Clean-ups within a command, or after it.

@@ -1,5 +1,6 @@
 //! Classifies the commands of a `RUN` by their words.
 
+use super::operands::makes_folders;
 use crate::formats::dockerfile::{ShellCommand, Word};
 use crate::rewrite::tidy::{Call, TAKES_VALUE};
 
@@ -93,11 +94,10 @@ const LANGUAGES: [&str; 16] = [
 ];
 
 /// Programs that configure the system: their output is small, and repeating them gives the same result.
-const CONFIGURE: [&str; 17] = [
+const CONFIGURE: [&str; 16] = [
     "mkdir",
     "ln",
     "touch",
-    "install",
     "ldconfig",
     "locale-gen",
     "update-locale",
@@ -124,14 +124,22 @@ const MANAGE: [&str; 8] = [
     "dnf-config-manager",
 ];
 
-const SHELL: [&str; 16] = [
+const SHELL: [&str; 20] = [
     "set", "cd", "export", "true", ":", "test", "[", "[[", "unset", "umask", "shopt", "sync", "date", "id",
-    "pwd", "env",
+    "pwd", "env", "getent", "command", "which", "type",
 ];
+
+/// Programs that start another one, behind their options and assignments.
+const STARTERS: [&str; 3] = ["env", "nice", "nohup"];
 
 /// The effect of a command. Assignments alone affect only the shell.
 pub(super) fn work(command: &ShellCommand) -> Work {
     let Some(call) = Call::of(command) else { return Work::Shell };
+    if STARTERS.contains(&call.program) {
+        let options = call.words.iter().take_while(|word| word.text.starts_with('-')).count();
+        let words = call.words.get(options..).unwrap_or_default().to_vec();
+        return work(&ShellCommand { words, ..command.clone() });
+    }
     let program = call.program;
     let has = |wanted: &str| call.words.iter().any(|word| word.text == wanted);
     if INSTALLERS.contains(&program) {
@@ -165,6 +173,7 @@ pub(super) fn work(command: &ShellCommand) -> Work {
         "chown" | "chmod" | "chgrp" => Work::Owner,
         "rm" | "rmdir" => Work::Remove,
         "find" if has("-delete") => Work::Remove,
+        "install" if makes_folders(&call) => Work::Configure,
         _ if MANAGE.contains(&program) => Work::Manage,
         "sed" if edits_system(&call) => Work::Configure,
         _ if CONFIGURE.contains(&program) => Work::Configure,

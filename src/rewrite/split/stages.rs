@@ -4,12 +4,13 @@
 use super::from::{self, config, described, reference, settings};
 use super::keep::{Fate, Keep};
 use super::lines::{Lines, last_making};
-use super::packages::Asked;
+use super::packages::{Asked, without_recommended};
 use super::stage::Final;
 use super::steps::Steps;
 use crate::base::convert::layer16;
 use crate::base::size::human;
 use crate::formats::dockerfile::{PieceKind, Span};
+use crate::layer::{EntryId, EntryKind};
 use crate::rewrite::draft::Draft;
 use crate::rewrite::propose::Input;
 use crate::rewrite::select::Selection;
@@ -38,6 +39,9 @@ pub(super) fn draft(
     let mut lines = Lines::new(stage, keep, steps, (last, &build), asked, &tidied);
     let set = settings(keep.world, base, stage.file, stage);
     lines.write();
+    if lines.is_unknown {
+        return None;
+    }
     let at = split_at(stage, place);
     let mut writer = Writer { stage, keep, build: &build, at, is_first: true, edits: Vec::new() };
     writer.build_stage(&lines, steps);
@@ -52,6 +56,7 @@ pub(super) fn draft(
         let dropped: Vec<&str> = asked.dropped.iter().map(String::as_str).collect();
         assumed.push(format!("Only the build stage needs these packages: {}.", dropped.join(", ")));
     }
+    assumed.extend(without_recommended(steps, keep, asked));
     let title = if base.own {
         "Multi-stage: build first, run on the same base image".to_owned()
     } else {
@@ -262,6 +267,14 @@ fn selection(keep: &Keep<'_, '_>, lines: &Lines<'_, '_, '_, '_, '_>, tidied: &ti
             }
             above = above.parent();
         }
+    }
+    for hidden in rootfs.hidden().iter().filter(|hidden| lines.stored_twice(hidden.layer, hidden.by)) {
+        set(hidden.layer, hidden.entry, true);
+        // What removes it is there as well.
+        let index = rootfs.layer(hidden.by);
+        let is_removal =
+            |entry: &EntryId| matches!(index.kind(*entry), EntryKind::Whiteout | EntryKind::Opaque);
+        index.entries().filter(is_removal).for_each(|entry| set(hidden.by, entry, true));
     }
     for (layer, entry) in &tidied.gone {
         set(*layer, *entry, false);

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use super::runs::units;
 use super::shell::{Work, installs_sources, is_package_word, package_name, package_words, work};
 use super::stage::Final;
 use super::world::World;
@@ -139,7 +140,8 @@ impl<'s, 'r> Steps<'s, 'r> {
         asked
     }
 
-    /// Whether a `RUN` can only be repeated unchanged: its text cannot be edited, or it installs packages from files.
+    /// Whether a `RUN` is repeated as it stands or not at all: its text cannot be edited, or it installs packages
+    /// from files, or in a pipe or a list with alternatives.
     pub(super) fn is_opaque(&self, step: usize) -> bool {
         let Some(run) = self.run(step) else { return true };
         let from_files = |command| {
@@ -153,7 +155,20 @@ impl<'s, 'r> Steps<'s, 'r> {
                     && call.words.iter().any(|word| word.text.contains(".deb") || word.text.contains(".rpm"))
             })
         };
-        !run.may_edit || run.commands.iter().any(from_files)
+        let in_list = |unit: std::ops::Range<usize>| {
+            unit.len() > 1 && run.commands[unit].iter().any(|command| work(command) == Work::Install)
+        };
+        !run.may_edit || run.commands.iter().any(from_files) || units(&run.commands).into_iter().any(in_list)
+    }
+
+    /// Whether a `RUN` is repeated as it stands: of those that cannot be edited the one that installs packages and
+    /// compiles nothing, and the one that makes nothing.
+    pub(super) fn is_whole(&self, step: usize) -> bool {
+        let Some(one) = self.list.get(step) else { return false };
+        matches!(one.kind, Kind::Run(_))
+            && self.is_opaque(step)
+            && !one.compiles
+            && (one.installs() || !one.makes())
     }
 
     /// Texts of all commands, for searching program names.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::from::{self, config, described, install, reference, settings};
+use super::from::{self, config, described, install, installer, reference, settings};
 use super::keep::{Fate, Keep};
 use super::packages::{Asked, added};
 use super::runs::Trim;
@@ -45,7 +45,7 @@ pub(super) fn draft(
     let set = settings(keep.world, base, stage.file, stage);
     let needed = names.clone();
     swap.packages(&mut names);
-    swap.head(&set, &names);
+    swap.head(&set, &names)?;
     let mut edits = swap.edits;
     let (trimmed, left_out) = (swap.trimmed, swap.left_out);
     let is_free =
@@ -198,9 +198,10 @@ impl Swap<'_, '_, '_, '_, '_, '_, '_> {
     }
 
     /// Inserts after the `FROM`: variables, and packages if no instruction installs any.
-    fn head(&mut self, set: &[String], names: &[String]) {
+    /// `None` where it is not known how to install them.
+    fn head(&mut self, set: &[String], names: &[String]) -> Option<()> {
         let file = self.stage.file;
-        let Some(from) = file.instructions.get(self.stage.base_from) else { return };
+        let from = file.instructions.get(self.stage.base_from)?;
         let lower = file.slice(&from.keyword_span).bytes().all(|byte| byte.is_ascii_lowercase());
         let word = |keyword: &str| if lower { keyword.to_lowercase() } else { keyword.to_owned() };
         let (end, escape) = (file.line_end(), file.escape);
@@ -217,7 +218,8 @@ impl Swap<'_, '_, '_, '_, '_, '_, '_> {
             );
         }
         if !names.is_empty() {
-            text.push_str(&install(file, &word("RUN"), names));
+            let installer = installer(self.keep.world, self.keep.base, &self.steps.programs())?;
+            text.push_str(&install(file, &word("RUN"), installer, names));
             text.push_str(end);
             reasons.push(format!("The image loads libraries of these packages: {}.", names.join(", ")));
         }
@@ -231,6 +233,7 @@ impl Swap<'_, '_, '_, '_, '_, '_, '_> {
             }
             self.edit(at..at, text, reasons.join(" "), None);
         }
+        Some(())
     }
 }
 

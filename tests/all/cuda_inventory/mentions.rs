@@ -102,6 +102,8 @@ fn expected() -> Vec<(String, String, String)> {
         ("/etc/supervisor/conf.d/app.conf", "git", ""),
         ("/etc/systemd/system/app.service", "nsys", ""),
         ("/opt/tool/run.py", "nvcc cpp_extension", ""),
+        ("/usr/lib/cmake/a.py", "nvcc cpp_extension", ""),
+        ("/var/lib/a.py", "nvcc cpp_extension", ""),
     ])
 }
 
@@ -110,7 +112,7 @@ fn only_files_of_the_application_are_heard_and_every_form_gives_the_same() {
     let layers = layers();
     let (found, searched) = heard_in(Packing::Gzip, &layers);
     assert_eq!(found, expected());
-    assert_eq!((searched.files, searched.left_out), (11, 1));
+    assert_eq!((searched.files, searched.left_out), (13, 1));
     for packing in [Packing::Plain, Packing::Zstd] {
         assert_eq!(heard_in(packing, &layers), (found.clone(), searched), "{packing:?}");
     }
@@ -153,7 +155,9 @@ fn so_many_files_are_searched_and_no_more() {
     let app: Vec<Member> = (0..20_010).map(|number| file(format!("app/{number:05}.sh"), "nvcc\n")).collect();
     for packing in [Packing::Gzip, Packing::Plain] {
         let (found, searched) = heard_in(packing, std::slice::from_ref(&app));
-        assert_eq!(searched, Searched { files: 20_000, bytes: 100_000, left_out: 10, programs_left_out: 10 });
+        let counted =
+            Searched { files: 20_000, bytes: 100_000, left_out: 10, programs_left_out: 10, ..searched };
+        assert_eq!(searched, counted);
         assert_eq!(found.len(), 20_000);
         assert_eq!(found.last().unwrap().0, "/app/19999.sh");
     }
@@ -180,4 +184,64 @@ fn small_files_that_pass_are_hashed() {
     assert_eq!(hashes[0], hashes[1]);
     assert_eq!(hashes[0].len(), 1, "an empty file has no hash");
     assert!(analysis.inventory.as_ref().unwrap().identical.is_empty());
+}
+
+#[test]
+fn archives_of_programs_count_where_something_runs_them() {
+    let jvm = || vec![file("opt/java/lib/server/libjvm.so", Elf::library("libjvm.so").build())];
+    let left_out = |members: Vec<Member>| heard_in(Packing::Gzip, &[members]).1.programs_left_out;
+    assert_eq!(left_out([jvm(), vec![file("usr/share/jenkins/jenkins.war", "PK")]].concat()), 0);
+    let database = || debs(&[("tool", "1", &[("usr/share/java/tool.jar", b"PK".to_vec())])]);
+    assert_eq!(left_out([jvm(), database(), vec![file("usr/share/jenkins/jenkins.war", "PK")]].concat()), 1);
+    assert_eq!(left_out([jvm(), vec![file("app/app.jar", "PK")]].concat()), 1);
+    assert_eq!(left_out(vec![file("app/app.jar", "PK")]), 0);
+    let own = vec![file("opt/java/lib/jrt-fs.jar", "PK"), file("opt/java/lib/a.jar", "PK")];
+    assert_eq!(left_out([jvm(), own].concat()), 0);
+    assert_eq!(left_out(vec![file("app/a.phar", "x")]), 0);
+    assert_eq!(left_out(vec![file("app/a.phar", "x"), file("usr/local/bin/php", "x").mode(0o755)]), 1);
+    assert_eq!(left_out(vec![file("app/a.pyc", "x"), file("app/b.pyc", "x"), file("app/b.py", "x")]), 1);
+}
+
+#[test]
+fn what_nobody_owns_in_the_folders_of_the_system_is_the_application() {
+    let text = b"execSync('git clone')\n".to_vec();
+    let mut members = debs(&[("tool", "1", &[("usr/lib/tool/own.js", text.clone())])]);
+    for path in [
+        "usr/lib/node_modules/n8n/run.js",
+        "var/lib/gems/3.1.0/gems/x/lib/x.js",
+        "usr/share/webapp/x.php",
+        "var/lib/dpkg/info/x.js",
+        "usr/share/doc/x/x.js",
+    ] {
+        members.push(file(path, text.clone()));
+    }
+    let paths = |members: &[Member]| {
+        let (found, _) = heard_in(Packing::Gzip, &[members.to_vec()]);
+        found.into_iter().map(|(path, ..)| path).collect::<Vec<_>>()
+    };
+    let own = [
+        "/usr/lib/node_modules/n8n/run.js",
+        "/usr/share/webapp/x.php",
+        "/var/lib/gems/3.1.0/gems/x/lib/x.js",
+    ];
+    assert_eq!(paths(&members), own);
+    // Without a database nobody knows whose they are.
+    members.retain(|member| !member.name.starts_with(b"var/lib/dpkg/"));
+    assert_eq!(paths(&members), <[&str; 0]>::default());
+}
+
+#[test]
+fn packages_of_python_that_start_programs_are_heard() {
+    let both = b"import subprocess\nsubprocess.run(['gcc', '-O2'])\n".to_vec();
+    let layers = |name: &str, source: &[u8]| {
+        let cc1 = executable("usr/lib/gcc/x86_64-linux-gnu/13/cc1", &program("cc1", &[]));
+        [wheel(SITE, name, "1.0", &[("module/a.py", source.to_vec())]), vec![cc1]].concat()
+    };
+    let words = |name: &str, source: &[u8]| {
+        let (found, _) = heard_in(Packing::Gzip, &[layers(name, source)]);
+        found.into_iter().map(|(_, words, _)| words).collect::<Vec<_>>().concat()
+    };
+    assert_eq!(words("devito", &both), "gcc");
+    assert_eq!(words("setuptools", &both), "");
+    assert_eq!(words("devito", b"compilers = ['gcc']\n"), "");
 }

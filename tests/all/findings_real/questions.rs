@@ -1,7 +1,11 @@
 //! What files of the application and the image's settings name: a question, or a need.
 
-use super::scene::{INCLUDE, Judged, LIB, PYTHON, compilers, image, in_toolkit, script, system, toolkit};
-use crate::fixtures::tarball::Member;
+use super::scene::{
+    INCLUDE, Judged, LIB, PYTHON, compilers, image, in_toolkit, program, script, system, toolkit,
+};
+use crate::fixtures::elf::Elf;
+use crate::fixtures::packages::dpkg_status;
+use crate::fixtures::tarball::{Member, file};
 
 fn judged(app: Vec<Member>, command: &[&str], environment: &[&str]) -> Judged {
     Judged::of(&image(&[[system(), compilers(), toolkit()].concat(), app], command, environment))
@@ -92,4 +96,91 @@ fn a_kernel_in_a_script_makes_headers_a_question() {
     let body = "import cuda\nsource = '#include <cuda_fp16.h>'\n";
     let judged = judged(vec![script("srv/app/serve.py", body)], &SERVE, &[]);
     judged.all("unsure", &[&format!("/{INCLUDE}/cuda_fp16.h")]);
+}
+
+const READELF: &str = "/usr/bin/x86_64-linux-gnu-readelf";
+const M4: &str = "/usr/bin/m4";
+const GIT: &str = "/usr/bin/git";
+const HELPER: &str = "/usr/bin/dh_build";
+
+/// Tools of builds, each in its package.
+fn tools() -> Vec<Member> {
+    let packages = [("binutils", READELF), ("m4", M4), ("git", GIT), ("debhelper", HELPER)];
+    let each = packages.iter().flat_map(|(name, path)| {
+        [
+            file(format!("var/lib/dpkg/status.d/{name}"), dpkg_status(name, "1.0", 100, &[])),
+            file(format!("var/lib/dpkg/status.d/{name}.md5sums"), format!("{:032}  {}\n", 0, &path[1..])),
+            program(&path[1..], &[]),
+        ]
+    });
+    each.collect()
+}
+
+fn with_tools(app: Vec<Member>) -> Judged {
+    Judged::of(&image(&[[system(), compilers(), tools()].concat(), app], &["/srv/app/server"], &[]))
+}
+
+/// A program of the application with these strings.
+fn server(strings: &[u8]) -> Vec<Member> {
+    let server = Elf::program("server").with_section(".rodata", strings.to_vec());
+    vec![file("srv/app/server", server.build()).mode(0o755)]
+}
+
+#[test]
+fn tools_of_all_names_are_heard_in_texts_and_programs() {
+    let judged = with_tools(server(b"\0nothing\0"));
+    judged.all("safe", &[READELF, M4, GIT, "/usr/bin/x86_64-linux-gnu-gcc-13"]);
+    for (tool, text) in [
+        (READELF, "#!/bin/sh\nreadelf -d \"$1\"\n"),
+        (M4, "#!/bin/sh\nm4 tpl.m4 > conf\n"),
+        (M4, "#!/bin/sh\nbison x.y\n"),
+        (READELF, "import subprocess\nsubprocess.run(['nm', '-D', path])\n"),
+        (READELF, "#!/bin/sh\ngfortran x.f90\n"),
+    ] {
+        let name = if text.starts_with("#!") { "srv/app/run" } else { "srv/app/run.py" };
+        let judged = with_tools([server(b"\0\0"), vec![script(name, text).mode(0o755)]].concat());
+        judged.all("unsure", &[tool]);
+        judged.all("safe", &[if tool == M4 { READELF } else { M4 }, GIT]);
+        let found = judged.find(tool).unwrap();
+        assert!(found["question"].as_str().unwrap_or_default().contains(name), "{found:#}");
+    }
+    let judged = with_tools(server(b"\0readelf -d %s\0"));
+    judged.all("unsure", &[READELF, "/usr/bin/x86_64-linux-gnu-gcc-13"]);
+    judged.all("safe", &[M4, GIT]);
+}
+
+#[test]
+fn a_tool_whose_name_is_not_looked_for_is_a_question_without_the_statement() {
+    let judged = with_tools(server(b"\0nothing\0"));
+    judged.all("unsure", &[HELPER]);
+    let found = judged.find(HELPER).unwrap();
+    assert!(!found["proof"].to_string().contains("names them"), "{found:#}");
+    assert!(found["question"].as_str().unwrap_or_default().contains(HELPER), "{found:#}");
+}
+
+#[test]
+fn programs_whose_strings_have_no_bounds_make_tools_a_question_when_they_start_programs() {
+    const GO: &[u8] = b"\xff Go buildinf:\x08\x02go1.22\0";
+    const RUST: &[u8] = b"/rustc/90b35a623/library/core/src/str.rs";
+    let clone = b"secretgitclonefetch\0".to_vec();
+    for (strings, verdict) in [
+        ([GO, &clone].concat(), "safe"),
+        ([GO, &clone, b"os/exec.(*Cmd).Start\0"].concat(), "unsure"),
+        ([RUST, &clone, b"\0posix_spawnp\0"].concat(), "unsure"),
+        ([&b"\0execvp\0"[..], &clone].concat(), "safe"),
+    ] {
+        with_tools(server(&strings)).all(verdict, &[GIT, M4, READELF]);
+    }
+}
+
+#[test]
+fn a_library_that_starts_programs_is_not_searched_for_all_tools() {
+    let library = |strings: &[u8]| {
+        let library = Elf::library("libplugin.so").with_section(".rodata", strings.to_vec());
+        [server(b"\0\0"), vec![file("srv/app/libplugin.so", library.build())]].concat()
+    };
+    let judged = with_tools(library(b"\0popen\0"));
+    judged.all("unsure", &[M4, READELF]);
+    judged.all("safe", &[GIT]);
+    with_tools(library(b"\0open\0")).all("safe", &[M4, READELF, GIT]);
 }

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cutaway::formats::dockerfile::{Dockerfile, Instruction, Keyword, commands, parse};
+use cutaway::formats::dockerfile::{Dockerfile, Instruction, Keyword, ShellCommand, commands, parse};
 use cutaway::rewrite::Proposal;
 
 use super::scene::Scene;
@@ -201,6 +201,25 @@ fn removals(file: &Dockerfile, place: usize, source: &mut View) {
     }
 }
 
+/// What of a layer commands change that only make folders, give owners and modes, and remove files; `None` where
+/// others are among them.
+fn changed(commands: &[ShellCommand]) -> Option<Box<dyn Fn(&Member) -> bool>> {
+    let mut paths: Vec<(Vec<u8>, bool)> = Vec::new();
+    for command in commands {
+        let words: Vec<&str> = command.words.iter().map(|word| word.text.as_str()).collect();
+        let is_folder = words[0] == "mkdir";
+        let is_known = ["mkdir", "chmod", "chown", "rm", "cd"].contains(&words[0]);
+        let named = words.iter().filter(|word| word.starts_with('/'));
+        paths.extend(named.map(|path| (path.trim_matches('/').as_bytes().to_vec(), is_folder)));
+        is_known.then_some(())?;
+    }
+    Some(Box::new(move |member| {
+        let path = String::from_utf8_lossy(&member.name).replace(".wh.", "");
+        let path = path.trim_end_matches('/').as_bytes();
+        paths.iter().any(|(known, is_folder)| if *is_folder { path == known } else { is_below(path, known) })
+    }))
+}
+
 struct State<'s> {
     scene: &'s Scene,
     /// What the proposal keeps out of the build context.
@@ -272,7 +291,11 @@ impl State<'_> {
     fn repeat(&mut self, members: &[Member], chown: Option<&str>, built: &mut Built) {
         for member in members {
             let path = member.name.strip_suffix(b"/").unwrap_or(&member.name).to_vec();
-            let (_, thing) = view(std::slice::from_ref(&vec![member.clone()])).pop_first().unwrap();
+            let own = view(std::slice::from_ref(&vec![member.clone()])).pop_first();
+            let Some((_, thing)) = own else {
+                remove(&mut built.view, String::from_utf8_lossy(&path).replace(".wh.", "").as_bytes());
+                continue;
+            };
             let owner = chown.map_or(thing.owner(), |text| self.owner(text));
             let wanted = self.whole.get(&path).map_or(owner, Thing::owner);
             if wanted != owner && !matches!(thing, Thing::Link(_)) {
@@ -380,7 +403,10 @@ impl State<'_> {
         let stays = |member: &&Member| {
             !removed.iter().any(|folder| is_below(&member.name, folder)) && !of_packages(&member.name)
         };
-        let members: Vec<Member> = self.scene.layers[layer].iter().filter(stays).cloned().collect();
+        let parts = exact.is_none().then(|| changed(&commands)).flatten();
+        let is_part = |member: &&Member| parts.as_ref().is_none_or(|is_part| is_part(member));
+        let members: Vec<Member> =
+            self.scene.layers[layer].iter().filter(stays).filter(is_part).cloned().collect();
         self.repeat(&members, None, built);
         true
     }
@@ -413,6 +439,11 @@ impl State<'_> {
                         built.faults.push(format!("{words:?} is of no use"));
                     }
                     built.others.remove(&path);
+                }
+                ["rm", "-rf", paths @ ..] if !repeated => {
+                    for path in paths.iter().filter(|path| !path.contains('*')) {
+                        remove(&mut built.view, path.trim_start_matches('/').as_bytes());
+                    }
                 }
                 ["useradd" | "groupadd" | "adduser" | "addgroup", ..] => self.users = true,
                 _ => {}

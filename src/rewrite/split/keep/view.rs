@@ -88,4 +88,36 @@ impl Keep<'_, '_> {
         }
         false
     }
+
+    /// Whether a folder has nothing but folders below it.
+    pub(in crate::rewrite::split) fn is_empty(&self, folder: Node<'_>) -> bool {
+        self.first_below(folder, &|_| true).is_none()
+    }
+
+    /// Whether a folder is one that the new stage has a use for: of those around it the nearest with content has
+    /// some that is kept. A folder of a tree that stays behind is not.
+    pub(in crate::rewrite::split) fn is_of_stage(&self, folder: Node<'_>) -> bool {
+        let mut at = folder;
+        loop {
+            if !self.is_empty(at) {
+                return self.first_below(at, &|node| self.fate(node) != Fate::Gone).is_some();
+            }
+            if at.id() == NodeId::ROOT {
+                return true;
+            }
+            at = at.parent();
+        }
+    }
+
+    fn first_below(&self, folder: Node<'_>, wanted: &dyn Fn(NodeId) -> bool) -> Option<NodeId> {
+        let mut open = vec![folder.id()];
+        while let Some(id) = open.pop() {
+            let node = self.world.rootfs.node(id);
+            if node.kind() != NodeKind::Directory && wanted(id) {
+                return Some(id);
+            }
+            open.extend(node.children().map(Node::id));
+        }
+        None
+    }
 }

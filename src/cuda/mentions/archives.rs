@@ -1,0 +1,78 @@
+//! What runs and is not looked into: archives of programs, and compiled modules without their sources.
+
+use crate::cuda::context::InventoryContext;
+use crate::rootfs::NodeId;
+
+/// What runs such files, as far as the image has it.
+pub(super) struct Runtimes {
+    java: bool,
+    php: bool,
+    erlang: bool,
+    dotnet: bool,
+}
+
+impl Runtimes {
+    pub(super) fn of(context: &InventoryContext<'_>) -> Self {
+        const PHP: [&[u8]; 18] = [
+            b"libphp.so",
+            b"php",
+            b"php-fpm",
+            b"php7",
+            b"php7.4",
+            b"php8.0",
+            b"php8.1",
+            b"php8.2",
+            b"php8.3",
+            b"php8.4",
+            b"php8.5",
+            b"php8",
+            b"php80",
+            b"php81",
+            b"php82",
+            b"php83",
+            b"php84",
+            b"php85",
+        ];
+        let has = |name: &[u8]| context.nodes_named(name).next().is_some();
+        Self {
+            java: has(b"libjvm.so"),
+            php: PHP.iter().any(|name| has(name)),
+            erlang: has(b"beam.smp"),
+            dotnet: has(b"libcoreclr.so"),
+        }
+    }
+
+    /// Whether a file in a folder runs in one of them, and is no part of it.
+    pub(super) fn run(&self, context: &InventoryContext<'_>, folder: NodeId, name: &[u8]) -> bool {
+        let has = |name: &[u8]| context.paths.child(folder, name).is_some();
+        let lies_in = |parts: &[&[u8]]| {
+            let path = [&context.path(folder)[..], b"/"].concat();
+            parts.iter().any(|part| memchr::memmem::find(&path, part).is_some())
+        };
+        let Some(dot) = name.iter().rposition(|byte| *byte == b'.') else { return false };
+        match &name[dot + 1..] {
+            b"jar" | b"war" | b"ear" => self.java && !has(b"jrt-fs.jar") && !has(b"rt.jar"),
+            b"phar" => self.php,
+            b"beam" => self.erlang && !lies_in(&[b"/erlang/lib/"]),
+            b"dll" => {
+                self.dotnet
+                    && !lies_in(&[b"/dotnet/shared/", b"/dotnet/sdk/", b"/dotnet/packs/", b"/dotnet/host/"])
+            }
+            b"pyc" => context.node(folder).name() != b"__pycache__" && !has(&[&name[..dot], b".py"].concat()),
+            b"pex" | b"pyz" => true,
+            _ => false,
+        }
+    }
+}
+
+/// Whether the command starts what is packed: programs of Java, archives of Python. Nobody looks into these.
+pub(super) fn runs_archives(context: &InventoryContext<'_>) -> bool {
+    let config = context.input.image.config.as_ref().and_then(|config| config.config().as_ref());
+    let lists = config.map(|config| [config.entrypoint().as_ref(), config.cmd().as_ref()]);
+    lists.into_iter().flatten().flatten().flatten().any(|text| {
+        text.split(|c: char| c.is_whitespace() || "'\"();&|=".contains(c)).any(|word| {
+            let name = word.rsplit('/').next().unwrap_or(word);
+            name == "java" || [".jar", ".war", ".pex", ".pyz", ".pyc"].iter().any(|end| name.ends_with(end))
+        })
+    })
+}

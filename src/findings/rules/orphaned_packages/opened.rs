@@ -1,0 +1,67 @@
+//! Libraries that scripts may open by bare names, such as `find_library("portaudio")`: no file name stands there.
+
+use std::collections::BTreeSet;
+
+use super::Scene;
+use crate::cuda::Package;
+use crate::cuda::links::file_name;
+use crate::rootfs::NodeKind;
+
+/// Starts of the names of interpreters whose programs open libraries by bare names. That of Perl is in every image
+/// of Debian, and needs a module for it.
+const INTERPRETERS: [&str; 12] = [
+    "python3", "python", "pypy", "node", "ruby", "lua", "php", "Rscript", "java", "dotnet", "julia", "guile",
+];
+/// Files of interpreters that may have no program of their own, and of Perl's module.
+const PARTS: [&[u8]; 4] = [b"libjvm.so", b"libcoreclr.so", b"Platypus.pm", b"libnode.so"];
+/// Development packages of the compiler: what they bring is the compiler's.
+const OF_COMPILERS: [&str; 6] =
+    ["libc6-dev", "libc-dev", "libgcc-", "libstdc++", "linux-libc-dev", "libcrypt-dev"];
+
+/// Packages with libraries that came with a development package which the user named, when an interpreter stays.
+/// Whoever wants the library of a Python package often installs its development package.
+pub(super) fn by_bare_names(scene: &Scene<'_, '_>) -> BTreeSet<usize> {
+    let is_removed = |place: usize| scene.removed.get(place) == Some(&true);
+    let named = |package: &Package| package.automatic.is_none() && is_devel(package);
+    let mut open: Vec<usize> = (0..scene.removed.len())
+        .filter(|place| is_removed(*place) && scene.package(*place).is_some_and(named))
+        .collect();
+    let mut seen: BTreeSet<usize> = open.iter().copied().collect();
+    let mut found = BTreeSet::new();
+    while let Some(at) = open.pop() {
+        for next in scene.graph.keeps(at).iter().copied() {
+            if scene.is_unneeded(next) {
+                found.insert(next);
+            } else if is_removed(next) && scene.package(next).is_some_and(is_devel) && seen.insert(next) {
+                open.push(next);
+            }
+        }
+    }
+    if found.is_empty() || !has_interpreter(scene) { BTreeSet::new() } else { found }
+}
+
+fn is_devel(package: &Package) -> bool {
+    let name = &package.name;
+    (name.ends_with("-dev") || name.ends_with("-devel"))
+        && !OF_COMPILERS.iter().any(|start| name.starts_with(start))
+}
+
+/// Whether an interpreter is in the image that no package brought which goes.
+fn has_interpreter(scene: &Scene<'_, '_>) -> bool {
+    let goes = |place: usize| scene.is_unneeded(place) || scene.removed.get(place) == Some(&true);
+    scene.facts.rootfs.nodes().filter(|node| node.kind() != NodeKind::Directory).any(|node| {
+        let name = node.name();
+        let is_named = || {
+            let name = str::from_utf8(name).unwrap_or_default();
+            INTERPRETERS.iter().any(|start| {
+                let rest = name.strip_prefix(start);
+                rest.is_some_and(|rest| {
+                    rest.bytes().all(|byte| byte.is_ascii_digit() || b".-_jit".contains(&byte))
+                })
+            })
+        };
+        let is_program = || file_name(&node.parent().path()) == b"bin";
+        (PARTS.contains(&name) || is_named() && is_program())
+            && !scene.facts.owner(node.id()).is_some_and(goes)
+    })
+}

@@ -1,0 +1,252 @@
+//! What a `RUN` that builds does beside building: owners, modes, empty folders and removals that a copy of its
+//! results does not bring.
+
+use super::keep::Fate;
+use super::lines::{Lines, configures};
+use super::operands::{Operand, makes_folders, operands};
+use super::runs::cut;
+use super::shell::Work;
+use super::sources::is_within;
+use super::steps::Kind;
+use super::words::shell_word;
+use crate::formats::dockerfile::{ShellCommand, Span};
+use crate::rewrite::tidy::Call;
+use crate::rootfs::{Node, NodeKind};
+
+impl<'a> Lines<'_, '_, 'a, '_, '_> {
+    /// The commands of a step that builds whose effect on what the new stage has is not copied.
+    pub(super) fn beside(&mut self, at: usize, works: &[Work]) {
+        let Some(run) = self.steps.run(at).filter(|_| !self.steps.is_opaque(at)) else { return };
+        if !self.steps.list[at].makes() {
+            return;
+        }
+        let installs = self.installs(at);
+        let hoisted = self.hoisted(at);
+        let mut commands = Vec::new();
+        for (place, (command, named)) in run.commands.iter().zip(operands(self.steps, at)).enumerate() {
+            let Some(call) = Call::of(command).filter(|_| !hoisted.contains(&place)) else { continue };
+            let is_meant = match works.get(place) {
+                Some(Work::Configure) => makes_folders(&call) && !configures(command),
+                Some(Work::Owner) => !self.is_handled(at, place),
+                Some(Work::Remove) => !installs,
+                _ => false,
+            };
+            if !is_meant {
+                continue;
+            }
+            let stays: Vec<bool> = named
+                .list
+                .iter()
+                .map(|operand| match works.get(place) {
+                    Some(Work::Configure) => self.makes_again(operand),
+                    Some(Work::Owner) => self.changes(operand, at, call.program == "chmod", &mut commands),
+                    _ => self.is_brought_again(operand, at),
+                })
+                .collect();
+            if !stays.contains(&true) {
+                continue;
+            }
+            let text = self.without(command, &named.list, &stays, call.program == "rm");
+            let is_relative =
+                named.list.iter().zip(&stays).any(|(operand, stays)| *stays && operand.is_relative);
+            let folder = named.folder.as_deref().and_then(|folder| shell_word(folder.as_bytes()));
+            match folder.filter(|_| is_relative) {
+                Some(folder) => commands.push(format!("cd {folder} && {text}")),
+                None => commands.push(text),
+            }
+            if works.get(place) != Some(&Work::Configure) {
+                self.alive.insert(at);
+            }
+        }
+        if commands.is_empty() {
+            return;
+        }
+        self.users(at);
+        self.run_as_now();
+        let joint = format!(" {}\n    && ", self.stage.file.escape);
+        let text = format!("{} {}", self.keyword("RUN"), commands.join(&joint));
+        self.add(text, "Repeated: its effect is not copied from the build stage.");
+    }
+
+    /// A command without the paths that go.
+    fn without(&self, command: &ShellCommand, list: &[Operand], stays: &[bool], is_rm: bool) -> String {
+        let mut cuts: Vec<(Span, String)> = Vec::new();
+        let mut before = command.span.start;
+        for word in &command.words {
+            let goes = list.iter().zip(stays).any(|(operand, stays)| !stays && operand.span == word.span);
+            if goes {
+                cuts.push((before..word.span.end, String::new()));
+            }
+            // What lies in the build stage only is not there to be removed.
+            let is_forced = command.words.iter().any(|word| {
+                word.text.starts_with('-') && !word.text.starts_with("--") && word.text.contains('f')
+            });
+            if is_rm && !is_forced && word.text.rsplit('/').next() == Some("rm") {
+                cuts.push((word.span.end..word.span.end, " -f".to_owned()));
+            }
+            before = word.span.end;
+        }
+        cut(self.stage.file, &command.span, cuts)
+    }
+
+    /// All that lies at and below an operand.
+    fn nodes_of(&self, operand: &Operand) -> Vec<Node<'a>> {
+        let world = self.keep.world;
+        let Some(path) = operand.path.as_deref() else { return Vec::new() };
+        let folder =
+            if operand.is_pattern { path.rsplit_once('/').map_or("", |(above, _)| above) } else { path };
+        let Some(top) = world.paths.lookup(folder.as_bytes()) else { return Vec::new() };
+        let mut open = vec![world.rootfs.node(top)];
+        let mut found = Vec::new();
+        while let Some(node) = open.pop() {
+            open.extend(node.children());
+            if !operand.is_pattern || operand.covers(&node.path()) {
+                found.push(node);
+            }
+        }
+        found
+    }
+
+    /// A folder that is made and stays empty: nothing copies it.
+    fn makes_again(&mut self, operand: &Operand) -> bool {
+        const LOST: [&[u8]; 2] = [b"/tmp", b"/var/tmp"];
+        let world = self.keep.world;
+        let path = operand.path.as_deref().filter(|_| !operand.is_pattern).unwrap_or_default();
+        let Some(node) = world.paths.lookup(path.as_bytes()).map(|id| world.rootfs.node(id)) else {
+            return false;
+        };
+        let is_copied = self
+            .roots
+            .list
+            .iter()
+            .filter(|root| root.files.is_empty())
+            .any(|root| is_within(path.as_bytes(), &world.rootfs.node(root.folder).path()));
+        let stays = node.kind() == NodeKind::Directory
+            && self.keep.is_empty(node)
+            && !is_copied
+            && !LOST.iter().any(|folder| is_within(path.as_bytes(), folder))
+            && self.keep.is_of_stage(node);
+        if stays {
+            self.covered.insert(node.id());
+        }
+        stays
+    }
+
+    /// Whether a change of owner or mode is about something that the new stage has by then, and does not have it
+    /// already.
+    fn changes(
+        &mut self,
+        operand: &Operand,
+        at: usize,
+        keeps_mode: bool,
+        commands: &mut Vec<String>,
+    ) -> bool {
+        let nodes = self.nodes_of(operand);
+        if let [folder] = nodes.as_slice()
+            && folder.kind() == NodeKind::Directory
+            && !self.covered.contains(&folder.id())
+            && folder.layer() >= self.keep.base.layers
+            && self.makes_again(operand)
+        {
+            let path = shell_word(&folder.path());
+            commands.extend(path.map(|path| format!("mkdir -p {path}")));
+            return true;
+        }
+        let is_built = |node: Node<'_>| {
+            self.steps
+                .origin(node)
+                .and_then(|step| self.steps.list.get(step))
+                .is_some_and(super::steps::Step::makes)
+        };
+        let is_there = |node: &Node<'_>| {
+            matches!(self.keep.fate(node.id()), Fate::Base | Fate::Installed)
+                || self.covered.contains(&node.id()) && !(keeps_mode && is_built(*node))
+        };
+        let content = |node: &&Node<'_>| node.kind() != NodeKind::Directory;
+        if nodes.iter().any(is_there) {
+            return true;
+        }
+        let is_late = |node: &Node<'_>| {
+            self.keep.fate(node.id()) == Fate::Copied
+                && self.steps.origin(*node).is_some_and(|step| step <= at)
+        };
+        if !keeps_mode && nodes.iter().filter(content).any(is_late) {
+            let place = self.steps.list[at].place;
+            self.by_hand.push(format!(
+                "line {} gives an owner to {}, which is copied later: repeat it behind that",
+                self.steps.scene.line(place),
+                operand.path.as_deref().unwrap_or_default()
+            ));
+        }
+        false
+    }
+
+    /// Whether instructions that the new stage has before a step bring something at or below a path.
+    pub(super) fn is_brought_again(&self, operand: &Operand, at: usize) -> bool {
+        let rootfs = self.keep.world.rootfs;
+        let steps = self.steps.list.iter().enumerate().take(at);
+        let mut again = steps.filter(|(step, _)| *step > self.last || self.repeated.contains(step));
+        again.any(|(_, step)| {
+            step.layers.iter().any(|layer| {
+                let index = rootfs.layer(*layer);
+                index.entries().any(|entry| operand.covers(&index.path(entry)))
+            })
+        })
+    }
+
+    /// Whether the commands of a `RUN` that only removes files are about nothing that the new stage has.
+    pub(super) fn removes_nothing(&self, at: usize) -> bool {
+        let named = operands(self.steps, at);
+        named
+            .iter()
+            .flat_map(|named| &named.list)
+            .all(|operand| operand.path.is_some() && !self.is_brought_again(operand, at))
+    }
+
+    /// Whether all that a command names is left behind in the build stage.
+    pub(super) fn is_about_nothing(&self, at: usize, place: usize) -> bool {
+        let named = operands(self.steps, at);
+        let Some(named) = named.get(place).filter(|named| !named.list.is_empty()) else { return false };
+        named.list.iter().all(|operand| {
+            let nodes = self.nodes_of(operand);
+            let mut content = nodes.iter().filter(|node| node.kind() != NodeKind::Directory).peekable();
+            content.peek().is_some() && content.all(|node| self.keep.fate(node.id()) == Fate::Gone)
+        })
+    }
+
+    /// Whether a step sets up a source of packages, by the files that it leaves.
+    pub(super) fn sets_up_sources(&self, at: usize) -> bool {
+        const FOLDERS: [&[u8]; 5] =
+            [b"/etc/apt", b"/usr/share/keyrings", b"/etc/yum.repos.d", b"/etc/pki/rpm-gpg", b"/etc/apk"];
+        let nodes = self.keep.world.rootfs.nodes();
+        let mut files = nodes.filter(|node| node.kind() == NodeKind::File);
+        files.any(|node| {
+            self.steps.origin(node) == Some(at)
+                && self.keep.world.system_owner(node.id()).is_none()
+                && FOLDERS.iter().any(|folder| is_within(&node.path(), folder))
+        })
+    }
+
+    /// Commands of a step that add users before the lines that name them.
+    pub(super) fn hoisted(&self, at: usize) -> Vec<usize> {
+        let Some(step) = self.steps.list.get(at) else { return Vec::new() };
+        let Kind::Run(works) = &step.kind else { return Vec::new() };
+        let Some(run) = self.steps.run(at) else { return Vec::new() };
+        if !self.is_hoisted() || self.steps.is_opaque(at) || step.installs() && at <= self.last {
+            return Vec::new();
+        }
+        let adds = |unit: &std::ops::Range<usize>| {
+            let works = works.get(unit.clone()).unwrap_or_default();
+            works.contains(&Work::Users)
+                && works.iter().all(|work| matches!(work, Work::Users | Work::Shell | Work::Configure))
+        };
+        super::runs::units(&run.commands).into_iter().filter(adds).flatten().collect()
+    }
+
+    /// Nodes that a kept instruction hides behind a copy of its own count in both layers.
+    pub(super) fn stored_twice(&self, layer: u16, by: u16) -> bool {
+        let step = |layer: u16| self.steps.list.iter().position(|step| step.layers.contains(&layer));
+        step(layer).is_some_and(|step| step > self.last || self.repeated.contains(&step))
+            && step(by).is_some_and(|step| self.alive.contains(&step))
+    }
+}
