@@ -128,6 +128,11 @@ pub fn expected(words: impl Iterator<Item = String>) -> String {
     }
 }
 
+/// Whether a text is a label.
+pub fn is_label(text: &str) -> bool {
+    FAMILIES.iter().any(|family| family.list.iter().any(|label| label.text == text))
+}
+
 /// A text as a filter word: lower case, `-` for spaces.
 pub fn slug(text: &str) -> String {
     text.to_lowercase().replace(' ', "-")
@@ -252,7 +257,7 @@ pub const CATEGORIES: Family = Family {
         Label::new("profilers", "Profilers", "Profilers and their libraries"),
         Label::new("debuggers", "Debuggers", "Debuggers and memory checkers"),
         Label::new("compilers", "Compilers", "Compilers, assemblers and linkers: CUDA, C and C++"),
-        Label::new("build-metadata", "Build metadata", "pkg-config files, CMake packages"),
+        Label::new("build-metadata", "Build metadata", "Files of pkg-config, CMake packages"),
         Label::new("docs-samples", "Docs and samples", "Documentation and samples"),
         Label::new("build-tools", "Build tools", "Build systems, code generators, version control"),
         Label::new("driver-libraries", "Driver libraries", "Driver files, which the host supplies"),
@@ -420,7 +425,7 @@ pub const APPLICABILITIES: Family = Family {
     list: &[
         Label::new("safe", "Safe", "The image behaves the same; see the proof"),
         Label::new("review", "Needs review", "The image should behave the same; review the assumptions"),
-        Label::new("manual", "Manual", "Manual work is required before it builds"),
+        Label::new("manual", "Manual", "Requires edits before it builds"),
     ],
 };
 

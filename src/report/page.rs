@@ -151,7 +151,7 @@ pub enum Tone {
     Weak,
     /// It is well: `safe`, `runs`.
     Good,
-    /// Look at it: `unsure`, `runs-with-jit`.
+    /// Look at it: `Needs review`, `Runs after JIT compilation`.
     Unsure,
     /// It is not well: `fails`.
     Bad,

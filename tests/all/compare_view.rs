@@ -381,7 +381,7 @@ fn rows_out_of_sight_are_not_made_and_the_tree_is_put_in_order_elsewhere() {
     harness.get_by_role_and_label(Role::SearchInput, "Filter comparison").type_text("file_00012");
     harness.run_steps(2);
     settle(&mut harness);
-    harness.get_by_label("10 of 30,300 fit");
+    harness.get_by_label("10 of 30,300 match");
     let filtered = FilteredPaths::new(&model, "file_00012".into(), true, &CancelToken::new()).unwrap();
     assert_eq!((filtered.found, filtered.hidden), (10, 9));
 }

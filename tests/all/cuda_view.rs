@@ -465,7 +465,7 @@ fn the_overview_leads_to_the_cuda_view() {
     assert_eq!(harness.state_mut().actions.drain(..).collect::<Vec<_>>(), [Action::ShowView(View::Cuda)]);
     harness.get_by_label("User-mode driver: libcuda.so.1, host. At least driver 580 for CUDA 13.0.");
     harness.get_by_label("image above, host below");
-    let framework = "Framework: torch 2.9.1+cu130, wheels";
+    let framework = "Framework: torch 2.9.1+cu130, wheel";
     harness.get_by_role_and_label(Role::Link, framework).scroll_to_me();
     harness.run();
     click(&mut harness, Role::Link, framework);

@@ -86,7 +86,7 @@ fn launch_costs_are_told_for_a_loop_of_inference() {
     };
     let usual = cost(5.67, 1.38).unwrap();
     assert_eq!(usual.factor, "4.1×");
-    assert!(usual.sentence.contains("300 launches, to take an example, costs 1.7 ms"), "{}", usual.sentence);
+    assert!(usual.sentence.contains("300 launches takes 1.7 ms"), "{}", usual.sentence);
     assert!(usual.sentence.contains("and 0.4 ms in a graph"), "both in one unit: {}", usual.sentence);
     let small = cost(0.2, 0.1).unwrap().sentence;
     assert!(small.contains("60 µs") && small.contains("30 µs"), "{small}");

@@ -104,7 +104,7 @@ fn the_default_plan_is_that_of_the_report_and_names_the_open_questions() {
     assert_eq!(answer["questions"], Value::Array(asked.clone()));
     let told = scene.place.run(&["dockerfile", IMAGE, "-v"]).stderr;
     assert!(
-        told.contains("\nOpen questions; ") && told.contains(asked[0]["finding"].as_str().unwrap()),
+        told.contains("\nOpen questions ") && told.contains(asked[0]["finding"].as_str().unwrap()),
         "{told}"
     );
 }
@@ -241,7 +241,7 @@ fn what_cannot_be_planned_is_an_error_that_says_why() {
         (&["--remove", rule], &["no such finding: ", rule, "hint: similar findings: ", safe]),
         (&["--keep", "toys"], &["no such finding: toys", "hint: findings of this image: ", safe]),
         (&["--answer", "toys=no"], &["no such finding: toys"]),
-        (&["--answer", &format!("{safe}=no")], &[safe, "it has no question", "hint: --keep "]),
+        (&["--answer", &format!("{safe}=no")], &[safe, "it has no question", "hint: use --keep "]),
         (&["--answer", &format!("{needed}=yes")], &[needed, "it has no question"]),
         (&["--remove", safe, "--keep", safe], &["conflicting requests", safe, "--remove and --keep"]),
         (&["--remove", asked, "--answer", &yes], &["conflicting requests", "--remove and --answer yes"]),
@@ -272,7 +272,7 @@ fn what_is_no_plan_is_refused_with_its_place() {
         ("{}", "no schema given"),
         (r#"{"schema": "cutaway.compare/1"}"#, "schema cutaway.compare/1, expected cutaway.plan/1"),
         (r#"{"schema": "cutaway.plan/2"}"#, "schema cutaway.plan/2"),
-        ("{\"schema\": \"cutaway.plan/1\",\n\"findings\": 7}", "unexpected kind at line 2 column 13"),
+        ("{\"schema\": \"cutaway.plan/1\",\n\"findings\": 7}", "unexpected JSON type at line 2 column 13"),
     ] {
         let file = put(text);
         let message = scene.failure(&["--plan", &file]);

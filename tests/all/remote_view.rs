@@ -95,7 +95,7 @@ fn a_registry_is_contacted_only_when_that_is_allowed() {
     let mut window = window();
     window.open(ELSEWHERE);
     window.sees("Connect to registry.invalid?");
-    assert!(shows(&window, "credentials found on this machine"));
+    assert!(shows(&window, "credentials from this machine"));
     assert!(!window.harness.state().is_busy(), "nothing is read before the answer");
     window.until("focus", |window| window.get_by_role_and_label(Role::Button, "Connect").is_focused());
     window.press(Modifiers::NONE, Key::Escape);

@@ -305,7 +305,7 @@ fn what_is_proposed_comes_in_when_it_is_known_and_a_copy_waits_for_it() {
     harness.state_mut().proposing = Proposing::Busy;
     let proposals = harness.state_mut().proposals.take();
     settle(&mut harness);
-    assert!(sees(&harness, "Proposals are not in it yet"));
+    assert!(sees(&harness, "Computing proposals; not included yet"));
     click(&mut harness, Role::RadioButton, "Proposed Dockerfile");
     assert!(sees(&harness, "Computing proposals…"));
     assert!(actions(&mut harness).is_empty(), "what is waited for is no error");

@@ -24,7 +24,7 @@ fn row(text: String) -> Row {
 
 /// The first number of the line that says what was left out of a table.
 fn left_out(html: &str, noun: &str) -> u64 {
-    let (before, _) = html.split_once(&format!(" more {noun} are left out here")).expect("a line on it");
+    let (before, _) = html.split_once(&format!(" more {noun} are omitted")).expect("a line on it");
     let number = before.rsplit('>').next().expect("a number");
     number.replace(',', "").parse().expect("a number")
 }

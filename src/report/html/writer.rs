@@ -7,6 +7,7 @@ use super::chart::ChartView;
 use super::view::{
     BlockView, CellView, ColumnView, Document, LONG, NUMBER, RowView, SectionView, TableView, TextView,
 };
+use crate::base::labels::is_label;
 use crate::base::size::grouped;
 use crate::base::text::{elide_end, is_unsafe, printable};
 use crate::report::page::{Block, Chart, Line, Page, Row, Section, Table, Tone};
@@ -75,11 +76,10 @@ fn more(left_out: u64, noun: &str) -> BlockView<'static> {
     BlockView::More { text: format!("{named} omitted; the JSON report is complete.") }
 }
 
-/// Whether a text is one word, such as `safe` or `runs-with-jit`: it gets a mark around it.
-fn is_word(text: &str) -> bool {
-    /// The longest of our verdicts has 13.
+/// Whether a text is a label, such as `Runs after JIT compilation`, or another single word: it is drawn as a badge.
+fn is_badge(text: &str) -> bool {
     const LONGEST: usize = 16;
-    text.len() <= LONGEST && !text.contains(' ')
+    is_label(text) || text.len() <= LONGEST && !text.contains(' ')
 }
 
 fn is_short(text: &str) -> bool {
@@ -113,9 +113,9 @@ impl Writer {
         let class = match line.tone {
             Tone::Plain | Tone::Strong => "",
             Tone::Weak => "weak",
-            Tone::Good if is_word(&text) => "badge good",
-            Tone::Unsure if is_word(&text) => "badge unsure",
-            Tone::Bad if is_word(&text) => "badge bad",
+            Tone::Good if is_badge(&text) => "badge good",
+            Tone::Unsure if is_badge(&text) => "badge unsure",
+            Tone::Bad if is_badge(&text) => "badge bad",
             Tone::Good => "good",
             Tone::Unsure => "unsure",
             Tone::Bad => "bad",

@@ -178,7 +178,7 @@ fn faults_of_the_table_have_line_and_column_and_check_accepts_it() {
     let place = Place::new();
     for (table, at) in [
         ("merged = 1", "line 2, column 1: unknown field `merged`"),
-        ("efficiency = 2.0", "line 2, column 14: efficiency is between 0 and 1"),
+        ("efficiency = 2.0", "line 2, column 14: efficiency must be between 0 and 1"),
         ("pull_bytes = \"1 G\"", "line 2, column 14: "),
         ("new_findings = [\"stubs\", \"heders\"]", "line 2, column 26: unknown rule \"heders\""),
     ] {

@@ -13,6 +13,7 @@ use crate::fixtures::packing::Packing;
 use crate::fixtures::service::{SITE, debs, wheel};
 use crate::fixtures::tarball::{Member, file, tar};
 use crate::support::{Place, Report};
+use cutaway::base::labels::TARGET_VERDICTS;
 
 const TRIPLE: &str = "usr/lib/x86_64-linux-gnu";
 const CUDART: &str = "nvidia/cuda_runtime/lib/libcudart.so.12";
@@ -273,6 +274,7 @@ fn the_text_says_what_the_json_says() {
     for target in told["targets"].as_array().unwrap() {
         let (verdict, why) = (target["verdict"].as_str().unwrap(), target["why"].as_str().unwrap());
         let gpu = target["gpu"].as_str().unwrap().trim_start_matches("NVIDIA ");
+        let verdict = TARGET_VERDICTS.get(verdict).unwrap().text;
         let head = format!("{verdict} {gpu} ({})", target["compute_capability"].as_str().unwrap());
         let place = flat.find(&head).unwrap_or_else(|| panic!("{head}: {part}"));
         assert!(flat[place..].contains(why), "{why}: {part}");

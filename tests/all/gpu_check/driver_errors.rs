@@ -53,7 +53,7 @@ fn errors_that_people_meet_have_hints_that_help() {
         ("cuDeviceGetCount:100", &["--gpus", "container toolkit", "CUDA_VISIBLE_DEVICES"]),
         ("cuInit:101", &["CUDA_VISIBLE_DEVICES", "MIG"]),
         ("cuInit:802", &["fabric"]),
-        ("cuInit:803", &["anew"]),
+        ("cuInit:803", &["restart"]),
         ("cuInit:804", &["compat"]),
         ("cuDevicePrimaryCtxRetain:805", &["MPS"]),
         ("cuInit:999", &["uvm", "dmesg", "modprobe"]),

@@ -85,7 +85,7 @@ fn what_happens_after_the_answer_does_not_change_it() {
         let check = machine.check(&[]);
         assert_eq!(check.outcome.code, 0, "{:#}", check.json);
         let notes = check.json["notes"].to_string();
-        assert!(notes.contains("over"), "it is not told: {notes}");
+        assert!(notes.contains("finished"), "it is not told: {notes}");
         assert!(check.took < Duration::from_secs(15), "{:?}", check.took);
         over(&machine, &check);
     }

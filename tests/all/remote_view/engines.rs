@@ -23,13 +23,13 @@ fn images_of_engines_are_listed_newest_first_and_open() {
         .harness
         .get_all_by_role(Role::Button)
         .filter_map(|node| node.accesskit_node().label())
-        .filter(|label| label.contains(", made "))
+        .filter(|label| label.contains(", created "))
         .collect();
     assert_eq!(
         rows,
         [
-            "new:1, podman (rootless), made 2026-01-02 03:04:05 UTC, 2.00 GiB",
-            "old:1, docker, made 1970-01-02 00:00:00 UTC, 3.00 MiB",
+            "new:1, podman (rootless), created 2026-01-02 03:04:05 UTC, 2.00 GiB",
+            "old:1, docker, created 1970-01-02 00:00:00 UTC, 3.00 MiB",
             "4f53cda18c2b, docker, created at an unknown time, size unknown",
         ]
     );

@@ -1,5 +1,6 @@
 //! All formats carry the figures of the JSON. CSV is compared cell by cell beside its other tests.
 
+use cutaway::base::labels::SEVERITIES;
 use cutaway::base::size::human;
 use serde_json::{Value, json};
 
@@ -137,13 +138,13 @@ fn the_number_of_findings_is_the_same_everywhere() {
         let part = text.split_once("\nFindings\n").unwrap().1.split_once("cutaway explain RULE").unwrap().0;
         let rows =
             part.lines().filter(|line| line.starts_with(' ') && line.contains(['-', 'B'])).filter(|line| {
-                ["high", "medium", "low", "info"]
+                SEVERITIES
+                    .list
                     .iter()
-                    .any(|severity| line.get(11..).is_some_and(|rest| rest.starts_with(severity)))
+                    .any(|label| line.get(11..).is_some_and(|rest| rest.starts_with(label.text)))
             });
-        let more = part
-            .lines()
-            .filter_map(|line| line.trim().strip_prefix("and ")?.split(' ').next()?.parse::<usize>().ok());
+        let more =
+            part.lines().filter_map(|line| line.trim().split_once(" more findings")?.0.parse::<usize>().ok());
         assert_eq!(rows.count() + more.sum::<usize>(), findings, "{image}: {part}");
     }
 }

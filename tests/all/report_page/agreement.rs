@@ -1,5 +1,6 @@
 //! Every figure of a page is the report's.
 
+use cutaway::base::labels::TARGET_VERDICTS;
 use cutaway::base::size::{grouped, human};
 use cutaway::report::page::{Block, Part};
 use cutaway::report::{FindingLine, report_page};
@@ -154,7 +155,8 @@ fn layers_libraries_and_packages_are_all_there_or_counted() {
         report.largest_files.iter().map(|one| one.path.clone()).collect::<Vec<_>>()
     );
     let targets = table(section(&page, Part::Compatibility), "GPUs");
-    let verdicts = report.compatibility.as_ref().unwrap().targets.iter().map(|one| one.verdict.to_string());
+    let verdicts =
+        report.compatibility.as_ref().unwrap().targets.iter().map(|one| TARGET_VERDICTS.shown(&one.verdict));
     assert_eq!(column(targets, "Verdict"), verdicts.collect::<Vec<_>>());
 }
 

@@ -150,7 +150,7 @@ fn the_report_of_the_sample_is_read_as_it_is_meant() {
     let seen = seen(&html);
     for text in [
         "example.org/vision-service:devel",
-        "20 layers of",
+        "20 layers",
         "Static libraries in the CUDA toolkit /usr/local/cuda-13.0",
         "cutaway explain static-libraries",
         "FROM nvidia/cuda:",
