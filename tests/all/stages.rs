@@ -4,8 +4,8 @@
 mod bases;
 mod built;
 mod files;
-mod packages;
 mod meaning;
+mod packages;
 mod parts;
 mod python;
 mod refusals;

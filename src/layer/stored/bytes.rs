@@ -265,7 +265,10 @@ impl<'a> Reader<'a> {
         let entries: Vec<u32> = self.column(count, Width::Any)?;
         let ordered = entries.is_sorted_by(|one, next| one < next);
         let entries: Vec<EntryId> = entries.into_iter().map(EntryId).collect();
-        self.expect(ordered && entries.iter().all(|entry| is_one(*entry)), "facts of an entry that is not a file")?;
+        self.expect(
+            ordered && entries.iter().all(|entry| is_one(*entry)),
+            "facts of an entry that is not a file",
+        )?;
         Ok(entries)
     }
 

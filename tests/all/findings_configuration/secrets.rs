@@ -41,10 +41,7 @@ fn build_arguments_and_commands_are_named() {
     hides_the_value(&found);
     let finding = only(&found, "secrets");
     assert_eq!(joined(&finding["subjects"]), "GITHUB_TOKEN\npassword");
-    assert!(
-        joined(&finding["proof"]).contains("GITHUB_TOKEN has a value in history step 1"),
-        "{finding:#}"
-    );
+    assert!(joined(&finding["proof"]).contains("GITHUB_TOKEN has a value in history step 1"), "{finding:#}");
 }
 
 #[test]
@@ -79,7 +76,10 @@ fn secret_files_are_found_in_hidden_layers_too() {
     assert_eq!(list.len(), 2, "{list:#?}");
     let sure = list.iter().find(|finding| finding["severity"] == "high").unwrap();
     assert_eq!(joined(&sure["subjects"]), "/root/.netrc\n/root/.ssh/id_ed25519");
-    assert!(joined(&sure["proof"]).contains("/root/.netrc in layer 0, shadowed by an upper layer"), "{sure:#}");
+    assert!(
+        joined(&sure["proof"]).contains("/root/.netrc in layer 0, shadowed by an upper layer"),
+        "{sure:#}"
+    );
     assert!(
         sure["fix"].as_str().unwrap().contains("deleting them in an upper layer removes nothing"),
         "{sure:#}"
