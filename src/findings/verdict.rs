@@ -89,6 +89,7 @@ pub(super) fn devel(facts: &Facts<'_>) -> Vec<Draft> {
         .filter_map(|sorted| because_of_all(facts, sorted).map(|(because, object)| (sorted, because, object)))
         .collect();
     follow_programs(facts, &mut judged);
+    follow_links(facts, &mut judged);
     for (sorted, because, object) in judged {
         let path = path_of(facts, sorted);
         let mut place = place(facts, &path);
@@ -213,6 +214,32 @@ fn follow_programs(facts: &Facts<'_>, judged: &mut [(&ClassifiedFile<'_>, Becaus
         {
             because.clone_from(of_program);
         }
+    }
+}
+
+/// Libraries of a program whose users could not be searched need the same review as the program.
+fn follow_links(facts: &Facts<'_>, judged: &mut [(&ClassifiedFile<'_>, Because, Option<ObjectId>)]) {
+    let object = |sorted: &ClassifiedFile<'_>| facts.object_of((sorted.item.layer, sorted.item.entry));
+    let is_asked = |because: &Because| *because == Because::Unheard;
+    let mut asked: BTreeSet<ObjectId> = judged
+        .iter()
+        .filter(|(_, because, _)| is_asked(because))
+        .filter_map(|(sorted, ..)| object(sorted).map(|(id, _)| id))
+        .collect();
+    let mut free: Vec<usize> = (0..judged.len()).filter(|place| judged[*place].1 == Because::Free).collect();
+    let mut before = 0;
+    while asked.len() > before {
+        before = asked.len();
+        free.retain(|place| {
+            let (sorted, because, _) = &mut judged[*place];
+            let Some((id, object)) = object(sorted) else { return false };
+            let is_used = object.needed_by.iter().chain(&object.opened_by).any(|user| asked.contains(user));
+            if is_used {
+                *because = Because::Unheard;
+                asked.insert(id);
+            }
+            !is_used
+        });
     }
 }
 

@@ -97,7 +97,7 @@ pub(super) static TEXT: LazyLock<[Finder; 4]> = LazyLock::new(|| {
         "'ar'", "'as'", "'cc'", "'go'", "'ld'", "'m4'", "'nm'", "'c++", "'cpp", "\"ar\"", "\"as\"", "\"cc\"",
         "\"go\"", "\"ld\"", "\"m4\"", "\"nm\"", "\"c++", "\"cpp", "'ar ", "'as ", "'cc ", "'go ", "'ld ",
         "'m4 ", "'nm ", "\"ar ", "\"as ", "\"cc ", "\"go ", "\"ld ", "\"m4 ", "\"nm ", "-ld ", "-ar ",
-        "-as ", "-nm ", "-ld\"", "-ar\"", "-as\"", "-nm\"", "-ld'", "-ar'", "-as'", "-nm'", "=m4 ", "-c++",
+        "-as ", "-nm ", "-ld\"", "-ar\"", "-as\"", "-nm\"", "-ld'", "-ar'", "-as'", "-nm'", "-ld.", "-c++",
         "-cpp", "subp", "os.s", "Pope",
     ];
     let at_start = [

@@ -100,6 +100,8 @@ fn words_of_many_meanings_count_where_programs_are_started_only() {
         ("CC=cc ./configure\n", "cc"),
         ("LINKER = 'ld'\n", "ld"),
         ("x86_64-linux-gnu-ld -r\n", "ld"),
+        ("/usr/bin/x86_64-linux-gnu-ld.bfd -r\n", "ld"),
+        ("/usr/bin/ld.gold -r\n", "ld"),
         ("go build ./...\n", "go"),
         ("ar rcs libx.a x.o\n", "ar"),
         ("os.system('readelf -d ' + path)\n", "readelf"),

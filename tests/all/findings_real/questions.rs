@@ -1,7 +1,7 @@
 //! What files of the application and the image's settings name: a question, or a need.
 
 use super::scene::{
-    INCLUDE, Judged, LIB, PYTHON, compilers, image, in_toolkit, program, script, system, toolkit,
+    INCLUDE, Judged, LIB, PYTHON, compilers, image, in_toolkit, library, program, script, system, toolkit,
 };
 use crate::fixtures::elf::Elf;
 use crate::fixtures::packages::dpkg_status;
@@ -102,15 +102,21 @@ const READELF: &str = "/usr/bin/x86_64-linux-gnu-readelf";
 const M4: &str = "/usr/bin/m4";
 const GIT: &str = "/usr/bin/git";
 const HELPER: &str = "/usr/bin/dh_build";
+const BFD: &str = "/usr/lib/x86_64-linux-gnu/libbfd.so";
 
 /// Tools of builds, each in its package.
 fn tools() -> Vec<Member> {
-    let packages = [("binutils", READELF), ("m4", M4), ("git", GIT), ("debhelper", HELPER)];
+    let packages =
+        [("binutils", READELF), ("m4", M4), ("git", GIT), ("debhelper", HELPER), ("libbinutils", BFD)];
     let each = packages.iter().flat_map(|(name, path)| {
         [
             file(format!("var/lib/dpkg/status.d/{name}"), dpkg_status(name, "1.0", 100, &[])),
             file(format!("var/lib/dpkg/status.d/{name}.md5sums"), format!("{:032}  {}\n", 0, &path[1..])),
-            program(&path[1..], &[]),
+            match *path {
+                BFD => library(&BFD[1..], "libbfd.so", &[]),
+                HELPER => program(&HELPER[1..], &["libbfd.so"]),
+                path => program(&path[1..], &[]),
+            },
         ]
     });
     each.collect()
@@ -152,7 +158,8 @@ fn tools_of_all_names_are_heard_in_texts_and_programs() {
 #[test]
 fn a_tool_whose_name_is_not_looked_for_is_a_question_without_the_statement() {
     let judged = with_tools(server(b"\0nothing\0"));
-    judged.all("unsure", &[HELPER]);
+    // And the library that it needs.
+    judged.all("unsure", &[HELPER, BFD]);
     let found = judged.find(HELPER).unwrap();
     assert!(!found["proof"].to_string().contains("names them"), "{found:#}");
     assert!(found["question"].as_str().unwrap_or_default().contains(HELPER), "{found:#}");
