@@ -324,7 +324,7 @@ fn what_may_be_used_without_a_trace_is_a_question() {
     }
     let asked =
         |name: &str| found(&report).iter().any(|one| one["question"].as_str().unwrap().contains(name));
-    assert!(asked("start one of these programs: xz?") && asked("read files of certificates?"));
+    assert!(asked("run one of these programs: xz?") && asked("read files of certificates?"));
 }
 
 #[test]

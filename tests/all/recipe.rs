@@ -268,7 +268,7 @@ fn what_the_history_does_not_tell_is_said() {
     let mut image = built(BUILDKIT);
     image.layers.truncate(1);
     let recipe = proposed(&image, None).unwrap();
-    assert!(recipe.unknown.iter().any(|(_, text)| text.contains("the image has 1")), "{:?}", recipe.unknown);
+    assert!(recipe.unknown.iter().any(|(_, text)| text.contains("the image 1:")), "{:?}", recipe.unknown);
     assert!(recipe.file.text().contains(&format!("FROM {DEVEL}\n")), "{}", recipe.file.text());
     assert_eq!(recipe.base_layers, None);
     assert!(layers(&recipe).is_empty());

@@ -18,7 +18,7 @@ fn a_command_line_in_one_word_keeps_its_secrets() {
     let config = json!({"Cmd": ["python serve.py --api-key sk-SECRET123 --token=TOK456"]});
     let report = report_of(&configured(members, config));
     let text = report.json.to_string();
-    assert!(text.contains("the image's command python is no file"), "{:#}", report.json["warnings"]);
+    assert!(text.contains("the image's command python is not a file"), "{:#}", report.json["warnings"]);
     assert!(!text.contains("SECRET123") && !text.contains("TOK456"));
 }
 

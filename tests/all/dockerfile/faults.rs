@@ -54,7 +54,7 @@ const FAULTS: &[(&str, u32, u32, &str)] = &[
     ("FROM a\nCOPY <<A <<B /\nB\nA\n", 2, 10, "unterminated heredoc \"B\""),
     ("FROM a\nRUN echo $((1 << 3))\n", 2, 15, "unterminated heredoc \"3))\""),
     ("FROM a\nONBUILD RUN \\\n <<X", 3, 2, "unterminated heredoc \"X\""),
-    ("# escape=x\nFROM a\n", 1, 10, "escape character is \\ or `, not \"x\""),
+    ("# escape=x\nFROM a\n", 1, 10, "escape character must be \\ or `, not \"x\""),
     ("#escape = `` \r\nFROM a\n", 1, 11, "escape character"),
     ("# syntax=a\n# SYNTAX=b\nFROM a\n", 2, 1, "duplicate parser directive syntax"),
     ("# escape=`\n  #escape=`\nFROM a\n", 2, 3, "duplicate parser directive escape"),

@@ -197,7 +197,7 @@ fn a_compiler_that_triton_starts_is_asked_for_and_stays_by_a_yes() {
     let asking = &scene.propose().list[0];
     let comment =
         asking.dockerfile.lines().find(|line| line.starts_with("# Left out, needs review")).unwrap();
-    assert!(comment.contains("compilers"), "{comment}");
+    assert!(comment.contains("Compilers"), "{comment}");
     let known = scene.analysis();
     let findings = known.findings.as_ref().unwrap();
     let open = findings
