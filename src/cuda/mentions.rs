@@ -25,6 +25,8 @@ use crate::rootfs::{NodeId, NodeKind};
 const FILES: u64 = 20_000;
 /// Bytes of them together: what a second look reads in a second.
 const BYTES: u64 = 256 << 20;
+/// So many times as much is searched of the sources of Python packages.
+const PACKAGED: u64 = 4;
 /// Names of libraries that are kept of all files together: an application has some thousand.
 const NAMES: usize = 100_000;
 /// Bytes of the paths of all files that might be searched, together.
@@ -72,7 +74,7 @@ pub(super) fn gather(
         runtimes,
         has_database,
     };
-    let mut room_of_packages = room;
+    let mut room_of_packages = (PACKAGED * room.0, PACKAGED * room.1);
     for file in choice.files(&mut heard.searched) {
         let size = context.size(file.inode);
         let room = if file.of_package { &mut room_of_packages } else { &mut room };
