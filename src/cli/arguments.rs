@@ -152,7 +152,7 @@ struct CheckArguments {
     /// Policy file [default: ./cutaway.toml, if it exists]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Append a Markdown summary to FILE, such as $GITHUB_STEP_SUMMARY
+    /// Append a Markdown summary to FILE, such as a CI job summary
     #[arg(long, value_name = "FILE")]
     summary: Option<PathBuf>,
 }

@@ -91,7 +91,7 @@ categories! {
     Profilers = "profilers": "Profilers and their libraries.",
     Debuggers = "debuggers": "Debuggers and memory checkers.",
     Compilers = "compilers": "Compilers, assemblers and linkers: CUDA, C and C++.",
-    BuildMetadata = "build-metadata": "Build system metadata: pkg-config, CMake packages.",
+    BuildMetadata = "build-metadata": "Build system metadata, such as pkg-config and cmake packages.",
     DocsSamples = "docs-samples": "Documentation and samples.",
     BuildTools = "build-tools": "Build systems, code generators, version control.",
     DriverLibraries = "driver-libraries": "Driver files, which the host supplies.",

@@ -389,7 +389,7 @@ impl Found {
             }
         };
         self.places(&BINARY, bytes, range.clone(), |found, at, key| {
-            found.look(bytes, at, key, at_start, counts)
+            found.look(bytes, at, key, at_start, counts);
         });
         if let Some(from) = self.habits.program(&range) {
             for finder in &*PROGRAM {

@@ -144,7 +144,7 @@ mod tests {
         for (text, part) in [
             ("{\"schema\":", "EOF"),
             ("{\"schema\":\"other/1\",\"runs\":[]}", "other/1"),
-            (long.as_str(), "more than"),
+            (long.as_str(), "larger than"),
         ] {
             fs::write(&path, text).unwrap();
             let (history, reason) = History::load(&path);

@@ -95,7 +95,8 @@ impl RewriteError {
 /// at least three quarters of the largest saving before others; of these the one with the smallest diff, else by saved
 /// bytes.
 ///
-/// # Errors The given Dockerfile cannot be read, or belongs to another image.
+/// # Errors
+/// The given Dockerfile cannot be read, or belongs to another image.
 pub fn propose(input: &Input<'_>) -> Result<Proposals, RewriteError> {
     let recipe = recipe(input)?;
     let mut notes = Vec::new();

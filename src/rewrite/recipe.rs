@@ -75,7 +75,8 @@ struct Facts<'a> {
 
 /// Reads or rebuilds the recipe of an image.
 ///
-/// # Errors The given file is not a Dockerfile, or does not belong to the image.
+/// # Errors
+/// The given file is not a Dockerfile, or does not belong to the image.
 pub(super) fn recipe(input: &Input<'_>) -> Result<Recipe, RewriteError> {
     let config = input.image.config.as_ref();
     let content = |read: &Option<_>| {

@@ -211,7 +211,7 @@ impl Finder<'_, '_> {
                     self.add(object, RootKind::Preload, "loaded into every process by LD_PRELOAD");
                 }
                 None => {
-                    self.problems.push(format!("LD_PRELOAD names {}, which does not exist", escape(name)))
+                    self.problems.push(format!("LD_PRELOAD names {}, which does not exist", escape(name)));
                 }
             }
         }

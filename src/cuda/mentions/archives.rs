@@ -4,6 +4,7 @@ use crate::cuda::context::InventoryContext;
 use crate::rootfs::NodeId;
 
 /// What runs such files, as far as the image has it.
+#[expect(clippy::struct_excessive_bools, reason = "one fact for each runtime, independent of the others")]
 pub(super) struct Runtimes {
     java: bool,
     php: bool,

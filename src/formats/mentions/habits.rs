@@ -38,6 +38,7 @@ const STARTERS: [&[u8]; 12] = [
 const LONGEST: usize = 12;
 
 #[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts about one program")]
 pub(super) struct Habits {
     go: bool,
     /// Go has a function of its own for it.

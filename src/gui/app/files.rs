@@ -38,7 +38,7 @@ impl App {
                 self.open_path_beside(&path);
             }
             (Pick::SaveComparison(_), DialogAnswer::Picked(path), Some(tab)) => {
-                tab.compare.save(path, &waker)
+                tab.compare.save(path, &waker);
             }
             (
                 Pick::CompareArchive | Pick::CompareFolder | Pick::SaveComparison(_),

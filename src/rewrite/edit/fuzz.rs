@@ -6,7 +6,8 @@ use crate::formats::dockerfile::{Dockerfile, parse};
 
 /// The fuzz target: parses, edits, renders, parses again.
 ///
-/// # Panics When an invariant is violated.
+/// # Panics
+/// When an invariant is violated.
 pub fn fuzz_edits(bytes: &[u8]) {
     let Ok(file) = parse(bytes) else { return };
     let text = file.text();

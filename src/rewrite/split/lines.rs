@@ -340,7 +340,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         let asks = |step: &&Step| {
             !matches!(step.kind, Kind::Setting) || matches!(step.keyword, Keyword::User | Keyword::WorkDir)
         };
-        if !follows.find(asks).is_some_and(|step| step.keyword == Keyword::User) {
+        if follows.find(asks).is_none_or(|step| step.keyword != Keyword::User) {
             self.run_as_now();
         }
     }
@@ -482,27 +482,32 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         self.owners.iter().any(Owner::is_named)
     }
 
+    /// A `RUN` that cannot be edited: repeated unchanged or not at all.
+    fn run_opaque(&mut self, at: usize) {
+        let step = &self.steps.list[at];
+        if step.makes() && !step.installs() {
+            return;
+        }
+        if step.compiles {
+            self.by_hand.push(format!(
+                "line {} installs packages and compiles in an unsupported form: repeat the part that the final stage needs",
+                self.steps.scene.line(step.place)
+            ));
+            return;
+        }
+        self.flush_folder(at);
+        self.run_as_now();
+        self.add(self.text(at), "Repeated: needed at run time.");
+        self.cover_step(at, |_| true);
+        self.repeated.insert(at);
+        self.alive.insert(at);
+    }
+
     fn run(&mut self, at: usize, works: &[Work]) {
         let step = &self.steps.list[at];
         let Some(run) = self.steps.run(at) else { return };
-        let opaque = self.steps.is_opaque(at);
-        if opaque {
-            if step.makes() && !step.installs() {
-                return;
-            }
-            if step.compiles {
-                self.by_hand.push(format!(
-                    "line {} installs packages and compiles in an unsupported form: repeat the part that the final stage needs",
-                    self.steps.scene.line(step.place)
-                ));
-                return;
-            }
-            self.flush_folder(at);
-            self.run_as_now();
-            self.add(self.text(at), "Repeated: needed at run time.");
-            self.cover_step(at, |_| true);
-            self.repeated.insert(at);
-            self.alive.insert(at);
+        if self.steps.is_opaque(at) {
+            self.run_opaque(at);
             return;
         }
         let making = step.makes();
@@ -681,14 +686,14 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         }
         let start = source.text.trim_start_matches("./").trim_end_matches('/');
         let start = if start == "." || start.is_empty() { String::new() } else { format!("{start}/") };
-        let mut flag: String = (instruction.flags.iter())
-            .map(|flag| format!("{} ", self.stage.file.slice(&flag.span)))
-            .collect();
+        let mut flags: Vec<String> =
+            instruction.flags.iter().map(|flag| self.stage.file.slice(&flag.span).to_owned()).collect();
         let owner = self.chown(at, folder.as_bytes()).filter(|_| takes_owner(instruction)).cloned();
         if let Some(owner) = owner {
             self.users(at);
-            flag += &format!("--chown={} ", owner.spec);
+            flags.push(format!("--chown={}", owner.spec));
         }
+        let flag: String = flags.into_iter().flat_map(|flag| [flag, " ".to_owned()]).collect();
         let copy = self.keyword("COPY");
         let mut files = Vec::new();
         let mut texts = Vec::new();

@@ -199,7 +199,10 @@ fn a_stream_that_breaks_before_its_manifest_is_an_error_that_says_so() {
     let cut = Engine { cut: Some(200_000), ..whole };
     let socket = cut.at(&machine, "c.sock");
     let message = machine.refusal(&[("DOCKER_HOST", &socket.host())], REFERENCE);
-    in_order(&message, &["DOCKER_HOST (unix://", "no data that identifies the layers", "stream of the engine interrupted"]);
+    in_order(
+        &message,
+        &["DOCKER_HOST (unix://", "no data that identifies the layers", "stream of the engine interrupted"],
+    );
 }
 
 #[test]

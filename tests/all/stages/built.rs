@@ -201,9 +201,12 @@ fn removals(file: &Dockerfile, place: usize, source: &mut View) {
     }
 }
 
+/// A condition on a member of a layer.
+type MemberTest = Box<dyn Fn(&Member) -> bool>;
+
 /// What of a layer commands change that only make folders, give owners and modes, and remove files; `None` where
 /// others are among them.
-fn changed(commands: &[ShellCommand]) -> Option<Box<dyn Fn(&Member) -> bool>> {
+fn changed(commands: &[ShellCommand]) -> Option<MemberTest> {
     let mut paths: Vec<(Vec<u8>, bool)> = Vec::new();
     for command in commands {
         let words: Vec<&str> = command.words.iter().map(|word| word.text.as_str()).collect();

@@ -187,7 +187,7 @@ fn is_what_its_name_says(
     }
 }
 
-/// Whether a file is in a CMake or cargo build tree.
+/// Whether a file is in a `CMake` or cargo build tree.
 fn is_of_build(facts: &Facts<'_>, id: &str, file: &ClassifiedFile<'_>) -> bool {
     match id {
         "artifact-cmake" => is_below(facts, file, b"", &[b"CMakeCache.txt"]),

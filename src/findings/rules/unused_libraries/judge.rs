@@ -117,7 +117,7 @@ pub(super) struct Judge<'f, 'a> {
     storage: bool,
 }
 
-/// Whether a library contains the kernels that the TensorRT builder selects from.
+/// Whether a library contains the kernels that the `TensorRT` builder selects from.
 pub(super) fn is_builder_resource(facts: &Facts<'_>, library: &Library) -> bool {
     facts.node(library.node).name().starts_with(b"libnvinfer_builder_resource")
 }

@@ -104,7 +104,7 @@ impl CompareDetails {
                     column.facts.extend(version.map(|version| ("Versions", version)));
                 }
                 LineSubject::Variable(place) => {
-                    setting(comparison.environment.get(*place), image, &mut column)
+                    setting(comparison.environment.get(*place), image, &mut column);
                 }
                 LineSubject::Setting(place) => setting(comparison.settings.get(*place), image, &mut column),
                 LineSubject::Reasons(reasons) => {

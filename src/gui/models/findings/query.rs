@@ -66,7 +66,7 @@ impl FindingQuery {
         self.terms.iter().all(|term| match term {
             Term::Part(part) => {
                 let holds = |text: &str| text.to_lowercase().contains(part);
-                holds(&item.title) || item.rule.contains(part) || holds(&item.category.label())
+                holds(&item.title) || item.rule.contains(part) || holds(item.category.label())
             }
             Term::Verdict(verdict) => item.verdict == *verdict,
             Term::Category(part) => part.contains(&item.category),

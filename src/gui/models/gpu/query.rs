@@ -24,13 +24,14 @@ impl TargetQuery {
         let mut query = Self { verdicts: verdicts.clone(), ..Self::default() };
         for word in typed.split_whitespace().map(str::to_lowercase) {
             match word.split_once(':') {
-                Some((key, value)) if key == TARGET_VERDICTS.key => match RunVerdict::from_label(value) {
-                    Some(verdict) => query.typed.push(verdict),
-                    None => {
+                Some((key, value)) if key == TARGET_VERDICTS.key => {
+                    if let Some(verdict) = RunVerdict::from_label(value) {
+                        query.typed.push(verdict);
+                    } else {
                         let expected = TARGET_VERDICTS.expected();
                         query.error = Some(format!("invalid filter {word}; expected {expected}"));
                     }
-                },
+                }
                 _ => query.words.push(word),
             }
         }

@@ -188,7 +188,7 @@ impl CompareView {
                     card(ui, |ui| match &chosen {
                         Some(chosen) => details::show(ui, chosen, (page, columns), model, around, events),
                         None => {
-                            empty(ui, "Nothing selected", "Select a row to see the details of each image.")
+                            empty(ui, "Nothing selected", "Select a row to see the details of each image.");
                         }
                     });
                 });

@@ -71,7 +71,7 @@ fn take(
     for event in &output.events {
         match *event {
             ArchMatrixEvent::Select(index) => {
-                events.extend(row(index).map(|row| CudaEvent::File(row.raw.clone())))
+                events.extend(row(index).map(|row| CudaEvent::File(row.raw.clone())));
             }
             ArchMatrixEvent::Activate(index) => {
                 events.extend(row(index).map(|row| CudaEvent::Window(Action::SelectPath(row.raw.clone()))));

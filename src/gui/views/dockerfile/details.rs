@@ -40,7 +40,7 @@ pub(super) fn show(
         }
         DockerfilePage::Image => body(ui, "image", &proposal.id, |ui| facts::image(ui, model, proposal)),
         DockerfilePage::Proof => {
-            body(ui, "proof", &proposal.id, |ui| facts::proof(ui, model, proposal, events))
+            body(ui, "proof", &proposal.id, |ui| facts::proof(ui, model, proposal, events));
         }
         DockerfilePage::Removed => removed::show(ui, state, proposal, context, events),
         DockerfilePage::Hints => body(ui, "hints", &proposal.id, |ui| facts::hints(ui, proposal, events)),

@@ -308,7 +308,7 @@ fn show_gap(ui: &mut Ui, browser: &mut Browser, gap: &MissingTree) {
         }
         MissingTree::LayerFailed(why) => empty(ui, "Cannot read layer", why),
         MissingTree::LayerStopped => {
-            empty(ui, "Layer not read", "The analysis stopped before this layer. Reload the image.")
+            empty(ui, "Layer not read", "The analysis stopped before this layer. Reload the image.");
         }
         MissingTree::Working => empty(ui, "Merging layers…", ""),
         MissingTree::Broken(why) => empty(ui, "Cannot show files", why),

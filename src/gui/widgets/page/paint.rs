@@ -101,7 +101,7 @@ impl Painting<'_> {
             }
             (ItemKind::Fold, Block::Fold(title, _)) => self.fold(ui, item, rect, title),
             (ItemKind::CodeHead, Block::Code(language, words)) => {
-                self.code_head(ui, item, rect, language, words)
+                self.code_head(ui, item, rect, language, words);
             }
             (ItemKind::Code(range, whole), Block::Code(language, words)) => {
                 let part = words.get(range.clone()).unwrap_or_default();
