@@ -23,7 +23,7 @@ use crate::gui::widgets::table::{
 const COLUMNS: [TableColumn; 8] = [
     TableColumn { title: "Library", width: 150.0, number: false, rank: 0 },
     TableColumn { title: "Version", width: 76.0, number: false, rank: 3 },
-    TableColumn { title: "Supplier", width: 66.0, number: false, rank: 2 },
+    TableColumn { title: "Supplier", width: 84.0, number: false, rank: 2 },
     TableColumn { title: "Layer", width: 40.0, number: true, rank: 5 },
     TableColumn { title: "Size", width: 76.0, number: true, rank: 0 },
     TableColumn { title: "GPU code", width: 76.0, number: true, rank: 4 },
