@@ -273,6 +273,11 @@ fn free(facts: &Facts<'_>, kind: &Kind, programs: usize, links: &Links, draft: &
             format!("The image's command starts {program}, which reads this cache."),
             format!("Does {program} need this cache to start the service?"),
         );
+    } else if let Some((file, program)) = named_program(facts, kind) {
+        ask(
+            format!("{file} mentions {program}, which reads this cache."),
+            format!("Does {file} run {program} in the container?"),
+        );
     } else if let Some(setting) = setting(facts, kind) {
         ask(
             format!("{setting} mentions a path in this cache."),
@@ -323,6 +328,14 @@ fn tell_links(facts: &Facts<'_>, kind: &Kind, draft: &mut Draft) {
     );
     draft.reason = format!("{} {statement}.", draft.reason);
     draft.proof.push(statement);
+}
+
+/// A file of the application that mentions a program of the cache, and the program.
+fn named_program(facts: &Facts<'_>, kind: &Kind) -> Option<(String, &'static str)> {
+    facts.inventory.mentions.iter().find_map(|mention| {
+        let word = mention.words.iter().find(|word| kind.programs.contains(*word))?;
+        Some((facts.shown(mention.node), *word))
+    })
 }
 
 /// An installed Java that could run archives of the cache.

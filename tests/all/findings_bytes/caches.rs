@@ -261,3 +261,12 @@ fn models_of_a_hub_are_never_safe() {
     all(&of(&["HF_HUB_OFFLINE=1"]), &[(&blob, "package-caches needed")]);
     all(&of(&["HF_HUB_OFFLINE=0"]), &[(&blob, "package-caches unsure")]);
 }
+
+#[test]
+fn a_module_cache_is_a_question_where_a_start_script_runs_go() {
+    let cache = || file("root/go/pkg/mod/cache/download/a", "module");
+    let path = "/root/go/pkg/mod/cache/download/a";
+    all(&judged_files(vec![cache()]), &[(path, "package-caches safe")]);
+    let script = file("srv/start.sh", "#!/bin/sh\nexec go run ./cmd/api\n").mode(0o755);
+    all(&judged_files(vec![cache(), script]), &[(path, "package-caches unsure")]);
+}
