@@ -14,7 +14,7 @@ mod value;
 
 pub use edit::fuzz_edits;
 pub use propose::{Input, RewriteError, propose};
-pub use recipe::{Origin, Recipe, Tie};
+pub use recipe::{InstructionLayers, Origin, Recipe};
 pub use select::Selection;
 pub use value::{
     Applicability, Closure, DOCKERFILE_BYTES, Edit, Given, Hint, Predicted, Proposal, Proposals, Reason,

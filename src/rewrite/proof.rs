@@ -5,13 +5,13 @@
 
 mod command;
 mod files;
+mod image_pair;
 mod judged;
 mod links;
+mod notes;
 mod packages;
-mod said;
 mod settings;
 mod side;
-mod sides;
 mod sizes;
 
 #[cfg(test)]
@@ -19,9 +19,9 @@ mod tests;
 
 use std::sync::Arc;
 
-use self::said::Said;
+use self::image_pair::ImagePair;
+use self::notes::ProofNotes;
 use self::side::Side;
-use self::sides::Both;
 use super::draft::Draft;
 use super::edit::{apply, unified};
 use super::propose::Input;
@@ -135,42 +135,42 @@ fn check(input: &Input<'_>, draft: &Draft) -> Proven {
     let working_dir = config.and_then(|config| config.working_dir().as_deref()).unwrap_or_default();
     let old = Side::new(&input.merge.rootfs, input.inventory, environment, working_dir.as_bytes());
     let new = Side::new(&view.rootfs, &found, &draft.environment, working_dir.as_bytes());
-    let both = Both::new(input, old, new);
+    let pair = ImagePair::new(input, old, new);
 
-    let mut said = Said::default();
-    draft.by_hand.iter().chain(&draft.assumed).for_each(|text| said.unproven.add(text.clone()));
+    let mut notes = ProofNotes::default();
+    draft.by_hand.iter().chain(&draft.assumed).for_each(|text| notes.unproven.add(text.clone()));
     let cmd = config.and_then(|config| config.cmd().as_deref()).unwrap_or_default();
     let entrypoint = draft.entrypoint.as_deref().unwrap_or_default();
-    let started = command::command(&both, entrypoint, cmd, &mut said);
+    let started = command::command(&pair, entrypoint, cmd, &mut notes);
     if !working_dir.is_empty() {
-        settings::working_dir(&both, working_dir, &mut said);
+        settings::working_dir(&pair, working_dir, &mut notes);
     }
     if let Some(user) = config.and_then(|config| config.user().as_deref()) {
-        settings::user(&both, user, &mut said);
+        settings::user(&pair, user, &mut notes);
     }
-    settings::environment(&both, &mut said);
-    settings::preloads(&both, &mut said);
-    let links = links::follow(&both, &mut said);
-    packages::packages(&both, &started, &mut said);
-    let kept = judged::findings(&both, &mut said);
-    judged::mentions(&both, &mut said);
-    files::files(&both, &draft.selection, &mut said);
-    let dlopen_known = searched(&both, &mut said);
+    settings::environment(&pair, &mut notes);
+    settings::preloads(&pair, &mut notes);
+    let links = links::follow(&pair, &mut notes);
+    packages::packages(&pair, &started, &mut notes);
+    let kept = judged::findings(&pair, &mut notes);
+    judged::mentions(&pair, &mut notes);
+    files::files(&pair, &draft.selection, &mut notes);
+    let dlopen_known = searched(&pair, &mut notes);
 
     let (all, content_bytes) = sizes::content(&input.merge.rootfs, input.layers.len(), &draft.selection);
-    let applicability = applicability(draft, &said, dlopen_known);
+    let applicability = applicability(draft, &notes, dlopen_known);
     Proven {
         applicability,
         merged_bytes: view.merged_bytes,
         content_bytes,
         saved_bytes: all.saturating_sub(content_bytes),
         kept: kept.into_iter().filter(|line| !draft.kept.contains(line)).collect(),
-        removed: sizes::removed(&both),
+        removed: sizes::removed(&pair),
         closure: Closure {
-            resolved: said.faults.is_empty(),
+            resolved: notes.faults.is_empty(),
             dlopen_known,
-            faults: said.faults.finish(),
-            unproven: said.unproven.finish(),
+            faults: notes.faults.finish(),
+            unproven: notes.unproven.finish(),
             objects: found.links.objects.len(),
             links,
         },
@@ -191,29 +191,30 @@ fn configured(image: &Image, draft: &Draft) -> Image {
 
 /// Whether everything that may open files by name was searched. Files of the new view are files of the image: one of
 /// the two searches is enough.
-fn searched(both: &Both<'_>, said: &mut Said) -> bool {
+fn searched(pair: &ImagePair<'_>, notes: &mut ProofNotes) -> bool {
     let left_out = |side: &Side<'_>| side.inventory.searched.programs_left_out;
-    let left_out = left_out(&both.old).min(left_out(&both.new));
-    if !both.input.complete {
-        said.unproven
+    let left_out = left_out(&pair.old).min(left_out(&pair.new));
+    if !pair.input.complete {
+        notes
+            .unproven
             .add("parts of the image could not be read: their files and dependencies are unknown".to_owned());
     }
     if left_out > 0 {
-        said.unproven.add(format!(
+        notes.unproven.add(format!(
             "{left_out} application programs could not be searched for names of the files they open"
         ));
     }
-    if both.new.inventory.links.objects.is_empty() {
-        said.unproven.add("the new image has no program and no library: nothing was checked".to_owned());
+    if pair.new.inventory.links.objects.is_empty() {
+        notes.unproven.add("the new image has no program and no library: nothing was checked".to_owned());
     }
-    both.input.complete && left_out == 0
+    pair.input.complete && left_out == 0
 }
 
 /// The applicability of the draft after the proof.
-fn applicability(draft: &Draft, said: &Said, dlopen_known: bool) -> Applicability {
-    let proven = if !said.faults.is_empty() || !draft.by_hand.is_empty() {
+fn applicability(draft: &Draft, notes: &ProofNotes, dlopen_known: bool) -> Applicability {
+    let proven = if !notes.faults.is_empty() || !draft.by_hand.is_empty() {
         Applicability::Manual
-    } else if !said.unproven.is_empty() || !dlopen_known {
+    } else if !notes.unproven.is_empty() || !dlopen_known {
         Applicability::Review
     } else {
         Applicability::Safe

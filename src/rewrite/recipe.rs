@@ -3,24 +3,24 @@
 
 mod align;
 mod arguments;
-mod atoms;
 mod base;
 mod belongs;
 mod forms;
 mod given;
+mod history_tokens;
 mod matching;
 mod page;
 mod rebuild;
+mod redaction_policy;
 mod run;
 mod settings;
 mod step;
 mod values;
-mod veil;
 mod write;
 
 use oci_spec::image::{Config, History};
 
-use veil::Veil;
+use redaction_policy::RedactionPolicy;
 
 use super::propose::{Input, RewriteError};
 use super::value::{DOCKERFILE_BYTES, Given};
@@ -44,7 +44,7 @@ pub struct Recipe {
     /// Its origin.
     pub origin: Origin,
     /// One for each instruction of the file.
-    pub ties: Vec<Tie>,
+    pub ties: Vec<InstructionLayers>,
     /// Number of layers of the final stage's base image; `None` when the history does not record it.
     pub base_layers: Option<usize>,
     /// What is unknown, in sentences, each with the line of the file.
@@ -53,7 +53,7 @@ pub struct Recipe {
 
 /// The history entries and layers of an instruction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tie {
+pub struct InstructionLayers {
     /// Entries of the image's history, counted from 0; none when the instruction is not part of the final image (of an
     /// earlier stage), or leaves no trace.
     pub history: Vec<usize>,
@@ -70,7 +70,7 @@ struct Facts<'a> {
     /// Content bytes of each layer, bottom first; `None` for one that was not read.
     layers: Vec<Option<u64>>,
     base: Option<&'a BaseImage>,
-    veil: Veil,
+    redaction_policy: RedactionPolicy,
 }
 
 /// Reads or rebuilds the recipe of an image.
@@ -87,7 +87,7 @@ pub(super) fn recipe(input: &Input<'_>) -> Result<Recipe, RewriteError> {
         config: config.and_then(|config| config.config().as_ref()),
         layers: input.layers.iter().map(content).collect(),
         base: input.inventory.base.as_ref(),
-        veil: Veil { shows: input.show_secrets },
+        redaction_policy: RedactionPolicy { shows: input.show_secrets },
     };
     match &input.dockerfile {
         Some(given) => facts.given(given),
@@ -122,7 +122,7 @@ impl Facts<'_> {
         let found = base::find(&steps, self.base, fits);
         let last = self.config.map(settings::of_config);
         let distribution = self.base.and_then(|base| base.distribution.as_deref());
-        let mut page = rebuild::rebuild(&steps, &found, last.as_ref(), distribution, self.veil);
+        let mut page = rebuild::rebuild(&steps, &found, last.as_ref(), distribution, self.redaction_policy);
         self.tell_misfit(&steps, &mut page.unknown);
         page.unknown.sort_by_key(|(line, _)| *line);
         let file = parse(page.text.as_bytes()).map_err(|source| RewriteError::Syntax {
@@ -150,14 +150,14 @@ impl Facts<'_> {
         }
     }
 
-    fn tie(&self, steps: &[step::Step<'_>], fits: bool, history: Vec<usize>) -> Tie {
+    fn tie(&self, steps: &[step::Step<'_>], fits: bool, history: Vec<usize>) -> InstructionLayers {
         let made = |place: &usize| u16::try_from(steps.get(*place)?.layer?).ok();
         let layers: Vec<u16> = if fits { history.iter().filter_map(made).collect() } else { Vec::new() };
         let bytes = |layer: &u16| self.layers.get(usize::from(*layer)).copied().flatten();
         // The layers of an instruction without a trace are unknown.
         let content_bytes =
             layers.iter().map(bytes).sum::<Option<u64>>().filter(|_| fits && !history.is_empty());
-        Tie { history, layers, content_bytes }
+        InstructionLayers { history, layers, content_bytes }
     }
 }
 

@@ -5,6 +5,7 @@
 //! image needs at run time.
 
 mod bases;
+mod context;
 mod effects;
 mod from;
 mod keep;
@@ -22,20 +23,19 @@ mod state;
 mod steps;
 mod swap;
 mod words;
-mod world;
 
 use super::draft::Draft;
 use super::propose::Input;
 use super::recipe::{Origin, Recipe};
-use super::tidy::{self, Scene, View};
+use super::tidy::{self, TidyContext, View};
 use crate::base::convert::layer16;
 use crate::cuda::Flavor;
 use crate::rootfs::NodeKind;
 use bases::{Base, bases};
-use keep::{Fate, Keep};
+use context::SplitContext;
+use keep::{FileDisposition, Keep};
 use stage::Final;
 use steps::Steps;
-use world::World;
 
 /// Drafts of a smaller image; none when the image needs none. Reasons against a draft are added to `notes`.
 pub(super) fn drafts(input: &Input<'_>, recipe: &Recipe, notes: &mut Vec<String>) -> Vec<Draft> {
@@ -58,8 +58,8 @@ pub(super) fn drafts(input: &Input<'_>, recipe: &Recipe, notes: &mut Vec<String>
     };
     let waste = tidy::waste(input);
     let look = View::new(&input.merge.rootfs);
-    let scene = Scene::new(&recipe.file, name, &recipe.ties, &waste, &look);
-    let world = World::new(input, recipe, layer16(base_layers));
+    let scene = TidyContext::new(&recipe.file, name, &recipe.ties, &waste, &look);
+    let world = SplitContext::new(input, recipe, layer16(base_layers));
     let steps = Steps::of(&stage, recipe, &scene, &world);
     let all = bases(&world, &stage.base);
     let compiles = steps.list.iter().any(|step| step.compiles);
@@ -120,7 +120,7 @@ fn can_start_from(keep: &Keep<'_, '_>) -> bool {
 fn takes_something_away(keep: &Keep<'_, '_>) -> bool {
     let world = keep.world;
     let nodes = world.rootfs.nodes().filter(|node| node.kind() == NodeKind::File);
-    let gone = nodes.filter(|node| keep.fate(node.id()) == Fate::Gone);
+    let gone = nodes.filter(|node| keep.fate(node.id()) == FileDisposition::Gone);
     let gone: u64 = gone.map(crate::rootfs::Node::bytes).sum();
     // An additional stage must save something.
     gone > 0 && gone.saturating_mul(200) >= world.input.merge.merged_bytes
@@ -129,5 +129,5 @@ fn takes_something_away(keep: &Keep<'_, '_>) -> bool {
 /// Kept bytes of the merged view.
 fn size(keep: &Keep<'_, '_>) -> u64 {
     let nodes = keep.world.rootfs.nodes().filter(|node| node.kind() == NodeKind::File);
-    nodes.filter(|node| keep.fate(node.id()) != Fate::Gone).map(crate::rootfs::Node::bytes).sum()
+    nodes.filter(|node| keep.fate(node.id()) != FileDisposition::Gone).map(crate::rootfs::Node::bytes).sum()
 }

@@ -3,10 +3,10 @@
 mod apt;
 mod caches;
 mod call;
+mod context;
 mod hints;
 mod merge;
 mod owners;
-mod scene;
 pub(super) mod style;
 mod view;
 mod work;
@@ -22,7 +22,7 @@ use std::collections::BTreeSet;
 use work::Work;
 
 pub(super) use call::{Call, TAKES_VALUE};
-pub(super) use scene::{Run, Scene};
+pub(super) use context::{Run, TidyContext};
 pub(super) use view::{View, waste};
 
 /// Clean-ups of instructions that stay in place, for a planner that changes more than these.
@@ -43,13 +43,13 @@ impl Tidied {
 }
 
 /// Clean-ups of a file that keeps its stages.
-pub(super) fn of_file(scene: &Scene<'_>) -> Tidied {
+pub(super) fn of_file(scene: &TidyContext<'_>) -> Tidied {
     let work = tidy(scene);
     Tidied { edits: work.edits, gone: work.gone, assumed: work.assumed, hints: work.hints }
 }
 
 /// Clean-ups of the instructions from a place on, each on its own: without edits of earlier instructions.
-pub(super) fn of_tail(scene: &Scene<'_>, from: usize) -> Tidied {
+pub(super) fn of_tail(scene: &TidyContext<'_>, from: usize) -> Tidied {
     let mut work = Work::new(scene);
     caches::keep_none(&mut work);
     caches::remove(&mut work);
@@ -72,7 +72,7 @@ pub(super) fn draft(input: &Input<'_>, recipe: &Recipe) -> Option<Draft> {
     };
     let waste = waste(input);
     let look = View::new(&input.merge.rootfs);
-    let scene = Scene::new(&recipe.file, name, &recipe.ties, &waste, &look);
+    let scene = TidyContext::new(&recipe.file, name, &recipe.ties, &waste, &look);
     let work = tidy(&scene);
     if work.edits.is_empty() && work.hints.is_empty() {
         return None;
@@ -112,7 +112,7 @@ pub(super) fn draft(input: &Input<'_>, recipe: &Recipe) -> Option<Draft> {
 
 /// All clean-ups. Owners first, since they make whole instructions superfluous; caches after merging, since a later
 /// `RUN` may already remove them.
-fn tidy<'a>(scene: &'a Scene<'a>) -> Work<'a> {
+fn tidy<'a>(scene: &'a TidyContext<'a>) -> Work<'a> {
     let mut work = Work::new(scene);
     owners::give_to_copies(&mut work);
     merge::merge(&mut work);

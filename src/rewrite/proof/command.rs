@@ -4,9 +4,9 @@ mod python;
 
 use std::collections::{BTreeSet, HashSet};
 
-use super::said::{Said, counted};
+use super::image_pair::ImagePair;
+use super::notes::{ProofNotes, counted};
 use super::side::{Side, shown};
-use super::sides::Both;
 use crate::cuda::Inode;
 use crate::cuda::links::{SHELLS, WRAPPERS, commands, file_name, is_assignment};
 use crate::rootfs::{NodeId, NodeKind};
@@ -31,10 +31,15 @@ pub(super) struct Started {
 }
 
 /// Compares everything that the new command names with the current image.
-pub(super) fn command(both: &Both<'_>, entrypoint: &[String], cmd: &[String], said: &mut Said) -> Started {
+pub(super) fn command(
+    pair: &ImagePair<'_>,
+    entrypoint: &[String],
+    cmd: &[String],
+    notes: &mut ProofNotes,
+) -> Started {
     let mut runner = Runner {
-        both,
-        said,
+        pair,
+        notes,
         started: Started::default(),
         left: COMMANDS,
         told: HashSet::new(),
@@ -48,7 +53,7 @@ pub(super) fn command(both: &Both<'_>, entrypoint: &[String], cmd: &[String], sa
     // Many entrypoints end by running the command.
     if !entrypoint.is_empty() && !cmd.is_empty() {
         let cmd: Vec<&[u8]> = cmd.iter().map(Vec::as_slice).collect();
-        if both.old.program(cmd[0]).is_some() {
+        if pair.old.program(cmd[0]).is_some() {
             runner.follow(&cmd, 0);
         }
     }
@@ -56,8 +61,8 @@ pub(super) fn command(both: &Both<'_>, entrypoint: &[String], cmd: &[String], sa
 }
 
 struct Runner<'b, 'a> {
-    both: &'b Both<'a>,
-    said: &'b mut Said,
+    pair: &'b ImagePair<'a>,
+    notes: &'b mut ProofNotes,
     started: Started,
     left: usize,
     /// Checked programs.
@@ -73,7 +78,7 @@ impl Runner<'_, '_> {
         let Some((program, arguments)) = words.split_first() else { return };
         let arguments = &arguments[..arguments.len().min(WORDS)];
         if depth > DEPTH || self.left == 0 {
-            self.said.unproven.add("the command runs more programs than were checked".to_owned());
+            self.notes.unproven.add("the command runs more programs than were checked".to_owned());
             return;
         }
         self.left -= 1;
@@ -81,7 +86,7 @@ impl Runner<'_, '_> {
         let file = self.program(program);
         let mut runs_python = is_python(name);
         if let Some(inode) = file
-            && self.both.elf(inode).is_none()
+            && self.pair.elf(inode).is_none()
         {
             runs_python |= self.script(inode, depth);
         } else if let (Some(inode), true) = (file, runs_python) {
@@ -96,9 +101,9 @@ impl Runner<'_, '_> {
         if SHELLS.contains(&name) {
             self.shell(arguments, depth);
         } else if WRAPPERS.contains(&name) {
-            let both = self.both;
+            let pair = self.pair;
             let starts = |word: &&[u8]| {
-                let found = || both.old.program(word).or_else(|| both.new.program(word)).is_some();
+                let found = || pair.old.program(word).or_else(|| pair.new.program(word)).is_some();
                 !word.starts_with(b"-") && !is_assignment(word) && found()
             };
             if let Some(place) = arguments.iter().position(starts) {
@@ -111,7 +116,7 @@ impl Runner<'_, '_> {
 
     /// The file of a program in the new view, or else in the old one, after comparing both.
     fn program(&mut self, word: &[u8]) -> Option<Inode> {
-        let (old, new) = (&self.both.old, &self.both.new);
+        let (old, new) = (&self.pair.old, &self.pair.new);
         let (was, is) = (old.program(word), new.program(word));
         let content = |side: &Side<'_>, node: Option<NodeId>| Some((node?, side.node(node?).content()?));
         let (was, is) = (content(old, was), content(new, is));
@@ -122,28 +127,28 @@ impl Runner<'_, '_> {
             _ if !is_new => {}
             (Some((was, inode)), None) => {
                 let path = old.shown(was);
-                let why = if self.both.is_planned(inode) {
+                let why = if self.pair.is_planned(inode) {
                     "removed by the plan"
-                } else if self.both.has(inode) {
+                } else if self.pair.has(inode) {
                     "present, but not on the search path"
                 } else {
                     "not in the new image"
                 };
                 let name = shown(first);
-                self.said.faults.add(format!("the command runs {name} ({path}): {why}"));
+                self.notes.faults.add(format!("the command runs {name} ({path}): {why}"));
             }
             (None, None) if !is_builtin(first) => {
                 let name = shown(first);
-                self.said
+                self.notes
                     .unproven
                     .add(format!("the command runs {name}, which does not exist in the current image"));
             }
-            (Some((was, one)), Some((is, other))) if self.both.is_same(one, other) != Some(true) => {
+            (Some((was, one)), Some((is, other))) if self.pair.is_same(one, other) != Some(true) => {
                 let (name, was, is) = (shown(first), old.shown(was), new.shown(is));
                 let text = format!(
                     "the command runs {name}, which was {was} and is now {is} with different content"
                 );
-                self.said.unproven.add(text);
+                self.notes.unproven.add(text);
             }
             _ => {}
         }
@@ -152,7 +157,7 @@ impl Runner<'_, '_> {
 
     /// Follows the interpreter of a script; returns whether it is a Python.
     fn script(&mut self, inode: Inode, depth: usize) -> bool {
-        let Some(line) = self.both.script(inode) else { return false };
+        let Some(line) = self.pair.script(inode) else { return false };
         let words: Vec<&[u8]> = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).collect();
         let interpreter = words.iter().rev().map(|word| file_name(word)).find(|word| !word.starts_with(b"-"));
         self.follow(&words, depth + 1);
@@ -165,12 +170,12 @@ impl Runner<'_, '_> {
 
     /// The programs that a shell script runs are unknown. That matters when more is removed than the findings cover.
     fn unread(&mut self, inode: Inode) {
-        let side = if self.both.has(inode) { &self.both.new } else { &self.both.old };
+        let side = if self.pair.has(inode) { &self.pair.new } else { &self.pair.old };
         let path = side.rootfs.first_name(inode.0, inode.1).map(|node| side.node(node).path());
         let path = path.unwrap_or_default();
-        if path != NVIDIA_ENTRYPOINT && !(self.both.lost.is_empty() && self.both.changed.is_empty()) {
+        if path != NVIDIA_ENTRYPOINT && !(self.pair.lost.is_empty() && self.pair.changed.is_empty()) {
             let path = shown(&path);
-            self.said.unproven.say(format!("script {path}"), || {
+            self.notes.unproven.say(format!("script {path}"), || {
                 format!("{path} is a shell script: the programs it runs were not checked")
             });
         }
@@ -196,17 +201,17 @@ impl Runner<'_, '_> {
     fn paths(&mut self, words: &[&[u8]]) {
         let pieces = words.iter().flat_map(|word| word.split(|byte| b"=,;:'\"()&|<> \t\n".contains(byte)));
         for piece in pieces.filter(|piece| !piece.is_empty() && !piece.starts_with(b"-")).take(WORDS) {
-            let Some(node) = self.both.old.find(piece) else { continue };
-            let old = self.both.old.node(node);
+            let Some(node) = self.pair.old.find(piece) else { continue };
+            let old = self.pair.old.node(node);
             let is_file = old.kind() != NodeKind::Directory;
             if (!piece.contains(&b'/') && !is_file) || !self.named.insert(node) {
                 continue;
             }
-            let path = self.both.old.shown(node);
-            if self.both.new.find(piece).is_none() {
-                let is_planned = old.content().is_some_and(|inode| self.both.is_planned(inode));
+            let path = self.pair.old.shown(node);
+            if self.pair.new.find(piece).is_none() {
+                let is_planned = old.content().is_some_and(|inode| self.pair.is_planned(inode));
                 let why = if is_planned { "removed by the plan" } else { "not in the new image" };
-                self.said.faults.say(format!("path {path}"), || format!("the command names {path}: {why}"));
+                self.notes.faults.say(format!("path {path}"), || format!("the command names {path}: {why}"));
             } else if !is_file && !is_of_system(&old.path()) {
                 self.lost_below(node, &format!("{path}, which the command names"));
             }
@@ -215,9 +220,9 @@ impl Runner<'_, '_> {
 
     /// Checks for files below a folder that are left out without a finding in the plan.
     fn lost_below(&mut self, folder: NodeId, what: &str) {
-        let Some((count, first)) = self.both.lost_below(folder) else { return };
-        let first = self.both.old.shown(first);
-        self.said.faults.say(format!("below {what}"), || {
+        let Some((count, first)) = self.pair.lost_below(folder) else { return };
+        let first = self.pair.old.shown(first);
+        self.notes.faults.say(format!("below {what}"), || {
             format!(
                 "{} below {what} left out without a finding in the plan, such as {first}",
                 counted(count, "file")

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::said::{Said, counted};
+use super::image_pair::ImagePair;
+use super::notes::{ProofNotes, counted};
 use super::side::shown;
-use super::sides::Both;
 use crate::base::text::{elide_end, escape};
 use crate::cuda::links::Object;
 use crate::findings::{Category, Finding, User, Verdict};
@@ -17,45 +17,45 @@ const TEXT: usize = 300;
 const MOST_USERS: usize = 16;
 
 /// Compares the new view with the verdicts. Returns lines about kept content.
-pub(super) fn findings(both: &Both<'_>, said: &mut Said) -> Vec<String> {
+pub(super) fn findings(pair: &ImagePair<'_>, notes: &mut ProofNotes) -> Vec<String> {
     let mut lines = Vec::new();
     // Findings without bytes of their own refer to files that these count.
-    let findings = both.input.findings.list.iter().filter(|finding| finding.category.has_bytes());
+    let findings = pair.input.findings.list.iter().filter(|finding| finding.category.has_bytes());
     for finding in findings {
         let seen = || finding.items.iter().filter(|item| item.node.is_some());
         let (mut kept, mut lost, mut first) = (0_u64, 0_u64, None);
         for item in seen() {
-            if both.has((item.layer, item.entry)) {
+            if pair.has((item.layer, item.entry)) {
                 kept += 1;
             } else {
                 lost += 1;
                 first = first.or(item.node);
             }
         }
-        let is_planned = both.input.plan.contains(&finding.id);
+        let is_planned = pair.input.plan.contains(&finding.id);
         if finding.verdict == Verdict::Needed && kept > 0 && lines.len() < LINES {
             lines.push(elide_end(&format!("{} kept: {}", finding.title, finding.reason), TEXT));
         }
-        let Some(first) = first.map(|node| both.old.shown(node)) else { continue };
+        let Some(first) = first.map(|node| pair.old.shown(node)) else { continue };
         let (title, reason, lost) = (&finding.title, &finding.reason, counted(lost, "file"));
         match finding.verdict {
             // For build headers and libraries, the packages that stay contain what is read.
             Verdict::Needed
-                if !is_planned && is_wanted(both, finding) && !(is_for_builds(finding) && kept > 0) =>
+                if !is_planned && is_wanted(pair, finding) && !(is_for_builds(finding) && kept > 0) =>
             {
-                said.faults.add(elide_end(
+                notes.faults.add(elide_end(
                     &format!("left out but required at run time: {lost}, such as {first}: {title}: {reason}"),
                     TEXT * 2,
                 ));
             }
-            Verdict::Needed => said.unproven.add(elide_end(
+            Verdict::Needed => notes.unproven.add(elide_end(
                 &format!("left out but required at run time in the current image: {lost}, such as {first}: {reason}"),
                 TEXT * 2,
             )),
             // The subject of the question may be left out as well.
-            Verdict::Unsure if is_wanted(both, finding) => {
+            Verdict::Unsure if is_wanted(pair, finding) => {
                 let question = finding.question.as_deref().unwrap_or(reason);
-                said.unproven.say(format!("question {question}"), || {
+                notes.unproven.say(format!("question {question}"), || {
                     elide_end(
                         &format!("left out, needs review: {lost}, such as {first}: {title}: {question}"),
                         TEXT * 2,
@@ -74,12 +74,12 @@ fn is_for_builds(finding: &Finding) -> bool {
 }
 
 /// Whether the new view still contains a user of a finding.
-fn is_wanted(both: &Both<'_>, finding: &Finding) -> bool {
+fn is_wanted(pair: &ImagePair<'_>, finding: &Finding) -> bool {
     let shows = |node: NodeId| {
-        let content = both.old.node(node).content();
-        content.is_none_or(|inode| both.has(inode))
+        let content = pair.old.node(node).content();
+        content.is_none_or(|inode| pair.has(inode))
     };
-    let links = &both.old.inventory.links;
+    let links = &pair.old.inventory.links;
     finding.users.is_empty()
         || finding.users.len() >= MOST_USERS
         || finding.users.iter().any(|user| match user {
@@ -88,18 +88,18 @@ fn is_wanted(both: &Both<'_>, finding: &Finding) -> bool {
             }
             User::File(node) => shows(*node),
             User::Package(_, folder) => {
-                folder.is_empty() || both.new.find_from(NodeId::ROOT, folder).is_some()
+                folder.is_empty() || pair.new.find_from(NodeId::ROOT, folder).is_some()
             }
             User::Setting(_) => true,
         })
 }
 
 /// Libraries mentioned by application files that are missing completely.
-pub(super) fn mentions(both: &Both<'_>, said: &mut Said) {
-    let old = &both.old;
+pub(super) fn mentions(pair: &ImagePair<'_>, notes: &mut ProofNotes) {
+    let old = &pair.old;
     let mut named: BTreeMap<&str, NodeId> = BTreeMap::new();
     for mention in &old.inventory.mentions {
-        let stays = old.node(mention.node).content().is_some_and(|inode| both.has(inode));
+        let stays = old.node(mention.node).content().is_some_and(|inode| pair.has(inode));
         for library in mention.libraries.iter().filter(|_| stays) {
             named.entry(library).or_insert(mention.node);
         }
@@ -108,7 +108,7 @@ pub(super) fn mentions(both: &Both<'_>, said: &mut Said) {
         return;
     }
     let wanted = |name: &[u8]| memchr::memmem::find(name, b".so").map(|_| escape(name));
-    let in_new: BTreeSet<String> = both
+    let in_new: BTreeSet<String> = pair
         .new
         .rootfs
         .nodes()
@@ -124,7 +124,7 @@ pub(super) fn mentions(both: &Both<'_>, said: &mut Said) {
         // A link is as safe as its target.
         let file = old.find_from(node.parent().id(), node.name());
         let inode = file.and_then(|file| old.node(file).content());
-        let finding = inode.filter(|inode| both.is_planned(*inode)).and_then(|inode| both.finding(inode));
+        let finding = inode.filter(|inode| pair.is_planned(*inode)).and_then(|inode| pair.finding(inode));
         let is_safe = finding.is_some_and(|finding| finding.verdict == Verdict::Safe);
         let known = gone.entry(name).or_insert((true, node.id()));
         known.0 &= is_safe;
@@ -134,13 +134,13 @@ pub(super) fn mentions(both: &Both<'_>, said: &mut Said) {
         let name = shown(name.as_bytes());
         // A text mentions a library without version for a linker; the loader opens a version.
         let has_version =
-            || both.new.rootfs.nodes().any(|one| one.name().starts_with(format!("{name}.").as_bytes()));
+            || pair.new.rootfs.nodes().any(|one| one.name().starts_with(format!("{name}.").as_bytes()));
         if is_safe {
-            said.unproven.add(format!("{who} mentions {name}; the plan removes {path} as safe"));
+            notes.unproven.add(format!("{who} mentions {name}; the plan removes {path} as safe"));
         } else if name.strip_suffix(".so").is_some() && has_version() {
-            said.unproven.add(format!("{who} mentions {name}; only versions such as {name}.1 stay"));
+            notes.unproven.add(format!("{who} mentions {name}; only versions such as {name}.1 stay"));
         } else {
-            said.faults.add(format!("{who} mentions {name}; {path} is left out without a safe finding"));
+            notes.faults.add(format!("{who} mentions {name}; {path} is left out without a safe finding"));
         }
     }
 }

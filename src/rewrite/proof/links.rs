@@ -2,26 +2,26 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::said::Said;
+use super::image_pair::{FileDisposition, ImagePair};
+use super::notes::ProofNotes;
 use super::side::{Side, shown};
-use super::sides::{Both, Fate};
 use crate::cuda::Inode;
 use crate::cuda::links::{Links, Need, Object, ObjectId, Open, Resolution, fits};
 
 /// Compares the resolution of every program and library of the new view with the current image. Returns the number of
 /// resolved needs.
-pub(super) fn follow(both: &Both<'_>, said: &mut Said) -> usize {
-    let old = &both.old.inventory.links;
+pub(super) fn follow(pair: &ImagePair<'_>, notes: &mut ProofNotes) -> usize {
+    let old = &pair.old.inventory.links;
     let needs = old.objects.iter().flat_map(|object| &object.needs);
     let opens = old.objects.iter().flat_map(|object| &object.opens);
     let mut follower = Follower {
-        both,
-        said,
+        pair,
+        notes,
         missing: needs.filter(|need| need.is_missing()).map(|need| need.name.as_str()).collect(),
         opened: opens.filter(|open| is_found(&open.found)).map(|open| open.name.as_str()).collect(),
         loaders: HashMap::new(),
     };
-    let links = &both.new.inventory.links;
+    let links = &pair.new.inventory.links;
     let mut count = 0_usize;
     for id in links.ids() {
         let object = links.object(id);
@@ -36,8 +36,8 @@ fn is_found(found: &Resolution) -> bool {
 }
 
 struct Follower<'b, 'a> {
-    both: &'b Both<'a>,
-    said: &'b mut Said,
+    pair: &'b ImagePair<'a>,
+    notes: &'b mut ProofNotes,
     /// Names that something needs in the current image, and that do not resolve there.
     missing: HashSet<&'b str>,
     /// Names that something opens in the current image, and that resolve there.
@@ -48,9 +48,9 @@ struct Follower<'b, 'a> {
 
 impl Follower<'_, '_> {
     fn object(&mut self, id: ObjectId, object: &Object) {
-        let new = &self.both.new;
+        let new = &self.pair.new;
         let Some(inode) = new.inode(id) else { return };
-        let before = self.both.old.object(inode).map(|id| self.both.old.inventory.links.object(id));
+        let before = self.pair.old.object(inode).map(|id| self.pair.old.inventory.links.object(id));
         let who = new.shown(object.node);
         for (place, need) in object.needs.iter().enumerate() {
             let was = before.and_then(|before| before.needs.get(place)).filter(|was| was.name == need.name);
@@ -68,22 +68,22 @@ impl Follower<'_, '_> {
             None => self.missing.contains(need.name.as_str()),
         };
         if need.found.is_empty() {
-            self.said.unproven.say("not followed", || {
+            self.notes.unproven.say("not followed", || {
                 format!("{who} needs {name}: not checked, the search limit was reached")
             });
         } else if need.is_missing() {
             let target = was.and_then(|was| was.found.iter().find(|found| is_found(found)));
             if was_missing {
-                self.said.unproven.say(format!("before {name}"), || {
+                self.notes.unproven.say(format!("before {name}"), || {
                     format!("{name}, needed by {who}, is already missing in the current image")
                 });
             } else if was_found || was.is_none() {
                 let why = self.why(target);
-                self.said.faults.say(format!("need {name}"), || {
+                self.notes.faults.say(format!("need {name}"), || {
                     format!("{who} needs {name}, which is no longer found: {why}")
                 });
             } else {
-                self.said.unproven.say(format!("need {name}"), || {
+                self.notes.unproven.say(format!("need {name}"), || {
                     format!("{who} needs {name}, which is not found; not checked in the current image")
                 });
             }
@@ -101,26 +101,26 @@ impl Follower<'_, '_> {
         let text = || format!("{who} needs {name}, which some processes that load it no longer find");
         // The first one belongs to the strongest root: the entrypoint, if that loads it.
         if need.found.first() == Some(&Resolution::Missing) {
-            self.said.faults.say(format!("need {name}"), text);
+            self.notes.faults.say(format!("need {name}"), text);
         } else {
-            self.said.unproven.say(format!("partly {name}"), text);
+            self.notes.unproven.say(format!("partly {name}"), text);
         }
     }
 
     /// Checks that a name resolves to the same file as before.
     fn compare(&mut self, who: &str, name: &str, now: &[Resolution], was: &[Resolution]) {
-        let before: Vec<Inode> = inodes(&self.both.old, was);
-        for (id, inode) in targets(&self.both.new, now) {
-            if before.iter().any(|old| self.both.is_same(*old, inode) == Some(true)) {
+        let before: Vec<Inode> = inodes(&self.pair.old, was);
+        for (id, inode) in targets(&self.pair.new, now) {
+            if before.iter().any(|old| self.pair.is_same(*old, inode) == Some(true)) {
                 continue;
             }
-            let file = self.both.new.shown_object(id);
+            let file = self.pair.new.shown_object(id);
             let first = was.iter().find_map(|found| match found {
-                Resolution::Found { object, .. } => Some(self.both.old.shown_object(*object)),
+                Resolution::Found { object, .. } => Some(self.pair.old.shown_object(*object)),
                 _ => None,
             });
             let was = first.unwrap_or_else(|| "the host's library".to_owned());
-            self.said.unproven.say(format!("other {name} {file}"), || {
+            self.notes.unproven.say(format!("other {name} {file}"), || {
                 if was == file {
                     format!("{who} resolves {name} to {file} as before, but with different content")
                 } else {
@@ -130,10 +130,10 @@ impl Follower<'_, '_> {
         }
         if now.contains(&Resolution::Host)
             && !was.contains(&Resolution::Host)
-            && let Some((id, _)) = targets(&self.both.old, was).next()
+            && let Some((id, _)) = targets(&self.pair.old, was).next()
         {
-            let file = self.both.old.shown_object(id);
-            self.said.unproven.say(format!("host {name}"), || {
+            let file = self.pair.old.shown_object(id);
+            self.notes.unproven.say(format!("host {name}"), || {
                 format!("{who} resolved {name} to {file}, and now only to the host's library")
             });
         }
@@ -161,11 +161,11 @@ impl Follower<'_, '_> {
             match (was.map(|was| is_found(&was.found)), before) {
                 // Reported above.
                 (Some(true), _) => {}
-                (Some(false), _) => self.said.unproven.say(format!("before {name}"), || {
+                (Some(false), _) => self.notes.unproven.say(format!("before {name}"), || {
                     format!("{name}, opened by {who} at run time, is already missing in the current image")
                 }),
                 (None, Some(_)) if !self.opened.contains(open.name.as_str()) => {
-                    self.said.unproven.say(format!("open {name}"), || {
+                    self.notes.unproven.say(format!("open {name}"), || {
                         format!("{who} opens {name} at run time, which is not found; not opened in the current image")
                     });
                 }
@@ -176,7 +176,7 @@ impl Follower<'_, '_> {
 
     fn lost(&mut self, who: &str, name: &str, open: &Open) {
         let why = self.why(Some(&open.found).filter(|found| is_found(found)));
-        let list = if open.optional { &mut self.said.unproven } else { &mut self.said.faults };
+        let list = if open.optional { &mut self.notes.unproven } else { &mut self.notes.faults };
         list.say(format!("open {name}"), || {
             let without = if open.optional { "; optional" } else { "" };
             format!("{who} opens {name} at run time, which is no longer found: {why}{without}")
@@ -187,7 +187,7 @@ impl Follower<'_, '_> {
     fn stays(&self, found: &Resolution) -> bool {
         match found {
             Resolution::Found { object, .. } => {
-                self.both.fate(self.both.old.inventory.links.object(*object).node) == Fate::Stays
+                self.pair.fate(self.pair.old.inventory.links.object(*object).node) == FileDisposition::Stays
             }
             Resolution::Host => true,
             Resolution::Missing => false,
@@ -199,12 +199,12 @@ impl Follower<'_, '_> {
         let Some(Resolution::Found { object, .. }) = target else {
             return "not in any search folder".to_owned();
         };
-        let (old, links): (&Side<'_>, &Links) = (&self.both.old, &self.both.old.inventory.links);
+        let (old, links): (&Side<'_>, &Links) = (&self.pair.old, &self.pair.old.inventory.links);
         let file = old.shown_object(*object);
         let inode = old.inode(*object);
-        if self.both.fate(links.object(*object).node) == Fate::Stays {
+        if self.pair.fate(links.object(*object).node) == FileDisposition::Stays {
             format!("{file} exists, but no link or search folder leads to it")
-        } else if inode.is_some_and(|inode| self.both.is_planned(inode)) {
+        } else if inode.is_some_and(|inode| self.pair.is_planned(inode)) {
             format!("{file} is removed by the plan")
         } else {
             format!("{file} is left out")
@@ -212,18 +212,18 @@ impl Follower<'_, '_> {
     }
 
     fn loader(&mut self, who: &str, inode: Inode) {
-        let Some(path) = self.both.elf(inode).and_then(|elf| elf.interpreter.as_deref()) else { return };
-        let both = self.both;
+        let Some(path) = self.pair.elf(inode).and_then(|elf| elf.interpreter.as_deref()) else { return };
+        let pair = self.pair;
         let known = self.loaders.entry(path);
         let (was, is) =
-            *known.or_insert_with(|| (both.old.find(path).is_some(), both.new.find(path).is_some()));
+            *known.or_insert_with(|| (pair.old.find(path).is_some(), pair.new.find(path).is_some()));
         let loader = shown(path);
         match (was, is) {
             (_, true) => {}
-            (true, false) => self.said.faults.say(format!("loader {loader}"), || {
+            (true, false) => self.notes.faults.say(format!("loader {loader}"), || {
                 format!("{who} cannot start: its interpreter {loader} is left out")
             }),
-            (false, false) => self.said.unproven.say(format!("loader {loader}"), || {
+            (false, false) => self.notes.unproven.say(format!("loader {loader}"), || {
                 format!("{loader}, the interpreter of {who}, is already missing in the current image")
             }),
         }

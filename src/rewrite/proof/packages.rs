@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::command::{Started, is_python};
-use super::said::{Said, counted};
+use super::image_pair::{FileDisposition, ImagePair};
+use super::notes::{ProofNotes, counted};
 use super::side::shown;
-use super::sides::{Both, Fate};
 use crate::base::size::human;
 use crate::base::text::printable;
 use crate::cuda::Package;
@@ -36,12 +36,12 @@ fn key(package: &Package) -> Key<'_> {
 }
 
 /// Compares every package with its files.
-pub(super) fn packages(both: &Both<'_>, started: &Started, said: &mut Said) {
-    let old = both.old.inventory;
-    let shares = shares(both);
-    let pythons = pythons(both);
+pub(super) fn packages(pair: &ImagePair<'_>, started: &Started, notes: &mut ProofNotes) {
+    let old = pair.old.inventory;
+    let shares = shares(pair);
+    let pythons = pythons(pair);
     let mut versions: BTreeMap<Key<'_>, Vec<&str>> = BTreeMap::new();
-    for package in &both.new.inventory.packages {
+    for package in &pair.new.inventory.packages {
         versions.entry(key(package)).or_default().push(&package.version);
     }
     let (mut planned, mut planned_packages) = (0, 0);
@@ -56,42 +56,42 @@ pub(super) fn packages(both: &Both<'_>, started: &Started, said: &mut Said) {
         planned += share.planned;
         planned_packages += u64::from(share.planned > 0);
         match versions.get(&key(package)) {
-            Some(known) if known.contains(&package.version.as_str()) => whole(both, package, share, said),
-            Some(known) => said.faults.add(format!(
+            Some(known) if known.contains(&package.version.as_str()) => whole(pair, package, share, notes),
+            Some(known) => notes.faults.add(format!(
                 "{} is left out, and {} from a lower layer reappears",
                 name(package),
                 printable(known.first().copied().unwrap_or_default())
             )),
-            None => gone(both, package, share, &pythons, started, said),
+            None => gone(pair, package, share, &pythons, started, notes),
         }
     }
     if planned > 0 {
-        said.unproven.add(format!(
+        notes.unproven.add(format!(
             "{} of {} removed by the plan: unused per its findings",
             counted(planned, "file"),
             counted(planned_packages, "Python package")
         ));
     }
-    of_system(&mut system, said);
-    depends(old.packages.as_slice(), &shares, said);
+    of_system(&mut system, notes);
+    depends(old.packages.as_slice(), &shares, notes);
 }
 
 /// By package: its regular files in the new image.
-fn shares(both: &Both<'_>) -> Vec<Share> {
-    let old = both.old.inventory;
+fn shares(pair: &ImagePair<'_>) -> Vec<Share> {
+    let old = pair.old.inventory;
     let mut shares = vec![Share::default(); old.packages.len()];
-    for node in both.old.rootfs.nodes() {
+    for node in pair.old.rootfs.nodes() {
         let Some(inode) = node.content() else { continue };
         let share = old.owners.of(node.id()).and_then(|place| shares.get_mut(place));
         let Some(share) = share else { continue };
-        match both.fate(node.id()) {
-            Fate::Stays => share.kept += 1,
-            Fate::Changes => {
+        match pair.fate(node.id()) {
+            FileDisposition::Stays => share.kept += 1,
+            FileDisposition::Changes => {
                 share.changed += 1;
                 share.changes.get_or_insert(node.id());
             }
-            Fate::Goes if both.is_planned(inode) => share.planned += 1,
-            Fate::Goes => {
+            FileDisposition::Goes if pair.is_planned(inode) => share.planned += 1,
+            FileDisposition::Goes => {
                 share.lost += 1;
                 share.bytes = share.bytes.saturating_add(node.bytes());
                 share.first.get_or_insert(node.id());
@@ -107,60 +107,60 @@ fn name(package: &Package) -> String {
 }
 
 /// A Python package that is recorded in the new image.
-fn whole(both: &Both<'_>, package: &Package, share: &Share, said: &mut Said) {
+fn whole(pair: &ImagePair<'_>, package: &Package, share: &Share, notes: &mut ProofNotes) {
     if let Some(first) = share.first {
-        said.faults.add(format!(
+        notes.faults.add(format!(
             "{} lacks {} of its files without a finding in the plan, such as {}",
             name(package),
             share.lost,
-            both.old.shown(first)
+            pair.old.shown(first)
         ));
     }
     if let Some(first) = share.changes {
-        said.unproven.add(format!(
+        notes.unproven.add(format!(
             "{} files of {} have different content, such as {}",
             share.changed,
             name(package),
-            both.old.shown(first)
+            pair.old.shown(first)
         ));
     }
 }
 
 /// A Python package that is not recorded in the new image.
 fn gone(
-    both: &Both<'_>,
+    pair: &ImagePair<'_>,
     package: &Package,
     share: &Share,
     all: &[NodeId],
     started: &Started,
-    said: &mut Said,
+    notes: &mut ProofNotes,
 ) {
     let is_planned = share.lost == 0 && share.changed == 0 && share.planned > 0;
     let Some(root) = package.root.as_deref().filter(|_| !is_planned) else { return };
-    let pythons = pythons_of(both, root, all);
+    let pythons = pythons_of(pair, root, all);
     let runs = pythons.iter().any(|python| {
-        let inode = both.new.node(*python).content();
+        let inode = pair.new.node(*python).content();
         started.script || inode.is_some_and(|inode| started.pythons.contains(&inode))
     });
-    let Some(python) = pythons.first().map(|python| both.new.shown(*python)) else { return };
+    let Some(python) = pythons.first().map(|python| pair.new.shown(*python)) else { return };
     let name = name(package);
     if runs {
-        said.faults.add(format!("{name} is left out, but {python} runs and searches that folder"));
+        notes.faults.add(format!("{name} is left out, but {python} runs and searches that folder"));
     } else {
-        said.unproven.say(format!("package {python}"), || {
+        notes.unproven.say(format!("package {python}"), || {
             format!("{name} is left out; {python} searches that folder, but nothing is known to run it")
         });
     }
 }
 
 /// Programs of the new view named like a Python.
-fn pythons(both: &Both<'_>) -> Vec<NodeId> {
-    let objects = both.new.inventory.links.objects.iter().filter(|object| object.root.is_some());
-    objects.map(|object| object.node).filter(|node| is_python(both.new.node(*node).name())).collect()
+fn pythons(pair: &ImagePair<'_>) -> Vec<NodeId> {
+    let objects = pair.new.inventory.links.objects.iter().filter(|object| object.root.is_some());
+    objects.map(|object| object.node).filter(|node| is_python(pair.new.node(*node).name())).collect()
 }
 
 /// Pythons of the new view that search a site-packages folder of the old one.
-fn pythons_of(both: &Both<'_>, root: &[u8], all: &[NodeId]) -> Vec<NodeId> {
+fn pythons_of(pair: &ImagePair<'_>, root: &[u8], all: &[NodeId]) -> Vec<NodeId> {
     let parts: Vec<&[u8]> = root.split(|byte| *byte == b'/').collect();
     let is_version =
         |part: &&[u8]| part.strip_prefix(b"python").and_then(<[u8]>::first).is_some_and(u8::is_ascii_digit);
@@ -173,7 +173,7 @@ fn pythons_of(both: &Both<'_>, root: &[u8], all: &[NodeId]) -> Vec<NodeId> {
         names.insert(0, parts[at]);
         candidates.extend(names.iter().map(|name| [&prefix[..], b"/bin/", name].concat()));
     }
-    let in_path = both.new.environment.iter().any(|pair| {
+    let in_path = pair.new.environment.iter().any(|pair| {
         let list = pair.strip_prefix("PYTHONPATH=").unwrap_or_default();
         list.split(':').any(|folder| folder.trim_end_matches('/').as_bytes() == root)
     });
@@ -182,25 +182,25 @@ fn pythons_of(both: &Both<'_>, root: &[u8], all: &[NodeId]) -> Vec<NodeId> {
     let of_system = root.starts_with(b"/usr/");
     let mut found: Vec<NodeId> = Vec::new();
     for candidate in &candidates {
-        found.extend(both.new.find_from(NodeId::ROOT, candidate));
+        found.extend(pair.new.find_from(NodeId::ROOT, candidate));
     }
     for id in all {
         let fits = match version.and_then(|at| parts.get(at)) {
-            Some(version) if !in_path => of_system && both.new.node(*id).name() == *version,
+            Some(version) if !in_path => of_system && pair.new.node(*id).name() == *version,
             _ => of_system || in_path,
         };
         if fits {
             found.push(*id);
         }
     }
-    found.retain(|node| both.new.node(*node).kind() == NodeKind::File);
+    found.retain(|node| pair.new.node(*node).kind() == NodeKind::File);
     found.sort_unstable();
     found.dedup();
     found
 }
 
 /// System packages that lose files without a finding.
-fn of_system(list: &mut [(u64, u64, String)], said: &mut Said) {
+fn of_system(list: &mut [(u64, u64, String)], notes: &mut ProofNotes) {
     if list.is_empty() {
         return;
     }
@@ -210,7 +210,7 @@ fn of_system(list: &mut [(u64, u64, String)], said: &mut Said) {
     let names: Vec<&str> = list.iter().take(NAMES).map(|one| one.2.as_str()).collect();
     let more = list.len().saturating_sub(NAMES);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    said.unproven.add(format!(
+    notes.unproven.add(format!(
         "{} ({}) of {} left out without a finding in the plan; uses by name are unknown: {}{more}",
         counted(files, "file"),
         human(bytes),
@@ -220,7 +220,7 @@ fn of_system(list: &mut [(u64, u64, String)], said: &mut Said) {
 }
 
 /// Dependencies of system packages that stay complete.
-fn depends(packages: &[Package], shares: &[Share], said: &mut Said) {
+fn depends(packages: &[Package], shares: &[Share], notes: &mut ProofNotes) {
     let system =
         || packages.iter().zip(shares).filter(|(package, _)| !matches!(package.manager, "pip" | "conda"));
     let gone: BTreeSet<&str> = system()
@@ -230,7 +230,7 @@ fn depends(packages: &[Package], shares: &[Share], said: &mut Said) {
     for (package, _) in system().filter(|(_, share)| share.kept > 0 && share.lost == 0) {
         for needed in package.depends.iter().filter(|needed| gone.contains(needed.as_str())) {
             let (package, needed) = (printable(&package.name), printable(needed));
-            said.unproven.say(format!("depends {needed}"), || {
+            notes.unproven.say(format!("depends {needed}"), || {
                 format!("package {needed} is left out, but {package} depends on it")
             });
         }

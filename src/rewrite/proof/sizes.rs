@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use super::super::select::Selection;
 use super::super::value::Removed;
-use super::sides::{Both, Fate};
+use super::image_pair::{FileDisposition, ImagePair};
 use crate::base::convert::layer16;
 use crate::base::text::escape;
 use crate::cuda::Inode;
@@ -28,25 +28,25 @@ pub(super) fn content(rootfs: &Rootfs, layers: usize, selection: &Selection) -> 
 }
 
 /// Files visible in a container today and not in the new image, largest first, each inode once.
-pub(super) fn removed(both: &Both<'_>) -> Vec<Removed> {
+pub(super) fn removed(pair: &ImagePair<'_>) -> Vec<Removed> {
     let mut seen: HashSet<Inode> = HashSet::new();
     let mut removed = Vec::new();
-    for node in both.old.rootfs.nodes() {
+    for node in pair.old.rootfs.nodes() {
         let Some(inode) = node.content() else { continue };
         // Another layer may have the same content at the same path.
-        if both.has(inode)
+        if pair.has(inode)
             || (node.has_other_names() && !seen.insert(inode))
-            || both.fate(node.id()) == Fate::Stays
+            || pair.fate(node.id()) == FileDisposition::Stays
         {
             continue;
         }
         // The original name, if it is missing.
-        let written = both.old.rootfs.node_showing(inode.0, inode.1);
+        let written = pair.old.rootfs.node_showing(inode.0, inode.1);
         let first = written.unwrap_or(node.id());
         removed.push(Removed {
-            path: escape(&both.old.node(first).path()),
-            bytes: both.size(inode),
-            category: both.finding(inode).map(|finding| finding.category),
+            path: escape(&pair.old.node(first).path()),
+            bytes: pair.size(inode),
+            category: pair.finding(inode).map(|finding| finding.category),
         });
     }
     removed.sort_by(|a, b| (Reverse(a.bytes), &a.path).cmp(&(Reverse(b.bytes), &b.path)));

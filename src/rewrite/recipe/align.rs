@@ -4,7 +4,7 @@
 //! (1986) with a bound on the differences that are followed at once: beyond it the best path so far is kept and a new
 //! one begins, so that the work grows linearly with the length.
 
-use super::atoms::Atom;
+use super::history_tokens::HistoryToken;
 
 /// Most cells of the table: a thousand instructions against a thousand entries.
 const MAX_TABLE: usize = 1 << 20;
@@ -14,7 +14,7 @@ const MAX_DIFFERENCES: usize = 64;
 
 /// Pairs of equal places in `entries` and `parts`, the last first. All of `parts` is processed; entries before the
 /// first match belong to the base image.
-pub(super) fn align(entries: &[Atom], parts: &[Atom]) -> Vec<(usize, usize)> {
+pub(super) fn align(entries: &[HistoryToken], parts: &[HistoryToken]) -> Vec<(usize, usize)> {
     if (entries.len() + 1).saturating_mul(parts.len() + 1) <= MAX_TABLE {
         return table(entries, parts);
     }
@@ -31,7 +31,7 @@ pub(super) fn align(entries: &[Atom], parts: &[Atom]) -> Vec<(usize, usize)> {
 }
 
 /// The longest common subsequence; of several the one nearest to the ends.
-fn table(entries: &[Atom], parts: &[Atom]) -> Vec<(usize, usize)> {
+fn table(entries: &[HistoryToken], parts: &[HistoryToken]) -> Vec<(usize, usize)> {
     let row = parts.len() + 1;
     // Number of pairs among the first so many of both.
     let mut most = vec![0_u32; (entries.len() + 1) * row];
@@ -59,8 +59,8 @@ fn table(entries: &[Atom], parts: &[Atom]) -> Vec<(usize, usize)> {
 
 /// Continues from a place, counted from the ends, and returns how far it came.
 fn stretch(
-    entries: &[Atom],
-    parts: &[Atom],
+    entries: &[HistoryToken],
+    parts: &[HistoryToken],
     x: usize,
     y: usize,
     found: &mut Vec<(usize, usize)>,
@@ -167,27 +167,27 @@ impl Grid {
 
 #[cfg(test)]
 mod tests {
-    use super::super::atoms::Atom;
+    use super::super::history_tokens::HistoryToken;
     use super::{MAX_DIFFERENCES, MAX_TABLE, align, table};
 
-    fn atoms(numbers: impl IntoIterator<Item = u64>) -> Vec<Atom> {
-        numbers.into_iter().enumerate().map(|(owner, key)| Atom { keys: vec![key], owner }).collect()
+    fn history_tokens(numbers: impl IntoIterator<Item = u64>) -> Vec<HistoryToken> {
+        numbers.into_iter().enumerate().map(|(owner, key)| HistoryToken { keys: vec![key], owner }).collect()
     }
 
     /// Pairs ascend, and paired items are equal.
-    fn sound(entries: &[Atom], parts: &[Atom], found: &[(usize, usize)]) {
+    fn sound(entries: &[HistoryToken], parts: &[HistoryToken], found: &[(usize, usize)]) {
         assert!(found.iter().all(|(entry, part)| entries[*entry].is(&parts[*part])));
         assert!(found.is_sorted_by(|one, next| one.0 > next.0 && one.1 > next.1));
     }
 
     #[test]
     fn short_ones_are_paired_as_well_as_can_be() {
-        let entries = atoms([9, 1, 8, 2, 7, 3]);
-        assert_eq!(align(&entries, &atoms([1, 2, 3])), [(5, 2), (3, 1), (1, 0)]);
-        assert_eq!(align(&entries, &atoms([5, 2, 6])), [(3, 1)]);
+        let entries = history_tokens([9, 1, 8, 2, 7, 3]);
+        assert_eq!(align(&entries, &history_tokens([1, 2, 3])), [(5, 2), (3, 1), (1, 0)]);
+        assert_eq!(align(&entries, &history_tokens([5, 2, 6])), [(3, 1)]);
         assert_eq!(align(&entries, &[]), []);
         // Of two the one nearer to the end.
-        assert_eq!(align(&atoms([1, 2, 1]), &atoms([1])), [(2, 0)]);
+        assert_eq!(align(&history_tokens([1, 2, 1]), &history_tokens([1])), [(2, 0)]);
     }
 
     #[test]
@@ -197,7 +197,7 @@ mod tests {
         let more = all
             .iter()
             .flat_map(|number| if number % 60 == 9 { vec![*number, 10_000] } else { vec![*number] });
-        let (entries, parts) = (atoms(more), atoms(some));
+        let (entries, parts) = (history_tokens(more), history_tokens(some));
         assert!(entries.len() * parts.len() > MAX_TABLE);
         let found = align(&entries, &parts);
         sound(&entries, &parts, &found);
@@ -207,11 +207,11 @@ mod tests {
 
     #[test]
     fn long_ones_that_differ_much_come_to_an_end() {
-        let entries = atoms((0..2000).map(|number| number * 7 % 1001));
-        let parts = atoms((0..2000).map(|number| number * 11 % 1009));
+        let entries = history_tokens((0..2000).map(|number| number * 7 % 1001));
+        let parts = history_tokens((0..2000).map(|number| number * 11 % 1009));
         let found = align(&entries, &parts);
         sound(&entries, &parts, &found);
-        let strange = atoms(5000..5000 + 20 * MAX_DIFFERENCES as u64);
+        let strange = history_tokens(5000..5000 + 20 * MAX_DIFFERENCES as u64);
         assert_eq!(align(&entries, &strange), []);
         assert_eq!(align(&strange, &entries), []);
     }

@@ -1,7 +1,7 @@
 //! Forms in which builders write copied files and health checks.
 
+use super::redaction_policy::RedactionPolicy;
 use super::values::{exec, string, strings};
-use super::veil::Veil;
 
 /// A builder's record of copied files.
 pub(super) struct Added<'a> {
@@ -32,7 +32,7 @@ pub(super) fn added(text: &str) -> Option<Added<'_>> {
 }
 
 /// `&{["CMD-SHELL" "text"] "30s" "5s" "0s" "0s" '\x03'}`, as docker prints it.
-pub(super) fn healthcheck(text: &str, veil: Veil) -> Option<String> {
+pub(super) fn healthcheck(text: &str, redaction_policy: RedactionPolicy) -> Option<String> {
     let rest = text.trim_start_matches('&').strip_prefix('{')?.strip_suffix('}')?;
     let mut end = 1;
     while let Some(place) = rest.get(end..)?.find(['"', ']']) {
@@ -70,8 +70,8 @@ pub(super) fn healthcheck(text: &str, veil: Veil) -> Option<String> {
     let kind = command.remove(0);
     match kind.as_str() {
         "NONE" => Some("NONE".to_owned()),
-        "CMD-SHELL" => Some(format!("{flags}CMD {}", veil.instruction(&command.join(" ")))),
-        "CMD" => Some(format!("{flags}CMD {}", exec(&veil.words(&command)))),
+        "CMD-SHELL" => Some(format!("{flags}CMD {}", redaction_policy.instruction(&command.join(" ")))),
+        "CMD" => Some(format!("{flags}CMD {}", exec(&redaction_policy.words(&command)))),
         _ => None,
     }
 }

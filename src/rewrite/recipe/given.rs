@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::atoms::{Atom, Scope, of_steps, text};
 use super::base::Base;
 use super::belongs::{contradiction, is_same};
+use super::history_tokens::{HistoryToken, Scope, of_steps, text};
 use super::matching::{Match, is_content};
 use super::page::note;
 use super::settings::Settings;
@@ -103,8 +103,8 @@ fn hold_stage(
         }
     }
     let own: Vec<usize> = chain.iter().flat_map(|stage| stage.body.clone()).collect();
-    let parts: Vec<Atom> =
-        own.iter().flat_map(|place| scope.atoms(&file.instructions[*place], *place)).collect();
+    let parts: Vec<HistoryToken> =
+        own.iter().flat_map(|place| scope.history_tokens(&file.instructions[*place], *place)).collect();
     let entries = of_steps(steps, last);
     let same = base.reference.as_deref().is_some_and(|name| is_same(name, &first.base));
     let start = Some(base.steps).filter(|_| same);

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hasher as _};
 
 use super::align::align;
-use super::atoms::{Atom, text};
+use super::history_tokens::{HistoryToken, text};
 use super::step::Step;
 use crate::formats::dockerfile::{Dockerfile, Keyword};
 
@@ -41,7 +41,7 @@ impl<'a> Match<'a> {
     }
 
     /// Matches equal parts, and then similar ones at the same place. Entries before `first` are skipped.
-    pub(super) fn find(&mut self, entries: &[Atom], parts: &[Atom], first: usize) {
+    pub(super) fn find(&mut self, entries: &[HistoryToken], parts: &[HistoryToken], first: usize) {
         let start = entries.partition_point(|entry| entry.owner < first);
         let entries = &entries[start..];
         for (entry, part) in align(entries, parts) {

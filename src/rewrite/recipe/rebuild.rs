@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use super::arguments::{arguments, declared, given};
 use super::base::Base;
 use super::page::Page;
+use super::redaction_policy::RedactionPolicy;
 use super::settings::Settings;
 use super::step::Step;
 use super::values::list;
-use super::veil::Veil;
 use super::write::State;
 use crate::base::redact;
 use crate::base::text::printable;
@@ -26,7 +26,7 @@ pub(super) fn rebuild(
     base: &Base,
     last: Option<&Settings>,
     distribution: Option<&str>,
-    veil: Veil,
+    redaction_policy: RedactionPolicy,
 ) -> Page {
     let mut page = Page::default();
     head(&mut page, steps, base, distribution);
@@ -38,7 +38,7 @@ pub(super) fn rebuild(
         shell: SHELL.to_owned(),
         arguments: BTreeMap::new(),
         given: given(steps, &calls),
-        veil,
+        redaction_policy,
         told_flags: false,
         told_secret: false,
     };
@@ -85,7 +85,7 @@ fn head(page: &mut Page, steps: &[Step<'_>], base: &Base, distribution: Option<&
 
 /// Settings of the configuration that the instructions do not set.
 fn rest(state: &mut State<'_>, page: &mut Page) {
-    let missing = state.settings.missing(&state.last, state.veil);
+    let missing = state.settings.missing(&state.last, state.redaction_policy);
     if missing.is_empty() {
         return;
     }

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use oci_spec::image::Config;
 
+use super::redaction_policy::RedactionPolicy;
 use super::step::{Body, Dialect, Step};
 use super::values::{exec, expand, list, pairs, quoted, strings};
-use super::veil::Veil;
 use crate::formats::dockerfile::Keyword;
 
 /// The builders' default.
@@ -137,10 +137,10 @@ impl Settings {
 
     /// Instructions that turn these settings into `last`. Removed variables, labels, ports and volumes cannot be
     /// expressed.
-    pub(super) fn missing(&self, last: &Settings, veil: Veil) -> Vec<String> {
+    pub(super) fn missing(&self, last: &Settings, redaction_policy: RedactionPolicy) -> Vec<String> {
         let mut found = Vec::new();
         let pair = |(name, value): (&String, &String)| {
-            format!("{}={}", quoted(name), quoted(&veil.value(name, value)))
+            format!("{}={}", quoted(name), quoted(&redaction_policy.value(name, value)))
         };
         for one in &last.environment {
             let by_itself = one.0 == "PATH" && one.1 == DEFAULT_PATH && self.variable("PATH").is_none();
@@ -170,7 +170,7 @@ impl Settings {
             found.push(format!("USER {}", quoted(if last.user.is_empty() { "root" } else { &last.user })));
         }
         let command = |keyword: &str, words: Option<&Vec<String>>| {
-            format!("{keyword} {}", exec(&veil.words(words.map_or(&[], Vec::as_slice))))
+            format!("{keyword} {}", exec(&redaction_policy.words(words.map_or(&[], Vec::as_slice))))
         };
         let entry = self.entrypoint != last.entrypoint;
         if entry {

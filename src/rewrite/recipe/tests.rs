@@ -84,7 +84,7 @@ impl Sample {
             config: Some(&self.config),
             layers: (1..).map(|number| Some(number * 10)).take(self.layers.unwrap_or(told)).collect(),
             base: self.base.as_ref(),
-            veil: crate::rewrite::recipe::Veil { shows: false },
+            redaction_policy: crate::rewrite::recipe::RedactionPolicy { shows: false },
         }
     }
 

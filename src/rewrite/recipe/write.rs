@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use super::arguments::declarations;
 use super::forms::{added, healthcheck};
 use super::page::Page;
+use super::redaction_policy::RedactionPolicy;
 use super::run::shell_form;
 use super::settings::{Settings, words};
 use super::step::{Body, Dialect, Run, Step};
 use super::values::{exec, list, quoted};
-use super::veil::Veil;
 use crate::base::redact;
 use crate::base::text::{elide_end, printable};
 use crate::formats::dockerfile::Keyword;
@@ -39,7 +39,7 @@ pub(super) struct State<'a> {
     pub(super) arguments: BTreeMap<String, String>,
     /// By entry that declares build arguments: their values in a later `RUN`.
     pub(super) given: BTreeMap<usize, BTreeMap<&'a str, &'a str>>,
-    pub(super) veil: Veil,
+    pub(super) redaction_policy: RedactionPolicy,
     pub(super) told_flags: bool,
     pub(super) told_secret: bool,
 }
@@ -70,14 +70,14 @@ impl State<'_> {
                     page.instruction(&format!("SHELL {}", exec(&words)), &[place], &[]);
                 }
                 (_, Dialect::Source) => {
-                    let shown = self.veil.instruction(&format!("{} {text}", keyword.as_str()));
+                    let shown = self.redaction_policy.instruction(&format!("{} {text}", keyword.as_str()));
                     self.secret(page, shown.contains(redact::REDACTED) && !text.contains(redact::REDACTED));
                     page.instruction(&shown, &[place], &[]);
                 }
                 (_, Dialect::Evaluated) => self.plain(page, place, *keyword, text),
             },
             Body::Other => {
-                let text = elide_end(&self.veil.instruction(step.text), 160).replace('\n', " ");
+                let text = elide_end(&self.redaction_policy.instruction(step.text), 160).replace('\n', " ");
                 let what = match (text.as_str(), step.layer) {
                     ("", _) => "An entry of the history is empty.".to_owned(),
                     ("/bin/sh" | "sh" | "bash" | "/bin/bash", _) => {
@@ -95,20 +95,22 @@ impl State<'_> {
     fn plain(&mut self, page: &mut Page, place: usize, keyword: Keyword, text: &str) {
         let name = keyword.as_str();
         let written = match keyword {
-            Keyword::Cmd | Keyword::Entrypoint => exec(&self.veil.words(&words(text))),
+            Keyword::Cmd | Keyword::Entrypoint => exec(&self.redaction_policy.words(&words(text))),
             Keyword::Volume => exec(&list(text)),
             Keyword::Expose => list(text).iter().map(|port| quoted(port)).collect::<Vec<_>>().join(" "),
             Keyword::StopSignal => quoted(&list(text).concat()),
             Keyword::User | Keyword::WorkDir => quoted(text),
-            Keyword::Healthcheck => healthcheck(text, self.veil).unwrap_or_else(|| text.to_owned()),
-            _ => self.veil.instruction(text),
+            Keyword::Healthcheck => {
+                healthcheck(text, self.redaction_policy).unwrap_or_else(|| text.to_owned())
+            }
+            _ => self.redaction_policy.instruction(text),
         };
         self.secret(page, written.contains(redact::REDACTED) && !text.contains(redact::REDACTED));
         page.instruction(&format!("{name} {written}"), &[place], &[]);
     }
 
     fn pair(&mut self, page: &mut Page, name: &str, value: &str) -> String {
-        let shown = self.veil.value(name, value);
+        let shown = self.redaction_policy.value(name, value);
         self.secret(page, shown != value);
         format!("{}={}", quoted(name), quoted(&shown))
     }
@@ -172,7 +174,7 @@ impl State<'_> {
             }
         }
         self.flags(page, step.dialect);
-        let hidden = self.veil.instruction(&format!("RUN {}", run.command));
+        let hidden = self.redaction_policy.instruction(&format!("RUN {}", run.command));
         let command = hidden.strip_prefix("RUN ").unwrap_or(&hidden);
         self.secret(page, command.contains(redact::REDACTED) && !run.command.contains(redact::REDACTED));
         if run.shell.is_none() && step.dialect == Dialect::Evaluated {
@@ -201,7 +203,7 @@ impl State<'_> {
     fn copy(&mut self, page: &mut Page, place: usize, step: &Step<'_>, keyword: Keyword, text: &str) {
         self.flags(page, Dialect::Evaluated);
         let name = keyword.as_str();
-        let text = self.veil.instruction(text);
+        let text = self.redaction_policy.instruction(text);
         let escaped = |text: &str| {
             if step.dialect == Dialect::Evaluated { text.replace('$', "\\$") } else { text.to_owned() }
         };

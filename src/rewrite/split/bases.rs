@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use super::world::World;
+use super::context::SplitContext;
 use crate::base::convert::layer16;
 use crate::cuda::links::Resolution;
 use crate::cuda::{BaseImage, Flavor};
@@ -24,7 +24,7 @@ pub(super) struct Base {
 }
 
 /// Bases from the smallest to the current one. `from` is the reference in the user's `FROM`, with arguments filled in.
-pub(super) fn bases(world: &World<'_>, from: &str) -> Vec<Base> {
+pub(super) fn bases(world: &SplitContext<'_>, from: &str) -> Vec<Base> {
     let (input, base_layers) = (world.input, world.base_layers);
     // Content between the recognised image and that of the FROM would be lost.
     let known = input.inventory.base.as_ref().filter(|base| base.layers == usize::from(base_layers));
@@ -97,7 +97,7 @@ fn as_written(reference: &str, from: &str, flavor: Flavor) -> String {
 
 /// The slim variant of the official Python image: the same Python in `/usr/local` on the distribution alone, with the
 /// libraries that this Python needs (docker-library/python, Dockerfile-linux.template).
-fn slim_python(world: &World<'_>, from: &str) -> Option<Base> {
+fn slim_python(world: &SplitContext<'_>, from: &str) -> Option<Base> {
     const BESIDE: [&str; 3] = ["ca-certificates", "netbase", "tzdata"];
     let (repository, tag) = from.rsplit_once(':')?;
     if repository.rsplit('/').next() != Some("python") || tag.contains('@') {

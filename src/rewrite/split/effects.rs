@@ -1,7 +1,7 @@
 //! What a `RUN` that builds does beside building: owners, modes, empty folders and removals that a copy of its
 //! results does not bring.
 
-use super::keep::Fate;
+use super::keep::FileDisposition;
 use super::lines::{Lines, configures};
 use super::operands::{Operand, makes_folders, operands};
 use super::runs::cut;
@@ -159,7 +159,7 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
                 .is_some_and(super::steps::Step::makes)
         };
         let is_there = |node: &Node<'_>| {
-            matches!(self.keep.fate(node.id()), Fate::Base | Fate::Installed)
+            matches!(self.keep.fate(node.id()), FileDisposition::Base | FileDisposition::Installed)
                 || self.covered.contains(&node.id()) && !(keeps_mode && is_built(*node))
         };
         let content = |node: &&Node<'_>| node.kind() != NodeKind::Directory;
@@ -167,7 +167,7 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
             return true;
         }
         let is_late = |node: &Node<'_>| {
-            self.keep.fate(node.id()) == Fate::Copied
+            self.keep.fate(node.id()) == FileDisposition::Copied
                 && self.steps.origin(*node).is_some_and(|step| step <= at)
         };
         if !keeps_mode && nodes.iter().filter(content).any(is_late) {
@@ -210,7 +210,7 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
         named.list.iter().all(|operand| {
             let nodes = self.nodes_of(operand);
             let mut content = nodes.iter().filter(|node| node.kind() != NodeKind::Directory).peekable();
-            content.peek().is_some() && content.all(|node| self.keep.fate(node.id()) == Fate::Gone)
+            content.peek().is_some() && content.all(|node| self.keep.fate(node.id()) == FileDisposition::Gone)
         })
     }
 

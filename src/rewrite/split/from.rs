@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::bases::Base;
+use super::context::SplitContext;
 use super::stage::Final;
-use super::world::World;
 use crate::cuda::Flavor;
 use crate::formats::dockerfile::{Dockerfile, Keyword};
 use crate::rewrite::propose::Input;
@@ -48,7 +48,12 @@ pub(super) fn reference(stage: &Final<'_>, base: &Base) -> String {
 
 /// Variables that NVIDIA's images set and the distribution's do not, as `NAME=VALUE`; none when the base sets them or
 /// the current one does not.
-pub(super) fn settings(world: &World<'_>, base: &Base, file: &Dockerfile, stage: &Final<'_>) -> Vec<String> {
+pub(super) fn settings(
+    world: &SplitContext<'_>,
+    base: &Base,
+    file: &Dockerfile,
+    stage: &Final<'_>,
+) -> Vec<String> {
     const SET: [(&str, &str); 4] = [
         ("NVIDIA_VISIBLE_DEVICES", "all"),
         ("NVIDIA_DRIVER_CAPABILITIES", "compute,utility"),
@@ -155,7 +160,11 @@ const INSTALLERS: [(&str, &[&str]); 6] = [
 
 /// What installs packages on the new base: the program that today's instructions call, else the one that the base
 /// has for its kind of packages. `None` where that is not known.
-pub(super) fn installer(world: &World<'_>, base: &Base, called: &BTreeSet<&str>) -> Option<&'static str> {
+pub(super) fn installer(
+    world: &SplitContext<'_>,
+    base: &Base,
+    called: &BTreeSet<&str>,
+) -> Option<&'static str> {
     let manager = world.by_name.values().next().map(|place| world.input.inventory.packages[*place].manager);
     let is_of = |name: &str| match manager {
         Some("dpkg") => name == "apt-get",

@@ -5,9 +5,9 @@ mod view;
 use std::collections::{BTreeSet, HashSet};
 
 use super::bases::Base;
+use super::context::SplitContext;
 use super::packages::USED_SILENTLY;
 use super::state::state;
-use super::world::World;
 use crate::base::convert::layer16;
 use crate::cuda::links::{Resolution, RootKind};
 use crate::cuda::{Flavor, Use};
@@ -15,7 +15,7 @@ use crate::rootfs::{Node, NodeId, NodeKind};
 
 /// How a path of the current image gets into the new one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(super) enum Fate {
+pub(super) enum FileDisposition {
     /// Not at all.
     #[default]
     Gone,
@@ -30,10 +30,10 @@ pub(super) enum Fate {
 }
 
 pub(super) struct Keep<'w, 'a> {
-    pub(super) world: &'w World<'a>,
+    pub(super) world: &'w SplitContext<'a>,
     pub(super) base: &'w Base,
     /// By node.
-    pub(super) fates: Vec<Fate>,
+    pub(super) fates: Vec<FileDisposition>,
     /// Reinstalled system packages, dependencies included.
     pub(super) installed: BTreeSet<usize>,
     /// Of them: packages to install by name.
@@ -49,7 +49,7 @@ pub(super) struct Keep<'w, 'a> {
 impl<'w, 'a> Keep<'w, 'a> {
     /// Computes what is kept. `wanted` are packages that stay among those that the user's instructions install.
     pub(super) fn of(
-        world: &'w World<'a>,
+        world: &'w SplitContext<'a>,
         base: &'w Base,
         wanted: &[usize],
         build_only: &'w HashSet<NodeId>,
@@ -57,7 +57,7 @@ impl<'w, 'a> Keep<'w, 'a> {
         let mut keep = Self {
             world,
             base,
-            fates: vec![Fate::Gone; world.rootfs.len()],
+            fates: vec![FileDisposition::Gone; world.rootfs.len()],
             installed: BTreeSet::new(),
             named: BTreeSet::new(),
             in_base: in_base(world, base),
@@ -80,7 +80,7 @@ impl<'w, 'a> Keep<'w, 'a> {
         keep
     }
 
-    pub(super) fn fate(&self, node: NodeId) -> Fate {
+    pub(super) fn fate(&self, node: NodeId) -> FileDisposition {
         self.fates[node.0 as usize]
     }
 
@@ -100,7 +100,7 @@ impl<'w, 'a> Keep<'w, 'a> {
             return;
         }
         if node.layer() < self.base.layers {
-            self.fates[node.id().0 as usize] = Fate::Base;
+            self.fates[node.id().0 as usize] = FileDisposition::Base;
             return;
         }
         let inode = node.content();
@@ -117,7 +117,7 @@ impl<'w, 'a> Keep<'w, 'a> {
                 self.copy(node.id());
             }
             Some(package) if self.base.packages.contains(&package) => {
-                self.fates[node.id().0 as usize] = Fate::Base;
+                self.fates[node.id().0 as usize] = FileDisposition::Base;
             }
             Some(package) if !self.by_file(package) => {
                 let package_is_kept = self.world.input.inventory.packages[package].manager == "dpkg";
@@ -129,7 +129,7 @@ impl<'w, 'a> Keep<'w, 'a> {
                 && !self.world.is_users(node)
                 && node.path().starts_with(b"/usr/local/") =>
             {
-                self.fates[node.id().0 as usize] = Fate::Base;
+                self.fates[node.id().0 as usize] = FileDisposition::Base;
             }
             owner => {
                 let users = self.world.is_users(node);
@@ -169,8 +169,8 @@ impl<'w, 'a> Keep<'w, 'a> {
 
     pub(super) fn copy(&mut self, node: NodeId) {
         let fate = &mut self.fates[node.0 as usize];
-        if matches!(*fate, Fate::Gone | Fate::Installed) {
-            *fate = Fate::Copied;
+        if matches!(*fate, FileDisposition::Gone | FileDisposition::Installed) {
+            *fate = FileDisposition::Copied;
             self.open.push(node);
         }
     }
@@ -189,8 +189,9 @@ impl<'w, 'a> Keep<'w, 'a> {
             for node in self.world.files_of.get(&package).into_iter().flatten() {
                 let at = node.0 as usize;
                 let above = self.world.rootfs.node(*node).layer() >= self.base.layers;
-                if above && !self.base.packages.contains(&package) && self.fates[at] == Fate::Gone {
-                    self.fates[at] = Fate::Installed;
+                if above && !self.base.packages.contains(&package) && self.fates[at] == FileDisposition::Gone
+                {
+                    self.fates[at] = FileDisposition::Installed;
                     self.open.push(*node);
                 }
             }
@@ -200,7 +201,7 @@ impl<'w, 'a> Keep<'w, 'a> {
     /// Keeps a file that something needs, under the name by which it is needed.
     fn require(&mut self, node: NodeId, name: &[u8]) {
         let record = self.world.rootfs.node(node);
-        if self.fate(node) == Fate::Gone {
+        if self.fate(node) == FileDisposition::Gone {
             match self.world.system_owner(node) {
                 // The base contains its own version.
                 Some(package) if !self.by_file(package) && self.in_base.contains(&node) => {}
@@ -211,7 +212,7 @@ impl<'w, 'a> Keep<'w, 'a> {
                 _ => self.copy(node),
             }
         }
-        if self.fate(node) != Fate::Copied || name.is_empty() || name.contains(&b'/') {
+        if self.fate(node) != FileDisposition::Copied || name.is_empty() || name.contains(&b'/') {
             return;
         }
         // The link that the loader opens is next to the file.
@@ -227,7 +228,7 @@ impl<'w, 'a> Keep<'w, 'a> {
         {
             self.install(*package);
         }
-        self.fates[node.id().0 as usize] = Fate::Rewritten;
+        self.fates[node.id().0 as usize] = FileDisposition::Rewritten;
     }
 
     fn roots(&mut self) {
@@ -250,7 +251,9 @@ impl<'w, 'a> Keep<'w, 'a> {
         let mut versions = BTreeSet::new();
         for (place, package) in self.world.input.inventory.packages.iter().enumerate() {
             let files = self.world.files_of.get(&place).map(Vec::as_slice).unwrap_or_default();
-            if package.manager == "pip" && files.iter().any(|node| self.fate(*node) == Fate::Copied) {
+            if package.manager == "pip"
+                && files.iter().any(|node| self.fate(*node) == FileDisposition::Copied)
+            {
                 versions.extend(package.root.as_deref().and_then(python_of));
             }
         }
@@ -264,7 +267,7 @@ impl<'w, 'a> Keep<'w, 'a> {
         }
         let inventory = self.world.input.inventory;
         for mention in &inventory.mentions {
-            if !matches!(self.fate(mention.node), Fate::Copied | Fate::Installed) {
+            if !matches!(self.fate(mention.node), FileDisposition::Copied | FileDisposition::Installed) {
                 continue;
             }
             let places = mention.libraries.iter().filter_map(|name| self.world.libraries.get(name)).flatten();
@@ -289,7 +292,7 @@ impl<'w, 'a> Keep<'w, 'a> {
             }
             let Some(inode) = record.content() else { continue };
             // A reinstalled package depends on what its own scripts need.
-            if self.fate(node) == Fate::Copied
+            if self.fate(node) == FileDisposition::Copied
                 && let Some(program) = self.world.interpreter(inode)
                 && let Some(node) = self.world.paths.lookup(&program)
             {
@@ -330,13 +333,13 @@ impl<'w, 'a> Keep<'w, 'a> {
         let inventory = self.world.input.inventory;
         for library in &inventory.libraries {
             if inventory.links.object(library.object).usage == Use::Unreferenced
-                || self.fate(library.node) != Fate::Gone
+                || self.fate(library.node) != FileDisposition::Gone
             {
                 continue;
             }
             let chain = inventory.links.chain(library.object);
             let root = chain.last().map(|root| inventory.links.object(*root).node);
-            if root.is_some_and(|root| root != library.node && self.fate(root) != Fate::Gone) {
+            if root.is_some_and(|root| root != library.node && self.fate(root) != FileDisposition::Gone) {
                 let soname = library.soname.clone().unwrap_or_default();
                 self.require(library.node, soname.as_bytes());
             }
@@ -351,7 +354,7 @@ fn python_of(root: &[u8]) -> Option<Vec<u8>> {
     found.next().map(<[u8]>::to_vec)
 }
 
-fn in_base(world: &World<'_>, base: &Base) -> HashSet<NodeId> {
+fn in_base(world: &SplitContext<'_>, base: &Base) -> HashSet<NodeId> {
     let layers = base.layers.min(layer16(world.input.layers.len()));
     let entries =
         (0..layers).flat_map(|layer| world.rootfs.layer(layer).entries().map(move |entry| (layer, entry)));

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use super::from::{install, installer};
-use super::keep::{Fate, Keep};
+use super::keep::{FileDisposition, Keep};
 use super::owners::{Owner, of as owner_of, owners, takes_owner};
 use super::packages::{Asked, added};
 use super::roots::{Finder, MOST_PATHS, Root, Roots};
@@ -352,7 +352,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
     }
 
     /// All files that a step added and the new stage keeps.
-    fn cover_step(&mut self, at: usize, also: impl Fn(Fate) -> bool) {
+    fn cover_step(&mut self, at: usize, also: impl Fn(FileDisposition) -> bool) {
         let nodes: Vec<NodeId> = self
             .keep
             .world
@@ -368,7 +368,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
     /// Whether a file exists exactly when its package does, or is a package list that is cleaned up.
     fn comes_with_packages(&self, node: Node<'_>) -> bool {
         let owned = self.keep.world.system_owner(node.id()).is_some();
-        owned && self.keep.fate(node.id()) != Fate::Copied
+        owned && self.keep.fate(node.id()) != FileDisposition::Copied
             || matches!(state(&node.path()), Some(State::PackagePapers(_)))
             || node.path().starts_with(b"/var/lib/apt/lists/")
             || node.path().starts_with(b"/var/cache/apt/")
@@ -468,7 +468,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         }
         for at in 0..self.steps.list.len() {
             if !self.hoisted(at).is_empty() && !self.steps.list[at].makes() {
-                self.cover_step(at, |fate| fate != Fate::Gone);
+                self.cover_step(at, |fate| fate != FileDisposition::Gone);
             }
         }
     }
@@ -600,7 +600,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         self.add(text, reason);
         if !making {
             self.repeated.insert(at);
-            self.cover_step(at, |fate| fate != Fate::Installed);
+            self.cover_step(at, |fate| fate != FileDisposition::Installed);
         }
     }
 
@@ -613,7 +613,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
                 continue;
             }
             match self.keep.fate(node.id()) {
-                Fate::Gone => left = (left.0 + 1, left.1 + node.bytes()),
+                FileDisposition::Gone => left = (left.0 + 1, left.1 + node.bytes()),
                 _ => wanted.push(node.id()),
             }
         }
@@ -632,7 +632,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
             self.add(text, "Repeated: needed at run time.");
             self.repeated.insert(at);
             // Files of it that the plan removes are copied too.
-            self.cover_step(at, |fate| fate == Fate::Gone);
+            self.cover_step(at, |fate| fate == FileDisposition::Gone);
         }
         self.covered.extend(wanted);
     }
@@ -672,7 +672,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
             let mut open = vec![world.rootfs.node(part)];
             while let Some(node) = open.pop() {
                 let gone = node.kind() != NodeKind::Directory
-                    && self.keep.fate(node.id()) == Fate::Gone
+                    && self.keep.fate(node.id()) == FileDisposition::Gone
                     && self.steps.origin(node) == Some(at);
                 if gone {
                     return false;
@@ -907,7 +907,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
             let object = links.object(*id);
             for other in object.needed_by.iter().chain(&object.opened_by) {
                 let other = links.object(*other).node;
-                if self.keep.fate(other) != Fate::Gone && !files.contains(&other) {
+                if self.keep.fate(other) != FileDisposition::Gone && !files.contains(&other) {
                     users.insert(escape(&self.keep.world.rootfs.node(other).path()));
                 }
             }
@@ -1086,7 +1086,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         let mut first = None;
         for node in world.rootfs.nodes().filter(|node| node.kind() == NodeKind::File) {
             if self.keep.is_build_only(node.id())
-                && self.keep.fate(node.id()) == Fate::Gone
+                && self.keep.fate(node.id()) == FileDisposition::Gone
                 && !self.covered.contains(&node.id())
             {
                 sums = (sums.0 + 1, sums.1 + node.bytes());

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::keep::{Fate, Keep};
+use super::keep::{FileDisposition, Keep};
 use super::operands::{makes_folders, operands};
 use super::roots::{MOST_PATHS, Roots};
 use super::shell::Work;
@@ -116,7 +116,7 @@ fn is_given(owner: &mut Owner, steps: &Steps<'_, '_>, keep: &Keep<'_, '_>, roots
             })
     };
     let is_flagged = |node: Node<'_>, path: &[u8]| {
-        if keep.fate(node.id()) != Fate::Copied {
+        if keep.fate(node.id()) != FileDisposition::Copied {
             return false;
         }
         let Some(step) = steps.origin(node) else { return is_copied(node, path) };
@@ -135,7 +135,7 @@ fn is_given(owner: &mut Owner, steps: &Steps<'_, '_>, keep: &Keep<'_, '_>, roots
     let mut has_content = false;
     while let Some(node) = open.pop() {
         open.extend(node.children());
-        if node.kind() != NodeKind::File || keep.fate(node.id()) == Fate::Gone {
+        if node.kind() != NodeKind::File || keep.fate(node.id()) == FileDisposition::Gone {
             continue;
         }
         has_content = true;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use super::context::SplitContext;
 use super::keep::Keep;
 use super::shell::{Work, is_package_word};
 use super::steps::{Kind, Steps};
-use super::world::World;
 use crate::rewrite::tidy::Call;
 
 /// Most packages compared with each other to name few.
@@ -22,7 +22,7 @@ pub(super) struct Asked {
 
 /// Sorts the packages that instructions name. With `copies` the stage copies its language packages from another one,
 /// and needs no installer for them.
-pub(super) fn asked(world: &World<'_>, steps: &Steps<'_, '_>, copies: bool) -> Asked {
+pub(super) fn asked(world: &SplitContext<'_>, steps: &Steps<'_, '_>, copies: bool) -> Asked {
     let programs = steps.programs();
     let mut asked = Asked { kept: Vec::new(), dropped: BTreeSet::new() };
     for (step, name) in steps.asked() {
@@ -54,7 +54,7 @@ pub(super) fn asked(world: &World<'_>, steps: &Steps<'_, '_>, copies: bool) -> A
     asked
 }
 
-fn is_kept(world: &World<'_>, place: usize, programs: &BTreeSet<&str>, copies: bool) -> bool {
+fn is_kept(world: &SplitContext<'_>, place: usize, programs: &BTreeSet<&str>, copies: bool) -> bool {
     if world.is_built_for(place) {
         return true;
     }

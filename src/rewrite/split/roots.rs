@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::keep::{Fate, Keep};
+use super::keep::{FileDisposition, Keep};
 use super::sources::is_within;
 use super::steps::Steps;
 use super::words::word;
@@ -121,14 +121,14 @@ impl<'a> Finder<'_, '_, 'a, '_, '_> {
 
     fn judge(&self, node: Node<'_>, own: &mut Below, makers: &mut BTreeMap<NodeId, usize>) {
         match self.keep.fate(node.id()) {
-            Fate::Base | Fate::Installed => own.base = true,
-            Fate::Rewritten => {}
-            Fate::Gone => {
+            FileDisposition::Base | FileDisposition::Installed => own.base = true,
+            FileDisposition::Rewritten => {}
+            FileDisposition::Gone => {
                 if self.keep.world.is_users(node) {
                     own.junk_bytes = node.bytes();
                 }
             }
-            Fate::Copied => {
+            FileDisposition::Copied => {
                 let step = self.steps.origin(node);
                 // Needed files of the current base have no instruction: they are copied first.
                 let users = self.keep.world.is_users(node);

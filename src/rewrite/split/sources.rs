@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use super::context::SplitContext;
 use super::steps::Steps;
-use super::world::World;
 use crate::findings::{Category, Verdict};
 use crate::formats::binary::FileFacts;
 use crate::formats::elf::ElfKind;
@@ -48,7 +48,7 @@ const LEFT_BY_SYSTEMS: [&[u8]; 9] = [
 ///
 /// A source tree that nothing names at run time counts as a whole. In one that the image runs in, files count one by
 /// one. CUDA, C and C++ sources stay if something compiles them at run time.
-pub(super) fn build_only(world: &World<'_>, steps: &Steps<'_, '_>) -> HashSet<NodeId> {
+pub(super) fn build_only(world: &SplitContext<'_>, steps: &Steps<'_, '_>) -> HashSet<NodeId> {
     let mut found = HashSet::new();
     if !steps.list.iter().any(|step| step.compiles) {
         return found;
@@ -79,7 +79,7 @@ pub(super) fn build_only(world: &World<'_>, steps: &Steps<'_, '_>) -> HashSet<No
 }
 
 /// Tops of source trees: the topmost folders of the user's layers with a mark of a build system.
-fn trees(world: &World<'_>) -> Vec<NodeId> {
+fn trees(world: &SplitContext<'_>) -> Vec<NodeId> {
     let mut tops: BTreeSet<(Vec<u8>, NodeId)> = BTreeSet::new();
     for node in world.rootfs.nodes() {
         let is_mark = node.kind() == NodeKind::File
@@ -119,7 +119,7 @@ fn is_installed(path: &[u8]) -> bool {
         || folder.starts_with(b"/usr/local/cuda")
 }
 
-fn is_build_file(world: &World<'_>, node: Node<'_>, compiles_later: bool) -> bool {
+fn is_build_file(world: &SplitContext<'_>, node: Node<'_>, compiles_later: bool) -> bool {
     let name = node.name();
     let ends = |list: &[&[u8]]| list.iter().any(|end| name.ends_with(end) && name.len() > end.len());
     let path = node.path();
@@ -138,7 +138,7 @@ fn is_build_file(world: &World<'_>, node: Node<'_>, compiles_later: bool) -> boo
 }
 
 /// Whether a file is an ELF program or shared library.
-pub(super) fn is_elf(world: &World<'_>, node: Node<'_>) -> bool {
+pub(super) fn is_elf(world: &SplitContext<'_>, node: Node<'_>) -> bool {
     let Some((layer, entry)) = node.content() else { return false };
     let read = world.input.layers.get(usize::from(layer)).and_then(Option::as_ref);
     matches!(

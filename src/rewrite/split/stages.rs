@@ -2,7 +2,7 @@
 //! repeats what is needed at run time and copies the results.
 
 use super::from::{self, config, described, reference, settings};
-use super::keep::{Fate, Keep};
+use super::keep::{FileDisposition, Keep};
 use super::lines::{Lines, last_making};
 use super::packages::{Asked, without_recommended};
 use super::stage::Final;
@@ -160,8 +160,9 @@ impl Writer<'_, '_, '_, '_> {
         let is_apart = lines.removed.is_empty() && ends_with_blank(file.text(), self.at);
         let gap = if is_apart { "" } else { "\n" };
         let nodes = self.keep.world.rootfs.nodes().filter(|node| node.kind() == NodeKind::File);
-        let gone = nodes.filter(|node| self.keep.fate(node.id()) == Fate::Gone).map(Node::bytes).sum();
-        let question = self.keep.world.open_question(&|node| self.keep.fate(node) == Fate::Gone);
+        let gone =
+            nodes.filter(|node| self.keep.fate(node.id()) == FileDisposition::Gone).map(Node::bytes).sum();
+        let question = self.keep.world.open_question(&|node| self.keep.fate(node) == FileDisposition::Gone);
         let question = question.map_or_else(String::new, |question| format!("{question}\n"));
         let (from, reference) = (self.word("FROM"), reference(self.stage, base));
         self.put(
@@ -251,7 +252,10 @@ fn selection(keep: &Keep<'_, '_>, lines: &Lines<'_, '_, '_, '_, '_>, tidied: &ti
     for node in rootfs.nodes() {
         let fate = keep.fate(node.id());
         let stays = lines.covered.contains(&node.id())
-            || matches!(fate, Fate::Base | Fate::Installed | Fate::Rewritten);
+            || matches!(
+                fate,
+                FileDisposition::Base | FileDisposition::Installed | FileDisposition::Rewritten
+            );
         if !stays {
             continue;
         }

@@ -2,17 +2,17 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use super::context::SplitContext;
 use super::runs::units;
 use super::shell::{Work, installs_sources, is_package_word, package_name, package_words, work};
 use super::stage::Final;
-use super::world::World;
 use crate::cuda::Inode;
 use crate::cuda::links::folder_of;
 use crate::formats::binary::FileFacts;
 use crate::formats::dockerfile::Keyword;
 use crate::formats::document::DocumentKind;
 use crate::rewrite::recipe::Recipe;
-use crate::rewrite::tidy::{Call, Run, Scene};
+use crate::rewrite::tidy::{Call, Run, TidyContext};
 use crate::rootfs::{Node, copies};
 
 /// The effect of an instruction.
@@ -61,7 +61,7 @@ pub(super) fn makes(work: Work) -> bool {
 
 /// The final stage as steps.
 pub(super) struct Steps<'s, 'r> {
-    pub(super) scene: &'s Scene<'r>,
+    pub(super) scene: &'s TidyContext<'r>,
     pub(super) list: Vec<Step>,
     /// By layer: the step that created it.
     by_layer: HashMap<u16, usize>,
@@ -70,7 +70,12 @@ pub(super) struct Steps<'s, 'r> {
 }
 
 impl<'s, 'r> Steps<'s, 'r> {
-    pub(super) fn of(stage: &Final<'_>, recipe: &Recipe, scene: &'s Scene<'r>, world: &World<'_>) -> Self {
+    pub(super) fn of(
+        stage: &Final<'_>,
+        recipe: &Recipe,
+        scene: &'s TidyContext<'r>,
+        world: &SplitContext<'_>,
+    ) -> Self {
         let mut list = Vec::new();
         let mut by_layer = HashMap::new();
         for place in &stage.steps {
@@ -180,7 +185,7 @@ impl<'s, 'r> Steps<'s, 'r> {
 
 /// Whether a layer contains Python packages compiled in place: `PyPI` accepts no wheels for `linux_x86_64`, and those
 /// of other indexes have their variant after a `+`.
-fn holds_local_wheels(world: &World<'_>, layers: &[u16]) -> bool {
+fn holds_local_wheels(world: &SplitContext<'_>, layers: &[u16]) -> bool {
     layers.iter().any(|layer| {
         let read = world.input.layers.get(usize::from(*layer)).and_then(Option::as_ref);
         read.is_some_and(|read| {
@@ -200,7 +205,7 @@ fn holds_local_wheels(world: &World<'_>, layers: &[u16]) -> bool {
 }
 
 /// Whether a layer adds an ELF file.
-fn holds_programs(world: &World<'_>, layers: &[u16]) -> bool {
+fn holds_programs(world: &SplitContext<'_>, layers: &[u16]) -> bool {
     layers.iter().any(|layer| {
         let read = world.input.layers.get(usize::from(*layer)).and_then(Option::as_ref);
         read.is_some_and(|read| {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::from::{self, config, described, install, installer, reference, settings};
-use super::keep::{Fate, Keep};
+use super::keep::{FileDisposition, Keep};
 use super::packages::{Asked, added};
 use super::runs::Trim;
 use super::stage::Final;
@@ -124,11 +124,11 @@ impl Swap<'_, '_, '_, '_, '_, '_, '_> {
         let gone = |node: &crate::rootfs::Node<'_>| {
             node.kind() == NodeKind::File
                 && !self.keep.world.is_users(*node)
-                && self.keep.fate(node.id()) == Fate::Gone
+                && self.keep.fate(node.id()) == FileDisposition::Gone
         };
         let bytes: u64 = self.keep.world.rootfs.nodes().filter(gone).map(crate::rootfs::Node::bytes).sum();
         let what = described(base);
-        let question = self.keep.world.open_question(&|node| self.keep.fate(node) == Fate::Gone);
+        let question = self.keep.world.open_question(&|node| self.keep.fate(node) == FileDisposition::Gone);
         if let Some(question) = question {
             let at = from.span.start;
             let end = self.stage.file.line_end();
@@ -281,7 +281,7 @@ fn selection(
             // Folders cost nothing, and a reinstalled package creates its own.
             let stays = match node.kind() {
                 NodeKind::Directory => has_kept_below(keep, node),
-                _ => keep.fate(node.id()) != Fate::Gone,
+                _ => keep.fate(node.id()) != FileDisposition::Gone,
             };
             if stays {
                 places.for_each(|(layer, entry)| set(layer, entry, true));
@@ -331,7 +331,7 @@ fn has_kept_below(keep: &Keep<'_, '_>, folder: crate::rootfs::Node<'_>) -> bool 
     let mut open = vec![folder];
     while let Some(node) = open.pop() {
         if node.kind() != NodeKind::Directory {
-            if keep.fate(node.id()) != Fate::Gone {
+            if keep.fate(node.id()) != FileDisposition::Gone {
                 return true;
             }
             continue;
@@ -365,7 +365,7 @@ fn going(keep: &Keep<'_, '_>, steps: &Steps<'_, '_>, asked: &Asked) -> BTreeSet<
     going
 }
 
-fn is_paper_of(world: &super::world::World<'_>, going: &BTreeSet<usize>, path: &[u8]) -> bool {
+fn is_paper_of(world: &super::context::SplitContext<'_>, going: &BTreeSet<usize>, path: &[u8]) -> bool {
     let Some(super::state::State::PackagePapers(name)) = super::state::state(path) else { return false };
     world.by_name.get(name.as_str()).is_some_and(|place| going.contains(place))
 }

@@ -1,8 +1,8 @@
 //! Clean-ups for apt: recommended packages, and lists that a later `RUN` may read.
 
 use super::call::{Call, TAKES_VALUE};
+use super::context::{Run, TidyContext};
 use super::merge::HARMLESS;
-use super::scene::{Run, Scene};
 use super::work::Work;
 use crate::formats::dockerfile::Keyword;
 use crate::rewrite::value::Applicability;
@@ -56,7 +56,7 @@ pub(super) struct Lists {
 }
 
 impl Lists {
-    pub(super) fn of(scene: &Scene<'_>) -> Self {
+    pub(super) fn of(scene: &TidyContext<'_>) -> Self {
         let mut lists = Self {
             read: vec![0; scene.stages.len()],
             maybe: vec![0; scene.stages.len()],
@@ -98,18 +98,18 @@ impl Lists {
 
     /// Whether all later instructions that read lists directly follow the one at `place`, with only `RUN`s that read
     /// them too, and instructions without effect on a `RUN`, between them.
-    pub(super) fn are_read_nearby(&self, scene: &Scene<'_>, place: usize) -> bool {
+    pub(super) fn are_read_nearby(&self, scene: &TidyContext<'_>, place: usize) -> bool {
         let Some(last) = scene.stage(place).and_then(|stage| self.read.get(stage)) else { return false };
         self.others.get(*last).is_some_and(|other| *other <= place)
     }
 
     /// Whether a later instruction reads the lists that exist after the one at `place`.
-    pub(super) fn are_read_after(&self, scene: &Scene<'_>, place: usize) -> bool {
+    pub(super) fn are_read_after(&self, scene: &TidyContext<'_>, place: usize) -> bool {
         scene.stage(place).and_then(|stage| self.read.get(stage)).is_some_and(|last| *last > place)
     }
 
     /// Whether a later instruction may read them.
-    pub(super) fn may_be_read_after(&self, scene: &Scene<'_>, place: usize) -> bool {
+    pub(super) fn may_be_read_after(&self, scene: &TidyContext<'_>, place: usize) -> bool {
         scene.stage(place).and_then(|stage| self.maybe.get(stage)).is_none_or(|last| *last > place)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::apt::Lists;
 use super::call::Call;
-use super::scene::{Kind, Run};
+use super::context::{Kind, Run};
 use super::style;
 use super::work::{Work, sum};
 use crate::rewrite::value::Applicability;

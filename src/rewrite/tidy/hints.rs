@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::scene::{Kind, Scene, is_within};
+use super::context::{Kind, TidyContext, is_within};
 use super::work::Work;
 use crate::base::text::escape;
 use crate::formats::dockerfile::{Instruction, Keyword};
@@ -142,7 +142,7 @@ pub(super) fn hidden(work: &mut Work<'_>) {
     }
 }
 
-fn told(scene: &Scene<'_>, place: usize) -> String {
+fn told(scene: &TidyContext<'_>, place: usize) -> String {
     scene
         .instruction(place)
         .map_or_else(String::new, |one| format!("{} of line {}", one.keyword.as_str(), one.line))

@@ -2,7 +2,7 @@
 
 use super::apt::{Lists, reads};
 use super::call::{Call, is_chain};
-use super::scene::{Kind, Run, Scene, Waste};
+use super::context::{Kind, Run, TidyContext, Waste};
 use super::style;
 use super::work::{Work, sum};
 use crate::formats::dockerfile::{Keyword, PieceKind, ShellCommand};
@@ -143,7 +143,7 @@ pub(super) const HARMLESS: [Keyword; 7] = [
 ];
 
 /// Comments between two places, as lines between the joined commands.
-fn comments(scene: &Scene<'_>, from: usize, to: usize, rest: &str) -> String {
+fn comments(scene: &TidyContext<'_>, from: usize, to: usize, rest: &str) -> String {
     let indentation: String = rest.chars().take_while(|character| character.is_whitespace()).collect();
     let pieces = &scene.file.pieces;
     let first = pieces.partition_point(|piece| piece.span.start < from);

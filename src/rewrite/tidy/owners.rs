@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::apt::is_script;
 use super::call::Call;
-use super::scene::{Run, Scene, Waste, is_within};
+use super::context::{Run, TidyContext, Waste, is_within};
 use super::style;
 use super::work::Work;
 use crate::formats::dockerfile::{Keyword, ShellCommand, Span, Word};
@@ -102,12 +102,18 @@ fn give(work: &mut Work<'_>, run: &Run, copied: &[&Waste]) -> Option<()> {
     Some(())
 }
 
-fn name_of(scene: &Scene<'_>, place: usize) -> &'static str {
+fn name_of(scene: &TidyContext<'_>, place: usize) -> &'static str {
     scene.instruction(place).map_or("COPY", |one| one.keyword.as_str())
 }
 
 /// The replacement of a command, if all that it changes is from `COPY`s that can do the same.
-fn plan(scene: &Scene<'_>, run: &Run, at: usize, change: &Change<'_>, copied: &[&Waste]) -> Option<Plan> {
+fn plan(
+    scene: &TidyContext<'_>,
+    run: &Run,
+    at: usize,
+    change: &Change<'_>,
+    copied: &[&Waste],
+) -> Option<Plan> {
     let before = run.commands.get(..at)?;
     let moves =
         before.iter().filter_map(Call::of).any(|call| matches!(call.program, "cd" | "pushd" | "popd"));
@@ -168,7 +174,7 @@ fn change(call: Call<'_>) -> Option<Change<'_>> {
 
 /// Whether a `COPY` can set owner or mode of what it adds below `path`: it has no such flag, and adds nothing anywhere
 /// else.
-fn takes_flag(scene: &Scene<'_>, place: usize, change: &Change<'_>, path: &str) -> bool {
+fn takes_flag(scene: &TidyContext<'_>, place: usize, change: &Change<'_>, path: &str) -> bool {
     let Some(copy) = scene.instruction(place) else { return false };
     let Some((target, sources)) = copy.words.split_last() else { return false };
     let is_copy = match copy.keyword {
@@ -198,14 +204,20 @@ fn is_plain_file(source: &Word) -> bool {
 }
 
 /// Whether the first `COPY` created the folder that the command names: then it sets the folder's owner too.
-fn is_made_by(scene: &Scene<'_>, first: usize, path: &str) -> bool {
+fn is_made_by(scene: &TidyContext<'_>, first: usize, path: &str) -> bool {
     let Some(target) = scene.instruction(first).and_then(|copy| copy.words.last()) else { return false };
     let layer = scene.layers(first).iter().min().copied().unwrap_or_default();
     scene.absolute(first, &target.text).as_deref() == Some(path) && !scene.look.existed(path, layer)
 }
 
 /// The owner in the form of `COPY --chown`. `None` when that means something else, or the name may not exist yet.
-fn owner(scene: &Scene<'_>, spec: &str, first: usize, run: &Run, before: &[ShellCommand]) -> Option<String> {
+fn owner(
+    scene: &TidyContext<'_>,
+    spec: &str,
+    first: usize,
+    run: &Run,
+    before: &[ShellCommand],
+) -> Option<String> {
     let (user, group) = spec.split_once(':').unwrap_or((spec, "0"));
     let is_name = |name: &str| {
         !name.is_empty()
@@ -226,7 +238,7 @@ fn owner(scene: &Scene<'_>, spec: &str, first: usize, run: &Run, before: &[Shell
 }
 
 /// The mode in the form of `COPY --chmod`: as written, else the common mode of all files afterwards.
-fn mode(scene: &Scene<'_>, change: &Change<'_>, changed: &[&Waste]) -> Option<String> {
+fn mode(scene: &TidyContext<'_>, change: &Change<'_>, changed: &[&Waste]) -> Option<String> {
     let is_octal =
         (3..=4).contains(&change.spec.len()) && change.spec.bytes().all(|byte| matches!(byte, b'0'..=b'7'));
     if is_octal {

@@ -1,12 +1,12 @@
 //! Formats new text in the style of the file.
 
 use super::call::Call;
-use super::scene::{Run, Scene};
+use super::context::{Run, TidyContext};
 use crate::formats::dockerfile::{Joiner, ShellCommand, Span};
 
 /// The joiner for another command of a `RUN`, on its own line: in the style of the `RUN`, else of another one of the
 /// file, else the common one. With `strict` a semicolon is allowed.
-pub(in crate::rewrite) fn joint(scene: &Scene<'_>, run: &Run, strict: bool) -> String {
+pub(in crate::rewrite) fn joint(scene: &TidyContext<'_>, run: &Run, strict: bool) -> String {
     let of = |run: &Run, strict: bool| {
         run.commands.iter().rev().find_map(|command| copied(scene, command, strict))
     };
@@ -18,7 +18,7 @@ pub(in crate::rewrite) fn joint(scene: &Scene<'_>, run: &Run, strict: bool) -> S
 }
 
 /// The text before a command, if it is a joiner, an escaped line end and white space.
-fn copied(scene: &Scene<'_>, command: &ShellCommand, strict: bool) -> Option<String> {
+fn copied(scene: &TidyContext<'_>, command: &ShellCommand, strict: bool) -> Option<String> {
     let text = scene.file.slice(&command.before);
     let joiner = match command.joiner {
         Joiner::And => "&&",
@@ -38,7 +38,7 @@ fn copied(scene: &Scene<'_>, command: &ShellCommand, strict: bool) -> Option<Str
 
 /// The place to add a command so that it runs after all others succeed, and the text before it. `None` when nothing can
 /// follow them.
-pub(in crate::rewrite) fn end(scene: &Scene<'_>, run: &Run) -> Option<(usize, String)> {
+pub(in crate::rewrite) fn end(scene: &TidyContext<'_>, run: &Run) -> Option<(usize, String)> {
     let instruction = scene.instruction(run.place).filter(|_| run.may_edit)?;
     let last = run.commands.last()?;
     let ends = |command: &ShellCommand| {
@@ -67,7 +67,7 @@ pub(in crate::rewrite) fn end(scene: &Scene<'_>, run: &Run) -> Option<(usize, St
 }
 
 /// The place to add a flag to an instruction.
-pub(in crate::rewrite) fn flag_place(scene: &Scene<'_>, place: usize) -> Option<Span> {
+pub(in crate::rewrite) fn flag_place(scene: &TidyContext<'_>, place: usize) -> Option<Span> {
     let instruction = scene.instruction(place)?;
     let at = instruction.flags.last().map_or(instruction.keyword_span.end, |flag| flag.span.end);
     Some(at..at)

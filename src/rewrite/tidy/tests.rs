@@ -5,12 +5,12 @@ mod caches;
 mod copies;
 mod merges;
 
-use super::scene::{Kind, Look, Waste, is_within};
+use super::context::{Kind, Look, Waste, is_within};
 use super::*;
 use crate::formats::dockerfile::{Keyword, parse};
 use crate::layer::EntryId;
 use crate::rewrite::edit::apply;
-use crate::rewrite::recipe::Tie;
+use crate::rewrite::recipe::InstructionLayers;
 use crate::rewrite::value::{Hint, Reason};
 
 /// A file of a layer.
@@ -86,9 +86,9 @@ fn tidied_with(text: &str, told: &Told<'_>) -> Tidied {
         let is_of_image = chain.iter().any(|body| body.contains(&place));
         let makes = is_of_image && matches!(one.keyword, Keyword::Run | Keyword::Copy | Keyword::Add);
         let layers = if makes { vec![layers.next().unwrap()] } else { Vec::new() };
-        Tie { history: vec![place], layers, content_bytes: Some(1) }
+        InstructionLayers { history: vec![place], layers, content_bytes: Some(1) }
     };
-    let ties: Vec<Tie> = file.instructions.iter().enumerate().map(tie).collect();
+    let ties: Vec<InstructionLayers> = file.instructions.iter().enumerate().map(tie).collect();
     let waste = |(place, file): (usize, &File)| {
         let entry = EntryId(u32::try_from(place).unwrap());
         let cache = Kind::of_cache(file.path.as_bytes());
@@ -105,7 +105,7 @@ fn tidied_with(text: &str, told: &Told<'_>) -> Tidied {
     };
     let mut waste: Vec<Waste> = told.files.iter().enumerate().map(waste).collect();
     waste.sort_by_key(|one| (one.layer, one.entry));
-    let scene = Scene::new(&file, "Dockerfile", &ties, &waste, told);
+    let scene = TidyContext::new(&file, "Dockerfile", &ties, &waste, told);
     let work = tidy(&scene);
     let (text, reasons, left_out) = apply(text, &work.edits);
     assert!(left_out.is_empty(), "edits overlap: {:?}", work.edits);

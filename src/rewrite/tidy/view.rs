@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashSet};
 
-use super::scene::{Kind, Look, Waste, is_within};
+use super::context::{Kind, Look, Waste, is_within};
 use crate::base::convert::index32;
 use crate::cuda::Inode;
 use crate::findings::{Category, Item};

@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::scene::{Scene, Waste};
+use super::context::{TidyContext, Waste};
 use crate::formats::dockerfile::Span;
 use crate::layer::EntryId;
 use crate::rewrite::value::{Applicability, Edit, Hint};
 
 /// The results so far.
 pub(super) struct Work<'a> {
-    pub(super) scene: &'a Scene<'a>,
+    pub(super) scene: &'a TidyContext<'a>,
     pub(super) edits: Vec<Edit>,
     pub(super) hints: Vec<Hint>,
     /// Assumptions, each once.
@@ -23,7 +23,7 @@ pub(super) struct Work<'a> {
 }
 
 impl<'a> Work<'a> {
-    pub(super) fn new(scene: &'a Scene<'a>) -> Self {
+    pub(super) fn new(scene: &'a TidyContext<'a>) -> Self {
         Self {
             scene,
             edits: Vec::new(),

@@ -2,7 +2,7 @@
 
 use super::{Runner, WORDS, is_of_system};
 use crate::cuda::links::{file_name, folder_of};
-use crate::rewrite::proof::said::counted;
+use crate::rewrite::proof::notes::counted;
 use crate::rewrite::proof::side::{Side, shown};
 use crate::rootfs::{NodeId, NodeKind};
 
@@ -19,8 +19,8 @@ impl Runner<'_, '_> {
         }
         let script =
             arguments.iter().find(|word| !word.starts_with(b"-")).filter(|_| itself && modules.is_none());
-        if let Some(node) = script.and_then(|word| self.both.old.find(word)) {
-            self.sources(self.both.old.node(node).parent().id(), node);
+        if let Some(node) = script.and_then(|word| self.pair.old.find(word)) {
+            self.sources(self.pair.old.node(node).parent().id(), node);
         }
         for word in arguments {
             if let Some((module, _)) = split_once(word, b':').filter(|(_, name)| is_module(name)) {
@@ -43,15 +43,15 @@ impl Runner<'_, '_> {
             });
             tries.find_map(|path| side.find(&path))
         };
-        let Some(was) = find(&self.both.old) else { return };
-        let (shown_path, module) = (self.both.old.shown(was), shown(name));
-        if find(&self.both.new).is_none() {
+        let Some(was) = find(&self.pair.old) else { return };
+        let (shown_path, module) = (self.pair.old.shown(was), shown(name));
+        if find(&self.pair.new).is_none() {
             let text =
                 format!("the command runs Python module {module} ({shown_path}): not in the new image");
-            self.said.faults.add(text);
+            self.notes.faults.add(text);
         }
-        let is_file = self.both.old.node(was).kind() == NodeKind::File;
-        self.sources(if is_file { self.both.old.node(was).parent().id() } else { was }, was);
+        let is_file = self.pair.old.node(was).kind() == NodeKind::File;
+        self.sources(if is_file { self.pair.old.node(was).parent().id() } else { was }, was);
     }
 
     /// Checks Python sources next to and below what runs: it may import them.
@@ -59,13 +59,13 @@ impl Runner<'_, '_> {
         if self.folders.len() >= FOLDERS || !self.folders.insert(folder) {
             return;
         }
-        let path = self.both.old.node(folder).path();
+        let path = self.pair.old.node(folder).path();
         if is_of_system(&path) || file_name(&path) == b"bin" {
             return;
         }
         let start = [&path, &b"/"[..]].concat();
-        let old = &self.both.old;
-        let lost = self.both.lost.iter().filter(|node| old.node(**node).name().ends_with(b".py"));
+        let old = &self.pair.old;
+        let lost = self.pair.lost.iter().filter(|node| old.node(**node).name().ends_with(b".py"));
         let mut lost = lost.filter(|node| **node != itself).filter(|node| {
             let path = old.node(**node).path();
             path.strip_prefix(&start[..]).is_some_and(|below| {
@@ -77,7 +77,7 @@ impl Runner<'_, '_> {
         let (first, more) = (old.shown(*first), lost.count());
         let path = shown(&path);
         let all = more + 1;
-        self.said.faults.say(format!("sources {path}"), || {
+        self.notes.faults.say(format!("sources {path}"), || {
             let files = counted(all as u64, "Python file");
             format!("{files} in {path}, the folder of the command, left out without a finding in the plan, such as {first}")
         });

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::super::said::Sentences;
+use super::super::notes::Sentences;
 use super::faults;
 use super::scene::{Scene, What, program, text};
 use super::unproven;

@@ -1,6 +1,6 @@
 //! Generated files, and the entries of the new image.
 
-use super::{Fate, Keep};
+use super::{FileDisposition, Keep};
 use crate::rewrite::split::state::{self, State, state};
 use crate::rootfs::{Node, NodeId, NodeKind};
 
@@ -14,7 +14,10 @@ impl Keep<'_, '_> {
             let Some(package) = owner.filter(|_| path.starts_with(b"/usr/bin/")) else { continue };
             let Some(target) = world.paths.lookup(&path) else { continue };
             let stays = world.rootfs.node(target).content().is_some_and(|inode| world.stays.contains(&inode));
-            if stays && self.fate(link.id()) == Fate::Gone && self.fate(target) == Fate::Installed {
+            if stays
+                && self.fate(link.id()) == FileDisposition::Gone
+                && self.fate(target) == FileDisposition::Installed
+            {
                 self.install(package);
             }
         }
@@ -24,7 +27,7 @@ impl Keep<'_, '_> {
     pub(in crate::rewrite::split) fn states(&mut self) {
         let world = self.world;
         for node in world.rootfs.nodes().filter(|node| node.layer() >= self.base.layers) {
-            if node.kind() == NodeKind::Directory || self.fate(node.id()) != Fate::Gone {
+            if node.kind() == NodeKind::Directory || self.fate(node.id()) != FileDisposition::Gone {
                 continue;
             }
             let path = node.path();
@@ -37,33 +40,37 @@ impl Keep<'_, '_> {
                 }
                 Some(State::Compiled) => {
                     let source = state::source_of(&path).and_then(|path| world.paths.lookup(&path));
-                    source.is_some_and(|node| self.fate(node) == Fate::Installed)
+                    source.is_some_and(|node| self.fate(node) == FileDisposition::Installed)
                 }
                 None if self.is_alternative(node) => {
                     let target = world.paths.lookup(&path);
-                    target.is_some_and(|target| matches!(self.fate(target), Fate::Installed | Fate::Base))
+                    target.is_some_and(|target| {
+                        matches!(self.fate(target), FileDisposition::Installed | FileDisposition::Base)
+                    })
                 }
                 Some(State::Lost) | None => false,
             };
             if again {
-                self.fates[node.id().0 as usize] = Fate::Rewritten;
+                self.fates[node.id().0 as usize] = FileDisposition::Rewritten;
             }
         }
         // The user's links to removed files are dangling.
         for node in world.rootfs.nodes().filter(|node| node.kind() == NodeKind::Symlink) {
-            if self.fate(node.id()) == Fate::Copied
+            if self.fate(node.id()) == FileDisposition::Copied
                 && let Some(target) = world.paths.lookup(&node.path())
                 && world.rootfs.node(target).kind() == NodeKind::File
-                && self.fate(target) == Fate::Gone
+                && self.fate(target) == FileDisposition::Gone
             {
-                self.fates[node.id().0 as usize] = Fate::Gone;
+                self.fates[node.id().0 as usize] = FileDisposition::Gone;
             }
         }
         for link in world.toolkit_links() {
             let at = link.0 as usize;
             let target = world.paths.lookup(&world.rootfs.node(link).path());
-            if self.fates[at] == Fate::Gone && target.is_some_and(|target| self.has_copied_below(target)) {
-                self.fates[at] = Fate::Copied;
+            if self.fates[at] == FileDisposition::Gone
+                && target.is_some_and(|target| self.has_copied_below(target))
+            {
+                self.fates[at] = FileDisposition::Copied;
             }
         }
     }
@@ -73,7 +80,7 @@ impl Keep<'_, '_> {
         let mut nodes = self.world.rootfs.nodes();
         nodes.any(|node| {
             node.kind() == NodeKind::File
-                && self.fate(node.id()) == Fate::Copied
+                && self.fate(node.id()) == FileDisposition::Copied
                 && !self.world.is_users(node)
         })
     }
@@ -81,7 +88,7 @@ impl Keep<'_, '_> {
     pub(in crate::rewrite::split) fn has_copied_below(&self, node: NodeId) -> bool {
         let mut open = vec![node];
         while let Some(node) = open.pop() {
-            if self.fate(node) == Fate::Copied {
+            if self.fate(node) == FileDisposition::Copied {
                 return true;
             }
             open.extend(self.world.rootfs.node(node).children().map(Node::id));
@@ -100,7 +107,7 @@ impl Keep<'_, '_> {
         let mut at = folder;
         loop {
             if !self.is_empty(at) {
-                return self.first_below(at, &|node| self.fate(node) != Fate::Gone).is_some();
+                return self.first_below(at, &|node| self.fate(node) != FileDisposition::Gone).is_some();
             }
             if at.id() == NodeId::ROOT {
                 return true;

@@ -4,11 +4,11 @@ use crate::base::redact;
 
 /// Redacts values that look like secrets, unless the user asked to show them.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Veil {
+pub(super) struct RedactionPolicy {
     pub(super) shows: bool,
 }
 
-impl Veil {
+impl RedactionPolicy {
     pub(super) fn instruction(self, text: &str) -> String {
         if self.shows { text.to_owned() } else { redact::instruction(text) }
     }

@@ -9,7 +9,7 @@ const REMEMBERED: usize = 10_000;
 
 /// Faults, and what could not be proven.
 #[derive(Debug, Default)]
-pub(super) struct Said {
+pub(super) struct ProofNotes {
     /// What no longer resolves.
     pub(super) faults: Sentences,
     /// Assumptions, and what could not be checked.

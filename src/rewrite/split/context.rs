@@ -17,7 +17,7 @@ use crate::rootfs::{Node, NodeId, NodeKind, Rootfs};
 /// Managers whose packages are reinstalled rather than copied.
 const SYSTEM_MANAGERS: [&str; 3] = ["dpkg", "rpm", "apk"];
 
-pub(super) struct World<'a> {
+pub(super) struct SplitContext<'a> {
     pub(super) input: &'a Input<'a>,
     pub(super) rootfs: &'a Rootfs,
     pub(super) paths: Paths<'a>,
@@ -53,7 +53,7 @@ pub(super) struct World<'a> {
     pub(super) files_of: HashMap<usize, Vec<NodeId>>,
 }
 
-impl<'a> World<'a> {
+impl<'a> SplitContext<'a> {
     pub(super) fn new(input: &'a Input<'a>, recipe: &'a Recipe, base_layers: u16) -> Self {
         let rootfs = &input.merge.rootfs;
         let (mut gone, mut built, mut stays) = (HashSet::new(), HashSet::new(), HashSet::new());
@@ -244,7 +244,7 @@ impl<'a> World<'a> {
     }
 }
 
-impl World<'_> {
+impl SplitContext<'_> {
     /// Whether a large part of a package looks like build content and stays: then it is installed for that part.
     pub(super) fn is_built_for(&self, package: usize) -> bool {
         self.built_for.contains(&package)

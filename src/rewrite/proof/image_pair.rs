@@ -19,7 +19,7 @@ const NONE: u32 = u32::MAX;
 
 /// The state of a path of the current image in the new one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(super) enum FileDisposition {
     /// The same content.
     Stays,
     /// Different or unknown content.
@@ -29,7 +29,7 @@ pub(super) enum Fate {
 }
 
 /// Both images, and the mapping from the old one to the new one.
-pub(super) struct Both<'a> {
+pub(super) struct ImagePair<'a> {
     pub(super) input: &'a Input<'a>,
     pub(super) old: Side<'a>,
     pub(super) new: Side<'a>,
@@ -49,7 +49,7 @@ pub(super) struct Both<'a> {
     pub(super) back: Vec<NodeId>,
 }
 
-impl<'a> Both<'a> {
+impl<'a> ImagePair<'a> {
     pub(super) fn new(input: &'a Input<'a>, old: Side<'a>, new: Side<'a>) -> Self {
         let (mut planned, mut findings) = (HashSet::new(), HashMap::new());
         for finding in &input.findings.list {
@@ -66,7 +66,7 @@ impl<'a> Both<'a> {
         }
         let new_of = twins(&old, &new);
         let old_nodes = old.rootfs.len();
-        let mut both = Self {
+        let mut pair = Self {
             input,
             old,
             new,
@@ -78,35 +78,35 @@ impl<'a> Both<'a> {
             changed: Vec::new(),
             back: Vec::new(),
         };
-        for node in both.old.rootfs.nodes() {
+        for node in pair.old.rootfs.nodes() {
             let Some(inode) = node.content() else { continue };
-            match both.fate(node.id()) {
-                Fate::Stays => {}
-                Fate::Changes => both.changed.push(node.id()),
-                Fate::Goes if both.planned.contains(&inode) => {}
-                Fate::Goes => both.lost.push(node.id()),
+            match pair.fate(node.id()) {
+                FileDisposition::Stays => {}
+                FileDisposition::Changes => pair.changed.push(node.id()),
+                FileDisposition::Goes if pair.planned.contains(&inode) => {}
+                FileDisposition::Goes => pair.lost.push(node.id()),
             }
         }
-        for id in &both.lost {
-            if let Some(count) = both.lost_at.get_mut(id.0 as usize) {
+        for id in &pair.lost {
+            if let Some(count) = pair.lost_at.get_mut(id.0 as usize) {
                 *count = 1;
             }
         }
-        for id in (1..both.lost_at.len()).rev() {
+        for id in (1..pair.lost_at.len()).rev() {
             let (above, count) =
-                (both.old.node(NodeId(index32(id))).parent().id().0 as usize, both.lost_at[id]);
-            both.lost_at[above] = both.lost_at[above].saturating_add(count);
+                (pair.old.node(NodeId(index32(id))).parent().id().0 as usize, pair.lost_at[id]);
+            pair.lost_at[above] = pair.lost_at[above].saturating_add(count);
         }
-        let mut is_old = vec![false; both.new.rootfs.len()];
-        for new in &both.new_of {
+        let mut is_old = vec![false; pair.new.rootfs.len()];
+        for new in &pair.new_of {
             if let Some(new) = is_old.get_mut(*new as usize) {
                 *new = true;
             }
         }
-        let nodes = both.new.rootfs.nodes().zip(is_old);
+        let nodes = pair.new.rootfs.nodes().zip(is_old);
         let back = nodes.filter(|(node, is_old)| !is_old && node.kind() != NodeKind::Directory);
-        both.back = back.map(|(node, _)| node.id()).collect();
-        both
+        pair.back = back.map(|(node, _)| node.id()).collect();
+        pair
     }
 
     /// The node of the new view at the path of one of the old view.
@@ -115,8 +115,8 @@ impl<'a> Both<'a> {
     }
 
     /// The state of a node's path in the new view.
-    pub(super) fn fate(&self, id: NodeId) -> Fate {
-        let Some(twin) = self.twin(id) else { return Fate::Goes };
+    pub(super) fn fate(&self, id: NodeId) -> FileDisposition {
+        let Some(twin) = self.twin(id) else { return FileDisposition::Goes };
         let (old, new) = (self.old.node(id), self.new.node(twin));
         let same = old.kind() == new.kind()
             && match old.kind() {
@@ -128,7 +128,7 @@ impl<'a> Both<'a> {
                 NodeKind::Symlink => self.old.paths.link(id) == self.new.paths.link(twin),
                 NodeKind::Other => old.entry() == new.entry() && old.layer() == new.layer(),
             };
-        if same { Fate::Stays } else { Fate::Changes }
+        if same { FileDisposition::Stays } else { FileDisposition::Changes }
     }
 
     /// Whether two files have the same content; `None` when unknown.

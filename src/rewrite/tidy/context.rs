@@ -7,7 +7,7 @@ use crate::formats::dockerfile::{
     Dockerfile, Form, Instruction, Keyword, PieceKind, ShellCommand, Span, Stage, commands,
 };
 use crate::layer::EntryId;
-use crate::rewrite::recipe::Tie;
+use crate::rewrite::recipe::InstructionLayers;
 
 /// A regular file of a layer that a finding of the plan covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,11 +104,11 @@ pub(in crate::rewrite) struct Run {
 }
 
 /// The input of clean-ups.
-pub(in crate::rewrite) struct Scene<'a> {
+pub(in crate::rewrite) struct TidyContext<'a> {
     pub(in crate::rewrite) file: &'a Dockerfile,
     /// The name of the file, for hints.
     pub(in crate::rewrite) name: &'a str,
-    ties: &'a [Tie],
+    ties: &'a [InstructionLayers],
     /// By layer and entry.
     pub(in crate::rewrite) waste: &'a [Waste],
     pub(in crate::rewrite) look: &'a dyn Look,
@@ -119,12 +119,12 @@ pub(in crate::rewrite) struct Scene<'a> {
     pub(in crate::rewrite) joint: OnceCell<Option<String>>,
 }
 
-impl<'a> Scene<'a> {
+impl<'a> TidyContext<'a> {
     /// `waste` must be sorted by layer and entry.
     pub(in crate::rewrite) fn new(
         file: &'a Dockerfile,
         name: &'a str,
-        ties: &'a [Tie],
+        ties: &'a [InstructionLayers],
         waste: &'a [Waste],
         look: &'a dyn Look,
     ) -> Self {

@@ -1,10 +1,10 @@
 //! Programs run by the image's command and its scripts, and the links by which a toolkit is found.
 
-use super::World;
+use super::SplitContext;
 use crate::cuda::Inode;
 use crate::rootfs::{Node, NodeId, NodeKind};
 
-impl World<'_> {
+impl SplitContext<'_> {
     /// The program of a `#!` line as written; for `env` the program that it runs, by the image's `PATH`.
     pub(in crate::rewrite::split) fn interpreter(&self, (layer, entry): Inode) -> Option<Vec<u8>> {
         let read = self.input.layers.get(usize::from(layer))?.as_deref()?;

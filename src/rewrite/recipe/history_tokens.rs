@@ -13,14 +13,14 @@ use crate::formats::dockerfile::{Dockerfile, Form, Instruction, Keyword};
 
 /// A part of an instruction or of an entry.
 #[derive(Clone, Debug)]
-pub(super) struct Atom {
+pub(super) struct HistoryToken {
     /// Its forms; two parts are equal when they share one.
     pub(super) keys: Vec<u64>,
     /// The index of the instruction or the entry.
     pub(super) owner: usize,
 }
 
-impl Atom {
+impl HistoryToken {
     /// Whether both may be equal.
     pub(super) fn is(&self, other: &Self) -> bool {
         self.keys.iter().any(|key| other.keys.contains(key))
@@ -55,11 +55,11 @@ const WHOLE: u8 = 0;
 const NAME: u8 = 1;
 
 /// Parts of entries. `last` are the settings of the image.
-pub(super) fn of_steps(steps: &[Step<'_>], last: &Settings) -> Vec<Atom> {
+pub(super) fn of_steps(steps: &[Step<'_>], last: &Settings) -> Vec<HistoryToken> {
     let mut found = Vec::new();
     let settings = Settings::default();
     for (owner, step) in steps.iter().enumerate() {
-        let mut push = |keys: Vec<u64>| found.push(Atom { keys, owner });
+        let mut push = |keys: Vec<u64>| found.push(HistoryToken { keys, owner });
         match &step.body {
             Body::Run(Run { shell, command, .. }) => {
                 let bare = without_flags(command);
@@ -136,13 +136,13 @@ impl<'a> Scope<'a> {
     }
 
     /// Parts of an instruction with index `owner`.
-    pub(super) fn atoms(&mut self, instruction: &Instruction, owner: usize) -> Vec<Atom> {
+    pub(super) fn history_tokens(&mut self, instruction: &Instruction, owner: usize) -> Vec<HistoryToken> {
         let keyword = instruction.keyword;
         let words: Vec<&str> = instruction.words.iter().map(|word| word.text.as_str()).collect();
         let keys = |kind: u8, texts: &[String]| -> Vec<u64> {
             texts.iter().map(|text| key(keyword, kind, text)).collect()
         };
-        let one = |keys: Vec<u64>| vec![Atom { keys, owner }];
+        let one = |keys: Vec<u64>| vec![HistoryToken { keys, owner }];
         match keyword {
             Keyword::From => Vec::new(),
             Keyword::Run => one(keys(WHOLE, &self.commands(instruction))),
@@ -153,7 +153,7 @@ impl<'a> Scope<'a> {
                     if value.contains('$') {
                         all.push(key(keyword, NAME, name));
                     }
-                    found.push(Atom { keys: all, owner });
+                    found.push(HistoryToken { keys: all, owner });
                     if keyword == Keyword::Env {
                         self.set(name, &value);
                     }
@@ -168,7 +168,7 @@ impl<'a> Scope<'a> {
                     if let Some(value) = value {
                         self.set(name, value);
                     }
-                    found.push(Atom { keys: vec![key(keyword, NAME, name)], owner });
+                    found.push(HistoryToken { keys: vec![key(keyword, NAME, name)], owner });
                 }
                 found
             }
@@ -184,7 +184,7 @@ impl<'a> Scope<'a> {
             Keyword::Expose | Keyword::Volume => {
                 let each = |word: &&str| {
                     let forms: Vec<String> = self.forms(word).iter().map(|text| port(text)).collect();
-                    Atom { keys: keys(WHOLE, &forms), owner }
+                    HistoryToken { keys: keys(WHOLE, &forms), owner }
                 };
                 words.iter().map(each).collect()
             }
