@@ -382,10 +382,12 @@ impl Found {
             found.habits.look(bytes, at, key.text, range.start);
         });
         let counts = |word: Word, place: &std::ops::Range<usize>| {
-            if word.is_weak() && command::is_whole(bytes, place) {
+            let is_command = command::in_binary(bytes, place, word);
+            // A format such as `size %d` looks like a command of a program that starts none.
+            if word.is_weak() && (is_command || command::is_whole(bytes, place)) {
                 Counts::WhenItStartsPrograms
             } else {
-                Counts::of(command::in_binary(bytes, place, word))
+                Counts::of(is_command)
             }
         };
         self.places(&BINARY, bytes, range.clone(), |found, at, key| {

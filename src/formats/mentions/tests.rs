@@ -372,3 +372,17 @@ fn files_of_a_repository_that_a_script_reads_are_heard() {
         assert_eq!(script(text), <[&str; 0]>::default(), "{text}");
     }
 }
+
+#[test]
+fn a_format_is_no_command_in_a_program_that_starts_none() {
+    let with = |strings: &[u8]| {
+        let mut bytes = crate::formats::elf::MAGIC.to_vec();
+        bytes.resize(16, 0);
+        bytes.extend_from_slice(&[2, 0]);
+        bytes.resize(64, 0);
+        bytes.extend_from_slice(strings);
+        words(Sort::Binary, bytes)
+    };
+    assert_eq!(with(b"\0size %d: %s\n\0printf\0"), Vec::<&str>::new());
+    assert_eq!(with(b"\0size %s\0system\0"), ["size"]);
+}
