@@ -1,0 +1,138 @@
+//! Copies of the build context, whole or in parts.
+
+use super::super::keep::FileDisposition;
+use super::super::owners::takes_owner;
+use super::super::roots::MOST_PATHS;
+use super::super::words::word;
+use super::Lines;
+use crate::formats::dockerfile::Keyword;
+use crate::rootfs::{NodeId, NodeKind};
+use std::collections::BTreeSet;
+
+impl Lines<'_, '_, '_, '_, '_> {
+    /// A `COPY` of the build context: repeated if the image needs its files at run time.
+    pub(super) fn context(&mut self, at: usize) {
+        let (mut wanted, mut left) = (Vec::new(), (0_u64, 0_u64));
+        let world = self.keep.world;
+        for node in world.rootfs.nodes().filter(|node| node.kind() != NodeKind::Directory) {
+            if self.steps.origin(node) != Some(at) {
+                continue;
+            }
+            match self.keep.fate(node.id()) {
+                FileDisposition::Gone => left = (left.0 + 1, left.1 + node.bytes()),
+                _ => wanted.push(node.id()),
+            }
+        }
+        let is_list = |node: &NodeId| is_list_of_packages(world.rootfs.node(*node).name());
+        if wanted.is_empty() || wanted.iter().all(is_list) {
+            return;
+        }
+        let single = if left.0 > 0 { self.parts(at, &wanted) } else { None };
+        if let Some(texts) = single {
+            for text in texts {
+                self.add(text, "Repeated for the files needed at run time; sources stay in the build stage.");
+            }
+        } else {
+            self.flush_folder(at);
+            let text = self.with_owner(at, self.text(at));
+            self.add(text, "Repeated: needed at run time.");
+            self.repeated.insert(at);
+            // Files of it that the plan removes are copied too.
+            self.cover_step(at, |fate| fate == FileDisposition::Gone);
+        }
+        self.covered.extend(wanted);
+    }
+
+    /// The needed parts of a context folder, as a `COPY` each; `None` when they are too many, or cannot be named.
+    pub(super) fn parts(&mut self, at: usize, wanted: &[NodeId]) -> Option<Vec<String>> {
+        let step = self.steps.list.get(at)?;
+        let instruction = self.stage.file.instructions.get(step.place)?;
+        let [source, target] = instruction.words.as_slice() else { return None };
+        // Other flags are about the whole of what is copied, and ADD unpacks.
+        let of_each = |name: &str| matches!(name, "chown" | "chmod" | "link");
+        if instruction.keyword != Keyword::Copy || !instruction.flags.iter().all(|flag| of_each(&flag.name)) {
+            return None;
+        }
+        let folder = self.steps.scene.absolute(step.place, &target.text)?;
+        let world = self.keep.world;
+        let top = world.paths.lookup(folder.as_bytes())?;
+        if world.rootfs.node(top).kind() != NodeKind::Directory || source.text.contains(['*', '?', '$']) {
+            return None;
+        }
+        let mut parts: BTreeSet<NodeId> = BTreeSet::new();
+        for node in wanted {
+            let mut node = world.rootfs.node(*node);
+            while node.parent().id() != top {
+                node = node.parent();
+                if node.id() == NodeId::ROOT {
+                    return None;
+                }
+            }
+            parts.insert(node.id());
+        }
+        if parts.len() > MOST_PATHS {
+            return None;
+        }
+        // The part must be needed completely.
+        let all = |part: NodeId| {
+            let mut open = vec![world.rootfs.node(part)];
+            while let Some(node) = open.pop() {
+                let gone = node.kind() != NodeKind::Directory
+                    && self.keep.fate(node.id()) == FileDisposition::Gone
+                    && self.steps.origin(node) == Some(at);
+                if gone {
+                    return false;
+                }
+                open.extend(node.children());
+            }
+            true
+        };
+        if !parts.iter().all(|part| all(*part)) {
+            return None;
+        }
+        let start = source.text.trim_start_matches("./").trim_end_matches('/');
+        let start = if start == "." || start.is_empty() { String::new() } else { format!("{start}/") };
+        let mut flags: Vec<String> =
+            instruction.flags.iter().map(|flag| self.stage.file.slice(&flag.span).to_owned()).collect();
+        let owner = self.chown(at, folder.as_bytes()).filter(|_| takes_owner(instruction)).cloned();
+        if let Some(owner) = owner {
+            self.users(at);
+            flags.push(format!("--chown={}", owner.spec));
+        }
+        let flag: String = flags.into_iter().flat_map(|flag| [flag, " ".to_owned()]).collect();
+        let copy = self.keyword("COPY");
+        let mut files = Vec::new();
+        let mut texts = Vec::new();
+        for part in parts {
+            let node = world.rootfs.node(part);
+            let name = word(node.name())?;
+            if node.kind() == NodeKind::Directory {
+                texts.push(format!("{copy} {flag}{start}{name} {}/{name}", folder.trim_end_matches('/')));
+            } else {
+                files.push(format!("{start}{name}"));
+            }
+        }
+        if !files.is_empty() {
+            texts.push(format!("{copy} {flag}{} {}/", files.join(" "), folder.trim_end_matches('/')));
+        }
+        Some(texts)
+    }
+}
+
+/// Whether a file is a package list for an installer.
+pub(super) fn is_list_of_packages(name: &[u8]) -> bool {
+    const NAMES: [&[u8]; 10] = [
+        b"environment.yml",
+        b"environment.yaml",
+        b"Pipfile",
+        b"Pipfile.lock",
+        b"poetry.lock",
+        b"uv.lock",
+        b"package-lock.json",
+        b"yarn.lock",
+        b"pnpm-lock.yaml",
+        b"pdm.lock",
+    ];
+    NAMES.contains(&name)
+        || (name.starts_with(b"requirements") || name.starts_with(b"constraints")) && name.ends_with(b".txt")
+}

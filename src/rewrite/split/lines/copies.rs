@@ -1,0 +1,214 @@
+//! Copies from the build stage.
+
+use super::super::keep::FileDisposition;
+use super::super::roots::{MOST_PATHS, Root};
+use super::super::sources::is_within;
+use super::super::words::{shell_word, word};
+use super::{Division, Lines};
+use crate::base::size::human;
+use crate::base::text::{counted, escape, printable};
+use crate::cuda::links::{file_name, folder_of};
+use crate::rootfs::NodeId;
+use std::collections::BTreeSet;
+
+impl Lines<'_, '_, '_, '_, '_> {
+    /// Copies what the build stage created up to a step and the final stage needs.
+    pub(super) fn copies(&mut self, at: usize) {
+        let here: Vec<Root> =
+            self.roots.list.iter().filter(|root| root.steps.last() == Some(&at)).cloned().collect();
+        for root in here {
+            self.copy(&root, at);
+        }
+    }
+
+    /// Copies a folder that a divided build stage fills.
+    pub(super) fn copy_divided(&mut self, root: &Root, division: &Division) {
+        let world = self.keep.world;
+        let first = root.steps.first().copied().unwrap_or_default();
+        let Some(path) = word(&world.rootfs.node(root.folder).path()) else { return };
+        let owner = self.chown(first, path.as_bytes()).cloned();
+        let flag = owner.map(|owner| format!(" --chown={}", owner.spec)).unwrap_or_default();
+        let (copy, build) = (self.keyword("COPY"), self.build);
+        self.add(
+            format!("{copy} --from={}{flag} {path} {path}", division.name),
+            "Dependencies in a separate layer: a code change does not copy them again.",
+        );
+        for (folder, files) in &division.later {
+            let Some(at) = word(&world.rootfs.node(*folder).path()) else { continue };
+            let names: Option<Vec<String>> =
+                files.iter().map(|file| word(&world.rootfs.node(*file).path())).collect();
+            let text = match names.unwrap_or_default().as_slice() {
+                [] => format!("{copy} --from={build}{flag} {at} {at}"),
+                [one] => format!("{copy} --from={build}{flag} {one} {one}"),
+                many => format!("{copy} --from={build}{flag} {} {at}/", many.join(" ")),
+            };
+            self.add(text, "Results of the build stage.");
+        }
+        self.cover_below(root.folder);
+    }
+
+    pub(super) fn copy(&mut self, root: &Root, at: usize) {
+        if let Some(division) =
+            self.division.clone().filter(|division| division.folder == root.folder && root.files.is_empty())
+        {
+            let owner = self.chown(
+                root.steps.first().copied().unwrap_or(at),
+                &self.keep.world.rootfs.node(root.folder).path(),
+            );
+            if owner.is_some() {
+                self.users(at);
+            }
+            self.copy_divided(root, &division);
+            return;
+        }
+        let world = self.keep.world;
+        let folder = world.rootfs.node(root.folder).path();
+        let Some(path) = word(if folder.is_empty() { b"/" } else { &folder }) else {
+            self.by_hand.push(format!("copy {} from the build stage", escape(&folder)));
+            return;
+        };
+        let first = root.steps.first().copied().unwrap_or(at);
+        let owner = self.chown(first, &folder).cloned();
+        if owner.is_some() {
+            self.users(at);
+        }
+        let flag = owner.map(|owner| format!(" --chown={}", owner.spec)).unwrap_or_default();
+        let copy = format!("{} --from={}{flag}", self.keyword("COPY"), self.build);
+        if root.files.is_empty() {
+            self.add(
+                format!("{copy} {path} {path}"),
+                format!("Installed in {path} by the build stage, {}.", human(root.bytes)),
+            );
+            self.cover_below(root.folder);
+            return;
+        }
+        let names: Vec<Option<String>> =
+            root.files.iter().map(|node| word(&world.rootfs.node(*node).path())).collect();
+        let Some(names) = names.into_iter().collect::<Option<Vec<String>>>() else {
+            self.by_hand.push(format!("copy the files of {} from the build stage", escape(&folder)));
+            return;
+        };
+        let whose = self.needs(&root.files);
+        let path = if path == "/" { String::new() } else { path };
+        if names.len() > MOST_PATHS {
+            self.by_hand.push(format!(
+                "{} of {} are needed: collect them in a separate folder of the build stage, and copy that folder",
+                counted(names.len() as u64, "file"),
+                printable(&path)
+            ));
+            return;
+        }
+        let text = match names.as_slice() {
+            [one] => format!("{copy} {one} {one}"),
+            many => format!("{copy} {} {path}/", many.join(" ")),
+        };
+        self.add(text, format!("{}, {}.", whose, human(root.bytes)));
+        self.covered.extend(root.files.iter().copied());
+    }
+
+    /// The reason for copied files: a kept file that loads one of them.
+    pub(super) fn needs(&self, files: &[NodeId]) -> String {
+        let links = &self.keep.world.input.inventory.links;
+        let mut users = BTreeSet::new();
+        for node in files {
+            let Some(id) = self
+                .keep
+                .world
+                .rootfs
+                .node(*node)
+                .content()
+                .and_then(|inode| self.keep.world.objects.get(&inode))
+            else {
+                continue;
+            };
+            let object = links.object(*id);
+            for other in object.needed_by.iter().chain(&object.opened_by) {
+                let other = links.object(*other).node;
+                if self.keep.fate(other) != FileDisposition::Gone && !files.contains(&other) {
+                    users.insert(escape(&self.keep.world.rootfs.node(other).path()));
+                }
+            }
+        }
+        match users.into_iter().next() {
+            Some(user) => format!("Built in the build stage and loaded by {user}"),
+            None => "Built in the build stage".to_owned(),
+        }
+    }
+
+    pub(super) fn cover_below(&mut self, folder: NodeId) {
+        let removed: Vec<Vec<u8>> = self.removed.iter().map(|(path, _)| path.clone().into_bytes()).collect();
+        let mut open = vec![self.keep.world.rootfs.node(folder)];
+        while let Some(node) = open.pop() {
+            if !removed.is_empty() && removed.iter().any(|path| is_within(&node.path(), path)) {
+                continue;
+            }
+            self.covered.insert(node.id());
+            open.extend(node.children());
+        }
+    }
+
+    /// Superfluous parts of copied folders: removed at the end of the build stage if they are large.
+    pub(super) fn junk(&mut self) {
+        const LITTLE: u64 = 10 << 20;
+        let merged = self.keep.world.input.merge.merged_bytes;
+        let all: u64 = self.roots.junk.iter().map(|(_, bytes)| bytes).sum();
+        if all < LITTLE.min(merged / 100).max(1) {
+            return;
+        }
+        for (node, bytes) in self.roots.junk.iter().take(MOST_PATHS) {
+            // Each must be worth an argument.
+            if *bytes < LITTLE.min(merged / 100) {
+                break;
+            }
+            if let Some(path) = shell_word(&self.keep.world.rootfs.node(*node).path()) {
+                self.removed.push((path, *bytes));
+            }
+        }
+    }
+
+    /// Recreates links that a `COPY` would follow, and the loader cache.
+    pub(super) fn loader(&mut self) {
+        let mut commands = Vec::new();
+        let links = std::mem::take(&mut self.roots.links);
+        if links.len() > MOST_PATHS {
+            self.by_hand.push(format!(
+                "{} outside of copied folders: recreate those that are needed",
+                counted(links.len() as u64, "symbolic link")
+            ));
+        }
+        for (target, path, _) in links.iter().take(MOST_PATHS) {
+            if let (Some(target), Some(link)) = (shell_word(target), shell_word(path)) {
+                commands.push(format!("ln -sfn {target} {link}"));
+                let folder = self.keep.world.paths.lookup(folder_of(path));
+                let node = folder.and_then(|folder| self.keep.world.paths.child(folder, file_name(path)));
+                self.covered.extend(node);
+            }
+        }
+        let caches =
+            self.covered.iter().any(|node| is_cached_library(&self.keep.world.rootfs.node(*node).path()));
+        let calls = self.steps.programs().contains("ldconfig");
+        let repeated = self.text.iter().any(|line| line.text.contains("ldconfig"));
+        if (caches && self.keep.world.has_ldconfig()) && (calls || !repeated) {
+            commands.push("ldconfig".to_owned());
+        }
+        if !commands.is_empty() {
+            self.run_as_root();
+            let joint = format!(" {}\n    && ", self.stage.file.escape);
+            let text = format!("{} {}", self.keyword("RUN"), commands.join(&joint));
+            self.add(text, "COPY follows symbolic links, so they are created again; ldconfig adds the copied libraries to the loader cache.");
+        }
+    }
+}
+
+/// Whether a library is in a folder that the loader finds only by its cache.
+fn is_cached_library(path: &[u8]) -> bool {
+    let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+    let library = memchr::memmem::find(name, b".so").is_some();
+    let folder = &path[..path.len() - name.len()];
+    library
+        && (folder == b"/usr/local/lib/"
+            || folder.starts_with(b"/usr/local/cuda")
+            || folder.starts_with(b"/usr/lib/x86_64-linux-gnu/")
+            || folder.starts_with(b"/usr/lib64/")
+            || folder.starts_with(b"/usr/local/lib64/"))
+}

@@ -1,0 +1,95 @@
+//! The build stage in two, so that a change of code copies no dependencies again.
+
+use super::super::roots::MOST_PATHS;
+use super::super::steps::Kind;
+use super::super::words::variables;
+use super::context::is_list_of_packages;
+use super::{Division, Lines};
+use crate::cuda::links::file_name;
+use crate::formats::dockerfile::Keyword;
+use crate::rootfs::{Node, NodeId, NodeKind};
+
+impl Lines<'_, '_, '_, '_, '_> {
+    /// Divides the build stage where a folder receives dependencies before the first code and results after it.
+    pub(super) fn divide(&mut self) {
+        let candidates = self.roots.list.iter().filter(|root| root.files.is_empty() && root.steps.len() > 1);
+        let Some(root) = candidates.max_by_key(|root| root.bytes) else { return };
+        let (Some(first), Some(last)) = (root.steps.first(), root.steps.last()) else { return };
+        let brings_code = |at: &usize| {
+            let step = &self.steps.list[*at];
+            let instruction = self.stage.file.instructions.get(step.place);
+            let sources = instruction.map(|one| one.words.as_slice()).and_then(|words| words.split_last());
+            step.kind == Kind::Context
+                && sources.is_some_and(|(_, sources)| {
+                    !sources.iter().all(|source| is_list_of_packages(file_name(source.text.as_bytes())))
+                })
+        };
+        let Some(code) = (*first..*last).find(brings_code) else { return };
+        let Some(step) = root.steps.range(..code).next_back().copied() else { return };
+        // A stage that starts from another one does not inherit its arguments.
+        let declared = self.steps.list[..=step].iter().filter(|one| one.keyword == Keyword::Arg);
+        let words =
+            declared.filter_map(|one| self.stage.file.instructions.get(one.place)).flat_map(|one| &one.words);
+        let names: Vec<&str> = words.map(|word| word.text.split('=').next().unwrap_or_default()).collect();
+        let mut texts = self.steps.list[step + 1..=self.last].iter().map(|one| self.stage.text(one.place));
+        if texts.any(|text| variables(text).any(|name| names.contains(&name))) {
+            return;
+        }
+        let Some(later) = self.later(root.folder, step) else { return };
+        let taken = |name: &&str| !self.stage.names.contains(*name) && *name != self.build;
+        let Some(name) = ["deps", "dependencies", "packages"].into_iter().find(taken) else { return };
+        self.division = Some(Division { step, name: name.to_owned(), folder: root.folder, later });
+    }
+
+    /// The content that later steps add to a folder: folders of their own, and files by folder; `None` when these are
+    /// too many to list.
+    pub(super) fn later(&self, folder: NodeId, step: usize) -> Option<Vec<(NodeId, Vec<NodeId>)>> {
+        let world = self.keep.world;
+        let is_later = |node: Node<'_>| self.steps.origin(node).is_some_and(|origin| origin > step);
+        // Whether everything below is from later steps, and whether anything is.
+        let below = |top: Node<'_>| {
+            let (mut all, mut any) = (true, false);
+            let mut open = vec![top];
+            while let Some(node) = open.pop() {
+                if node.kind() == NodeKind::Directory {
+                    open.extend(node.children());
+                } else if is_later(node) {
+                    any = true;
+                } else {
+                    all = false;
+                }
+            }
+            (all, any)
+        };
+        let mut found: Vec<(NodeId, Vec<NodeId>)> = Vec::new();
+        let mut paths = 0;
+        let mut open = vec![world.rootfs.node(folder)];
+        while let Some(node) = open.pop() {
+            let mut files = Vec::new();
+            for child in node.children() {
+                if child.kind() != NodeKind::Directory {
+                    files.extend(is_later(child).then(|| child.id()));
+                    continue;
+                }
+                match below(child) {
+                    (true, true) => {
+                        found.push((child.id(), Vec::new()));
+                        paths += 1;
+                    }
+                    (false, true) => open.push(child),
+                    _ => {}
+                }
+            }
+            paths += files.len();
+            if !files.is_empty() {
+                files.sort_unstable();
+                found.push((node.id(), files));
+            }
+            if paths > MOST_PATHS {
+                return None;
+            }
+        }
+        found.sort_unstable();
+        (!found.is_empty()).then_some(found)
+    }
+}

@@ -1,0 +1,111 @@
+//! Owners: `--chown` of copies, and the users they name.
+
+use super::super::keep::FileDisposition;
+use super::super::owners::{Owner, of as owner_of, takes_owner};
+use super::super::runs::units;
+use super::super::words::shell_word;
+use super::Lines;
+use crate::rewrite::tidy::style;
+
+impl Lines<'_, '_, '_, '_, '_> {
+    pub(super) fn chown(&self, at: usize, folder: &[u8]) -> Option<&Owner> {
+        owner_of(&self.owners, at, folder)
+    }
+
+    /// The text of a `COPY` with the owner that a later `RUN` sets.
+    pub(super) fn with_owner(&mut self, at: usize, text: String) -> String {
+        match self.owner_flag(at) {
+            Some((place, flag)) => {
+                let start = self.stage.file.instructions[self.steps.list[at].place].span.start;
+                let mut text = text;
+                text.insert_str(place - start, &flag);
+                text
+            }
+            None => text,
+        }
+    }
+
+    pub(super) fn owner_flag(&mut self, at: usize) -> Option<(usize, String)> {
+        let step = self.steps.list.get(at)?;
+        let instruction = self.stage.file.instructions.get(step.place)?;
+        if !takes_owner(instruction) {
+            return None;
+        }
+        let target = instruction.words.last()?;
+        let folder = self.steps.scene.absolute(step.place, &target.text)?;
+        let owner = self.chown(at, folder.as_bytes())?.clone();
+        self.users(at);
+        let place = style::flag_place(self.steps.scene, step.place)?;
+        Some((place.start, format!(" --chown={}", owner.spec)))
+    }
+
+    /// Users and groups, and the folders that they own, before the first instruction that uses their names.
+    pub(in crate::rewrite::split) fn users(&mut self, at: usize) {
+        if self.users_done {
+            return;
+        }
+        self.users_done = true;
+        let mut runs: Vec<Vec<String>> = vec![Vec::new()];
+        for step in 0..self.steps.list.len() {
+            let hoisted = self.hoisted(step);
+            let Some(run) = self.steps.run(step).filter(|_| !hoisted.is_empty()) else { continue };
+            for unit in units(&run.commands) {
+                let of = run.commands.get(unit.clone()).unwrap_or_default();
+                let (Some(first), Some(last)) = (of.first(), of.last()) else { continue };
+                if !hoisted.contains(&unit.start) {
+                    continue;
+                }
+                let text = self.stage.file.slice(&(first.span.start..last.span.end)).to_owned();
+                match runs.last_mut().filter(|_| unit.len() == 1) {
+                    Some(run) => run.push(text),
+                    // Alternatives are a list of their own.
+                    None => runs.extend([vec![text], Vec::new()]),
+                }
+            }
+        }
+        let mut folders: Vec<(&str, &Owner)> = Vec::new();
+        for owner in &self.owners {
+            for folder in &owner.folders {
+                folders.retain(|(known, _)| known != folder);
+                folders.push((folder, owner));
+            }
+        }
+        let folders: Vec<(String, String)> = folders
+            .iter()
+            .filter_map(|(path, owner)| {
+                let (user, group) = owner.parts();
+                let word = shell_word(path.as_bytes())?;
+                Some((format!("install -d -o {user} -g {group} {word}"), (*path).to_owned()))
+            })
+            .collect();
+        for (command, path) in folders {
+            runs.last_mut().into_iter().for_each(|run| run.push(command.clone()));
+            self.cover_folder(path.as_bytes());
+        }
+        runs.retain(|run| !run.is_empty());
+        if runs.is_empty() {
+            return;
+        }
+        self.settle(at, &runs.concat());
+        self.run_as_root();
+        let joint = format!(" {}\n    && ", self.stage.file.escape);
+        for run in runs {
+            let text = format!("{} {}", self.keyword("RUN"), run.join(&joint));
+            self.add(text, "Users must exist before the first COPY that names them as owners.");
+        }
+        for at in 0..self.steps.list.len() {
+            if !self.hoisted(at).is_empty() && !self.steps.list[at].makes() {
+                self.cover_step(at, |fate| fate != FileDisposition::Gone);
+            }
+        }
+    }
+
+    /// Whether `COPY`s give the owner that a command gives.
+    pub(in crate::rewrite::split) fn is_handled(&self, step: usize, command: usize) -> bool {
+        self.owners.iter().any(|owner| owner.step == step && owner.command == command)
+    }
+
+    pub(in crate::rewrite::split) fn is_hoisted(&self) -> bool {
+        self.owners.iter().any(Owner::is_named)
+    }
+}

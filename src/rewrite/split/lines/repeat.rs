@@ -1,0 +1,264 @@
+//! `RUN` instructions that the new stage repeats, and instructions that stay behind its lines.
+
+use super::super::from::{install, installer};
+use super::super::keep::FileDisposition;
+use super::super::runs::Trim;
+use super::super::shell::Work;
+use super::super::steps::Kind;
+use super::{Lines, configures};
+use crate::formats::dockerfile::ShellCommand;
+use crate::rewrite::tidy::Call;
+use crate::rewrite::value::Edit;
+
+impl Lines<'_, '_, '_, '_, '_> {
+    /// Adds packages that files need and no instruction installs, if no instruction with an installation is repeated.
+    pub(super) fn packages_first(&mut self) {
+        // An instruction that cannot be edited cannot install more packages.
+        let repeats = (0..self.steps.list.len()).any(|at| self.installs(at) && !self.steps.is_opaque(at));
+        if self.added.is_empty() || repeats {
+            return;
+        }
+        let Some(installer) = installer(self.keep.world, self.keep.base, &self.steps.programs()) else {
+            self.is_unknown = true;
+            return;
+        };
+        let names = std::mem::take(&mut self.added);
+        let text = install(self.stage.file, &self.keyword("RUN"), installer, &names).replace("\r\n", "\n");
+        self.add(text, format!("Files of the image need these packages: {}.", names.join(", ")));
+    }
+
+    /// Whether a step still installs packages.
+    pub(in crate::rewrite::split) fn installs(&self, at: usize) -> bool {
+        let Some(Kind::Run(works)) = self.steps.list.get(at).map(|step| &step.kind) else { return false };
+        let Some(run) = self.steps.run(at) else { return false };
+        works.contains(&Work::Install)
+            && run.commands.iter().zip(works).any(|(command, work)| {
+                *work == Work::Install
+                    && Call::of(command).is_some_and(|call| {
+                        let packages = super::super::shell::package_words(&call);
+                        packages
+                            .iter()
+                            .any(|word| !self.dropped.contains(super::super::shell::package_name(&word.text)))
+                    })
+            })
+    }
+
+    /// A `RUN` that cannot be edited: repeated unchanged or not at all.
+    pub(super) fn run_opaque(&mut self, at: usize) {
+        let step = &self.steps.list[at];
+        if step.makes() && !step.installs() {
+            return;
+        }
+        if step.compiles {
+            self.by_hand.push(format!(
+                "line {} installs packages and compiles in an unsupported form: repeat the part that the final stage needs",
+                self.steps.scene.line(step.place)
+            ));
+            return;
+        }
+        self.flush_folder(at);
+        self.run_as_now();
+        self.add(self.text(at), "Repeated: needed at run time.");
+        self.cover_step(at, |_| true);
+        self.repeated.insert(at);
+        self.alive.insert(at);
+    }
+
+    pub(super) fn run(&mut self, at: usize, works: &[Work]) {
+        let step = &self.steps.list[at];
+        let Some(run) = self.steps.run(at) else { return };
+        if self.steps.is_opaque(at) {
+            self.run_opaque(at);
+            return;
+        }
+        let making = step.makes();
+        let installs = self.installs(at);
+        let added = if installs { std::mem::take(&mut self.added) } else { Vec::new() };
+        let hoisted = self.hoisted(at);
+        let sources = if making && installs && self.sets_up_sources(at) {
+            works.iter().rposition(|work| *work == Work::Install).unwrap_or_default()
+        } else {
+            0
+        };
+        // Alone it is worth a line only where there is something to remove.
+        let removes = !making
+            && (works.iter().any(|work| !matches!(work, Work::Remove | Work::Shell | Work::Manage))
+                || !self.removes_nothing(at));
+        let stays = |place: usize| {
+            let (Some(work), Some(command)) = (works.get(place), run.commands.get(place)) else {
+                return false;
+            };
+            if hoisted.contains(&place) {
+                return false;
+            }
+            match work {
+                Work::Users => true,
+                Work::Owner => !making && !self.is_handled(at, place) && !self.is_about_nothing(at, place),
+                Work::Install => installs,
+                Work::Manage => !making || installs,
+                // What sets up the source of packages goes before their installation.
+                Work::Other | Work::Configure if place < sources => true,
+                Work::Configure if making => configures(command),
+                Work::Configure => true,
+                Work::Remove => removes || installs,
+                Work::Shell => {
+                    !making || (installs && Call::of(command).is_none_or(|call| call.program != "cd"))
+                }
+                _ => false,
+            }
+        };
+        let changes =
+            (0..works.len()).any(|place| matches!(works[place], Work::Owner | Work::Remove) && stays(place));
+        let file = self.stage.file;
+        let Some(instruction) = file.instructions.get(step.place) else { return };
+        let trim = Trim {
+            file,
+            instruction,
+            run,
+            works,
+            dropped: self.dropped,
+            added: &added,
+            extra: &[],
+            stays: &stays,
+            lean: true,
+        };
+        let Some(text) = trim.text() else {
+            self.added = added;
+            return;
+        };
+        if changes {
+            self.alive.insert(at);
+        }
+        let names = works.iter().zip(&run.commands).filter(|(work, _)| **work == Work::Install);
+        let calls: Vec<Call<'_>> = names.filter_map(|(_, command)| Call::of(command)).collect();
+        let packages = calls.iter().flat_map(super::super::shell::package_words);
+        let unknown: Vec<&str> = packages
+            .map(|word| word.text.as_str())
+            .filter(|word| !super::super::shell::is_package_word(word))
+            .collect();
+        if installs && !unknown.is_empty() {
+            self.by_hand.push(format!(
+                "line {} installs {}: which of these packages the final stage needs, and their size, is unknown",
+                self.steps.scene.line(step.place),
+                unknown.join(", ")
+            ));
+        }
+        let reason = if installs && added.is_empty() {
+            "Repeated without the packages that only the build needs.".to_owned()
+        } else if installs {
+            format!(
+                "Repeated without the packages that only the build needs, and with those that files of the image need: {}.",
+                added.join(", ")
+            )
+        } else {
+            "Repeated: its effect is not copied from the build stage.".to_owned()
+        };
+        let relative = !text.contains(" /");
+        if relative {
+            self.flush_folder(at);
+        }
+        self.run_as_now();
+        self.add(text, reason);
+        if !making {
+            self.repeated.insert(at);
+            self.cover_step(at, |fate| fate != FileDisposition::Installed);
+        }
+    }
+
+    /// An instruction after the new lines: it stays in place.
+    pub(super) fn stays(&mut self, at: usize) {
+        let step = &self.steps.list[at];
+        match &step.kind {
+            Kind::Setting => {}
+            Kind::Context | Kind::FromStage => {
+                if let Some((place, flag)) = self.owner_flag(at) {
+                    self.edits.push((
+                        place..place,
+                        flag,
+                        "Sets the owner on copy; a RUN did so by storing the files again.".to_owned(),
+                    ));
+                }
+                self.cover_step(at, |_| true);
+            }
+            Kind::Run(works) => {
+                self.stays_run(at, works);
+                self.cover_step(at, |_| true);
+            }
+        }
+    }
+
+    /// Whether a `RUN` only removes files in the working directory: build leftovers, which are not copied.
+    pub(super) fn cleans_up(&self, at: usize, works: &[Work]) -> bool {
+        let Some(run) = self.steps.run(at) else { return false };
+        let relative = |command: &ShellCommand| {
+            Call::of(command).is_none_or(|call| call.words.iter().all(|word| !word.text.contains(['/', '$'])))
+        };
+        works.contains(&Work::Remove)
+            && works.iter().all(|work| matches!(work, Work::Remove | Work::Shell))
+            && run.commands.iter().all(relative)
+            && self.removes_nothing(at)
+    }
+
+    pub(super) fn stays_run(&mut self, at: usize, works: &[Work]) {
+        let step = &self.steps.list[at];
+        if self.cleans_up(at, works) {
+            if let Some(span) = self.steps.scene.whole(step.place) {
+                let why = "The files that this removes stay in the build stage.".to_owned();
+                self.edits.push((span, String::new(), why));
+            }
+            return;
+        }
+        let Some(run) = self.steps.run(at).filter(|_| !self.steps.is_opaque(at)) else {
+            self.alive.insert(at);
+            return;
+        };
+        let hoisted = self.hoisted(at);
+        let added = if self.installs(at) { std::mem::take(&mut self.added) } else { Vec::new() };
+        let stays = |place: usize| !(self.is_handled(at, place) || hoisted.contains(&place));
+        let is_alive =
+            (0..works.len()).any(|place| matches!(works[place], Work::Owner | Work::Remove) && stays(place));
+        let file = self.stage.file;
+        let Some(instruction) = file.instructions.get(step.place) else { return };
+        let extra: Vec<Edit> = self.tidied.within(&instruction.span).cloned().collect();
+        let changes =
+            (0..run.commands.len()).any(|place| !stays(place)) || step.installs() || !extra.is_empty();
+        if !changes {
+            self.alive.extend(is_alive.then_some(at));
+            return;
+        }
+        let trim = Trim {
+            file,
+            instruction,
+            run,
+            works,
+            dropped: self.dropped,
+            added: &added,
+            extra: &extra,
+            stays: &stays,
+            lean: true,
+        };
+        let before = self.text(at);
+        let text = trim.text();
+        self.alive.extend((is_alive && text.is_some()).then_some(at));
+        match text {
+            Some(text) if text != before => {
+                let span = instruction.span.start..instruction.span.start + before.len();
+                self.edits.push((
+                    span,
+                    text,
+                    "Without commands for the build and those that the lines above replace.".to_owned(),
+                ));
+            }
+            Some(_) => {}
+            None => {
+                if let Some(span) = self.steps.scene.whole(step.place) {
+                    self.edits.push((
+                        span,
+                        String::new(),
+                        "Replaced by COPY --chown and the lines above.".to_owned(),
+                    ));
+                }
+            }
+        }
+    }
+}
