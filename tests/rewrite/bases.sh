@@ -121,7 +121,7 @@ make_tools() { # CASE...
     local name image host
     while read -r name image host; do
         if [[ -d $cache/registry/docker/registry/v2/repositories/${image%%:*} ]]; then continue; fi
-        if ! (cd "$here/cases" && cat "${@/%//Dockerfile}") | grep -q "$image"; then continue; fi
+        if ! (cd "$here/cases" && grep -q "$image" "${@/%//Dockerfile}"); then continue; fi
         cp -r "$here/bases" "$work/context"
         if [[ $name == uv ]]; then
             python3 "$here/wheels.py" programs "$cache"/wheels/uv-*.whl "$work/context"
