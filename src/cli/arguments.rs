@@ -12,6 +12,7 @@ use super::gpu_arguments::{GpuArguments, GpuPlan};
 use super::plan::PlanArguments;
 use super::reading::{Choice, How, ReadPlan, Reading};
 use super::tags::{TagsArguments, TagsPlan};
+use super::terminal::{Color, TextArguments};
 use crate::base::Platform;
 use crate::cache::Cache;
 use crate::report::{self, CompareFormat};
@@ -96,7 +97,7 @@ enum Command {
 /// Output format of commands with text and JSON output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Format {
-    /// Human-readable, 80 columns
+    /// Human-readable
     Text,
     /// Machine-readable
     Json,
@@ -117,6 +118,8 @@ struct ReportArguments {
     /// Dockerfile the image was built from, - for stdin [default: reconstructed from the image history]
     #[arg(long, value_name = "FILE")]
     dockerfile: Option<PathBuf>,
+    #[command(flatten)]
+    text: TextArguments,
 }
 
 #[derive(Args)]
@@ -160,7 +163,7 @@ struct CheckArguments {
 /// Output format of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum CompareFormatName {
-    /// Human-readable, 80 columns
+    /// Human-readable
     Text,
     /// Machine-readable, complete
     Json,
@@ -203,6 +206,9 @@ struct CompareArguments {
     /// Do not redact values that look like secrets
     #[arg(long)]
     show_secrets: bool,
+    /// When to use colors
+    #[arg(long, value_enum, default_value = "auto", value_name = "WHEN")]
+    color: Color,
 }
 
 /// The command to run and its options.
@@ -260,6 +266,7 @@ pub struct ReportPlan {
     pub(super) output: Option<PathBuf>,
     pub(super) show_secrets: bool,
     pub(super) dockerfile: Option<PathBuf>,
+    pub(super) text: TextArguments,
 }
 
 /// Output of `cutaway dockerfile`.
@@ -300,6 +307,7 @@ pub struct ComparePlan {
     pub(super) output: Option<PathBuf>,
     pub(super) config: Option<PathBuf>,
     pub(super) show_secrets: bool,
+    pub(super) text: TextArguments,
 }
 
 /// A subcommand, for error messages.
@@ -327,6 +335,7 @@ pub fn parse() -> Result<Plan, ExitCode> {
             output: arguments.output,
             show_secrets: arguments.show_secrets,
             dockerfile: arguments.dockerfile,
+            text: arguments.text,
         }),
         Some(Command::Dockerfile(arguments)) => Plan::Dockerfile(DockerfilePlan {
             read: arguments.reading.plan(),
@@ -353,6 +362,7 @@ pub fn parse() -> Result<Plan, ExitCode> {
             output: arguments.output,
             config: arguments.config,
             show_secrets: arguments.show_secrets,
+            text: TextArguments::whole(arguments.color),
         }),
         #[cfg(feature = "gpu")]
         Some(Command::Gpu(arguments)) => Plan::Gpu(arguments.plan()),

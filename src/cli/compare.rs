@@ -18,7 +18,7 @@ use crate::base::redact;
 use crate::compare::{Comparison, compare as compare_images};
 use crate::findings::policy::{Compared, Date, Policy};
 use crate::jobs::{CancelToken, Progress};
-use crate::report::{CompareFormat, CompareReport, Options, WarningLine};
+use crate::report::{CompareFormat, CompareReport, Options, WarningLine, compare_to_text};
 use crate::source::{Reference, Select, Transport, is_json};
 
 /// A JSON document was given instead of an image.
@@ -130,7 +130,11 @@ fn judge(
 /// Prints the comparison. The verdict goes to stdout with `-o`, else to stderr unless the format is text.
 fn print(plan: &ComparePlan, report: &CompareReport) -> anyhow::Result<()> {
     let output = plan.output.as_deref();
-    write(plan.format.write(report).as_bytes(), output)?;
+    let text = match plan.format {
+        CompareFormat::Text => compare_to_text(report, plan.text.style(output)),
+        format => format.write(report),
+    };
+    write(text.as_bytes(), output)?;
     let verdict = report.verdict_line();
     if output.is_some() {
         write(format!("{verdict}\n").as_bytes(), None)?;

@@ -40,7 +40,7 @@ impl ReportFormatArguments {
 /// Output format of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ReportFormat {
-    /// Human-readable, 80 columns
+    /// Human-readable: a summary on a terminal, all sections elsewhere
     Text,
     /// Machine-readable, complete; can be opened again
     Json,

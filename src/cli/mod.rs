@@ -26,6 +26,7 @@ mod run;
 mod saved;
 mod schema;
 mod tags;
+mod terminal;
 
 pub use arguments::{Plan, WindowPlan, parse};
 pub use run::{catalog, run, without_window};

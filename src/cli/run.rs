@@ -24,6 +24,7 @@ use super::reading::ReadPlan;
 use super::saved::{SavedFileError, saved};
 use super::schema::schema;
 use super::tags::tags;
+use super::terminal::TextArguments;
 use crate::analysis::{self, Analysis, AnalysisError, analyze};
 use crate::base::size::{grouped, human};
 use crate::base::text::printable;
@@ -35,7 +36,7 @@ use crate::findings;
 use crate::findings::policy::{Policy, PolicyError};
 use crate::jobs::{CancelToken, Progress, both};
 use crate::report::page::Part;
-use crate::report::{self, Format, Report, WarningLine};
+use crate::report::{self, Format, Report, WarningLine, report_page, to_text};
 use crate::rewrite::RewriteError;
 use crate::source::{Reference, engine, registry};
 
@@ -79,6 +80,7 @@ pub fn without_window(plan: &WindowPlan, reason: &str) -> ExitCode {
         output: None,
         show_secrets: false,
         dockerfile: None,
+        text: TextArguments::default(),
     }))
 }
 
@@ -168,7 +170,12 @@ fn report(plan: &ReportPlan) -> anyhow::Result<ExitCode> {
         Some(report) => report,
         None => report_of_image(plan)?,
     };
-    write(plan.format.write(&report, &Part::ALL).as_bytes(), plan.output.as_deref())?;
+    let output = plan.output.as_deref();
+    let text = match plan.format {
+        Format::Text => to_text(&report_page(&report), plan.text.style(output)),
+        format => format.write(&report, &Part::ALL),
+    };
+    write(text.as_bytes(), output)?;
     // The text report lists the warnings; otherwise they go to a terminal, or to stderr with -v.
     let unseen = plan.output.is_some() || plan.format != Format::Text;
     if plan.read.verbose || (unseen && io::stderr().is_terminal()) {

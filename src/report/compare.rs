@@ -24,11 +24,12 @@ pub use text::compare_to_text;
 use super::html::to_html;
 use super::json::to_json;
 use super::markdown::to_markdown;
+use super::text::TextStyle;
 
 /// Output format of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CompareFormat {
-    /// Human-readable, 80 columns; the last line is the verdict.
+    /// Human-readable; the last line is the verdict.
     Text,
     /// Machine-readable, schema `cutaway.compare/1`.
     Json,
@@ -55,7 +56,7 @@ impl CompareFormat {
     /// Writes a comparison.
     pub fn write(self, report: &CompareReport) -> String {
         match self {
-            Self::Text => compare_to_text(report),
+            Self::Text => compare_to_text(report, TextStyle::default()),
             Self::Json => to_json(report),
             Self::Markdown => to_markdown(&compare_page(report)),
             Self::Html => to_html(&compare_page(report)),

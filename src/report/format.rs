@@ -8,12 +8,12 @@ use super::model::Report;
 use super::page::Part;
 use super::sarif::to_sarif;
 use super::sections::page;
-use super::text::to_text;
+use super::text::{TextStyle, to_text};
 
 /// What a report is written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
-    /// For people, 80 columns.
+    /// For people, on a terminal or in a log.
     Text,
     /// For scripts, schema `cutaway.report/1`.
     Json,
@@ -42,13 +42,13 @@ impl Format {
 
     /// Whether parts can be left out: the others are always whole.
     pub const fn has_parts(self) -> bool {
-        matches!(self, Self::Markdown | Self::Html)
+        matches!(self, Self::Text | Self::Markdown | Self::Html)
     }
 
     /// Writes a report. Only those formats that have parts look at `parts`.
     pub fn write(self, report: &Report, parts: &[Part]) -> String {
         match self {
-            Self::Text => to_text(report),
+            Self::Text => to_text(&page(report).only(parts), TextStyle::default()),
             Self::Json => to_json(report),
             Self::Markdown => to_markdown(&page(report).only(parts)),
             Self::Html => to_html(&page(report).only(parts)),

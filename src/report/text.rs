@@ -1,233 +1,204 @@
-//! The report for people, in 80 columns, sizes first.
+//! Writes a page as text, for terminals and files.
 
-use std::fmt::Write as _;
+mod brief;
+mod table;
+mod wrap;
 
-use super::model::{LayerLine, Report};
-use crate::base::size::{grouped, human, human_or_dash};
-use crate::base::text::{elide_end, elide_middle, printable};
+use anstyle::{AnsiColor, Style};
 
+use super::page::{Block, Chart, Line, Page, Part, Section, Tone};
+use super::sections::finding_summary;
+use crate::base::size::human;
+use crate::base::text::{elide_end, elide_middle};
+pub(super) use wrap::wrap;
+
+/// Columns of text that is not written to a terminal.
 pub(super) const WIDTH: usize = 80;
-/// Layers, files and warnings beyond these are counted; JSON has them all.
-const MOST_LAYERS: usize = 200;
-const MOST_WARNINGS: usize = 50;
+/// Before the lines of a section.
+const INDENT: usize = 2;
+/// Names of facts are aligned up to this width.
+const FACT_NAME: usize = 16;
+/// Characters of a full bar.
+const BAR: usize = 24;
 
-/// The report as text. Nothing in it can steer a terminal.
-pub fn to_text(report: &Report) -> String {
-    let mut out = String::new();
-    // Writing to a String cannot fail.
-    write_all(&mut out, report).ok();
-    out
+/// Layout of a page as text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TextStyle {
+    /// Columns.
+    pub width: usize,
+    /// Whether ANSI colours are used.
+    pub color: bool,
+    /// Whether only the summary and the first rows of the most important sections are written.
+    pub brief: bool,
 }
 
-fn write_all(out: &mut String, report: &Report) -> std::fmt::Result {
-    head(out, report)?;
-    totals(out, report)?;
-    layers(out, report)?;
-    super::text_findings::write(out, report)?;
-    super::text_compatibility::write(out, report)?;
-    super::text_rewrite::write(out, report)?;
-    super::text_cuda::write(out, report)?;
-    largest(out, report)?;
-    warnings(out, report)
+impl Default for TextStyle {
+    fn default() -> Self {
+        Self { width: WIDTH, color: false, brief: false }
+    }
 }
 
-fn head(out: &mut String, report: &Report) -> std::fmt::Result {
-    let image = &report.image;
-    let name = image.tags.first().unwrap_or(&image.reference);
-    writeln!(out, "{}", elide_middle(&printable(name), WIDTH))?;
-    let mut facts = vec![printable(&image.source)];
-    if let Some(platform) = &image.platform {
-        let parts = [Some(&platform.os), Some(&platform.architecture), platform.variant.as_ref()];
-        facts.push(printable(&parts.into_iter().flatten().cloned().collect::<Vec<_>>().join("/")));
+/// A page as text. Contains no control characters but line ends and, with `color`, ANSI colours.
+pub fn to_text(page: &Page, style: TextStyle) -> String {
+    let mut writer = Writer { out: String::new(), style };
+    if style.brief {
+        writer.page(&brief::brief(page))
+    } else {
+        writer.page(page)
     }
-    if let Some(created) = &image.created {
-        facts.push(format!("created {}", printable(created)));
+    writer.out
+}
+
+/// Writes the blocks of a page one after the other.
+struct Writer {
+    out: String,
+    style: TextStyle,
+}
+
+impl Writer {
+    fn page(&mut self, page: &Page) {
+        let width = self.style.width;
+        self.line(0, Tone::Strong, &elide_middle(&page.title, width));
+        self.paragraph(0, Tone::Weak, &page.facts.join(", "));
+        if !page.lead.is_empty() {
+            self.out.push('\n');
+        }
+        page.lead.iter().for_each(|one| self.paragraph(0, one.tone, &one.text));
+        page.sections.iter().for_each(|one| self.section(one));
     }
-    writeln!(out, "{}", elide_end(&facts.join(", "), WIDTH))?;
-    for (what, digest) in [("manifest", &image.manifest_digest), ("config", &image.config_digest)] {
-        if let Some(digest) = digest {
-            writeln!(out, "{what:<8} {digest}")?;
+
+    fn section(&mut self, section: &Section) {
+        let title = section.part.title();
+        self.out.push('\n');
+        let head = match section.note.as_str() {
+            "" => title.to_owned(),
+            note => format!("{title}: {note}"),
+        };
+        self.line(0, Tone::Strong, &elide_end(&head, self.style.width));
+        self.blocks(section.part, &section.blocks);
+    }
+
+    fn blocks(&mut self, part: Part, list: &[Block]) {
+        let mut before: Option<&Block> = None;
+        for block in list {
+            let is_apart = match block {
+                Block::Heading(_) | Block::Chart(_) => true,
+                Block::Fold(_, inside) => !is_code(inside),
+                Block::Table(_) => {
+                    before.is_some_and(|before| !matches!(before, Block::Line(_) | Block::Heading(_)))
+                }
+                Block::Line(_) | Block::Facts(_) | Block::Code(..) => false,
+            };
+            if is_apart {
+                self.out.push('\n');
+            }
+            self.block(part, block);
+            before = Some(block);
         }
     }
-    if let Some(config) = &image.config {
-        let words = |words: &Option<Vec<String>>| words.as_ref().map(|words| words.join(" "));
-        let lines = [
-            ("starts", words(&config.entrypoint)),
-            ("with", words(&config.cmd)),
-            ("in", config.working_dir.clone()),
-            ("as", config.user.clone()),
-        ];
-        for (what, text) in lines {
-            if let Some(text) = text.filter(|text| !text.is_empty()) {
-                writeln!(out, "{what:<8} {}", elide_end(&printable(&text), WIDTH - 9))?;
+
+    fn block(&mut self, part: Part, block: &Block) {
+        match block {
+            Block::Line(line) => self.paragraph(INDENT, line.tone, &line.text),
+            Block::Heading(text) => self.paragraph(INDENT, Tone::Strong, text),
+            Block::Facts(facts) => self.facts(facts),
+            Block::Chart(chart) => self.chart(chart),
+            Block::Table(table) => {
+                // Rows of findings have their question or reason below; other details are in the JSON report.
+                let below = |details: &[Block]| match part {
+                    Part::Findings if !self.style.brief => finding_summary(details).cloned(),
+                    _ => None,
+                };
+                let text = table::write(table, self.style, &below);
+                self.out += &text;
+            }
+            // `cutaway dockerfile` prints it, ready for use, and with --diff the changes.
+            Block::Fold(title, inside) if is_code(inside) => {
+                if matches!(inside[..], [Block::Code("dockerfile", _)]) {
+                    self.paragraph(INDENT, Tone::Plain, &format!("{title}: run `cutaway dockerfile IMAGE`"));
+                }
+            }
+            Block::Fold(title, inside) => {
+                self.paragraph(INDENT, Tone::Strong, title);
+                self.blocks(part, inside);
+            }
+            Block::Code(_, text) => {
+                let width = self.style.width - INDENT;
+                text.lines().for_each(|line| self.line(INDENT, Tone::Plain, &elide_end(line, width)));
             }
         }
     }
-    Ok(())
+
+    /// Names and values in two columns; a name that is repeated stands once.
+    fn facts(&mut self, facts: &[(String, Line)]) {
+        let longest = facts.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0).min(FACT_NAME);
+        let mut before = None;
+        for (name, value) in facts {
+            let shown = if before == Some(name) { "" } else { name };
+            before = Some(name);
+            let indent = INDENT + longest + 2;
+            let lines = wrap(&value.text, self.style.width - indent);
+            for (number, line) in lines.iter().enumerate() {
+                let name = if number == 0 { shown } else { "" };
+                let line = self.paint(value.tone, &elide_end(line, self.style.width - indent));
+                self.out += &format!("{:INDENT$}{:<longest$}  {line}\n", "", elide_end(name, longest));
+            }
+        }
+    }
+
+    fn chart(&mut self, chart: &Chart) {
+        let total = chart.total();
+        self.paragraph(INDENT, Tone::Strong, &format!("{}: {}", chart.title, human(total)));
+        let parts = chart.parts.iter().filter(|part| part.bytes > 0);
+        let names = parts.clone().map(|part| part.name.chars().count()).max().unwrap_or(0).min(FACT_NAME * 2);
+        for part in parts {
+            let (name, bytes, share) = (elide_end(&part.name, names), human(part.bytes), chart.share(part));
+            let bar = "#".repeat(bar_length(part.bytes, total));
+            self.out += &format!("{:INDENT$}{bytes:>10}  {name:<names$}  {share:>12}  {bar}\n", "");
+        }
+    }
+
+    /// Lines of at most the width, those after the first moved in; a word that is longer is cut.
+    fn paragraph(&mut self, indent: usize, tone: Tone, text: &str) {
+        for (number, line) in wrap(text, self.style.width - indent - INDENT).iter().enumerate() {
+            let indent = if number == 0 { indent } else { indent + INDENT };
+            self.line(indent, tone, &elide_end(line, self.style.width - indent));
+        }
+    }
+
+    fn line(&mut self, indent: usize, tone: Tone, text: &str) {
+        if !text.is_empty() {
+            let text = self.paint(tone, text);
+            self.out += &format!("{:indent$}{text}", "");
+        }
+        self.out.push('\n');
+    }
+
+    fn paint(&self, tone: Tone, text: &str) -> String {
+        paint(self.style, tone, text)
+    }
 }
 
-fn totals(out: &mut String, report: &Report) -> std::fmt::Result {
-    let totals = &report.totals;
-    let note = if totals.complete { "" } else { " (incomplete: see the warnings)" };
-    writeln!(out, "\nSizes{note}")?;
-    let mut line = |bytes: Option<u64>, what: &str, meaning: &str| {
-        writeln!(out, "{:>10}  {what:<13} {meaning}", human_or_dash(bytes))
+/// Whether a fold has nothing but text to copy.
+fn is_code(blocks: &[Block]) -> bool {
+    blocks.iter().all(|block| matches!(block, Block::Code(..)))
+}
+
+/// At least one character, so that no part disappears.
+fn bar_length(part: u64, whole: u64) -> usize {
+    let share = u128::from(part) * BAR as u128 / u128::from(whole.max(1));
+    usize::try_from(share).unwrap_or(BAR).clamp(1, BAR)
+}
+
+fn paint(layout: TextStyle, tone: Tone, text: &str) -> String {
+    let color = |color: AnsiColor| Style::new().fg_color(Some(color.into()));
+    let style = match tone {
+        Tone::Plain => Style::new(),
+        Tone::Strong => Style::new().bold(),
+        Tone::Weak => Style::new().dimmed(),
+        Tone::Good | Tone::Added => color(AnsiColor::Green),
+        Tone::Unsure | Tone::Changed => color(AnsiColor::Yellow),
+        Tone::Bad | Tone::Removed => color(AnsiColor::Red),
     };
-    let noun = if totals.layers == 1 { "layer" } else { "layers" };
-    let layers = format!("{} {noun} as stored, transferred by a first pull", totals.layers);
-    line(totals.compressed_bytes, "compressed", &layers)?;
-    line(totals.uncompressed_bytes, "uncompressed", "tar streams of the layers")?;
-    line(totals.content_bytes, "content", "regular files of all layers")?;
-    let noun = if totals.merged_files == Some(1) { "file" } else { "files" };
-    let files = totals.merged_files.map_or_else(|| "–".to_owned(), grouped);
-    line(totals.merged_bytes, "merged", &format!("visible in the container: {files} {noun}"))?;
-    let efficiency = totals
-        .efficiency
-        .map_or_else(String::new, |efficiency| format!(", efficiency {:.1} %", floor_percent(efficiency)));
-    line(totals.wasted_bytes, "wasted", &format!("not visible in the container{efficiency}"))
-}
-
-/// Tenths of a percent, rounded down: 100 % means no waste.
-pub(super) fn floor_percent(ratio: f64) -> f64 {
-    (ratio * 1000.0).floor() / 10.0
-}
-
-fn layers(out: &mut String, report: &Report) -> std::fmt::Result {
-    writeln!(out, "\nLayers, bottom first")?;
-    writeln!(out, "{:>10} {:>8} {:>8} {:>7}   #  instruction", "compressed", "content", "wasted", "files")?;
-    for layer in report.layers.iter().take(MOST_LAYERS) {
-        writeln!(
-            out,
-            "{:>10} {:>8} {:>8} {:>7} {:>3}  {}",
-            human_or_dash(layer.compressed_bytes),
-            human_or_dash(layer.content_bytes),
-            human_or_dash(layer.wasted_bytes),
-            layer.files.map_or_else(|| "–".into(), grouped),
-            layer.index,
-            elide_end(&instruction(layer), WIDTH - 42),
-        )?;
-    }
-    more(out, report.layers.len(), MOST_LAYERS, "layers")?;
-    for layer in report.layers.iter().take(MOST_LAYERS) {
-        if let Some(table) = &layer.toc {
-            let (number, format) = (layer.index, printable(&table.format));
-            let (fetched, all) = (human(table.fetched_bytes), human_or_dash(layer.compressed_bytes));
-            writeln!(
-                out,
-                "  layer {number} by its table of contents ({format}): {fetched} of {all} fetched"
-            )?;
-        } else if let (None, Some(bytes)) = (layer.compressed_bytes, layer.claimed_bytes) {
-            writeln!(out, "  layer {}: {} compressed, claimed by the manifest", layer.index, human(bytes))?;
-        }
-    }
-    Ok(())
-}
-
-/// The instruction without the shell that every RUN has, or the digest where there is none.
-fn instruction(layer: &LayerLine) -> String {
-    let text = match &layer.created_by {
-        Some(text) => short_instruction(text),
-        None => layer.diff_id.clone().or_else(|| layer.digest.clone()).unwrap_or_default(),
-    };
-    printable(&text.split_whitespace().collect::<Vec<_>>().join(" "))
-}
-
-/// An instruction as one reads it in a Dockerfile: no `/bin/sh -c`, no `#(nop)`, no `# buildkit`.
-pub fn short_instruction(created_by: &str) -> String {
-    let text = created_by.trim().trim_end_matches("# buildkit").trim_end();
-    if let Some(nop) = text.strip_prefix("/bin/sh -c #(nop)") {
-        return nop.trim_start().to_owned();
-    }
-    let command = text.strip_prefix("RUN ").unwrap_or(text);
-    match command.find("/bin/sh -c ") {
-        // Build arguments may precede the shell: `|1 A=b /bin/sh -c …`.
-        Some(place) if place == 0 || command.starts_with('|') => {
-            format!("RUN {}", command[place + "/bin/sh -c ".len()..].trim_start())
-        }
-        _ => text.to_owned(),
-    }
-}
-
-fn largest(out: &mut String, report: &Report) -> std::fmt::Result {
-    if report.largest_files.is_empty() {
-        return Ok(());
-    }
-    writeln!(out, "\nLargest files in the merged view")?;
-    writeln!(out, "{:>10}  layer  path", "size")?;
-    for file in &report.largest_files {
-        writeln!(
-            out,
-            "{:>10}  {:>5}  {}",
-            human(file.bytes),
-            file.layer,
-            elide_middle(&file.path, WIDTH - 19)
-        )?;
-    }
-    Ok(())
-}
-
-fn warnings(out: &mut String, report: &Report) -> std::fmt::Result {
-    if report.warnings.is_empty() {
-        return Ok(());
-    }
-    writeln!(out, "\nWarnings")?;
-    for warning in report.warnings.iter().take(MOST_WARNINGS) {
-        let text =
-            format!("{}: {}: {}", warning.code, printable(&warning.subject), printable(&warning.message));
-        for (number, line) in wrap(&text, WIDTH - 4).into_iter().enumerate() {
-            writeln!(out, "{}{line}", if number == 0 { "  " } else { "    " })?;
-        }
-    }
-    more(out, report.warnings.len(), MOST_WARNINGS, "warnings")
-}
-
-pub(super) fn more(out: &mut String, all: usize, shown: usize, what: &str) -> std::fmt::Result {
-    if all > shown {
-        writeln!(out, "  {} more {what}: see --format json", all - shown)?;
-    }
-    Ok(())
-}
-
-pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
-    let mut lines = Vec::new();
-    let mut line = String::new();
-    for word in text.split(' ') {
-        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > width {
-            lines.push(std::mem::take(&mut line));
-        }
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
-    }
-    lines.push(line);
-    lines
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{floor_percent, short_instruction};
-
-    #[test]
-    fn instructions_read_like_a_dockerfile() {
-        let cases = [
-            ("/bin/sh -c #(nop)  ENV A=b", "ENV A=b"),
-            ("/bin/sh -c #(nop) ADD file:abc in / ", "ADD file:abc in /"),
-            ("RUN /bin/sh -c apt-get update # buildkit", "RUN apt-get update"),
-            ("RUN |1 A=b /bin/sh -c make # buildkit", "RUN make"),
-            ("|1 A=b /bin/sh -c make", "RUN make"),
-            ("/bin/sh -c make", "RUN make"),
-            ("COPY a /b # buildkit", "COPY a /b"),
-            ("bazel build //x", "bazel build //x"),
-        ];
-        for (text, shown) in cases {
-            assert_eq!(short_instruction(text), shown);
-        }
-    }
-
-    #[test]
-    fn a_hundred_percent_means_no_waste() {
-        assert!((floor_percent(0.9999) - 99.9).abs() < 1e-9);
-        assert!((floor_percent(1.0) - 100.0).abs() < 1e-9);
-    }
+    if layout.color && !text.is_empty() { format!("{style}{text}{style:#}") } else { text.to_owned() }
 }

@@ -102,7 +102,7 @@ fn without_a_display_the_report_of_the_image_is_printed_and_the_reason_told() {
         let (out, err) =
             (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
         assert_eq!(output.status.code(), Some(0), "{err}");
-        assert!(out.contains(name) && out.contains("Layers, bottom first"), "{out}");
+        assert!(out.contains(name) && out.contains("\nLayers: "), "{out}");
         assert_eq!(err.lines().count(), 1, "{err}");
         assert!(err.contains("cannot open a window"), "{err}");
     }
@@ -116,6 +116,71 @@ fn text_fits_in_80_columns() {
             assert!(line.chars().count() <= 80, "{line}");
         }
     }
+}
+
+#[test]
+fn text_has_colors_only_where_they_are_asked_for() {
+    let text = |arguments: &[&str], variables: &[(&str, &str)]| {
+        let mut program = program(&[&["report", "sample:devel"], arguments].concat());
+        let output = program.envs(variables.iter().copied()).output().unwrap();
+        assert_eq!(output.status.code(), Some(0));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    // Neither a file nor a pipe is a terminal.
+    let plain = text(&[], &[]);
+    assert!(!plain.contains('\u{1b}'), "{plain}");
+    assert_eq!(plain, text(&["--color", "never", "--full"], &[]));
+    assert_eq!(plain, text(&[], &[("NO_COLOR", "1")]));
+    let colored = text(&["--color", "always"], &[("NO_COLOR", "1")]);
+    assert!(colored.contains("\u{1b}[32m") && colored.contains("\u{1b}[0m"), "{colored}");
+    let mut without = String::new();
+    for (number, part) in colored.split('\u{1b}').enumerate() {
+        without += if number == 0 { part } else { part.split_once('m').unwrap().1 };
+    }
+    assert_eq!(without, plain);
+    let place = Place::new();
+    let file = place.path("report.txt");
+    assert_eq!(text(&["-o", &file], &[]), "");
+    assert_eq!(fs::read_to_string(&file).unwrap(), plain);
+}
+
+#[test]
+fn a_terminal_gets_a_summary_in_its_width_that_fits_a_screen_and_a_half() {
+    let shown = |columns: u16, rest: &str| {
+        let command = format!(
+            "stty cols {columns} rows 40; exec '{}' report sample:devel{rest}",
+            env!("CARGO_BIN_EXE_cutaway")
+        );
+        let output = Command::new("script")
+            .args(["-qec", &command, "/dev/null"])
+            .env("TERM", "xterm")
+            .env("CUTAWAY_NO_CACHE", "1")
+            .output()
+            .expect("script of util-linux");
+        String::from_utf8(output.stdout).unwrap().replace('\r', "")
+    };
+    let plain = |text: &str| {
+        let parts = text.split('\u{1b}').enumerate();
+        let parts =
+            parts.map(|(number, part)| if number == 0 { part } else { part.split_once('m').unwrap().1 });
+        parts.collect::<String>()
+    };
+    for columns in [80, 120] {
+        let text = shown(columns, "");
+        assert!(text.contains("\u{1b}[1m"), "{text}");
+        let text = plain(&text);
+        let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
+        assert!(widest <= usize::from(columns) && widest > usize::from(columns) - 20, "{widest}\n{text}");
+        assert!(text.lines().count() <= 60, "{text}");
+        // The answer first: sizes, what can go, the best proposal, whether it runs.
+        let head: Vec<&str> = text.lines().take(16).collect();
+        for words in ["compressed", "removable", "Proposed Dockerfile", "runs on"] {
+            assert!(head.iter().any(|line| line.contains(words)), "{words}: {text}");
+        }
+        assert!(text.contains("--full"), "{text}");
+    }
+    assert!(plain(&shown(80, " --full")).contains("\nPackages: "));
+    assert!(!shown(80, " --color never").contains('\u{1b}'));
 }
 
 fn image_with_secrets() -> Image {

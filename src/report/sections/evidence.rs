@@ -3,8 +3,8 @@
 use super::make::{cell, count, fact, name, number, one_line, path, paths, prose, row, some, table, text};
 use crate::base::size::{grouped, human};
 use crate::report::findings::{FindingLine, LayerShare};
+use crate::report::instruction::short_instruction;
 use crate::report::page::{Block, Line, Tone};
-use crate::report::text::short_instruction;
 
 /// Statements of a proof: the rules write fewer.
 const PROOF: usize = 6;
@@ -19,10 +19,26 @@ const INSTRUCTION: usize = 140;
 /// Paths: enough to find the place; the JSON report has all.
 const PATHS: usize = 8;
 
+/// Names of the two facts that come first.
+const WHY: &str = "Why";
+const QUESTION: &str = "Question";
+
+/// The question of a finding, or its reason, from the evidence.
+pub(in crate::report) fn summary(evidence: &[Block]) -> Option<&Line> {
+    let facts = || {
+        evidence.iter().filter_map(|block| match block {
+            Block::Facts(facts) => Some(facts),
+            _ => None,
+        })
+    };
+    let named = |name: &str| facts().flatten().find(|(known, _)| known == name).map(|(_, line)| line);
+    named(QUESTION).or_else(|| named(WHY))
+}
+
 pub(super) fn evidence(finding: &FindingLine) -> Vec<Block> {
-    let mut facts = vec![fact("Why", prose(&finding.reason))];
+    let mut facts = vec![fact(WHY, prose(&finding.reason))];
     if let Some(question) = &finding.question {
-        facts.push(("Question".to_owned(), Line::plain(prose(question)).tone(Tone::Unsure)));
+        facts.push((QUESTION.to_owned(), Line::plain(prose(question)).tone(Tone::Unsure)));
     }
     let statements = finding.proof.iter().take(PROOF).map(|text| fact("Proof", one_line(text, STATEMENT)));
     facts.extend(statements);

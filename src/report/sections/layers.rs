@@ -3,9 +3,9 @@
 use super::Content;
 use super::make::{UNKNOWN, code, count, count_or_dash, fact, number, one_line, table, text, words};
 use crate::base::size::{grouped, human, human_or_dash};
+use crate::report::instruction::short_instruction;
 use crate::report::model::{LayerLine, Report};
 use crate::report::page::{Block, Line, Row};
-use crate::report::text::short_instruction;
 
 /// Layers: container engines start no image with more than 127.
 const LAYERS: usize = 127;

@@ -1,7 +1,7 @@
 //! Lead of a report: name, origin, and summary.
 
-use super::make::{count, name, one_line, sum};
-use crate::base::labels::inline;
+use super::make::{count, label, name, one_line, sum};
+use crate::base::labels::{APPLICABILITIES, inline};
 use crate::base::size::{grouped, human};
 use crate::base::text::{elide_end, elide_middle, printable};
 use crate::cuda::compat::RunVerdict;
@@ -54,10 +54,15 @@ fn moment(created: &str) -> String {
 }
 
 pub(super) fn lead(report: &Report) -> Vec<Line> {
-    [incomplete(report), Some(sizes(report)), Some(savings(report)), severe(report), Some(runs(report))]
-        .into_iter()
-        .flatten()
-        .collect()
+    let lines = [
+        incomplete(report),
+        Some(sizes(report)),
+        Some(savings(report)),
+        proposal(report),
+        severe(report),
+        Some(runs(report)),
+    ];
+    lines.into_iter().flatten().collect()
 }
 
 /// That the figures are not of the whole image.
@@ -156,6 +161,15 @@ fn savings(report: &Report) -> Line {
         });
     let tone = if sums.safe_bytes > 0 { Tone::Strong } else { Tone::Plain };
     Line::plain(format!("{safe}{unsure}.{after}")).tone(tone)
+}
+
+/// The best proposed Dockerfile.
+fn proposal(report: &Report) -> Option<Line> {
+    let best = report.proposals.as_ref()?.first()?;
+    let title = one_line(&best.title, TITLE);
+    let applicability = inline(&label(&APPLICABILITIES, &best.applicability));
+    let bytes = human(best.saved_bytes);
+    Some(Line::plain(format!("Proposed Dockerfile ({applicability}): {title}, {bytes} less in layers.")))
 }
 
 /// Whether it would run on the GPUs that it was judged against.

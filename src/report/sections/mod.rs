@@ -14,6 +14,8 @@ mod plan;
 mod settings;
 pub(super) mod sizes;
 
+pub(super) use evidence::summary as finding_summary;
+
 use super::model::Report;
 use super::page::{Block, Page, Part, Section};
 

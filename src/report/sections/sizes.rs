@@ -6,7 +6,6 @@ use crate::base::size::human;
 use crate::cuda::Class;
 use crate::report::model::Report;
 use crate::report::page::{Block, Chart, Slice, share};
-use crate::report::text::floor_percent;
 
 const UNREAD: &str = "no layer was read";
 
@@ -88,4 +87,20 @@ fn classes(report: &Report) -> Vec<Block> {
         blocks.push(weak(format!("Not included: {}, contents unknown.", count(missing, "layer"))));
     }
     blocks
+}
+
+/// Tenths of a percent, rounded down: 100 % means no waste.
+fn floor_percent(ratio: f64) -> f64 {
+    (ratio * 1000.0).floor() / 10.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::floor_percent;
+
+    #[test]
+    fn a_hundred_percent_means_no_waste() {
+        assert!((floor_percent(0.9999) - 99.9).abs() < 1e-9);
+        assert!((floor_percent(1.0) - 100.0).abs() < 1e-9);
+    }
 }

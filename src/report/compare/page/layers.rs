@@ -5,9 +5,9 @@ use crate::base::labels::LAYER_MATCHES;
 use crate::base::size::{grouped, human};
 use crate::report::compare::model::CompareLayer;
 use crate::report::compare::rows::{View, are, size};
+use crate::report::instruction::short_instruction;
 use crate::report::page::{Block, Line, Row, Table, Tone};
 use crate::report::sections::make::{label, one_line, weak};
-use crate::report::text::short_instruction;
 
 /// Rows of the table.
 const MOST: usize = 40;

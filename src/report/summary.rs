@@ -1,37 +1,18 @@
-//! Proposed Dockerfiles as text: a section of the report, and the summary of a proposal.
+//! Summary of a proposed Dockerfile, as text.
 
 use std::fmt::{self, Write as _};
 
-use super::model::Report;
 use super::proposal::{ProposalPart, ReasonLine};
 use super::rewrite::RewriteReport;
 use super::text::{WIDTH, wrap};
 use crate::base::labels::{APPLICABILITIES, Label, inline};
 use crate::base::size::{grouped, human, human_or_dash};
-use crate::base::text::{elide_end, elide_middle, printable};
+use crate::base::text::{elide_middle, printable};
 
 /// Maximum lines of each section; JSON is complete.
 const MOST: usize = 30;
 /// Files that are named of those that the new image does not have.
 const MOST_FILES: usize = 5;
-
-/// The best proposal in the report.
-pub(super) fn write(out: &mut String, report: &Report) -> fmt::Result {
-    let Some([best, others @ ..]) = report.proposals.as_deref() else { return Ok(()) };
-    writeln!(out, "\nProposed Dockerfile")?;
-    let (bytes, title) = (human(best.saved_bytes), printable(&best.title));
-    writeln!(
-        out,
-        "{bytes:>10} less  {}",
-        elide_end(&format!("{}: {title}", APPLICABILITIES.shown(&best.applicability)), WIDTH - 17)
-    )?;
-    let more = match others {
-        [] => String::new(),
-        [_] => "; 1 more proposal".to_owned(),
-        more => format!("; {} more proposals", more.len()),
-    };
-    writeln!(out, "Print it, with reasons and proof: cutaway dockerfile IMAGE{more}")
-}
 
 /// Summary of a proposal, by its index; without one, why there is none. Contains no control characters.
 pub fn to_summary(report: &RewriteReport, chosen: Option<usize>) -> String {
@@ -43,7 +24,7 @@ pub fn to_summary(report: &RewriteReport, chosen: Option<usize>) -> String {
 
 fn summary(out: &mut String, report: &RewriteReport, chosen: Option<usize>) -> fmt::Result {
     match chosen.and_then(|place| report.proposals.get(place)) {
-        Some(proposal) => told(out, report, proposal)?,
+        Some(proposal) => proposed(out, report, proposal)?,
         None => paragraph(out, 0, &nothing(report))?,
     }
     let unknown = report.recipe.unknown.iter().map(|one| format!("line {}: {}", one.line, one.text));
@@ -71,7 +52,7 @@ fn nothing(report: &RewriteReport) -> String {
     format!("nothing to propose: {}", reason.strip_prefix("nothing to propose: ").unwrap_or(reason))
 }
 
-fn told(out: &mut String, report: &RewriteReport, proposal: &ProposalPart) -> fmt::Result {
+fn proposed(out: &mut String, report: &RewriteReport, proposal: &ProposalPart) -> fmt::Result {
     paragraph(out, 0, &format!("{}: {}", proposal.id, proposal.title))?;
     let label = APPLICABILITIES.get(&proposal.applicability);
     paragraph(out, 0, &label.map_or_else(String::new, Label::described))?;
