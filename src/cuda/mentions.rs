@@ -75,21 +75,21 @@ pub(super) fn gather(
         has_database,
     };
     let mut room_of_packages = (PACKAGED * room.0, PACKAGED * room.1);
-    for file in choice.files(&mut heard.searched) {
+    let mut search = |heard: &mut MentionScan, file: &OwnFile<'_>| {
         let size = context.size(file.inode);
         let room = if file.of_package { &mut room_of_packages } else { &mut room };
         if size > file.sort.most() || room.0 == 0 || size > room.1 {
             heard.searched.left_out += 1;
             // A text of that size is data; what runs may say anything.
             heard.searched.programs_left_out += u64::from(file.sort != Sort::Text);
-            continue;
+            return;
         }
         *room = (room.0 - 1, room.1 - size);
         let Some(mentions) = searched(context, file.inode) else {
             heard.searched.left_out += 1;
             heard.searched.programs_left_out += u64::from(file.sort != Sort::Text);
             heard.wanted.push(file.inode);
-            continue;
+            return;
         };
         heard.searched.files += 1;
         heard.searched.bytes += size;
@@ -101,10 +101,19 @@ pub(super) fn gather(
             heard.searched.programs_left_out += u64::from(unbounded);
             let library = mentions.habit == Habit::Library && !is_of_interpreter(file.name);
             heard.searched.libraries_left_out += u64::from(library);
-            let told = mention(context, &file, mentions, room);
-            names += told.as_ref().map_or(0, |told| told.libraries.len());
-            heard.mentions.extend(told);
+            let found = mention(context, file, mentions, room);
+            names += found.as_ref().map_or(0, |found| found.libraries.len());
+            heard.mentions.extend(found);
         }
+    };
+    let files = choice.files(&mut heard.searched);
+    let (managers, files): (Vec<_>, Vec<_>) =
+        files.into_iter().partition(|file| choice.is_unused_manager(file));
+    files.iter().for_each(|file| search(&mut heard, file));
+    // A package manager that nothing starts builds no packages.
+    let starts = |mention: &Mention| mention.words.iter().any(|word| MANAGERS.contains(word));
+    if heard.mentions.iter().any(starts) {
+        managers.iter().for_each(|file| search(&mut heard, file));
     }
     recipes::leave_out(context, &mut heard.mentions);
     heard
@@ -126,11 +135,14 @@ fn searched<'a>(context: &InventoryContext<'a>, inode: Inode) -> Option<Option<&
     context.input.bodies.mentions.get(&inode).map(Some)
 }
 
+/// Programs of the package manager uv; the others start the first.
+const MANAGERS: [&str; 2] = ["uv", "uvx"];
+
 /// Whether a program may start others whose names have no bounds in it.
 fn is_unbounded(context: &InventoryContext<'_>, inode: Inode, habit: Habit) -> bool {
     let facts = context.layer(inode.0).and_then(|read| read.facts.binary(inode.1));
     let is_static = matches!(facts, Some(FileFacts::Elf(elf)) if elf.is_static);
-    habit == Habit::Unbounded || habit == Habit::Rust && is_static
+    matches!(habit, Habit::Unbounded | Habit::PackageManager) || habit == Habit::Rust && is_static
 }
 
 /// Whether a library is an interpreter's own: what it starts, scripts name.
@@ -295,6 +307,22 @@ impl<'a> Choice<'a> {
         files
     }
 
+    /// Whether a program is a package manager by its content, or lies beside the one that it starts, and the image's
+    /// command starts none.
+    fn is_unused_manager(&self, file: &OwnFile<'_>) -> bool {
+        let context = self.context;
+        let manager = |node: NodeId| {
+            let inode = context.node(node).content()?;
+            let found = searched(context, inode).flatten()?;
+            (found.habit == Habit::PackageManager).then_some(node)
+        };
+        let is_one = file.sort == Sort::Binary && MANAGERS.iter().any(|name| name.as_bytes() == file.name);
+        let of_folder = |name: &&str| context.paths.child(file.folder, name.as_bytes());
+        is_one
+            && context.paths.child(file.folder, b"uv").and_then(manager).is_some()
+            && MANAGERS.iter().filter_map(of_folder).all(|node| !self.started.contains(&node))
+    }
+
     /// Whether a package of the system owns a name of a file in one of the system's folders. Without a database all
     /// there is the system's.
     fn is_of_system(&self, inode: Inode) -> bool {
@@ -349,8 +377,10 @@ impl<'a> Choice<'a> {
         let of_packages = matches!(name, b"site-packages" | b"dist-packages");
         if of_packages && self.relevant {
             Folder::Packages
-        } else if of_packages || name == b".git" || is_foreign_folder(self.context, self.toolkits, path) {
-            // Hooks and other files of a repository are run and read by git alone.
+        } else if of_packages
+            || is_of_repository(name)
+            || is_foreign_folder(self.context, self.toolkits, path)
+        {
             Folder::Foreign
         } else if above == Folder::Own && is_system(path) {
             Folder::System
@@ -358,6 +388,11 @@ impl<'a> Choice<'a> {
             above
         }
     }
+}
+
+/// Whether a folder is read by git or by the service that hosts the repository alone.
+fn is_of_repository(name: &[u8]) -> bool {
+    matches!(name, b".git" | b".github" | b".gitlab" | b".circleci")
 }
 
 /// Whether a manager is that of a distribution.

@@ -1,5 +1,5 @@
-//! Mentions of build tools, CUDA headers and shared libraries in a file. Only words are found here; conclusions are
-//! drawn elsewhere.
+//! String references of a file: names of build tools, CUDA headers and shared libraries in its text or strings. Only
+//! strings are found here; conclusions are drawn elsewhere.
 
 mod command;
 mod habits;
@@ -18,22 +18,22 @@ use keys::{BINARY, Finder, Key, LONGEST, PROGRAM, TEXT};
 use words::{SHARED, Word};
 pub use words::{STARTS, WORDS};
 
-/// Larger texts are data: no script that a person or a tool wrote has so many bytes.
+/// Size limit of searched texts: no script, written or generated, is larger.
 pub const TEXT_BYTES: u64 = 1 << 20;
-/// Larger binaries are framework libraries, whose needs follow from their links.
+/// Size limit of searched binaries: larger ones are framework libraries, whose needs follow from their links.
 pub const BINARY_BYTES: u64 = 64 << 20;
-/// Names of libraries that are kept of one file. The most that a real program opens are some dozens.
+/// Maximum library names stored for one file. Real programs open some dozens at most.
 const LIBRARIES: usize = 256;
-/// Bytes of such a name that are kept.
+/// Maximum bytes of such a name.
 const NAME_BYTES: usize = 128;
-/// Places of one file that are looked at closely. Real files have some thousands; a hostile one is made of them.
+/// Maximum key matches examined in one file. Real files have some thousands; a hostile one consists of them.
 const PLACES: usize = 1 << 16;
 /// Bytes of context before and after a match.
 const AROUND: usize = NAME_BYTES + 32;
 /// Bytes that identify a program: up to the type in the ELF header.
 const HEAD_BYTES: usize = 18;
 
-/// Words that a file holds, in the order of [`WORDS`]; empty for nearly all files.
+/// Strings found in a file, in the order of [`WORDS`]; empty for nearly all files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mentions {
     /// The words, each once.
@@ -41,9 +41,9 @@ pub struct Mentions {
     pub words: Vec<&'static str>,
     /// Names of shared libraries such as `libcublas.so.13`, sorted.
     pub libraries: Vec<Vec<u8>>,
-    /// Whether there is more than was kept: more names of libraries, or more places than are looked at.
+    /// Whether results are incomplete: more library names or more key matches than the limits.
     pub cut: bool,
-    /// Why a binary may name more than was found.
+    /// Why a binary may reference more than was found.
     pub habit: Habit,
 }
 
@@ -53,14 +53,14 @@ impl Mentions {
         self.words.is_empty() && self.libraries.is_empty() && !self.cut && self.habit == Habit::Plain
     }
 
-    /// Whether a search could have found them: names within their bounds and in order.
+    /// Whether a search could have found these: names within their limits and in order.
     pub(crate) fn is_possible(&self) -> bool {
         self.libraries.len() <= LIBRARIES
             && self.libraries.iter().all(|name| name.len() <= NAME_BYTES)
             && self.libraries.is_sorted_by(|one, next| one < next)
     }
 
-    /// About how many bytes of memory they take.
+    /// Approximate size in memory, in bytes.
     pub fn kept_bytes(&self) -> usize {
         let names: usize = self.libraries.iter().map(|name| size_of::<Vec<u8>>() + name.len()).sum();
         size_of::<Self>() + self.words.len() * size_of::<&str>() + names
@@ -70,9 +70,9 @@ impl Mentions {
 /// How a file is searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Sort {
-    /// A script or settings. Lines that begin with `#` are remarks.
+    /// A script or settings. Lines that begin with `#` are comments.
     Script,
-    /// Text without such remarks.
+    /// Text in which `#` does not begin a comment.
     Text,
     /// A program or shared library.
     Binary,
@@ -82,10 +82,9 @@ impl Sort {
     /// Kind of a file by its name. Others are recognised by content: text that begins with `#!` is a
     /// [`Script`](Self::Script), an ELF program or shared object is a [`Binary`](Self::Binary).
     pub fn by_name(name: &[u8]) -> Option<Self> {
-        const FILES: [&[u8]; 18] = [
+        const FILES: [&[u8]; 17] = [
             b"Brewfile",
             b"Capfile",
-            b"Dockerfile",
             b"GNUmakefile",
             b"Gemfile",
             b"Guardfile",
@@ -107,7 +106,7 @@ impl Sort {
         }
         let dot = name.iter().rposition(|byte| *byte == b'.')?;
         match &name[dot + 1..] {
-            // Settings, and languages whose remarks begin with `#`.
+            // Settings, and languages whose comments begin with `#`.
             b"py" | b"sh" | b"bash" | b"pl" | b"rb" | b"toml" | b"yaml" | b"yml" | b"cfg" | b"conf"
             | b"ini" | b"service" | b"R" | b"jl" | b"env" | b"properties" | b"awk" | b"bats" | b"cr"
             | b"csh" | b"ex" | b"exs" | b"exp" | b"fish" | b"gemspec" | b"hcl" | b"jq" | b"ksh" | b"mk"
@@ -127,31 +126,31 @@ impl Sort {
         }
     }
 
-    /// Bytes of the largest file that is searched.
+    /// Size limit of searched files of this kind, in bytes.
     pub fn most(self) -> u64 {
         if self == Self::Binary { BINARY_BYTES } else { TEXT_BYTES }
     }
 
-    /// Kind by the first bytes, for a file whose name does not decide.
+    /// Kind by the first bytes, for a file whose kind does not follow from its name.
     fn by_head(head: &[u8], executable: bool) -> Option<Self> {
         if executable && head.starts_with(b"#!") {
             return Some(Self::Script);
         }
-        // `e_type` in either order of bytes: 2 is a program, 3 a shared object.
+        // `e_type` in either byte order: 2 is a program, 3 a shared object.
         let of_type = matches!(head.get(16..HEAD_BYTES), Some([2 | 3, 0] | [0, 2 | 3]));
         (head.starts_with(super::elf::MAGIC) && of_type).then_some(Self::Binary)
     }
 }
 
-/// A search of a file whose bytes pass once, in pieces of any length. Keeps a text whole, which is at most
-/// [`TEXT_BYTES`] long, and of a binary some hundred bytes.
+/// A search of a file read as a stream, in chunks of any length. Stores a text completely, at most [`TEXT_BYTES`], and
+/// some hundred bytes of a binary.
 pub struct Scanner {
     state: State,
     found: Found,
 }
 
 enum State {
-    /// The first bytes of a file that may be anything.
+    /// The first bytes of a file whose kind is still unknown.
     Waiting {
         head: Vec<u8>,
         size: u64,
@@ -162,7 +161,7 @@ enum State {
         size: u64,
         remarks: bool,
     },
-    /// The last bytes that passed; places from `next` on were not looked at yet.
+    /// The last bytes read; positions from `next` on are not searched yet.
     Binary {
         tail: Vec<u8>,
         next: usize,
@@ -172,12 +171,12 @@ enum State {
 }
 
 impl Scanner {
-    /// A search of a file of `size` bytes. `None` when it is too large.
+    /// A search of a file of `size` bytes. `None` if it is too large.
     pub fn new(sort: Sort, size: u64) -> Option<Self> {
         (size <= sort.most()).then(|| Self { state: State::of(sort, size), found: Found::default() })
     }
 
-    /// A search of a file that its first bytes tell the sort of.
+    /// A search of a file whose kind follows from its first bytes.
     pub fn waiting(size: u64, executable: bool) -> Option<Self> {
         let state = State::Waiting { head: Vec::new(), size, executable };
         (size <= BINARY_BYTES).then(|| Self { state, found: Found::default() })
@@ -205,7 +204,7 @@ impl Scanner {
             }
             State::Binary { tail, next, at_start } => {
                 let found = &mut self.found;
-                // What stands across the seam, then what stands in these bytes alone.
+                // First the matches across the boundary, then those in the new bytes alone.
                 tail.extend_from_slice(&bytes[..bytes.len().min(2 * AROUND)]);
                 let end = tail.len().saturating_sub(AROUND);
                 if *next < end {
@@ -226,7 +225,7 @@ impl Scanner {
         }
     }
 
-    /// What was found.
+    /// The strings found.
     pub fn finish(mut self) -> Mentions {
         if matches!(self.state, State::Waiting { .. }) {
             self.decide();
@@ -262,9 +261,9 @@ impl State {
 
 #[derive(Default)]
 struct Found {
-    /// Places in [`WORDS`].
+    /// Indexes in [`WORDS`].
     words: BTreeSet<usize>,
-    /// Words of a binary that count when it starts programs.
+    /// Words of a binary that count only if it starts programs.
     maybe: BTreeSet<usize>,
     libraries: BTreeSet<Vec<u8>>,
     places: usize,
@@ -272,11 +271,11 @@ struct Found {
     habits: Habits,
 }
 
-/// Whether a word at a place means a program.
+/// Whether a word at a position counts as a reference to a program.
 #[derive(Clone, Copy)]
 enum Counts {
     Yes,
-    /// The place says too little: any program may have such a string.
+    /// The context is ambiguous: any program may contain such a string.
     WhenItStartsPrograms,
     No,
 }
@@ -300,7 +299,7 @@ impl Found {
         }
     }
 
-    /// Calls `look` with the place and key of each key that begins within `range`.
+    /// Calls `look` with the position and key of each key that begins within `range`.
     fn places(
         &mut self,
         finder: &Finder,
@@ -342,7 +341,7 @@ impl Found {
             }
         };
         for finder in &*TEXT {
-            // The line of the place before, and whether it is a remark: lines may be long.
+            // The line of the previous match, and whether it is a comment: lines may be long.
             let mut line = (0, None);
             let mut seen = 0;
             self.places(finder, text, 0..text.len(), |found, at, key| {
@@ -350,7 +349,7 @@ impl Found {
                     line = (seen + newline + 1, None);
                 }
                 seen = at;
-                // A key may begin with the end of the line before.
+                // A key may begin with the previous line's end.
                 let own = if text[at] == b'\n' { (at + 1, None) } else { line };
                 let is_remark = own.1.unwrap_or_else(|| remarks && words::is_remark(&text[own.0..]));
                 if text[at] != b'\n' {
@@ -361,7 +360,7 @@ impl Found {
                 }
             });
         }
-        // Keys of the shortest words begin before them.
+        // A key is longer than these words and begins before them, so it misses them at the start of the text.
         for (number, word) in WORDS.iter().enumerate().filter(|(_, word)| word.len() < LONGEST) {
             let place = 0..word.len();
             if text.starts_with(word.as_bytes())
@@ -373,7 +372,7 @@ impl Found {
         }
     }
 
-    /// `at_start` says that the first of these bytes is the first of the file. Ranges follow each other.
+    /// `at_start`: the first of these bytes is the first of the file. Ranges are consecutive.
     fn search_binary(&mut self, bytes: &[u8], range: std::ops::Range<usize>, at_start: bool) {
         if at_start && range.start == 0 {
             self.habits.begin(bytes);
@@ -383,7 +382,7 @@ impl Found {
         });
         let counts = |word: Word, place: &std::ops::Range<usize>| {
             let is_command = command::in_binary(bytes, place, word);
-            // A format such as `size %d` looks like a command of a program that starts none.
+            // A format string such as `size %d` looks like a command, also in a program that starts none.
             if word.is_weak() && (is_command || command::is_whole(bytes, place)) {
                 Counts::WhenItStartsPrograms
             } else {

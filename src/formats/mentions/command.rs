@@ -4,18 +4,18 @@ use std::ops::Range;
 
 use super::words::Word;
 
-/// What follows `make` in a sentence.
+/// Words that follow `make` in prose.
 const PROSE: [&[u8]; 12] =
     [b"sure", b"it", b"the", b"a", b"an", b"use", b"this", b"that", b"them", b"sense", b"your", b"our"];
 /// Words before a command that are not commands.
 const STARTERS: [&[u8]; 9] = [b"RUN", b"exec", b"sudo", b"then", b"do", b"else", b"time", b"xargs", b"env"];
-/// Parts of the names of functions that start a program or look for one.
+/// Parts of names of functions that start or look up a program.
 const FUNCTIONS: [&[u8]; 11] = [
     b"call", b"exec", b"hich", b"ommand", b"output", b"pen", b"rogram", b"run", b"shell", b"spawn", b"ystem",
 ];
-/// What settings call a program.
+/// Setting keys whose value is a program.
 const SETTINGS: [&[u8]; 6] = [b"cmd", b"command", b"compiler", b"linker", b"program", b"tool"];
-/// The commands of go.
+/// Subcommands of go.
 const OF_GO: [&[u8]; 14] = [
     b"build",
     b"clean",
@@ -32,11 +32,14 @@ const OF_GO: [&[u8]; 14] = [
     b"tool",
     b"version",
 ];
-/// Bytes of a path or of a string that are looked at.
+/// Subcommands of uv.
+const OF_UV: [&[u8]; 11] =
+    [b"add", b"build", b"export", b"init", b"lock", b"pip", b"python", b"run", b"sync", b"tool", b"venv"];
+/// Maximum examined bytes of a path or string.
 const REACH: usize = super::NAME_BYTES;
 
-/// Whether the word at `place` of a text is a command: quoted, with a path, or at the start of a line or of a
-/// part of one. `line` is where its line begins.
+/// Whether the word at `place` of a text is in command position: quoted, with a path, or at the start of a line or of a
+/// command in it. `line` is the start of its line.
 pub(super) fn in_text(text: &[u8], place: &Range<usize>, line: usize, word: &str) -> bool {
     let rest = text.get(place.end..).unwrap_or(&[]);
     let before = text.get(line.max(place.start.saturating_sub(REACH))..place.start).unwrap_or(&[]);
@@ -50,7 +53,7 @@ pub(super) fn in_text(text: &[u8], place: &Range<usize>, line: usize, word: &str
     if let [.., quote @ (b'\'' | b'"' | b'`')] = before {
         return match rest {
             [] | [b' ', ..] => true,
-            // A key of a table is no command.
+            // A mapping key is not a command.
             [end, after @ ..] => end == quote && after.trim_ascii_start().first() != Some(&b':'),
         };
     }
@@ -58,7 +61,7 @@ pub(super) fn in_text(text: &[u8], place: &Range<usize>, line: usize, word: &str
         rest,
         [] | [b' ' | b'\t' | b'\n' | b'\r' | b'\'' | b'"' | b'`' | b';' | b'|' | b'&' | b')' | b'\\', ..]
     );
-    // A name that is given a value is no command.
+    // An assigned name is not a command.
     if !ends || rest.trim_ascii_start().starts_with(b"=") {
         return false;
     }
@@ -69,9 +72,9 @@ pub(super) fn in_text(text: &[u8], place: &Range<usize>, line: usize, word: &str
     match &before[..before.len() - blanks] {
         [] => whole_line,
         [.., b'&' | b';' | b'|' | b'!'] | [.., b'$', b'('] | [.., b'\\', b'n'] => true,
-        // `command=make run` of settings.
+        // `command=make run` in settings.
         [.., b'='] => blanks == 0 && matches!(rest, [] | [b' ' | b'\n' | b'\r', ..]),
-        // An entry of a list, or a line of a Makefile that is not shown.
+        // A list entry, or a Makefile line with `@` or `-`.
         [head @ .., b'-' | b'@'] if head.trim_ascii().is_empty() => whole_line,
         head => {
             let from = head.iter().rposition(|byte| !byte.is_ascii_alphanumeric()).map_or(0, |at| at + 1);
@@ -80,8 +83,8 @@ pub(super) fn in_text(text: &[u8], place: &Range<usize>, line: usize, word: &str
     }
 }
 
-/// The same for a word that stands in many texts which start no program. `shell` says that the text is a script of
-/// a shell, in which every line is a command.
+/// The same for a word that is common in texts that start no program. `shell`: the text is a shell script, in which
+/// every line is a command.
 pub(super) fn in_commands(text: &[u8], place: &Range<usize>, line: usize, word: &str, shell: bool) -> bool {
     let rest = text.get(place.end..).unwrap_or(&[]);
     let before = text.get(line.max(place.start.saturating_sub(REACH))..place.start).unwrap_or(&[]);
@@ -138,8 +141,8 @@ pub(super) fn in_commands(text: &[u8], place: &Range<usize>, line: usize, word: 
     }
 }
 
-/// Whether a word in quotes, between these texts, is the first of a list, is given to what starts programs, or is
-/// the value of a setting for one.
+/// Whether a quoted word between these texts is the first of a list, an argument of a function that starts programs, or
+/// the value of a setting that names one.
 fn is_in_call(before: &[u8], after: &[u8]) -> bool {
     let name = |text: &[u8]| {
         let length =
@@ -147,7 +150,7 @@ fn is_in_call(before: &[u8], after: &[u8]) -> bool {
         text[text.len() - length..].to_vec()
     };
     match before {
-        // In brackets behind a name it is a key.
+        // In brackets after a name it is a key.
         [head @ .., b'['] => {
             let is_key =
                 head.last().is_some_and(|byte| byte.is_ascii_alphanumeric() || b"_)]\"'".contains(byte));
@@ -167,7 +170,7 @@ fn is_in_call(before: &[u8], after: &[u8]) -> bool {
     }
 }
 
-/// Whether what follows a word looks like what a command is given, and not like a sentence.
+/// Whether the text after a word looks like command arguments, not like prose.
 pub(super) fn has_argument(rest: &[u8], word: &str) -> bool {
     let blanks = rest.iter().take(REACH).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     let rest = &rest[blanks..];
@@ -177,6 +180,8 @@ pub(super) fn has_argument(rest: &[u8], word: &str) -> bool {
     let Some(first) = next.first().filter(|_| blanks > 0) else { return false };
     match word {
         "go" => first == &b'-' || OF_GO.contains(&next.strip_suffix(b"\"").unwrap_or(next)),
+        "uv" => first == &b'-' || OF_UV.contains(&next.strip_suffix(b"\"").unwrap_or(next)),
+        "uvx" => true,
         "ar" => {
             first == &b'-'
                 || next.len() < 7 && next.iter().all(|byte| b"DIJMNOPSTUVXabcdfilmopqrstuvx".contains(byte))
@@ -189,7 +194,7 @@ pub(super) fn has_argument(rest: &[u8], word: &str) -> bool {
     }
 }
 
-/// Without the quote at its end: the key of a table.
+/// The text without its closing quote: a mapping key.
 fn unquoted(text: &[u8]) -> &[u8] {
     match text {
         [head @ .., b'\'' | b'"'] => head,
@@ -197,8 +202,8 @@ fn unquoted(text: &[u8]) -> &[u8] {
     }
 }
 
-/// Whether the word at `place` of a binary is meant as a program or file. Any bytes may look like a short word, so
-/// that must be a string of its own; one that is English must begin it.
+/// Whether the word at `place` of a binary refers to a program or file. Random bytes may look like a short word, so
+/// that must be a complete string; an English word must begin one.
 pub(super) fn in_binary(bytes: &[u8], place: &Range<usize>, word: Word) -> bool {
     let before = bytes.get(..place.start).unwrap_or(&[]);
     let rest = bytes.get(place.end..).unwrap_or(&[]);
@@ -207,7 +212,7 @@ pub(super) fn in_binary(bytes: &[u8], place: &Range<usize>, word: Word) -> bool 
     {
         return false;
     }
-    // A compiler writes its name into what it makes, and the folders that it was built in.
+    // A compiler writes its name and its build folders into its output.
     let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || b"._+-".contains(byte);
     let folder = rest.iter().take(REACH).find(|byte| !is_part(byte)) == Some(&b'/');
     if folder || rest.starts_with(b" LLVM") {
@@ -231,14 +236,14 @@ pub(super) fn in_binary(bytes: &[u8], place: &Range<usize>, word: Word) -> bool 
     alone && (string.is_empty() || with_path)
 }
 
-/// Whether the word at `place` of a binary is a string of its own.
+/// Whether the word at `place` of a binary is a complete string.
 pub(super) fn is_whole(bytes: &[u8], place: &Range<usize>) -> bool {
     let before = place.start.checked_sub(1).and_then(|at| bytes.get(at));
     before.is_none_or(|byte| *byte == 0) && bytes.get(place.end).is_none_or(|byte| *byte == 0)
 }
 
-/// Whether the word at `place` says what something was compiled with: a compiler's ident string
-/// (`GCC: (conda-forge gcc 12.4.0-2) 12.4.0`) or its version (`gcc version 12.2.0`, `built by gcc 12.2.0`).
+/// Whether the word at `place` is part of a compiler identification: an ident string (`GCC: (conda-forge gcc 12.4.0-2)
+/// 12.4.0`) or a version (`gcc version 12.2.0`, `built by gcc 12.2.0`).
 pub(super) fn is_ident(bytes: &[u8], place: &Range<usize>) -> bool {
     let before = bytes.get(place.start.saturating_sub(REACH)..place.start).unwrap_or(&[]);
     let from = before.iter().rposition(|byte| matches!(byte, 0 | b'\n' | b'\r')).map_or(0, |at| at + 1);
@@ -256,7 +261,7 @@ pub(super) fn is_ident(bytes: &[u8], place: &Range<usize>) -> bool {
         || after.strip_prefix(b" ").is_some_and(is_version)
 }
 
-/// Whether a text begins with a version such as `12.2`, and not with a file such as `1.c`.
+/// Whether a text begins with a version such as `12.2`, not with a file name such as `1.c`.
 fn is_version(text: &[u8]) -> bool {
     let digits = text.iter().take(REACH).take_while(|byte| byte.is_ascii_digit()).count();
     let minor = text.get(digits..).and_then(|rest| rest.strip_prefix(b"."));
@@ -271,7 +276,7 @@ fn is_readable(byte: u8) -> bool {
     byte == 0 || is_printable(byte)
 }
 
-/// Whether what stands before a word is an absolute path, and no part of an address.
+/// Whether the text before a word is an absolute path, not part of a URL.
 fn is_absolute(before: &[u8]) -> bool {
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.+-/".contains(byte);
     let from = before.iter().rposition(|byte| !is_part(byte)).map_or(0, |at| at + 1);

@@ -1,25 +1,27 @@
-//! How a binary keeps its strings, and whether it starts programs.
+//! How a binary stores its strings, and whether it starts programs.
 
 use serde::{Deserialize, Serialize};
 
-/// Why a binary may name more than was found in it.
+/// Why a binary may reference more than was found in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Habit {
-    /// It does not: its strings have bounds, or it starts no program.
+    /// It does not: its strings are terminated, or it starts no program.
     #[default]
     Plain,
-    /// It starts programs, and its strings have no bounds: those of Go and Rust lie in one block, without a byte
-    /// between them.
+    /// It starts programs, and its strings are not terminated: Go and Rust store them in one block without separators.
     Unbounded,
-    /// It was made by Rust and has no symbols of a C library that start programs. When it is static, it need not.
+    /// Built by Rust, without references to C library functions that start programs. A static program does not need
+    /// them.
     Rust,
     /// A library that starts programs. Only programs are searched for all tools.
     Library,
+    /// The package manager uv: it names the tools that building packages from source takes, and starts them only then.
+    PackageManager,
 }
 
-/// Bytes of a file within which the name of its loader stands, unless it was moved afterwards.
+/// The interpreter name of a program is within this many bytes of the file's start, unless it was moved.
 const FRONT: u64 = 64 << 10;
-/// Functions of the C library that start programs.
+/// C library functions that start programs.
 const STARTERS: [&[u8]; 12] = [
     b"posix_spawn",
     b"posix_spawnp",
@@ -34,20 +36,22 @@ const STARTERS: [&[u8]; 12] = [
     b"popen",
     b"system",
 ];
-/// Bytes of the longest of them.
+/// Length of the longest of them.
 const LONGEST: usize = 12;
 
 #[derive(Default)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about one program")]
 pub(super) struct Habits {
     go: bool,
-    /// Go has a function of its own for it.
+    /// Contains Go's own function for starting programs.
     go_starts: bool,
     rust: bool,
+    /// Contains paths of the sources of uv.
+    uv: bool,
     starts: bool,
-    /// It is a program from here on: bytes of the file.
+    /// Offset in the file from which it is known to be a program.
     program: Option<u64>,
-    /// Bytes of the file before those that are looked at.
+    /// Bytes of the file before the current range.
     before: u64,
 }
 
@@ -59,8 +63,7 @@ impl Habits {
         self.program = (!is_elf || of_fixed_place).then_some(0);
     }
 
-    /// Takes in a place with a key of [`HABITS`](super::keys::HABITS). `first` is the first of these bytes that was
-    /// not looked at before.
+    /// Examines a match of a key of [`HABITS`](super::keys::HABITS). `first` is the first of these bytes that is new.
     pub(super) fn look(&mut self, bytes: &[u8], at: usize, key: &str, first: usize) {
         let has = |back: usize, text: &[u8]| {
             at.checked_sub(back).and_then(|start| bytes.get(start..start + text.len())) == Some(text)
@@ -69,12 +72,13 @@ impl Habits {
             " Go " => self.go |= has(1, b"\xff Go buildinf:"),
             "(*Cm" => self.go_starts |= has(8, b"os/exec.(*Cmd)"),
             "ustc" => self.rust |= has(2, b"/rustc/"),
+            "s/uv" => self.uv |= has(5, b"crates/uv/src/"),
             "/ld-" if self.program.is_none() && (has(0, b"/ld-linux") || has(0, b"/ld-musl")) => {
                 self.program = Some(self.before + (at - first) as u64);
             }
             "/ld-" => {}
             _ => {
-                // Linkers let one name be the end of another.
+                // Linkers merge a string with the tail of another.
                 let rest = bytes.get(at..).unwrap_or(&[]);
                 let end = rest.iter().take(LONGEST + 1).position(|byte| *byte == 0);
                 let Some(end) = end.map(|length| at + length) else { return };
@@ -91,7 +95,7 @@ impl Habits {
         }
     }
 
-    /// From where on the bytes at `range` are those of a program.
+    /// Start of the part of `range` that is known to belong to a program.
     pub(super) fn program(&self, range: &std::ops::Range<usize>) -> Option<usize> {
         let skipped = self.program?.saturating_sub(self.before);
         let from = range.start + usize::try_from(skipped).ok()?;
@@ -109,6 +113,7 @@ impl Habits {
 
     pub(super) fn habit(&self) -> Habit {
         match (self.go || self.rust, self.starts()) {
+            _ if self.rust && self.uv => Habit::PackageManager,
             (true, true) => Habit::Unbounded,
             _ if self.rust && !self.go => Habit::Rust,
             (false, true) if self.program.is_none_or(|from| from > FRONT) => Habit::Library,

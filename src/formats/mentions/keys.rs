@@ -1,7 +1,7 @@
-//! How words are found: short literals that stand in them, in searches that run as vectorised ones.
+//! How words are found: short literals that occur in them, in vectorised searches.
 //!
-//! A search is fast when its keys are of one length and not too many: 32 of three bytes and more, or 64 of four.
-//! Measured on sources of Python, three such searches take as long as one with a mixture.
+//! A search is fast with keys of equal length and not too many: 32 of three bytes and more, or 64 of four.
+//! Measured on Python sources, three such searches take as long as one with mixed lengths.
 
 use std::sync::LazyLock;
 
@@ -12,14 +12,14 @@ use super::words::{SHARED, WORDS};
 /// Bytes of the longest key.
 pub(super) const LONGEST: usize = 4;
 
-/// A few bytes that stand in some words, or a short word with what stands beside it.
+/// A few bytes that occur in some words, or a short word with an adjacent character.
 pub(super) struct Key {
     pub(super) text: &'static str,
-    /// Places in [`WORDS`], and where the word begins, seen from the key.
+    /// Indexes in [`WORDS`], and the start of the word relative to the key.
     pub(super) words: Vec<(usize, isize)>,
 }
 
-/// A search that cannot run, which would be a fault of its keys.
+/// A search that cannot run: its keys are invalid.
 pub(super) struct Broken;
 
 /// One search.
@@ -35,7 +35,7 @@ impl Finder {
         Self { regex: Regex::new(&escaped.join("|")).ok(), keys }
     }
 
-    /// The next key from `at` on: where it begins, and which it is. `Err` when nothing can be found at all.
+    /// The next key from `at` on: its position and itself. `Err` if the search cannot run.
     pub(super) fn next(&self, bytes: &[u8], at: usize) -> Result<Option<(usize, &Key)>, Broken> {
         let regex = self.regex.as_ref().ok_or(Broken)?;
         let Some(hit) = regex.find_at(bytes, at) else { return Ok(None) };
@@ -44,7 +44,7 @@ impl Finder {
     }
 }
 
-/// A key stands in words, or holds one with what is beside it: `bin/ld` has `n/ld`.
+/// A key that occurs in words, or contains a word and an adjacent character: `n/ld` stands for `bin/ld`.
 fn key(text: &'static str, places: std::ops::Range<usize>) -> Key {
     let mut words = Vec::new();
     let bare = text.trim_matches(|c: char| !c.is_ascii_alphanumeric() && c != '+');
@@ -59,7 +59,7 @@ fn key(text: &'static str, places: std::ops::Range<usize>) -> Key {
 
 const ALL: std::ops::Range<usize> = 0..WORDS.len();
 
-/// Finds words of all kinds, and names of libraries, in every binary.
+/// Finds words of all kinds, and library names, in every binary.
 pub(super) static BINARY: LazyLock<Finder> = LazyLock::new(|| {
     let keys = [
         "nvcc", "ptxa", "nvli", "fatb", "afe+", "cuob", "nvdi", "nvpr", "cicc", "dev", "nvvm", "cpp_",
@@ -69,9 +69,10 @@ pub(super) static BINARY: LazyLock<Finder> = LazyLock::new(|| {
     Finder::new(&keys, ALL)
 });
 
-/// Finds what tells how a binary keeps its strings, and whether it starts programs: no words.
-pub(super) static HABITS: LazyLock<Finder> =
-    LazyLock::new(|| Finder::new(&[" Go ", "ustc", "(*Cm", "x_sp", "exec", "pope", "stem", "/ld-"], 0..0));
+/// Finds strings that show how a binary stores its strings and whether it starts programs; no words.
+pub(super) static HABITS: LazyLock<Finder> = LazyLock::new(|| {
+    Finder::new(&[" Go ", "ustc", "s/uv", "(*Cm", "x_sp", "exec", "pope", "stem", "/ld-"], 0..0)
+});
 
 const LONG_TOOLS: [&str; 38] = [
     "-con", "aclo", "r2li", "auto", "baze", "in2c", "biso", "++fi", "argo", "ccac", "cpac", "ctes", "dpkg",
@@ -83,10 +84,11 @@ const MORE_TOOLS: [&str; 14] = [
     "yacc",
 ];
 
-/// Find the other words in texts.
+/// Find the remaining words in texts.
 pub(super) static TEXT: LazyLock<[Finder; 4]> = LazyLock::new(|| {
     let short = [
         SHARED, "gcc", "g++", "cc1", "git", "gdb", "ncu", "c89", "c99", "lld", "dwp", "stut", "ccom", "xecv",
+        "uvx", "'uv'", "\"uv\"", " uv ", "\nuv ", "\tuv ", "n/uv", "(uv ", ";uv ", "`uv ", "'uv ", "\"uv ",
     ];
     let long = [
         "nvcc", "ptxa", "nvli", "fatb", "afe+", "cuob", "nvdi", "nvpr", "cicc", "ibde", "adev", "nvvm",
@@ -116,7 +118,7 @@ pub(super) static TEXT: LazyLock<[Finder; 4]> = LazyLock::new(|| {
     ]
 });
 
-/// Find the other words in programs.
+/// Find the remaining words in programs.
 pub(super) static PROGRAM: LazyLock<[Finder; 2]> = LazyLock::new(|| {
     let short = [
         "\0ar\0", "\0as\0", "\0cc\0", "\0go\0", "\0ld\0", "\0m4\0", "\0nm\0", "\0c++", "\0cpp", "\0c89",

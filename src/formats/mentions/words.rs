@@ -1,10 +1,9 @@
-//! The words, and where one begins and ends.
+//! The searched words, and where one begins and ends.
 
 use super::NAME_BYTES;
 
-/// What is looked for: tools of the build and of those who measure, headers of CUDA, and what asks a framework
-/// to compile or to load libraries.
-pub const WORDS: [&str; 125] = [
+/// Searched words: build and profiling tools, CUDA headers, and framework calls that compile code or load libraries.
+pub const WORDS: [&str; 127] = [
     "nvcc",
     "ptxas",
     "nvlink",
@@ -42,7 +41,7 @@ pub const WORDS: [&str; 125] = [
     "pkg-config",
     "CUDA_HOME",
     "preload_dlls",
-    // From here on: tools that are looked for in texts and in programs, not in libraries.
+    // From here on: tools searched in texts and in programs, not in libraries.
     "-config",
     "aclocal",
     "addr2line",
@@ -125,7 +124,10 @@ pub const WORDS: [&str; 125] = [
     "tileiras",
     "vgdb",
     "yacc",
-    // How a source in Python starts programs.
+    // Package managers, searched in texts only.
+    "uv",
+    "uvx",
+    // Python calls that start programs.
     "Popen",
     "ccompiler",
     "distutils",
@@ -134,13 +136,13 @@ pub const WORDS: [&str; 125] = [
     "subprocess",
 ];
 
-/// Words that say that a source starts programs.
+/// Words that indicate that a source starts programs.
 pub const STARTS: [&str; 6] = ["Popen", "ccompiler", "distutils", "execv", "os.system", "subprocess"];
 
 /// The key of names of shared libraries.
 pub(super) const SHARED: &str = ".so";
 
-/// Bytes of the version behind it: `.so.535.104.05` has 14.
+/// Maximum bytes of the version after it: `.so.535.104.05` has 14.
 const VERSION_BYTES: usize = 32;
 
 /// One of [`WORDS`].
@@ -150,21 +152,21 @@ pub(super) struct Word {
 }
 
 impl Word {
-    /// Whether it is a word of English too, and counts only as a command.
+    /// Whether it is also an English word, and counts only as a command.
     pub(super) fn is_english(self) -> bool {
         matches!(self.text, "make" | "git" | "perf" | "bison" | "cargo") || self.is_weak()
     }
 
-    /// Whether it stands in many texts that start no program, even in quotes and at the start of a line.
+    /// Whether it is common in texts that start no program, even quoted and at the start of a line.
     pub(super) fn is_weak(self) -> bool {
-        const WEAK: [&str; 15] = [
+        const WEAK: [&str; 17] = [
             "ar", "as", "c++", "c89", "c99", "cc", "cpp", "flex", "go", "ld", "nm", "scalar", "size",
-            "strings", "strip",
+            "strings", "strip", "uv", "uvx",
         ];
         WEAK.contains(&self.text)
     }
 
-    /// Whether it is so short that any bytes may look like it.
+    /// Whether it is so short that random bytes may match.
     pub(super) fn is_short(self) -> bool {
         self.text.len() <= 3
     }
@@ -178,7 +180,7 @@ fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// Programs of dpkg itself. All others of this beginning are for building packages.
+/// Programs of dpkg itself. All others with this prefix build packages.
 const OF_DPKG: [&[u8]; 15] = [
     b"deb",
     b"divert",
@@ -197,9 +199,8 @@ const OF_DPKG: [&[u8]; 15] = [
     b"sig",
 ];
 
-/// Whether a word is no part of a longer one. What follows may be a version (`gcc-13`, `libdevice.10.bc`); what
-/// stands before may be a folder, the machine that a compiler is for (`x86_64-linux-gnu-gcc`), or an escape such
-/// as `\n`.
+/// Whether a word is not part of a longer one. A version may follow (`gcc-13`, `libdevice.10.bc`); a folder, a target
+/// triplet (`x86_64-linux-gnu-gcc`) or an escape such as `\n` may precede.
 pub(super) fn stands_alone(bytes: &[u8], start: usize, end: usize, word: &str) -> bool {
     match word {
         // `python3.11-config`
@@ -230,23 +231,23 @@ pub(super) fn stands_alone(bytes: &[u8], start: usize, end: usize, word: &str) -
     match &bytes[..start] {
         [] | [.., b'\\', b'n' | b't' | b'r'] => true,
         before if before.ends_with(b"-gnu-") || before.ends_with(b"-musl-") => true,
-        // A file of a repository that is read without git.
+        // A repository file that is read without git.
         [before @ .., b'.'] if word == "git" => {
             !before.last().is_some_and(|byte| is_name(*byte))
                 && is_repository(bytes.get(end..).unwrap_or(&[]))
         }
-        // Python's names are reached through their module: `cupy.RawKernel`.
+        // Python names are accessed through their module: `cupy.RawKernel`.
         [.., b'.'] => matches!(word, "cpp_extension" | "load_inline" | "RawKernel" | "preload_dlls"),
         [.., last] => !is_name(*last) && !matches!(last, b'+' | b'-'),
     }
 }
 
-/// Whether what follows `.git` is a file that says which commit is checked out.
+/// Whether the text after `.git` is a file that names the checked-out commit.
 fn is_repository(rest: &[u8]) -> bool {
     [&b"/HEAD"[..], b"/refs/", b"/logs/", b"/packed-refs"].iter().any(|file| rest.starts_with(file))
 }
 
-/// The name of the shared library whose `.so` stands at `at`, with the numbers that follow.
+/// The name of the shared library whose `.so` is at `at`, with its version.
 pub(super) fn library(bytes: &[u8], at: usize, at_start: bool) -> Option<&[u8]> {
     let mut end = at + SHARED.len();
     while let Some([b'.', digits @ ..]) = bytes.get(end..) {
@@ -262,34 +263,33 @@ pub(super) fn library(bytes: &[u8], at: usize, at_start: bool) -> Option<&[u8]> 
     if bytes.get(end).is_some_and(|byte| is_name(*byte)) {
         return None;
     }
-    // The longest name that is kept, and the byte before it.
+    // The longest name that is stored, and the byte before it.
     let least = end.saturating_sub(NAME_BYTES + 1);
     let is_part = |byte: &u8| is_name(*byte) || matches!(byte, b'.' | b'+' | b'-');
     let token = bytes.get(least..at)?;
     let token = &token[token.iter().rposition(|byte| !is_part(byte)).map_or(0, |place| place + 1)..];
     let begin = at - token.len();
-    // At the edge of what is looked at, the byte before is not known.
+    // At the edge of the searched bytes, the byte before is unknown.
     let first = usize::from(begin == least && !(at_start && begin == 0));
     let place = (first..token.len())
         .find(|place| token[*place..].starts_with(b"lib") && (*place == 0 || !is_name(token[*place - 1])))?;
     bytes.get(begin + place..end).filter(|name| name.len() <= NAME_BYTES)
 }
 
-/// Whether a text is a script of a shell, as its first line says.
+/// Whether a text is a shell script, by its first line.
 pub(super) fn is_shell(text: &[u8]) -> bool {
     let line = text.iter().take(NAME_BYTES).take_while(|byte| **byte != b'\n').count();
     text.starts_with(b"#!") && text[..line].trim_ascii_end().ends_with(b"sh")
 }
 
-/// Whether a line is a remark: it begins with `#`, and that is neither `#!` nor the `#include` of C code that a
-/// script holds.
+/// Whether a line is a comment: it begins with `#`, but not with `#!` or with the `#include` of C code in a script.
 pub(super) fn is_remark(line: &[u8]) -> bool {
     let blanks = line.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r')).count();
     let Some([b'#', rest @ ..]) = line.get(blanks..) else { return false };
     !rest.starts_with(b"!") && !rest.trim_ascii_start().starts_with(b"include")
 }
 
-/// How words are stored: as their places in [`WORDS`].
+/// Serialises words as their indexes in [`WORDS`].
 pub(super) mod numbers {
     use serde::de::{Deserialize as _, Deserializer, Error as _};
     use serde::ser::{Error as _, Serialize as _, Serializer};

@@ -180,6 +180,49 @@ fn programs_whose_strings_have_no_bounds_make_tools_a_question_when_they_start_p
     }
 }
 
+/// uv as its image has it: a program of Rust without bounds between its strings, and one that starts it.
+fn uv() -> Vec<Member> {
+    let strings =
+        b"/rustc/90b35a623/library/core/src/str.rs\0posix_spawnp\0crates/uv/src/child.rs\0readelf\0";
+    let uv = Elf::program("uv").with_section(".rodata", strings.to_vec());
+    let uvx = b"/rustc/90b35a623/library/core/src/str.rs\0execvp\0as\0";
+    let uvx = Elf::program("uvx").with_section(".rodata", uvx.to_vec());
+    vec![file("bin/uv", uv.build()).mode(0o755), file("bin/uvx", uvx.build()).mode(0o755)]
+}
+
+#[test]
+fn a_package_manager_asks_for_compilers_only_where_something_starts_it() {
+    let with = |command: &[&str], app: Vec<Member>| {
+        let app = [server(b"\0nothing\0"), uv(), app].concat();
+        Judged::of(&image(&[[system(), compilers(), tools()].concat(), app], command, &[]))
+    };
+    let server = ["/srv/app/server"];
+    with(&server, vec![]).all("safe", &[READELF, M4, GIT]);
+    with(&["uv", "run", "/srv/app/server"], vec![]).all("unsure", &[READELF, M4]);
+    with(&["/bin/sh", "-c", "uv sync && exec server"], vec![]).all("unsure", &[READELF]);
+    for text in ["#!/bin/sh\nuv sync --frozen\nexec server\n", "#!/bin/sh\nexec uvx ruff check\n"] {
+        with(&server, vec![script("srv/app/start", text).mode(0o755)]).all("unsure", &[READELF, M4]);
+    }
+    let text = "import subprocess\nsubprocess.run(['uv', 'pip', 'install', 'x'])\n";
+    with(&server, vec![script("srv/app/start.py", text)]).all("unsure", &[READELF, M4]);
+    with(&server, vec![script("srv/app/read.py", "import uv_filter\nuv = 1\nprint('uv')\n")])
+        .all("safe", &[M4]);
+    // A program of this name that is another one.
+    let other = Elf::program("uv").with_section(".rodata", b"\0execvp\0readelf -d\0".to_vec());
+    let judged = with_tools(vec![file("bin/uv", other.build()).mode(0o755)]);
+    judged.all("unsure", &[READELF]);
+}
+
+#[test]
+fn files_about_the_build_of_the_image_name_no_user_of_its_tools() {
+    let text = "FROM debian\nRUN apt-get install -y gcc m4\nRUN m4 a && gcc -o x x.c\n";
+    let steps = "jobs:\n  build:\n    steps:\n      - run: gcc -o x x.c\n      - run: m4 a\n";
+    let app = vec![file("srv/app/Dockerfile", text), file("srv/app/.github/workflows/ci.yml", steps)];
+    with_tools([server(b"\0nothing\0"), app].concat()).all("safe", &[M4, "/usr/bin/x86_64-linux-gnu-gcc-13"]);
+    let app = vec![file("srv/app/tasks.yml", steps)];
+    with_tools([server(b"\0nothing\0"), app].concat()).all("unsure", &["/usr/bin/x86_64-linux-gnu-gcc-13"]);
+}
+
 #[test]
 fn a_library_that_starts_programs_is_not_searched_for_all_tools() {
     let library = |strings: &[u8]| {
