@@ -1,4 +1,4 @@
-//! Files that a layer replaces by a file of the same size: what `chmod`, `chown` and `touch` make.
+//! Files that an upper layer replaces by a file of equal size, typically after `chmod`, `chown` or `touch`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,9 +10,14 @@ use crate::layer::{EntryId, EntryKind, LayerIndex};
 /// A shadowed file, and the file of the upper layer that replaced it.
 pub type Copied = ((u16, EntryId), (u16, EntryId));
 
-/// Pairs of a shadowed file and its replacement, with the same nonzero size. Whether they are identical is decided by
-/// hash elsewhere. By shadowed file.
+/// Pairs of a shadowed file and its replacement, with equal nonzero size, sorted by shadowed file. Hashes determine
+/// elsewhere whether they are identical.
 pub fn copies(rootfs: &Rootfs) -> impl Iterator<Item = Copied> + '_ {
+    replaced(rootfs).filter(|((layer, entry), _)| rootfs.layer(*layer).size(*entry) > 0)
+}
+
+/// The same with empty files.
+pub fn replaced(rootfs: &Rootfs) -> impl Iterator<Item = Copied> + '_ {
     rootfs.copied.iter().copied()
 }
 
@@ -25,15 +30,13 @@ pub(super) fn find(
 ) -> Vec<Copied> {
     let mut by_layer: BTreeMap<u16, Vec<Inode>> = BTreeMap::new();
     for hidden in hidden {
-        if layers[usize::from(hidden.layer)].size(hidden.entry) > 0 {
-            by_layer.entry(hidden.by).or_default().push((hidden.layer, hidden.entry));
-        }
+        by_layer.entry(hidden.by).or_default().push((hidden.layer, hidden.entry));
     }
     let mut pairs = Vec::new();
     if by_layer.is_empty() {
         return pairs;
     }
-    // By node: the file of a layer at that path. The last of several entries of one path is the one that counts.
+    // By node: the file of a layer at that path; the last entry of a path counts.
     let mut last = vec![NONE; nodes];
     let node = |(layer, entry): Inode| put_at[usize::from(layer)][entry.0 as usize] as usize;
     for (by, hidden) in by_layer {

@@ -9,7 +9,7 @@ mod merge;
 mod timeline;
 mod tree;
 
-pub use copies::{Copied, copies};
+pub use copies::{Copied, copies, replaced};
 pub use merge::{LayerWaste, Merge, merge, merge_kept};
 pub use timeline::{PathId, Timeline, Version, VersionId};
 pub use tree::{Hidden, Node, NodeId, NodeKind, Rootfs};

@@ -13,7 +13,7 @@ use crate::formats::dockerfile::Keyword;
 use crate::formats::document::DocumentKind;
 use crate::rewrite::recipe::Recipe;
 use crate::rewrite::tidy::{Call, Run, TidyContext};
-use crate::rootfs::{Node, copies};
+use crate::rootfs::{Node, replaced};
 
 /// The effect of an instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,7 +105,7 @@ impl<'s, 'r> Steps<'s, 'r> {
             };
             list.push(Step { place: *place, keyword: instruction.keyword, kind, layers, compiles });
         }
-        let earlier = copies(world.rootfs).map(|(hidden, by)| (by, hidden)).collect();
+        let earlier = replaced(world.rootfs).map(|(hidden, by)| (by, hidden)).collect();
         Self { scene, list, by_layer, earlier }
     }
 

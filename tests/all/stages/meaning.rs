@@ -77,8 +77,11 @@ fn alternatives_and_lists_keep_their_operators() {
     has_lines(&best(&scene, "stages"), &[&format!("RUN {command}")]);
     let scene = compiled(base())
         .run("getent passwd app || useradd -u 1000 app", users())
-        .copy("models /models", vec![text("models/model.bin", 9_000)])
-        .run("chown -R app:app /models", owned(vec![dir("models"), text("models/model.bin", 9_000)]))
+        .copy("models /models", vec![text("models/__init__.py", 0), text("models/model.bin", 9_000)])
+        .run(
+            "chown -R app:app /models",
+            owned(vec![dir("models"), text("models/__init__.py", 0), text("models/model.bin", 9_000)]),
+        )
         .step("USER app");
     let stages = best(&scene, "stages");
     in_order(&stages, &["getent passwd app || useradd -u 1000 app", "COPY --chown=app:app models /models"]);
