@@ -1,12 +1,12 @@
-//! Conversions of sizes and places that limits keep in range.
+//! Integer conversions of sizes and indexes within the limits.
 
-/// A place in an arena as 32 bits. Arenas are bounded far below 2^32 by [`crate::base::Limits`]; a
-/// larger one would saturate and be refused where it is filled, never wrap.
+/// An arena index as 32 bits. [`crate::base::Limits`] bounds arenas far below 2^32; a larger index would saturate and
+/// be rejected on insertion, never wrap.
 pub fn index32(place: usize) -> u32 {
     u32::try_from(place).unwrap_or(u32::MAX)
 }
 
-/// The number of a layer as 16 bits: [`crate::base::Limits::layers`] is far below 2^16.
+/// A layer number as 16 bits: [`crate::base::Limits::layers`] is far below 2^16.
 pub fn layer16(layer: usize) -> u16 {
     u16::try_from(layer).unwrap_or(u16::MAX)
 }

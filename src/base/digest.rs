@@ -22,7 +22,7 @@ impl Hasher {
         Self::Sha256(Sha256::new())
     }
 
-    /// The hasher that can check `digest`, or `None` when its algorithm is not known to us.
+    /// The hasher for `digest`; `None` if its algorithm is not supported.
     pub fn for_digest(digest: &Digest) -> Option<Self> {
         match digest.algorithm() {
             DigestAlgorithm::Sha256 => Some(Self::sha256()),
@@ -56,7 +56,7 @@ pub fn sha256_of(bytes: &[u8]) -> String {
     named("sha256", &Sha256::digest(bytes))
 }
 
-/// Whether `bytes` have the digest `digest`; `None` when its algorithm is not known to us.
+/// Whether `bytes` have the digest `digest`; `None` if its algorithm is not supported.
 pub fn matches(digest: &Digest, bytes: &[u8]) -> Option<bool> {
     let mut hasher = Hasher::for_digest(digest)?;
     hasher.update(bytes);

@@ -1,17 +1,17 @@
-//! Identifies a local file and its content, as far as the system can.
+//! Identity of a local file and its content, as far as the system provides it.
 
 use std::fs::{File, Metadata};
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// A moment as file systems keep it: seconds since 1970, and nanoseconds of the second.
+/// A time stamp of a file system: seconds since 1970, and nanoseconds.
 type Moment = (i64, i64);
 
-/// Which file it is, and the last changes that the system saw.
+/// Device, inode, size and time stamps of a file.
 ///
-/// The time of change is part of it since programs cannot set it back: tools that keep the time of modification
-/// (`touch -r`, `rsync --inplace`) would otherwise make two contents look like one.
+/// The change time is included because programs cannot reset it: tools that preserve the modification time (`touch -r`,
+/// `rsync --inplace`) would otherwise make two contents look equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FileIdentity {
     device: u64,
@@ -19,20 +19,20 @@ pub struct FileIdentity {
     size: u64,
     modified: Moment,
     changed: Moment,
-    /// Whether any later change must show in one of the times: file systems count them in steps, and some not at all.
+    /// Whether every later change affects a time stamp: stamps have a limited resolution, and some file systems have
+    /// none.
     settled: bool,
 }
 
-/// Times of changes are counted in steps of at most this: 10 ms by local file systems; the clock of a file server may
-/// be off by more.
+/// Resolution of time stamps, at most: 10 ms on local file systems; a file server's clock may differ by more.
 const LOCAL_STEP: Duration = Duration::from_millis(50);
 const SERVER_STEP: Duration = Duration::from_secs(3);
 
-/// Magic numbers of linux/magic.h, of file systems that keep the time of change themselves, by this machine's clock:
-/// ext2 to 4, XFS, Btrfs, tmpfs, overlayfs, F2FS, ZFS, bcachefs.
+/// Magic numbers (linux/magic.h) of file systems with change times set by this machine's kernel: ext2 to 4, XFS, Btrfs,
+/// tmpfs, overlayfs, F2FS, ZFS, bcachefs.
 const LOCAL: [u64; 8] =
     [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994, 0x794c_7630, 0xf2f5_2010, 0x2fc1_2fc1, 0xca45_1a4e];
-/// NFS, with times set by the server.
+/// NFS, with change times set by the server.
 const NFS: u64 = 0x6969;
 
 impl FileIdentity {
@@ -43,8 +43,8 @@ impl FileIdentity {
     pub fn of(file: &File) -> io::Result<Self> {
         let facts = file.metadata()?;
         let kind = rustix::fs::fstatfs(file).ok().and_then(|system| u64::try_from(system.f_type).ok());
-        // FAT, FUSE and shares of Windows let the time of change be set or make it up, and images that are mounted
-        // to be read have the times of their making: files there are never known again by identity.
+        // FAT, FUSE and Windows shares let programs set the change time or have none, and read-only images have that of
+        // their creation: the identity of files there is never settled.
         let step = match kind {
             Some(kind) if LOCAL.contains(&kind) => Some(LOCAL_STEP),
             Some(NFS) => Some(SERVER_STEP),
@@ -68,19 +68,19 @@ impl FileIdentity {
         }
     }
 
-    /// Whether everything that happens to the file from now on changes its identity. A file that was written a
-    /// moment ago may be written again without its times moving.
+    /// Whether every later change of the file changes its identity. A file that was just written may be written again
+    /// within the resolution of its time stamps.
     pub fn is_settled(&self) -> bool {
         self.settled
     }
 
-    /// Whether nothing was written to the file between the two. Its name, owner or mode may have changed.
+    /// Whether the content is unchanged between the two. Name, owner or mode may have changed.
     pub fn same_content(&self, other: &Self) -> bool {
         let content = |of: &Self| (of.device, of.inode, of.size, of.modified);
         content(self) == content(other)
     }
 
-    /// A text that is the same for the same file with the same content, and for nothing else.
+    /// A text that is equal only for the same file with the same content.
     pub fn key(&self) -> String {
         let Self { device, inode, size, modified, changed, settled: _ } = self;
         format!("{device:x}:{inode:x}:{size}:{}.{:09}:{}.{:09}", modified.0, modified.1, changed.0, changed.1)

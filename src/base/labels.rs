@@ -1,4 +1,4 @@
-//! Labels: the words shown for the values of fixed vocabularies, in one table.
+//! Labels: the display texts of enum values, in one table.
 //!
 //! A [`Family`] has one [`Label`] for each value of an enum: the JSON value (fixed by the schemas), the shown text, the
 //! word that filters accept, and a description. Window, text, pages, SARIF messages, filters and the manual chapter
@@ -62,7 +62,7 @@ pub struct Family {
     pub title: &'static str,
     /// The key in filters, as in `verdict:removable`; empty where no filter has one.
     pub key: &'static str,
-    /// One for each value, in display order.
+    /// One label for each value, in display order.
     pub list: &'static [Label],
 }
 
@@ -96,7 +96,7 @@ impl Family {
         }
     }
 
-    /// The shown text of a value that was read from a report: a newer program may have written one without a label.
+    /// The shown text of a value from a saved report: a newer version may have written one without a label.
     pub fn shown(&self, value: &str) -> String {
         self.get(value).map_or_else(|| printable(value).replace('-', " "), |label| label.text.to_owned())
     }
@@ -172,8 +172,8 @@ const fn same(one: &str, other: &str) -> bool {
     true
 }
 
-/// Gives an enum with `ALL` and `as_str` its labels: `label`, `about`, `described` and `from_label`. Fails to compile unless the family
-/// has exactly one label for each value.
+/// Gives an enum with `ALL` and `as_str` its labels: `label`, `about`, `described` and `from_label`. Fails to compile
+/// unless the family has exactly one label for each value.
 macro_rules! labelled {
     ($type:ty: $family:ident) => {
         impl $type {
@@ -336,7 +336,7 @@ pub const STRATEGIES: Family = Family {
     ],
 };
 
-/// What bytes are for.
+/// Purposes of bytes.
 pub const CLASSES: Family = Family {
     title: "Classes of content",
     key: "",
@@ -407,7 +407,7 @@ pub const TARGET_VERDICTS: Family = Family {
     ],
 };
 
-/// Where the version of a driver is known from.
+/// Sources of driver versions.
 pub const DRIVER_SOURCES: Family = Family {
     title: "Sources of driver versions",
     key: "",

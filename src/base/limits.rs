@@ -1,4 +1,4 @@
-//! All limits in one place. Images are untrusted input: each limit bounds what it may cost.
+//! All limits in one place. Images are untrusted input: each limit bounds a cost.
 
 /// Limits on what is read from an image. The program uses the default; tests lower single values.
 #[derive(Clone, Debug)]
@@ -18,10 +18,10 @@ pub struct Limits {
     pub archive_members: usize,
     /// Bytes of the names of those members.
     pub archive_name_bytes: usize,
-    /// Bytes of documents kept while an archive streams past, before its manifest is known: once for those
-    /// of up to 1 MiB, which indexes and configs are, and once for larger ones, mostly attestations.
+    /// Bytes of documents stored while an archive is streamed, before its manifest is known: once for those of up to 1
+    /// MiB, which indexes and configs are, and once for larger ones, mostly attestations.
     pub archive_json_total: u64,
-    /// Members of one layer. The largest images that we know have under two million.
+    /// Members of one layer. The largest known images have under two million.
     pub layer_entries: usize,
     /// Entries of all layers of an image together.
     pub image_entries: u64,
@@ -37,27 +37,26 @@ pub struct Limits {
     pub inflated_bytes: u64,
     /// Base-2 logarithm of the largest zstd window: 128 MiB, as of `zstd --long`.
     pub zstd_window_log: u32,
-    /// Stored bytes of one table of contents. JSON of paths compresses to a sixth or less, so this is more than
-    /// [`Self::table_json_bytes`] take.
+    /// Stored bytes of one table of contents. JSON of paths compresses to a sixth or less, so this exceeds the need of
+    /// [`Self::table_json_bytes`].
     pub table_bytes: u64,
-    /// Bytes of one table of contents as JSON: some 600,000 entries, as those of real images have 300 to 500 bytes.
-    /// Layers with more of them are read whole.
+    /// Bytes of one table of contents as JSON: some 600,000 entries of 300 to 500 bytes, as in real images. Layers with
+    /// a larger table are read completely.
     pub table_json_bytes: u64,
-    /// Bytes of one package database: that of a system with all of a distribution installed.
+    /// Bytes of one package database: enough for a system with a whole distribution installed.
     pub database_bytes: u64,
-    /// Bytes of one other document that is kept, such as the file list of a package. The longest `RECORD` that
-    /// we know has 3 MiB.
+    /// Bytes of one other stored document, such as the file list of a package. The longest known `RECORD` has 3 MiB.
     pub document_bytes: u64,
-    /// Stored bytes of a document of which only the head is needed.
+    /// Stored bytes of a document whose head is sufficient.
     pub document_head_bytes: u64,
-    /// Bytes of all documents of a layer as they are kept, packed: some 100,000 packages.
+    /// Compressed bytes of all documents stored for a layer: some 100,000 packages.
     pub documents_total: u64,
-    /// Bytes of the facts of all binaries and documents of an image as they are kept. Those of an image with
-    /// 300,000 files take 20 MB.
+    /// Bytes of all facts stored for an image, of binaries and documents. Those of an image with 300,000 files take 20
+    /// MB.
     pub facts_total: u64,
     /// Analysed binaries and scripts of one layer; whole distributions have under 50,000.
     pub layer_binaries: usize,
-    /// Distinct warnings of one code and layer that are kept; the rest is counted.
+    /// Distinct warnings stored for one code and layer; the rest is counted.
     pub warnings_per_code: usize,
 }
 

@@ -1,4 +1,4 @@
-//! `os/architecture[/variant]`, in Go's names as the OCI specification has them.
+//! `os/architecture[/variant]`, in Go's names as in the OCI specification.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! Bytes that can be read at any place: a local file, or a built-in sample.
+//! Positioned reads: of a local file, or a built-in sample.
 
 use std::fs::File;
 use std::io;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::identity::FileIdentity;
 
-/// Positioned reads without a shared cursor, so that layers in one archive are read side by side.
+/// Positioned reads without a shared cursor, so that layers in one archive are read in parallel.
 pub trait ReadAt: Send + Sync {
     /// Reads up to `buffer.len()` bytes at `offset`; 0 at the end.
     ///
@@ -28,7 +28,7 @@ pub trait ReadAt: Send + Sync {
     }
 }
 
-/// A local file that is known by its identity.
+/// A local file with its identity.
 pub struct LocalFile {
     file: File,
     opened: FileIdentity,
@@ -74,7 +74,7 @@ impl ReadAt for &'static [u8] {
     }
 }
 
-/// A range of something that can be read at any place.
+/// A range of a seekable source.
 #[derive(Clone)]
 pub struct Section {
     bytes: Arc<dyn ReadAt>,

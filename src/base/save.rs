@@ -1,4 +1,4 @@
-//! Files that appear whole or not at all.
+//! Atomic writes of files.
 
 use std::fs::{self, OpenOptions, Permissions};
 use std::io::{self, Write as _};
@@ -29,11 +29,11 @@ pub fn save(file: &Path, bytes: &[u8]) -> io::Result<()> {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
-    // Here for its words: those of the temporary file are lost below.
+    // Checked first for its error message: that of the temporary file is lost below.
     fs::metadata(folder)?;
     let mut temporary = tempfile::Builder::new()
         .prefix(".cutaway-")
-        // The user's umask applies, as for any file that a program writes.
+        // The user's umask applies, as for any new file.
         .permissions(Permissions::from_mode(0o666))
         .tempfile_in(folder)
         // Its message names the temporary file, which is irrelevant.

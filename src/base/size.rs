@@ -1,9 +1,9 @@
-//! Sizes for people: binary units, as the contract has them; JSON keeps plain bytes.
+//! Sizes as text in binary units, as in the contract; JSON has plain bytes.
 
 const UNITS: [&str; 6] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
 
-/// `bytes` in the largest binary unit that keeps at least one whole digit, such as `1.50 GiB`.
-/// Three significant digits; whole bytes below 1 KiB.
+/// `bytes` in the largest binary unit with at least one whole digit, such as `1.50 GiB`. Three significant digits;
+/// whole bytes below 1 KiB.
 pub fn human(bytes: u64) -> String {
     let mut unit = 0;
     let mut value = bytes as f64;
@@ -20,16 +20,16 @@ pub fn human(bytes: u64) -> String {
     }
 }
 
-/// [`human`], or a dash if unknown: unknown is never shown as zero.
+/// [`human`], or a dash if unknown, never zero.
 pub fn human_or_dash(bytes: Option<u64>) -> String {
     bytes.map_or_else(|| "–".to_owned(), human)
 }
 
-/// Parses a size: a number, optionally with a decimal point, and a unit with or without a space: `500 MB` (decimal,
-/// from kB to PB), `1.5 GiB` (binary, from KiB to PiB), `4096` or `4096 B`. Fractions of a byte are cut off.
+/// Parses a size: a number, optionally with a decimal point, and a unit with or without a space: `500 MB` (decimal, kB
+/// to PB), `1.5 GiB` (binary, KiB to PiB), `4096` or `4096 B`. Fractions of a byte are truncated.
 ///
 /// # Errors
-/// The fault, in words.
+/// Invalid or too large; the text is the message.
 pub fn parse(text: &str) -> Result<u64, String> {
     const WRITTEN: [(&str, u128); 13] = [
         ("", 1),
@@ -46,7 +46,7 @@ pub fn parse(text: &str) -> Result<u64, String> {
         ("TiB", 1 << 40),
         ("PiB", 1 << 50),
     ];
-    /// Maximum significant digits after the point, for a byte of a pebibyte.
+    /// Maximum digits after the point: enough for one byte of a pebibyte.
     const MOST_DIGITS: usize = 15;
     let fault = || format!("invalid size {text:?}, expected a size such as \"4 GiB\" or \"500 MB\"");
     let too_large = || format!("{text:?} is too large");

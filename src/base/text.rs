@@ -1,8 +1,7 @@
 //! Escapes untrusted bytes, so that names are safe on a terminal and readable.
 
-/// `bytes` as the contract writes paths: bytes that are not UTF-8 and control characters as `\xNN`,
-/// a backslash as `\\`. Characters that turn the direction of text are escaped too, byte by byte,
-/// since they can make one name look like another.
+/// `bytes` as the contract writes paths: invalid UTF-8 and control characters as `\xNN`, a backslash as `\\`.
+/// Bidirectional controls are escaped too, byte by byte, because they can make one name look like another.
 pub fn escape(bytes: &[u8]) -> String {
     let mut shown = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
@@ -49,7 +48,7 @@ pub fn sentence(text: &str) -> String {
     whole
 }
 
-/// `text` cut to `width` characters with `…` in its middle, so that both ends stay readable.
+/// `text` shortened to `width` characters with `…` in its middle, so that both ends stay readable.
 pub fn elide_middle(text: &str, width: usize) -> String {
     let length = text.chars().count();
     if length <= width {
@@ -65,7 +64,7 @@ pub fn elide_middle(text: &str, width: usize) -> String {
     shown
 }
 
-/// `text` cut to `width` characters with `…` at its end.
+/// `text` shortened to `width` characters with `…` at its end.
 pub fn elide_end(text: &str, width: usize) -> String {
     if text.chars().count() <= width {
         return text.to_owned();
@@ -95,7 +94,7 @@ fn push_byte(shown: &mut String, byte: u8) {
     shown.push(HEX[usize::from(byte & 15)] as char);
 }
 
-/// Whether a character can change what a terminal or a line of text shows beside itself.
+/// Whether a character can change how a terminal or a line of text shows other characters.
 pub fn is_unsafe(c: char) -> bool {
     c.is_control() || turns_direction(c)
 }

@@ -1,4 +1,4 @@
-//! What went wrong without stopping the analysis.
+//! Warnings: faults that do not stop the analysis.
 
 use std::fmt;
 
@@ -6,10 +6,10 @@ use serde::{Serialize, Serializer};
 
 use super::words::words;
 
-/// Stable names of warnings; scripts may match them.
+/// Stable codes of warnings; scripts may match them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum WarningCode {
-    /// A layer has no bytes here (a foreign layer, or a blob that is not in the source).
+    /// The bytes of a layer are not available (a foreign layer, or a blob that is missing from the source).
     LayerMissing,
     /// The layer's bytes end early, or cannot be read or inflated.
     LayerCutShort,
@@ -17,19 +17,19 @@ pub enum WarningCode {
     LayerMalformed,
     /// The file changed while it was read: contents may be inconsistent.
     SourceChanged,
-    /// The bytes do not have the digest or diff id that is claimed for them.
+    /// The bytes do not match the declared digest or diff id.
     DigestMismatch,
-    /// The bytes are not as many as the manifest claims.
+    /// The number of bytes differs from the manifest.
     SizeMismatch,
-    /// The media type declares another compression than the contents have.
+    /// The media type declares a different compression than the content has.
     MediaTypeMismatch,
-    /// Something follows the end of the tar stream or of the compressed stream.
+    /// Data after the end of the tar stream or of the compressed stream.
     TrailingData,
     /// A tar header is unusual but could be read.
     TarOddity,
-    /// A path steps out of the root by `..`; it was kept inside.
+    /// A path leaves the root by `..`; it was kept inside.
     PathEscapes,
-    /// A hard link names a file that is not there.
+    /// The target of a hard link is missing.
     HardLinkDangling,
     /// A path goes through a symbolic link: runtimes disagree whether to follow it.
     ParentIsSymlink,
@@ -41,17 +41,17 @@ pub enum WarningCode {
     ManifestOddity,
     /// A folder or file of a root filesystem could not be read or was not entered.
     NotRead,
-    /// An ELF file, static archive or GPU code has parts that contradict each other or are cut.
+    /// Parts of an ELF file, static archive or GPU code contradict each other or are truncated.
     BinaryMalformed,
-    /// A package database, file list or version file cannot be read, or not to its end.
+    /// A package database, file list or version file cannot be read, or only partly.
     PackagesMalformed,
     /// Not analysed, because a limit was reached.
     FactsLimited,
     /// Library search: an entrypoint that is not a file, a limit on work.
     LinksOddity,
-    /// No fault: figures of the layer come from its table of contents, and its bytes were not read whole.
+    /// Informational: figures of the layer are from its table of contents; its bytes were not read completely.
     FromTable,
-    /// More warnings of the same kind were counted, not kept.
+    /// More warnings with this code were counted, not stored.
     MoreWarnings,
 }
 
@@ -92,14 +92,14 @@ impl Serialize for WarningCode {
     }
 }
 
-/// One fault: its stable code, what happened, and the thing it happened to.
+/// A fault: its stable code, message and subject.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Warning {
-    /// Stable name.
+    /// Stable code.
     pub code: WarningCode,
-    /// One sentence for people, already safe to show.
+    /// One sentence, safe to show.
     pub message: String,
-    /// The layer (`layer 3, sha256:…`), file or object, already safe to show.
+    /// The layer (`layer 3, sha256:…`), file or object, safe to show.
     pub subject: String,
 }
 
@@ -121,8 +121,8 @@ fn cut(mut text: String) -> String {
     text
 }
 
-/// Gathers warnings and keeps at most a set number of each code, so that a hostile layer with a
-/// million faults costs a counter and not a million strings.
+/// Collects warnings and stores a limited number per code, so that a hostile layer with a million faults costs a
+/// counter and not a million strings.
 #[derive(Clone, Debug, Default)]
 pub struct Warnings {
     kept: Vec<Warning>,
@@ -131,12 +131,12 @@ pub struct Warnings {
 }
 
 impl Warnings {
-    /// Keeps up to `per_code` warnings of each code.
+    /// Stores up to `per_code` warnings of each code.
     pub fn with_limit(per_code: usize) -> Self {
         Self { per_code, ..Self::default() }
     }
 
-    /// Adds a warning; `make` is called only when it will be kept.
+    /// Adds a warning; `make` is called only if it is stored.
     pub fn push_with(&mut self, code: WarningCode, make: impl FnOnce() -> (String, String)) {
         let count = self.counts.entry(code).or_default();
         *count += 1;
@@ -146,7 +146,7 @@ impl Warnings {
         }
     }
 
-    /// All kept warnings, and one for each code of which some were not kept.
+    /// All stored warnings, and one for each code with more.
     pub fn finish(self, subject: &str) -> Vec<Warning> {
         let mut kept = self.kept;
         for (code, count) in self.counts {

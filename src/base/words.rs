@@ -1,11 +1,11 @@
-//! Fixed vocabularies: an enum, and the word that reports use for each of its values.
+//! Fixed vocabularies: enums with the name of each value in reports.
 
-/// Gives an enum `as_str`, the name of each value in reports, and `ALL`, all values in the order of the list. A value
-/// that the list lacks does not compile.
+/// Gives an enum `as_str`, the name of each value in reports, and `ALL`, all values in the order of the list. Fails to
+/// compile if the list lacks a value.
 macro_rules! words {
     ($type:ty { $($variant:ident = $name:literal,)* }) => {
         impl $type {
-            /// All of them.
+            /// All values.
             pub const ALL: &[Self] = &[$(Self::$variant,)*];
 
             /// The name in reports.

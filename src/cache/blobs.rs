@@ -1,7 +1,6 @@
 //! The blob cache: compressed layers, for users who enable it.
 //!
-//! A blob is stored under the digest that its bytes were hashed to. The reader hashes it again: a file that was changed
-//! costs a download, and nothing else.
+//! A blob is stored under the digest of its bytes. The reader hashes it again: a modified file only costs a download.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -19,9 +18,9 @@ use super::sweep::Usage;
 
 /// The folder of the blobs, beside those of the records.
 pub(super) const BLOBS: &str = "blobs";
-/// A file younger than this may still be open by its writer.
+/// A newer file may not be locked by its writer yet.
 const STARTING: Duration = Duration::from_secs(10);
-/// Bits of a mode that let others write.
+/// Mode bits that let others write.
 const SHARED: u32 = 0o022;
 
 /// A folder of blobs by digest, with a size limit. Lazy: no access before the first use.
@@ -29,11 +28,11 @@ const SHARED: u32 = 0o022;
 pub struct Blobs {
     root: PathBuf,
     limit: u64,
-    /// Bytes of those that are being written.
+    /// Bytes of blobs that are being written.
     reserved: Arc<AtomicU64>,
 }
 
-/// A blob that is being written. Dropped before [`NewBlob::keep`] it leaves nothing behind.
+/// A blob that is being written. Dropped before [`NewBlob::keep`], it leaves no file.
 pub struct NewBlob {
     folder: Folder,
     file: File,
@@ -61,7 +60,7 @@ impl Blobs {
         Self { root, limit, reserved: Arc::default() }
     }
 
-    /// How many bytes it keeps at most.
+    /// The size limit in bytes.
     pub fn limit(&self) -> u64 {
         self.limit
     }
@@ -76,7 +75,7 @@ impl Blobs {
         let name = file_name(digest)?;
         let file = self.existing().ok()??.open(&name).ok()?;
         file.metadata().ok().filter(std::fs::Metadata::is_file)?;
-        // Where this is not allowed, the blob goes sooner than it could.
+        // Without permission, the blob is removed earlier than necessary.
         file.set_modified(SystemTime::now()).ok();
         Some(file)
     }
@@ -171,7 +170,7 @@ impl Blobs {
         }
     }
 
-    /// Blobs, those used longest ago first, and unfinished ones.
+    /// Blobs, least recently used first, and unfinished ones.
     fn held(&self) -> io::Result<(Option<Folder>, Vec<Held>, Vec<Held>)> {
         let Some(folder) = self.existing()? else { return Ok((None, Vec::new(), Vec::new())) };
         let (mut blobs, mut unfinished) = (Vec::new(), Vec::new());
@@ -204,10 +203,10 @@ struct Held {
 }
 
 impl NewBlob {
-    /// Puts the blob under the digest that all its bytes were hashed to.
+    /// Stores the blob under the digest of all its bytes.
     ///
     /// # Errors
-    /// When the system cannot write the rest, or rename.
+    /// The system cannot write the rest, or rename.
     pub fn keep(mut self, digest: &str) -> io::Result<()> {
         let Some(name) = file_name(digest) else { return Ok(()) };
         if let Some(temporary) = &self.temporary {
@@ -263,7 +262,7 @@ fn is_blob_name(name: &[u8]) -> bool {
     })
 }
 
-/// Whether this is the folder of kept blobs in a cache folder.
+/// Whether this is the folder of the blob cache in a cache folder.
 pub(super) fn is_blobs(name: &Path) -> bool {
     name == Path::new(BLOBS)
 }

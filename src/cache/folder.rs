@@ -1,4 +1,4 @@
-//! A folder that is held open, so that it cannot be replaced between two steps.
+//! An open folder, so that it cannot be replaced between two steps.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{DirBuilder, File, Metadata};
@@ -14,9 +14,9 @@ use rustix::process::geteuid;
 
 use crate::base::text::printable;
 
-/// What names of temporary files begin with.
+/// Prefix of temporary file names.
 const TEMPORARY: &str = ".new-";
-/// Maximum attempts at a free name.
+/// Maximum attempts to find an unused name.
 const DRAWN: usize = 16;
 
 /// An open folder.
@@ -26,7 +26,7 @@ pub(super) struct Folder {
 }
 
 impl Folder {
-    /// The folder that the user chose; a link to it is their choice too.
+    /// The folder chosen by the user; a link to it is their choice too.
     pub(super) fn root(path: &Path) -> io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let handle = File::from(openat(CWD, path, flags, Mode::empty())?);
@@ -39,7 +39,7 @@ impl Folder {
         Self::root(path)
     }
 
-    /// A folder in it; never one that a link leads to.
+    /// A folder in it; never follows a link.
     pub(super) fn below(&self, name: &OsStr) -> io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let handle = File::from(openat(&self.handle, name, flags, Mode::empty())?);
@@ -70,7 +70,7 @@ impl Folder {
         })
     }
 
-    /// Names of all that is in it, sorted.
+    /// Names of all entries, sorted.
     pub(super) fn names(&self) -> io::Result<Vec<OsString>> {
         let mut names = Vec::new();
         for entry in Dir::read_from(&self.handle)? {
@@ -106,12 +106,12 @@ impl Folder {
         Err(Errno::EXIST.into())
     }
 
-    /// Puts one file in the place of another.
+    /// Replaces one file with another.
     pub(super) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         Ok(renameat(&self.handle, from, &self.handle, to)?)
     }
 
-    /// Removes a file; a missing one is no error.
+    /// Removes a file; a missing one is not an error.
     pub(super) fn remove(&self, name: &OsStr) -> io::Result<()> {
         match unlinkat(&self.handle, name, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => Ok(()),
@@ -119,7 +119,7 @@ impl Folder {
         }
     }
 
-    /// Removes a folder in it, when that is empty.
+    /// Removes a folder in it, if empty.
     pub(super) fn remove_empty(&self, name: &OsStr) {
         // A folder that is not empty stays.
         unlinkat(&self.handle, name, AtFlags::REMOVEDIR).ok();
@@ -142,7 +142,7 @@ pub(super) fn is_hex(text: &[u8], digits: usize) -> bool {
     text.len() == digits && text.iter().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// An error with the file or folder that it is about.
+/// An error with its file or folder.
 pub(super) fn named(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", shown(path)))
 }
@@ -152,7 +152,7 @@ pub(super) fn is(error: &io::Error, errors: &[Errno]) -> bool {
     errors.iter().any(|known| error.raw_os_error() == Some(known.raw_os_error()))
 }
 
-/// A path as it may be shown.
+/// A path for display.
 pub(super) fn shown(path: &Path) -> String {
     printable(&path.to_string_lossy())
 }

@@ -1,6 +1,6 @@
-//! In: keys that were verified, and bytes to keep under them.
-//! Out: the same bytes in a later run, unharmed, or nothing.
-//! Must not know: what the bytes mean.
+//! In: verified keys, and bytes to store under them.
+//! Out: the same bytes in a later run, intact, or nothing.
+//! Must not know: the meaning of the bytes.
 
 mod blobs;
 mod folder;

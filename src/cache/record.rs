@@ -1,4 +1,4 @@
-//! One file of the cache: a head that identifies it, and the payload.
+//! One file of the cache: a header that identifies it, and the payload.
 
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
@@ -8,16 +8,16 @@ use super::store::Key;
 
 /// Magic of every cache file, in every version: a file without it is foreign.
 pub(super) const MAGIC: [u8; 8] = *b"cutaway\x1a";
-/// Version of the head, also part of the folder name.
+/// Version of the header, also part of the folder name.
 pub(super) const FORMAT: u32 = 1;
-/// Longer files are not read: the index of an image with all the entries that it may have is smaller.
+/// Maximum file size: the index of an image with the maximum number of entries is smaller.
 pub(super) const RECORD_BYTES: u64 = 4 << 30;
 /// Magic, format, both lengths, checksum.
 const HEAD_BYTES: usize = 8 + 4 + 8 + 8 + blake3::OUT_LEN;
-/// Where the checksum begins.
+/// Offset of the checksum.
 const CHECKSUM: usize = HEAD_BYTES - blake3::OUT_LEN;
 
-/// A record that was found and is unharmed.
+/// A record that was found and is intact.
 #[derive(Debug)]
 pub struct CacheRecord {
     file: Vec<u8>,
@@ -25,7 +25,7 @@ pub struct CacheRecord {
 }
 
 impl CacheRecord {
-    /// The bytes as they were put in.
+    /// The stored bytes.
     pub fn bytes(&self) -> &[u8] {
         self.file.get(self.start..).unwrap_or_default()
     }
@@ -63,7 +63,7 @@ fn head(key: &Key, payload: &[u8]) -> Vec<u8> {
     head
 }
 
-/// How long the file of a record is.
+/// File size of a record.
 pub(super) fn file_bytes(key: &Key, payload: &[u8]) -> u64 {
     (HEAD_BYTES as u64).saturating_add(key.as_str().len() as u64).saturating_add(payload.len() as u64)
 }
@@ -88,14 +88,14 @@ pub(super) fn read(file: &File, key: &Key) -> Result<CacheRecord, Refusal> {
         return Err(Refusal::TooLarge);
     }
     let start = HEAD_BYTES + key.as_str().len();
-    // A file that is too short or has another head is not read to its end: it may be long.
+    // A file that is too short or has another header is not read to its end: it may be large.
     let mut bytes = Vec::new();
     file.take(start as u64).read_to_end(&mut bytes)?;
     let payload = length.checked_sub(start as u64).ok_or(Refusal::Head)?;
     if !is_head(&bytes, key, payload) {
         return Err(Refusal::Head);
     }
-    // As many bytes as the file has, which the head declares, or it would have been rejected.
+    // The length of the file, which equals the declared one.
     let room = usize::try_from(payload).map_err(|_| Refusal::Memory(payload))?;
     bytes.try_reserve_exact(room).map_err(|_| Refusal::Memory(payload))?;
     file.take(payload).read_to_end(&mut bytes)?;
@@ -105,7 +105,7 @@ pub(super) fn read(file: &File, key: &Key) -> Result<CacheRecord, Refusal> {
     if same { Ok(found) } else { Err(Refusal::Checksum) }
 }
 
-/// Whether this is the head of a record of `key` with so many bytes behind it, whatever their checksum.
+/// Whether this is the header of a record of `key` with a payload of this size, whatever its checksum.
 fn is_head(bytes: &[u8], key: &Key, payload: u64) -> bool {
     let text = key.as_str().as_bytes();
     let parts: [&[u8]; 4] =

@@ -11,11 +11,11 @@ use crate::base::text::printable;
 
 /// The folder; default is the user's cache folder.
 const FOLDER: &str = "CUTAWAY_CACHE_DIR";
-/// The most bytes that are kept.
+/// Maximum stored bytes.
 const SIZE: &str = "CUTAWAY_CACHE_SIZE";
 /// Any value except empty and `0` disables the cache.
 const NONE: &str = "CUTAWAY_NO_CACHE";
-/// Indexes of a thousand layers with tens of thousands of files each, and little beside the images themselves.
+/// Indexes of a thousand layers with tens of thousands of files each; small beside the images themselves.
 const LIMIT: u64 = 2 << 30;
 
 /// Location and limit of the cache.
@@ -23,26 +23,26 @@ const LIMIT: u64 = 2 << 30;
 pub struct Settings {
     /// An absolute path.
     pub folder: PathBuf,
-    /// At most so many bytes; 0 for none at all.
+    /// Maximum bytes; 0 disables the cache.
     pub limit: u64,
 }
 
 /// Invalid environment. Nothing is guessed: a wrong folder or size could fill a disk.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SettingsError {
-    /// It would be another folder in every folder that the program is started in.
+    /// A relative path would mean another folder in each working directory.
     #[error("CUTAWAY_CACHE_DIR is {0:?}, expected an absolute path")]
     Relative(String),
-    /// No size.
+    /// Invalid size.
     #[error("CUTAWAY_CACHE_SIZE: {0}")]
     Size(String),
-    /// Nowhere to put it.
+    /// No home folder.
     #[error("no home folder; set CUTAWAY_CACHE_DIR")]
     NoHome,
 }
 
 impl Settings {
-    /// Reads the environment. An empty variable counts as not set.
+    /// Reads the environment. An empty variable counts as unset.
     ///
     /// # Errors
     /// An invalid variable, or no home folder.
@@ -74,7 +74,7 @@ impl Cache {
     }
 }
 
-/// The user's cache folder as the desktop knows it: `$XDG_CACHE_HOME/cutaway`, else `~/.cache/cutaway`.
+/// The user's cache folder by the XDG specification: `$XDG_CACHE_HOME/cutaway`, else `~/.cache/cutaway`.
 fn usual_folder() -> Option<PathBuf> {
     let folder = ProjectDirs::from("", "", "cutaway")?.cache_dir().to_owned();
     folder.is_absolute().then_some(folder)

@@ -17,7 +17,7 @@ use super::folder::{Folder, is, named, shown};
 use super::record::{self, CacheRecord, FORMAT, Refusal};
 use super::sweep::{self, Usage};
 
-/// Folders that vanish under a record that is written: others tidy up, but not forever.
+/// Maximum attempts to write if another process removes the folder.
 const ATTEMPTS: usize = 4;
 /// Mode bits that let others write. The folder chosen by the user may be writable by a group, because records are in a
 /// folder below it.
@@ -35,7 +35,7 @@ impl Key {
         Self(text)
     }
 
-    /// Its text.
+    /// Text of the key.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -47,8 +47,8 @@ impl Key {
     }
 }
 
-/// A cache folder. Clones share their notes. Nothing here fails an analysis: what cannot be read or written is
-/// noted, and done without.
+/// A cache folder. Clones share their notes. Nothing here fails an analysis: faults become notes, and the run continues
+/// without the record.
 #[derive(Clone, Debug)]
 pub struct Cache(Arc<Inner>);
 
@@ -59,22 +59,22 @@ struct Inner {
     state: Mutex<KnownIdentities>,
 }
 
-/// What this run learned.
+/// State of this run.
 #[derive(Debug, Default)]
 struct KnownIdentities {
     notes: Vec<String>,
-    /// Everything that was ever noted.
+    /// All notes of this run.
     told: Vec<String>,
-    /// The folder cannot be used, or must not be.
+    /// The folder is unusable or not trusted.
     unusable: bool,
     /// The folder cannot be written to.
     closed: bool,
-    /// Something was put in since it was tidied last.
+    /// Something was written since the last pruning.
     grown: bool,
 }
 
 impl Cache {
-    /// A cache in `folder` that keeps at most `limit` bytes. Touches nothing yet.
+    /// A cache in `folder` of at most `limit` bytes. Accesses nothing yet.
     pub fn new(folder: PathBuf, limit: u64) -> Self {
         Self(Arc::new(Inner { folder, limit, state: Mutex::default() }))
     }
@@ -91,18 +91,18 @@ impl Cache {
         &self.0.folder
     }
 
-    /// How many bytes it keeps at most.
+    /// The size limit in bytes.
     pub fn limit(&self) -> u64 {
         self.0.limit
     }
 
-    /// The record under `key`, when there is one and it is unharmed. Marks it as used.
+    /// The intact record under `key`, if there is one. Marks it as used.
     pub fn get(&self, key: &Key) -> Option<CacheRecord> {
         let folder = self.records()?;
         let name = key.file_name();
         let read = |file: std::fs::File| {
             let found = record::read(&file, key)?;
-            // Where this is not allowed, the record goes sooner than it could.
+            // Without permission, the record is removed earlier than necessary.
             file.set_modified(SystemTime::now()).ok();
             Ok(found)
         };
@@ -123,7 +123,7 @@ impl Cache {
         None
     }
 
-    /// Whether there is a record under `key`; it may turn out to be harmed.
+    /// Whether there is a record under `key`; it may be damaged.
     pub fn has(&self, key: &Key) -> bool {
         let file = self.records().and_then(|folder| folder.open(&key.file_name()).ok());
         file.and_then(|file| file.metadata().ok()).is_some_and(|facts| facts.is_file())
@@ -134,8 +134,8 @@ impl Cache {
         self.0.limit > 0 && self.with_state(|state| !state.unusable && !state.closed)
     }
 
-    /// Keeps `bytes` under `key`, instead of what was there. Nothing waits until they are on the disk: what a system
-    /// that goes down leaves of them is refused by its checksum, and the run does not pay for that.
+    /// Stores `bytes` under `key`; replaces an existing record. Does not wait for the disk: after a system crash the
+    /// checksum rejects incomplete records.
     pub fn put(&self, key: &Key, bytes: &[u8]) {
         let size = record::file_bytes(key, bytes);
         if !self.is_open() {
@@ -161,8 +161,8 @@ impl Cache {
         }
     }
 
-    /// Removes what was used longest ago until the cache is within its limit, when this process has put
-    /// something in. For the end of a run.
+    /// Prunes least recently used records down to the limit, if this process has written something. For the end of a
+    /// run.
     pub fn tidy(&self) {
         if self.with_state(|state| !std::mem::take(&mut state.grown)) {
             return;
@@ -202,12 +202,12 @@ impl Cache {
         self.records();
     }
 
-    /// What could not be used or written since the last call, one sentence each, safe to show.
+    /// Faults since the last call, one sentence each, safe to show.
     pub fn take_notes(&self) -> Vec<String> {
         self.with_state(|state| std::mem::take(&mut state.notes))
     }
 
-    /// The folder of this version's records; `None` when it is not there, or may not be used.
+    /// The folder of this version's records; `None` if missing or not trusted.
     fn records(&self) -> Option<Folder> {
         if self.with_state(|state| state.unusable) {
             return None;
@@ -254,12 +254,12 @@ impl Cache {
         }
         let (name, file) = folder.temporary()?;
         let written = record::write(&file, key, bytes).and_then(|()| {
-            // The system's own stamps are coarse: records that are used one after the other would be of one time.
+            // The system's own time stamps are coarse: records used one after the other would get equal times.
             file.set_modified(SystemTime::now()).ok();
             folder.rename(&name, &key.file_name())
         });
         if written.is_err() {
-            // What stays nevertheless is removed when it is an hour old.
+            // A remaining file is removed after an hour.
             folder.remove(&name).ok();
         }
         written
@@ -268,7 +268,7 @@ impl Cache {
     fn cannot_put(&self, key: &Key, error: &io::Error) {
         let folder = shown(&self.0.folder);
         if is(error, &[Errno::ISDIR]) {
-            // It is in the way of this record only.
+            // It obstructs only this record.
             let file = shown(&self.0.folder.join(version()).join(key.file_name()));
             return self
                 .note(format!("Record not written to the index cache: {file} is a folder; remove it."));
@@ -282,7 +282,7 @@ impl Cache {
         self.note(note);
     }
 
-    /// Notes something once.
+    /// Adds a note once.
     fn note(&self, note: String) {
         self.with_state(|state| {
             if !state.told.contains(&note) {
@@ -297,7 +297,7 @@ impl Cache {
     }
 }
 
-/// The folder of the records that this version understands.
+/// Name of the folder with records of this version.
 fn version() -> OsString {
     format!("{}{FORMAT}-{}", sweep::VERSIONS, env!("CUTAWAY_INDEX_FINGERPRINT")).into()
 }

@@ -16,7 +16,7 @@ use super::blobs::is_blobs;
 use super::folder::{Folder, is, is_hex, is_temporary, named};
 use super::record::is_ours;
 
-/// What names of the versions' folders begin with.
+/// Prefix of the versions' folders.
 pub(super) const VERSIONS: &str = "index-";
 /// Younger temporary files may belong to a running process.
 const UNFINISHED: Duration = Duration::from_hours(1);
@@ -40,7 +40,7 @@ impl Usage {
 /// One file of the cache.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Held {
-    /// When it was used last.
+    /// Time of the last use.
     used: SystemTime,
     version: OsString,
     name: OsString,
@@ -53,7 +53,7 @@ pub(super) struct Survey {
     root: Option<Folder>,
     versions: Vec<OsString>,
     records: Vec<Held>,
-    /// What runs have not finished, or never will.
+    /// Unfinished files of running or killed processes.
     unfinished: Vec<Held>,
     /// Unrecognized files.
     pub(super) others: Vec<PathBuf>,
@@ -81,7 +81,7 @@ pub(super) fn survey(folder: &Path) -> io::Result<Survey> {
                 survey.versions.push(name);
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            // A link, or no folder.
+            // A link, or not a folder.
             Err(error) if is(&error, &[Errno::NOTDIR, Errno::LOOP]) => survey.others.push(name.into()),
             Err(error) => return Err(named(&folder.join(name), &error)),
         }
@@ -98,7 +98,7 @@ impl Survey {
         usage
     }
 
-    /// Removes records until at most `limit` bytes are left, those that were used longest ago first.
+    /// Removes least recently used records until at most `limit` bytes are left.
     pub(super) fn prune(&self, limit: u64) -> io::Result<Usage> {
         let mut removed = Usage::default();
         let Some(root) = &self.root else { return Ok(removed) };
@@ -169,7 +169,7 @@ impl Held {
     }
 }
 
-/// When a file was used last and how long it is, when this program wrote it.
+/// Time of the last use and length of a file, if this program wrote it.
 fn ours(file: &File) -> io::Result<Option<(SystemTime, u64)>> {
     let facts = file.metadata()?;
     if !facts.is_file() || !is_ours(file)? {
@@ -178,7 +178,7 @@ fn ours(file: &File) -> io::Result<Option<(SystemTime, u64)>> {
     Ok(Some((facts.modified()?, facts.len())))
 }
 
-/// Whether this is the name of a folder of records, of whatever version.
+/// Whether this is the name of a folder of records of any version.
 fn is_version(name: &OsStr) -> bool {
     let parts = name.to_str().and_then(|name| name.strip_prefix(VERSIONS)?.split_once('-'));
     parts.is_some_and(|(format, fingerprint)| {

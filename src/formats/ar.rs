@@ -1,6 +1,6 @@
 //! In: the bytes of a static library (`ar` archive), as a stream or as ranges.
-//! Out: how many members there are, and the GPU code in those that are ELF objects.
-//! Must not know: what is in a member besides; names of members are of no use here and are not kept.
+//! Out: the number of members, and the GPU code of those that are ELF objects.
+//! Must not know: the other contents of members. Member names are not stored.
 
 use std::io;
 use std::ops::Range;
@@ -15,25 +15,25 @@ use crate::jobs::CancelToken;
 
 /// The first bytes of a static library.
 pub(super) const MAGIC: &[u8; 8] = b"!<arch>\n";
-/// The first bytes of an archive that only names its members.
+/// The first bytes of a thin archive, which refers to its members without containing them.
 pub(super) const THIN: &[u8; 8] = b"!<thin>\n";
 
 /// Bytes of the header of a member.
 const HEADER: usize = 60;
 
-/// What a static library holds.
+/// Facts about a static library.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArchiveFacts {
     /// Members, without symbol tables and the table of long names.
     pub members: u64,
     /// The GPU code of all members; sections are summed by name.
     pub gpu: GpuFacts,
-    /// What is not as it should be.
+    /// Format violations and reached limits.
     pub problems: Vec<Problem>,
 }
 
 impl ArchiveFacts {
-    /// About how many bytes of memory these facts take.
+    /// Approximate size of these facts in memory, in bytes.
     pub(super) fn kept_bytes(&self) -> usize {
         size_of::<Self>()
             + self.gpu.kept_bytes()
@@ -44,11 +44,11 @@ impl ArchiveFacts {
 /// One member.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Member {
-    /// Where its content is in the archive.
+    /// Location of its content in the archive.
     body: Range<u64>,
-    /// Where the next header is.
+    /// Offset of the next header.
     next: u64,
-    /// Whether it is one of those that the archive was made of.
+    /// Whether it is a regular member: not a symbol table, not the table of long names.
     counts: bool,
 }
 
@@ -69,7 +69,7 @@ fn member(raw: &[u8], at: u64, thin: bool) -> Option<Member> {
     Some(Member { body, next: end.checked_next_multiple_of(2)?, counts: !table })
 }
 
-/// What both ways of reading add up.
+/// The sums of both readers.
 #[derive(Debug)]
 struct Total {
     members: u64,
@@ -88,7 +88,7 @@ impl Total {
         }
     }
 
-    /// Takes note of the member at `at`; `None` when the walk ends there.
+    /// Records the member at `at`; `None` if the walk ends there.
     fn open(&mut self, raw: &[u8], at: u64, size: u64, thin: bool) -> Option<Member> {
         let Some(member) = member(raw, at, thin) else {
             self.problems.add(at, "invalid header of an archive member: the rest is omitted");
@@ -127,7 +127,7 @@ impl Total {
 enum StreamState {
     /// Within a header, or just before it.
     Header,
-    /// Before or within the content of a member, of which the first bytes are not known yet.
+    /// Before or within the content of a member whose first bytes are not complete yet.
     Start(Member),
     /// Within an ELF file.
     Elf(Member, Box<ElfScan>),
@@ -137,7 +137,7 @@ enum StreamState {
     End,
 }
 
-/// A static library whose bytes pass once.
+/// A static library read as a stream.
 #[derive(Debug)]
 pub(super) struct ArchiveScan {
     state: StreamState,
@@ -175,7 +175,7 @@ impl ArchiveScan {
         }
     }
 
-    /// The facts; when bytes are missing, from what there was.
+    /// The facts; from the available bytes if the stream ended early.
     pub(super) fn finish(mut self) -> ArchiveFacts {
         match std::mem::replace(&mut self.state, StreamState::End) {
             StreamState::Elf(member, scan) => self.total.add(member.body.start, scan.finish()),
@@ -192,7 +192,7 @@ impl ArchiveScan {
         self.total.finish()
     }
 
-    /// Takes bytes from the start of `bytes`: how many.
+    /// Consumes bytes from the start of `bytes` and returns their number.
     fn step(&mut self, bytes: &[u8]) -> usize {
         let upto =
             |end: u64| usize::try_from(end.saturating_sub(self.at)).unwrap_or(usize::MAX).min(bytes.len());
@@ -264,15 +264,15 @@ impl ArchiveScan {
     }
 }
 
-/// What follows a header.
+/// State after a header.
 fn after_header(mut member: Member, size: u64) -> StreamState {
-    // A member that passes the end of the file is what there is of it, as for a reader of ranges.
+    // A member that exceeds the end of the file is cut there, as for a range reader.
     member.body.end = member.body.end.min(size);
     let length = member.body.end.saturating_sub(member.body.start);
     if length > elf::MAGIC.len() as u64 { StreamState::Start(member) } else { StreamState::Skip(member.next) }
 }
 
-/// The facts of the static library `file`. Of members, headers and tables are read.
+/// The facts of the static library `file`. Only headers and tables of members are read.
 ///
 /// # Errors
 /// Read errors and cancellation.

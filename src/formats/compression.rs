@@ -48,21 +48,21 @@ pub enum SniffError {
 /// The bytes are neither gzip, zstd, the start of a tar, nor zeros.
 pub fn sniff(start: &[u8]) -> Result<Compression, SniffError> {
     match start {
-        // A name may begin with the mark of a compression; a right checksum is no accident.
+        // A name may begin with the magic of a compression; a correct header checksum is no coincidence.
         _ if start.len() == SNIFF_BYTES && super::tar::is_header(start) => Ok(Compression::None),
         [0x1f, 0x8b, 0x08, ..] => Ok(Compression::Gzip),
         [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Ok(Compression::Zstd),
         [b'B', b'Z', b'h', b'1'..=b'9', ..] => Err(SniffError::Unsupported("bzip2")),
         [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Err(SniffError::Unsupported("xz")),
         [0x04, 0x22, 0x4d, 0x18, ..] => Err(SniffError::Unsupported("lz4")),
-        // A cut header is still called tar, so that the walk can say where it was cut.
+        // A truncated header still counts as tar, so that the walk can report where it is truncated.
         _ if start.iter().all(|byte| *byte == 0) || super::tar::is_header(start) => Ok(Compression::None),
         _ => Err(SniffError::Unknown),
     }
 }
 
-/// The window in bytes that the first zstd frame in `start` needs, or `None` when the frame header is
-/// not (wholly) there. Skippable frames before it are stepped over. RFC 8878, section 3.1.1.1.
+/// The window in bytes required by the first zstd frame in `start`; `None` if the frame header is incomplete. Skippable
+/// frames before it are skipped. RFC 8878, section 3.1.1.1.
 pub fn zstd_window(start: &[u8]) -> Option<u64> {
     let mut rest = start;
     loop {
@@ -80,7 +80,7 @@ pub fn zstd_window(start: &[u8]) -> Option<u64> {
         let base = 1u64 << (10 + (byte >> 3));
         return Some(base + base / 8 * (byte & 7));
     }
-    // A single segment is its own window: the content size, after the dictionary id.
+    // A single-segment frame has no window descriptor: its window is the content size, which follows the dictionary id.
     let dictionary_bytes = [0usize, 1, 2, 4][usize::from(descriptor & 3)];
     let field = rest.get(5 + dictionary_bytes..)?;
     match descriptor >> 6 {

@@ -1,4 +1,4 @@
-//! `version.json` of a CUDA toolkit, and the `version.txt` that it had before 11.1.
+//! `version.json` of a CUDA toolkit, and its predecessor `version.txt` (before CUDA 11.1).
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use serde::Deserialize;
 pub struct CudaVersion {
     /// The toolkit itself, such as `13.0.2`.
     pub cuda: String,
-    /// Its parts by their key in the file, such as `cuda_cudart`; `version.txt` names none.
+    /// Component versions by their key in the file, such as `cuda_cudart`; `version.txt` has none.
     pub components: BTreeMap<String, String>,
 }
 
@@ -18,13 +18,13 @@ struct Component {
     version: Option<String>,
 }
 
-/// Bytes of a file that is read at all. Files in use have some thousand.
+/// Maximum bytes of such a file. Real ones have some thousand.
 const BYTES: usize = 1 << 20;
 
-/// Bytes of a version, which is a few numbers.
+/// Maximum bytes of a version.
 const VERSION_BYTES: usize = 64;
 
-/// Reads either file. `None` when it names no version of the toolkit.
+/// Parses either file; `None` if it has no toolkit version.
 pub fn read(bytes: &[u8]) -> Option<CudaVersion> {
     let bytes = bytes.trim_ascii();
     if bytes.len() > BYTES {
@@ -41,7 +41,7 @@ pub fn read(bytes: &[u8]) -> Option<CudaVersion> {
     Some(CudaVersion { cuda: components.remove("cuda")?, components })
 }
 
-/// A version that looks like one.
+/// The text as a version; `None` if it does not have the form of one.
 fn plain(version: &str) -> Option<String> {
     let version = version.trim();
     let fits = version.starts_with(|first: char| first.is_ascii_digit())

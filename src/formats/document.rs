@@ -1,20 +1,20 @@
-//! Small files of an image that are stored completely, recognised by name: package databases, metadata of Python and
+//! Small files of an image that are stored completely, recognised by path: package databases, metadata of Python and
 //! conda packages, loader configuration, versions.
 
-/// What a kept file is.
+/// Kind of a stored file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum DocumentKind {
     /// `/var/lib/dpkg/status`.
     DpkgStatus,
-    /// A file of `/var/lib/dpkg/status.d`, as distroless images have them: one package.
+    /// A file of `/var/lib/dpkg/status.d`, one package each, as in distroless images.
     DpkgStatusPart,
-    /// The files of such a package.
+    /// `NAME.md5sums` in `status.d`: the files of such a package.
     DpkgSums,
     /// `/var/lib/dpkg/info/NAME.list`: the files of a package.
     DpkgList,
-    /// A database of rpm, of any of its three kinds.
+    /// An rpm database of any of the three kinds.
     Rpm,
-    /// Changes beside a database of rpm that are not in it yet.
+    /// Write-ahead log of an rpm database.
     RpmJournal,
     /// The database of apk.
     Apk,
@@ -22,21 +22,21 @@ pub enum DocumentKind {
     AptStates,
     /// `/etc/apt/apt.conf`, or a file of `/etc/apt/apt.conf.d`.
     AptConf,
-    /// `/etc/apk/world`: the packages that the user asked apk for.
+    /// `/etc/apk/world`: the packages requested by the user.
     ApkWorld,
-    /// `packages.toml` of dnf5: why each package is installed.
+    /// `packages.toml` of dnf5: the reason why each package is installed.
     DnfReasons,
     /// `groups.toml` of dnf5: the packages of installed groups.
     DnfGroups,
     /// `history.sqlite` of dnf4: its transactions.
     DnfHistory,
-    /// Changes beside that history, which are part of it.
+    /// Write-ahead log of the dnf4 history.
     DnfJournal,
     /// `METADATA` or `PKG-INFO` of a Python package.
     PipMetadata,
     /// `RECORD` of a Python package.
     PipRecord,
-    /// `WHEEL` of a Python package: the platforms that it was built for.
+    /// `WHEEL` of a Python package: the platforms it was built for.
     PipWheel,
     /// `torch/version.py`.
     TorchVersion,
@@ -54,23 +54,23 @@ pub enum DocumentKind {
     OsRelease,
 }
 
-/// How much of a document is kept.
+/// How much of a document is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
-    /// All of it, or nothing when it is larger than a document may be.
+    /// All of it; nothing if it exceeds the size limit of documents.
     Whole,
-    /// As [`Self::Whole`], by the larger bound for databases.
+    /// As [`Self::Whole`], with the larger limit for databases.
     Database,
-    /// The head: the rest of the file is not needed.
+    /// The head only.
     Head,
 }
 
 impl DocumentKind {
-    /// How much of it is kept.
+    /// How much of a document of this kind is stored.
     pub const fn keep(self) -> Keep {
         match self {
             Self::Rpm | Self::DpkgStatus | Self::Apk | Self::DnfHistory | Self::DnfJournal => Keep::Database,
-            // The description of a package follows its head, and may be a book.
+            // The description of a package follows its head and may be very long.
             Self::PipMetadata | Self::RpmJournal => Keep::Head,
             _ => Keep::Whole,
         }
@@ -86,7 +86,7 @@ pub enum Folder {
     DpkgParts,
     /// `/var/lib/dpkg/info`.
     DpkgInfo,
-    /// `/var/lib/rpm`, or `/usr/lib/sysimage/rpm` where newer systems have it.
+    /// `/var/lib/rpm`, or `/usr/lib/sysimage/rpm` on newer systems.
     Rpm,
     /// `/lib/apk/db`.
     Apk,
@@ -114,12 +114,12 @@ pub enum Folder {
     UsrLib,
     /// `/etc/ld.so.conf.d`.
     LoaderConf,
-    /// What may be the root of a CUDA toolkit, by [`may_be_toolkit`].
+    /// Possible root of a CUDA toolkit, see [`may_be_toolkit`].
     Cuda,
 }
 
 impl Folder {
-    /// What the folder with this absolute path holds; `None` for nearly all.
+    /// The folder with this absolute path; `None` for nearly all.
     pub fn of(path: &[u8]) -> Option<Self> {
         let mut parts = path.rsplit(|byte| *byte == b'/');
         let (name, parent) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
@@ -146,7 +146,7 @@ impl Folder {
         })
     }
 
-    /// What the file `name` in this folder is.
+    /// Kind of the file `name` in this folder; `None` if it is not stored.
     pub fn document(self, name: &[u8]) -> Option<DocumentKind> {
         Some(match (self, name) {
             (Self::Dpkg, b"status") => DocumentKind::DpkgStatus,

@@ -1,4 +1,4 @@
-//! What a tar walk reads from: a stream whose bodies pass by, or a section whose bodies are stepped over.
+//! Inputs of a tar walk: a stream whose bodies pass, or a section whose bodies are skipped.
 
 use std::io::{self, BufRead, Read};
 use std::sync::Arc;
@@ -11,15 +11,15 @@ use crate::base::read_at::ReadAt;
 use crate::base::{Hasher, Section};
 use crate::jobs::{CancelToken, Cancelled, Progress};
 
-/// One buffer of a stream; large, so that the inflater works in long stretches.
+/// Buffer size of a stream; large, so that the decompressor runs in long stretches.
 pub const BUFFER_BYTES: usize = 256 << 10;
 
-/// A stream: bodies are inflated and dropped without a copy.
+/// A stream: skipped bodies are decompressed and dropped without a copy.
 pub struct StreamInput<R> {
     reader: R,
-    /// Hashes everything that passes, when the diff id is to be proven.
+    /// Hashes all bytes if the diff id is to be verified.
     pub hasher: Option<Hasher>,
-    /// Bytes that have passed.
+    /// Bytes read so far.
     pub passed: u64,
     limit: u64,
     cancel: CancelToken,
@@ -31,7 +31,7 @@ impl<R: BufRead> StreamInput<R> {
         Self { reader, hasher, passed: 0, limit, cancel: cancel.clone() }
     }
 
-    /// Takes up to `wanted` bytes that are there and shows them to `each`; `None` at the end.
+    /// Passes up to `wanted` available bytes to `each` and returns their number; `None` at the end.
     fn take(&mut self, wanted: u64, each: impl FnOnce(&[u8])) -> io::Result<Option<u64>> {
         self.cancel.check()?;
         let buffer = loop {
@@ -60,14 +60,14 @@ impl<R: BufRead> StreamInput<R> {
         Ok(Some(count as u64))
     }
 
-    /// Reads to the end of the stream and says how many bytes that were not zero followed.
+    /// Reads to the end of the stream and returns the number of nonzero bytes.
     ///
     /// # Errors
-    /// Whatever the source says.
+    /// Errors of the source.
     pub fn drain(&mut self) -> io::Result<u64> {
         let mut not_zero = 0;
         loop {
-            // Looking costs one pass over what is nearly always some KiB of zeros.
+            // One pass over what is nearly always some KiB of zeros.
             let buffer = self.reader.fill_buf()?;
             not_zero += buffer.iter().filter(|byte| **byte != 0).count() as u64;
             let available = buffer.len() as u64;
@@ -115,10 +115,10 @@ impl<R: BufRead> TarInput for StreamInput<R> {
     }
 }
 
-/// A section: headers are read, bodies are not, except requested parts.
+/// A section: headers are read, bodies are skipped, except requested parts.
 pub struct SeekInput {
     section: Section,
-    /// The same bytes; what is read through it is counted.
+    /// The same bytes; reads through it are counted.
     bodies: Section,
     position: u64,
     progress: Progress,
@@ -195,7 +195,7 @@ impl TarInput for SeekInput {
     }
 }
 
-/// The same bytes; what is read of them is told to `progress`.
+/// The same bytes; reads are counted in `progress`.
 pub fn counted(section: Section, progress: &Progress) -> Section {
     let length = section.len();
     Section::new(Arc::new(Counted { section, progress: progress.clone() }), 0, length)
@@ -214,17 +214,17 @@ impl ReadAt for Counted {
     }
 }
 
-/// What the reading side of a [`feed`] found out.
+/// Result of the reading side of a [`feed`].
 #[derive(Debug, Default)]
 pub struct Fed {
-    /// Bytes read in all.
+    /// Bytes read in total.
     pub bytes: u64,
-    /// Digest of them, when every byte was read.
+    /// Their digest, if all bytes were read.
     pub digest: Option<String>,
 }
 
-/// Reads `source` to its end on this thread, hashes it, and passes it on in buffers. Goes on hashing
-/// when the other side has hung up, since the digest is judged even if the stream cannot be inflated.
+/// Reads `source` to its end on this thread, hashes it, and sends it in buffers. Hashing continues after the other side
+/// has hung up, because the digest is checked even if the stream cannot be decompressed.
 pub fn feed(
     mut source: impl Read,
     mut hasher: Option<Hasher>,
@@ -261,13 +261,13 @@ pub fn feed(
                 }
             }
             Err(error) => {
-                // What preceded the error is useful too.
+                // The bytes before the error are still useful.
                 if !buffer.is_empty() {
                     progress.add_read(buffer.len() as u64);
                     progress.add_passed(buffer.len() as u64);
                     full.send(Ok(buffer)).ok();
                 }
-                // The other side may have gone already; then nothing is requested.
+                // The receiver may be gone; then the error has no reader.
                 full.send(Err(error)).ok();
                 return fed;
             }
@@ -275,7 +275,7 @@ pub fn feed(
     }
 }
 
-/// The other end of a [`feed`].
+/// The receiving end of a [`feed`].
 pub struct Fetch {
     full: Receiver<io::Result<Vec<u8>>>,
     empty: Sender<Vec<u8>>,
@@ -284,7 +284,7 @@ pub struct Fetch {
 }
 
 impl Fetch {
-    /// The receiving end: full buffers come in, used ones go back.
+    /// A receiver of filled buffers that returns used ones.
     pub fn new(full: Receiver<io::Result<Vec<u8>>>, empty: Sender<Vec<u8>>) -> Self {
         Self { full, empty, buffer: Vec::new(), position: 0 }
     }

@@ -1,40 +1,40 @@
-//! `/etc/ld.so.conf` and the files of `/etc/ld.so.conf.d`: where the loader of glibc looks for libraries.
+//! `/etc/ld.so.conf` and the files of `/etc/ld.so.conf.d`: folders searched by the glibc loader.
 //!
-//! Lines are taken apart as `parse_conf` and `add_dir` of ldconfig do it.
+//! Lines are parsed as in `parse_conf` and `add_dir` of ldconfig.
 
 /// A line with an effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Line {
-    /// A folder that is searched, without slashes at its end.
+    /// A folder to search, without trailing slashes.
     Folder(Vec<u8>),
-    /// A pattern of further files, for [`glob_match`]. Without a leading slash it is relative to the
-    /// folder of the file that it stands in. What it matches is read in the order of names.
+    /// A pattern of files to include, for [`glob_match`]. Without a leading slash it is relative to the folder of the
+    /// file that contains it. Matches are read in order of their names.
     Include(Vec<u8>),
 }
 
-/// Lines that are read of a file; one in use has a few.
+/// Maximum lines of a file. Real ones have a few.
 const LINES: usize = 10_000;
 
-/// Reads such a file: the first 10,000 lines that say something.
+/// Parses such a file: the first 10,000 lines that have an effect.
 pub fn read(bytes: &[u8]) -> Vec<Line> {
     bytes.split(|byte| *byte == b'\n').flat_map(read_line).take(LINES).collect()
 }
 
 fn read_line(line: &[u8]) -> Vec<Line> {
-    // There are no quotes: the first `#` begins a comment anywhere. C strings end at a zero.
+    // There are no quotes: the first `#` begins a comment. A NUL ends the line, as in C.
     let line = line.split(|byte| matches!(byte, b'#' | 0)).next().unwrap_or_default();
     let line = trim_start(line);
     if let Some((b"include", [b' ' | b'\t', patterns @ ..])) = line.split_at_checked(7) {
         let patterns = patterns.split(|byte| matches!(byte, b' ' | b'\t')).filter(|one| !one.is_empty());
         return patterns.map(|one| Line::Include(one.to_vec())).collect();
     }
-    // Of no meaning any more.
+    // `hwcap` is obsolete and ignored.
     if let Some((word, [b' ' | b'\t', ..])) = line.split_at_checked(5)
         && word.eq_ignore_ascii_case(b"hwcap")
     {
         return Vec::new();
     }
-    // A kind of library may follow: `/lib=libc6`.
+    // A library kind may follow: `/lib=libc6`.
     let mut folder = line.split(|byte| *byte == b'=').next().unwrap_or_default();
     while let [rest @ .., last] = folder
         && is_space(*last)
@@ -44,11 +44,11 @@ fn read_line(line: &[u8]) -> Vec<Line> {
     while let [rest @ .., b'/'] = folder {
         folder = rest;
     }
-    // ldconfig drops the root here, since nothing is left of it.
+    // ldconfig removes trailing slashes, which leaves nothing of the root.
     if folder.is_empty() { Vec::new() } else { vec![Line::Folder(folder.to_vec())] }
 }
 
-/// White space of C, which counts the vertical tab.
+/// White space as in C `isspace`, vertical tab included.
 fn is_space(byte: u8) -> bool {
     byte.is_ascii_whitespace() || byte == 0x0b
 }
@@ -62,13 +62,13 @@ fn trim_start(mut line: &[u8]) -> &[u8] {
     line
 }
 
-/// Whether the whole of `name` matches a pattern of `glob`: `*` and `?` match anything but a slash,
-/// `[a-z]` one of some bytes, `[!a-z]` one of the others, and a backslash takes the meaning from what
-/// follows it. A dot at the start of a name, or after a slash, is matched by a dot only.
+/// Whether all of `name` matches a pattern of `glob`: `*` and `?` match anything but a slash, `[a-z]` one byte of a
+/// set, `[!a-z]` one byte outside it, and a backslash escapes the next byte. A dot at the start of a name, or after a
+/// slash, is matched by a dot only.
 pub fn glob_match(pattern: &[u8], name: &[u8]) -> bool {
     let (mut p, mut n) = (0, 0);
-    // Where to go on when the match fails: after the last star, one byte further into the name. An
-    // earlier star never helps, so the time is at most the product of both lengths.
+    // Where to resume after a mismatch: after the last star, one byte further into the name. An earlier star never
+    // helps, so the time is at most the product of both lengths.
     let mut retry: Option<(usize, usize)> = None;
     loop {
         let hidden = name.get(n) == Some(&b'.') && (n == 0 || name.get(n - 1) == Some(&b'/'));
@@ -97,7 +97,7 @@ pub fn glob_match(pattern: &[u8], name: &[u8]) -> bool {
     }
 }
 
-/// Where the pattern goes on after what stands at `p` has matched `byte`.
+/// Position in the pattern after its part at `p` matched `byte`; `None` if it does not match.
 fn match_one(pattern: &[u8], p: usize, byte: u8, hidden: bool) -> Option<usize> {
     let any = byte != b'/' && !hidden;
     match *pattern.get(p)? {
@@ -114,7 +114,7 @@ fn match_one(pattern: &[u8], p: usize, byte: u8, hidden: bool) -> Option<usize> 
     }
 }
 
-/// Whether the class that begins at `p` holds `byte`, and where it ends. `None` when it does not end.
+/// Whether the class that begins at `p` contains `byte`, and its end. `None` if it has no end.
 fn match_class(pattern: &[u8], mut p: usize, byte: u8) -> Option<(bool, usize)> {
     let inverted = matches!(pattern.get(p)?, b'!' | b'^');
     if inverted {

@@ -1,4 +1,4 @@
-//! `/etc/os-release`: which distribution a root filesystem is.
+//! `/etc/os-release`: the distribution of a root filesystem.
 
 /// The fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -13,10 +13,10 @@ pub struct OsRelease {
     pub pretty_name: Option<String>,
 }
 
-/// Bytes that are looked at; files in use have some hundred.
+/// Maximum bytes read; real files have some hundred.
 const BYTES: usize = 64 << 10;
 
-/// Reads such a file: assignments of the shell, where the last of a name counts.
+/// Parses such a file: shell assignments, of which the last one of a name counts.
 pub fn read(bytes: &[u8]) -> OsRelease {
     let mut found = OsRelease::default();
     for line in bytes.get(..BYTES).unwrap_or(bytes).split(|byte| *byte == b'\n') {
@@ -35,7 +35,7 @@ pub fn read(bytes: &[u8]) -> OsRelease {
     found
 }
 
-/// One word of the shell: quotes of both kinds, and a backslash before what it should not mean.
+/// One shell word without its quotes and escapes.
 fn unquote(word: &[u8]) -> String {
     let mut plain = Vec::new();
     let mut quote = None;

@@ -1,7 +1,7 @@
 //! PAX extended header records (POSIX pax, `LEN KEY=VALUE\n`).
 //!
-//! Ours because the `tar` crate splits records at line ends: extended attributes hold any byte, and a
-//! record must be taken by its length.
+//! Own code, because the `tar` crate splits records at line ends: extended attributes contain arbitrary bytes, and the
+//! length delimits a record.
 
 /// One record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ impl<'a> Iterator for Records<'a> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let rest = self.bytes.get(self.offset..)?;
-        // Some writers fill the body up with zeros.
+        // Some writers pad the body with zeros.
         if rest.iter().all(|byte| *byte == 0) {
             return None;
         }
@@ -64,7 +64,7 @@ fn seconds(value: &[u8]) -> Option<i64> {
     if below { seconds.checked_sub(1) } else { Some(seconds) }
 }
 
-/// What extension headers say about the member that follows them; GNU long names count among them.
+/// Overrides of extension headers for the member that follows, GNU long names included.
 #[derive(Default)]
 pub(super) struct Extensions {
     pub(super) path: Option<Vec<u8>>,
@@ -80,7 +80,7 @@ pub(super) struct Extensions {
 }
 
 impl Extensions {
-    /// Applies the records of one header; the error names the fault.
+    /// Applies the records of one header; the error describes the fault.
     pub(super) fn apply(&mut self, body: &[u8]) -> Result<(), String> {
         for record in records(body) {
             let Record { key, value } =
@@ -90,7 +90,7 @@ impl Extensions {
                 number(value).ok_or_else(|| format!("PAX record {key} is not a number"))
             };
             match key {
-                // An empty value takes the record back: the header's own holds again.
+                // An empty value removes the record: the field of the header applies again.
                 b"path" => self.path = Some(value.to_vec()).filter(|value| !value.is_empty()),
                 b"linkpath" => self.link = Some(value.to_vec()).filter(|value| !value.is_empty()),
                 b"size" if !value.is_empty() => self.size = Some(checked()?),

@@ -15,7 +15,7 @@ use crate::base::{Limits, Section, WarningCode, warning::Warnings};
 /// Tar is made of blocks of this many bytes.
 pub const BLOCK: u64 = 512;
 
-/// What a walk reads from.
+/// Input of a walk.
 pub trait TarInput {
     /// Fills `buffer`; the count is lower only at the end of the stream.
     ///
@@ -23,19 +23,20 @@ pub trait TarInput {
     /// Errors of the source.
     fn read_full(&mut self, buffer: &mut [u8]) -> io::Result<usize>;
 
-    /// Skips `count` bytes and returns how many there were.
+    /// Skips `count` bytes and returns the number of skipped ones; lower only at the end of the stream.
     ///
     /// # Errors
     /// Errors of the source.
     fn skip(&mut self, count: u64) -> io::Result<u64>;
 
-    /// Passes `count` bytes to `each`, in chunks, and returns how many there were.
+    /// Passes `count` bytes to `each` in chunks and returns the number of passed ones; lower only at the end of the
+    /// stream.
     ///
     /// # Errors
     /// Errors of the source.
     fn pass(&mut self, count: u64, each: &mut dyn FnMut(&[u8])) -> io::Result<u64>;
 
-    /// The bytes `at..at + length`, when they can be read at any place.
+    /// The bytes `at..at + length`, if the input is seekable.
     fn section(&self, at: u64, length: u64) -> Option<Section> {
         let _: (u64, u64) = (at, length);
         None
@@ -47,7 +48,7 @@ pub trait TarInput {
 pub enum MemberKind {
     /// A regular file, sparse ones included.
     File,
-    /// A second name of a file; the link names the first.
+    /// A further name of a file; the link target is the first.
     HardLink,
     /// A symbolic link.
     Symlink,
@@ -76,7 +77,7 @@ pub struct Member {
     pub size: u64,
     /// Bytes of the body in the stream; less than `size` for sparse files.
     pub stored: u64,
-    /// Whether holes of the file are left out of its body.
+    /// Whether its body omits the holes of the file.
     pub sparse: bool,
     /// Permission bits.
     pub mode: u32,
@@ -109,7 +110,7 @@ pub enum TarError {
         /// Member or header, safe to show.
         what: String,
     },
-    /// The bytes are no tar header.
+    /// The bytes are not a tar header.
     #[error("byte {at}: {what}")]
     Malformed {
         /// Offset of the header.
@@ -122,7 +123,7 @@ pub enum TarError {
 /// Steps from member to member.
 pub struct TarWalk<I> {
     input: I,
-    /// Offset of the next byte that `input` gives.
+    /// Offset of the next byte of `input`.
     at: u64,
     /// Unread body bytes of the current member, and the padding after them.
     unread: u64,
@@ -132,7 +133,7 @@ pub struct TarWalk<I> {
     warnings: Warnings,
 }
 
-/// Whether `block` is (the start of) a tar header: its checksum is right, or, when it is cut, its magic.
+/// Whether `block` is a tar header, possibly truncated: its checksum is correct, or, if truncated, its magic.
 pub fn is_header(block: &[u8]) -> bool {
     match <&[u8; 512]>::try_from(block) {
         Ok(whole) => checksum_fits(whole),
@@ -169,7 +170,7 @@ impl<I: TarInput> TarWalk<I> {
     /// Steps to the next member, past the rest of the current body; `false` at the end of the archive.
     ///
     /// # Errors
-    /// When the stream is cut, unreadable or no tar; the walk cannot go on after that.
+    /// The stream is truncated, unreadable or not a tar; the walk cannot continue.
     pub fn advance(&mut self) -> Result<bool, TarError> {
         self.finish_body()?;
         let mut extensions = Extensions::default();
@@ -194,7 +195,7 @@ impl<I: TarInput> TarWalk<I> {
             }
             match header.entry_type() {
                 EntryType::XHeader | EntryType::XGlobalHeader => {
-                    // 'X' was written by Solaris only, and Go does not read it either.
+                    // Only Solaris wrote 'X', and Go does not read it either.
                     let global = header.entry_type() == EntryType::XGlobalHeader;
                     let body = self.extension(&header, header_at, self.limits.pax_bytes, "a PAX header")?;
                     if !global {
@@ -223,15 +224,15 @@ impl<I: TarInput> TarWalk<I> {
         &self.member
     }
 
-    /// The body of the current member, when the source can be read at any place.
+    /// The body of the current member, if the input is seekable.
     pub fn body(&self) -> Option<Section> {
         self.input.section(self.member.body_at, self.member.stored)
     }
 
-    /// Shows the rest of the current body to `each`, in pieces as they pass.
+    /// Passes the rest of the current body to `each` in chunks.
     ///
     /// # Errors
-    /// When the stream is cut or unreadable; the walk cannot go on after that.
+    /// The stream is truncated or unreadable; the walk cannot continue.
     pub fn pass_body(&mut self, each: &mut dyn FnMut(&[u8])) -> Result<(), TarError> {
         let passed =
             self.input.pass(self.unread, each).map_err(|source| TarError::Read { at: self.at, source })?;
@@ -248,7 +249,7 @@ impl<I: TarInput> TarWalk<I> {
         self.unread > 0
     }
 
-    /// The input, for draining what follows the end of the archive.
+    /// The input, for reading what follows the end of the archive.
     pub fn into_input(self) -> I {
         self.input
     }
@@ -279,7 +280,7 @@ impl<I: TarInput> TarWalk<I> {
             self.unread = 0;
         }
         if self.padding > 0 {
-            // A last member without its padding has lost nothing.
+            // Missing padding after the last member loses no data.
             let wanted = std::mem::take(&mut self.padding);
             if self.skip(wanted)? < wanted {
                 self.oddity(self.at, "the padding after the last member is missing");
@@ -328,7 +329,7 @@ impl<I: TarInput> TarWalk<I> {
         if is_file && extensions.sparse_size.is_some() {
             path = extensions.sparse_name.or(path);
         }
-        // As in Go, a GNU long name wins over a PAX one, and an empty one of either kind has no effect.
+        // As in Go, a GNU long name takes precedence over a PAX one, and an empty one of either kind has no effect.
         let path = extensions
             .gnu_path
             .or(path)
@@ -345,7 +346,7 @@ impl<I: TarInput> TarWalk<I> {
             }
         }
         let kind = match header.entry_type() {
-            // Before POSIX a folder was a file whose name ends in a slash.
+            // Before POSIX a folder was a file with a trailing slash in its name.
             EntryType::Regular if header.as_bytes()[156] == 0 && path.ends_with(b"/") => {
                 MemberKind::Directory
             }
@@ -358,7 +359,7 @@ impl<I: TarInput> TarWalk<I> {
             EntryType::Fifo => MemberKind::Fifo,
             _ => MemberKind::Other,
         };
-        // Links, folders and devices have no body, whatever size they claim.
+        // Links, folders and devices have no body, whatever their declared size.
         let stored = match (kind, extensions.size) {
             (MemberKind::File | MemberKind::Other, Some(size)) => size,
             (MemberKind::File | MemberKind::Other, None) => {
@@ -400,8 +401,8 @@ impl<I: TarInput> TarWalk<I> {
         Ok(())
     }
 
-    /// Old GNU sparse files carry their map in the header and in blocks that follow it. The logical
-    /// size is all that is needed here.
+    /// Old GNU sparse files have their map in the header and in the blocks after it. Only the logical size is needed
+    /// here.
     fn skip_sparse_map(&mut self, header: &Header, at: u64) -> Result<Option<u64>, TarError> {
         let Some(gnu) = header.as_gnu() else { return Ok(None) };
         let size = number(&gnu.realsize).ok_or_else(|| malformed(at, "the sparse size is not a number"))?;
@@ -436,7 +437,7 @@ impl<I: TarInput> TarWalk<I> {
     }
 }
 
-/// Reads the body of the current member; what is not read is skipped by the next step.
+/// Reads the body of the current member; the next step skips unread bytes.
 impl<I: TarInput> io::Read for TarWalk<I> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let room = usize::try_from(self.unread).unwrap_or(usize::MAX).min(buffer.len());
@@ -454,23 +455,23 @@ fn malformed(at: u64, what: &str) -> TarError {
     TarError::Malformed { at, what: what.to_owned() }
 }
 
-/// Ids beyond 32 bits are invalid on Linux; the largest replaces them, never 0, which is root.
+/// Ids beyond 32 bits are invalid on Linux; the largest 32-bit value replaces them, never 0, which is root.
 fn narrow(id: Option<u64>) -> u32 {
     id.map_or(0, |id| u32::try_from(id).unwrap_or(u32::MAX))
 }
 
-// Fields of a header, as all its forms have them.
+// Fields of a header, equal in all formats.
 const MODE: Range<usize> = 100..108;
 const UID: Range<usize> = 108..116;
 const GID: Range<usize> = 116..124;
 const SIZE: Range<usize> = 124..136;
 const MTIME: Range<usize> = 136..148;
 
-/// A numeric field as Go reads it: octal between blanks and zeros, nothing at all is 0; or base 256.
-/// Ours because the `tar` crate refuses an empty field and cuts large base-256 numbers to 64 bits.
+/// A numeric field as Go reads it: octal, padded with spaces and NULs, 0 if empty; or base 256. Own code, because the
+/// `tar` crate rejects an empty field and truncates large base-256 numbers to 64 bits.
 fn number(field: &[u8]) -> Option<u64> {
     if let Some(first) = field.first().filter(|first| **first & 0x80 != 0) {
-        // 0xff marks a negative number, which nothing here can be.
+        // 0xff marks a negative number, which is invalid in these fields.
         let top = Some(u64::from(first & 0x7f)).filter(|_| first & 0x40 == 0)?;
         return field[1..]
             .iter()
@@ -479,8 +480,8 @@ fn number(field: &[u8]) -> Option<u64> {
     octal(field)
 }
 
-/// The name in a header, behind the prefix where the form has one, in the buffer of the name before it. The `tar`
-/// crate looks at the version too, which Go does not.
+/// The name in a header, with the prefix in formats that have one; reuses the buffer `path`. The `tar` crate also
+/// checks the version, which Go does not.
 fn header_path(block: &[u8; 512], mut path: Vec<u8>) -> Vec<u8> {
     let until_zero = |field: Range<usize>| block[field].split(|byte| *byte == 0).next().unwrap_or_default();
     path.clear();
@@ -493,7 +494,8 @@ fn header_path(block: &[u8; 512], mut path: Vec<u8>) -> Vec<u8> {
     path
 }
 
-/// The sum of all bytes with the checksum field as spaces; very old writers summed signed bytes.
+/// Whether the checksum is correct: the sum of all bytes, with the checksum field as spaces; very old writers summed
+/// signed bytes.
 fn checksum_fits(block: &[u8; 512]) -> bool {
     let claimed = octal(&block[148..156]).and_then(|sum| i64::try_from(sum).ok());
     let Some(claimed) = claimed else { return false };
@@ -508,7 +510,7 @@ fn octal(field: &[u8]) -> Option<u64> {
     let blank = |byte: &u8| matches!(byte, 0 | b' ');
     let Some(start) = field.iter().position(|byte| !blank(byte)) else { return Some(0) };
     let digits = field[start..].split(|byte| blank(byte)).next().unwrap_or_default();
-    // `from_str_radix` would take a sign.
+    // `from_str_radix` would accept a sign.
     let text = std::str::from_utf8(digits).ok().filter(|text| text.bytes().all(|b| b.is_ascii_digit()))?;
     u64::from_str_radix(text, 8).ok()
 }

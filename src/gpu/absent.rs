@@ -1,12 +1,12 @@
-//! Why a driver or a GPU is not there, and what to do about it.
+//! Messages and hints for a missing driver or GPU.
 
 use super::machine::Machine;
 
-/// What to do about devices that are there and may not be used.
+/// Hint for device nodes that exist but may not be opened.
 pub(super) const NOT_OPEN: &str = "no permission to open /dev/nvidia*: check file permissions, the user's groups, and \
     the device rules of the container";
 
-/// Why libcuda is not there.
+/// Why libcuda is missing.
 pub(super) fn no_library(machine: &Machine) -> String {
     let capabilities = machine.capabilities.as_deref().unwrap_or_default();
     let compute = capabilities.split(',').any(|one| matches!(one.trim(), "compute" | "all"));
@@ -57,7 +57,7 @@ pub(super) fn no_library(machine: &Machine) -> String {
     "no NVIDIA GPU and no driver found; if there is a GPU, install the NVIDIA driver".into()
 }
 
-/// Why the driver sees no GPU.
+/// Why the driver reports no GPU.
 pub(super) fn no_device(machine: &Machine) -> String {
     if let Some(visible) = machine.cuda_visible.as_ref().filter(|_| machine.gpu_nodes > 0 || machine.wsl) {
         return format!("CUDA_VISIBLE_DEVICES is {visible:?}, which may hide all GPUs: unset it");

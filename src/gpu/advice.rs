@@ -1,4 +1,4 @@
-//! What an error means on this machine, and what to do about it.
+//! What an error means on this machine, and how to fix it.
 
 use super::absent::{NOT_OPEN, no_device, no_library};
 use super::api::Cuda;
@@ -8,7 +8,7 @@ use super::fault::Fault;
 use super::machine::Machine;
 use super::{GpuError, Stage};
 
-/// The error of a step, in words.
+/// Describes the error of a step.
 pub(super) fn explain(
     fault: &Fault,
     (stage, device): (Stage, Option<u32>),
@@ -18,7 +18,7 @@ pub(super) fn explain(
     let (name, message, log) = match fault {
         Fault::Cuda { code, call } => {
             let (name, meaning) = words(*code, cuda);
-            // By one name, however it was told.
+            // One name for a stub, however it was detected.
             let name = if *code == STUB { "stub".to_owned() } else { name };
             (name, format!("{meaning} ({call} returned {code})"), None)
         }
@@ -38,7 +38,7 @@ pub(super) fn explain(
     GpuError { stage: stage.as_str().to_owned(), code: fault.code(), name, message, hint, log }
 }
 
-/// Name and meaning of a code: ours for those that are known, else the driver's.
+/// Name and meaning of a code: from the built-in table, otherwise from the driver.
 fn words(code: i32, cuda: Option<&Cuda>) -> (String, String) {
     if let Some(known) = codes::known(code) {
         return (known.name.to_owned(), known.meaning.to_owned());
@@ -48,7 +48,7 @@ fn words(code: i32, cuda: Option<&Cuda>) -> (String, String) {
     })
 }
 
-/// What to do; `None` when nothing is known to help.
+/// What to do; `None` without a known remedy.
 fn hint(fault: &Fault, stage: Stage, machine: &Machine) -> Option<String> {
     let hint = match fault {
         Fault::Missing(_) => "the driver is too old: install a newer one".into(),
@@ -124,7 +124,7 @@ fn of_code(code: i32, stage: Stage, machine: &Machine) -> Option<String> {
 
 const COMPAT_ONLY: &str = "forward compatibility (package cuda-compat) is supported on data-centre GPUs, some \
     workstation GPUs and Jetson only";
-/// What to do about a libcuda of the package cuda-compat; `None` when it is another one.
+/// Hint if libcuda is from the package cuda-compat; `None` otherwise.
 fn compat_away(machine: &Machine) -> Option<String> {
     let (folder, _) = machine.library.as_ref()?.rsplit_once('/')?;
     folder.split('/').any(|part| part == "compat").then(|| {

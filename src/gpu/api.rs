@@ -1,7 +1,7 @@
-//! The functions of libcuda, by the names that it exports, and safe calls of those that take no memory of ours.
+//! Functions of libcuda by their exported names, and safe wrappers for those without pointers to caller memory.
 //!
-//! Signatures follow `cuda.h` of CUDA 12 and 13; the names are those behind its macros. A handle is a pointer that
-//! only the driver looks behind; a function that an old driver does not have is `None`.
+//! Signatures follow `cuda.h` of CUDA 12 and 13; the names are those behind its macros. A handle is an opaque pointer;
+//! a function that an old driver lacks is `None`.
 #![allow(unsafe_code, reason = "the driver is a C library; this room is where it is called")]
 
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
@@ -12,15 +12,14 @@ use libloading::os::unix::Library;
 
 use super::fault::Fault;
 
-/// What only the driver looks behind: contexts, modules, functions, streams, events, graphs.
+/// Opaque handle: contexts, modules, functions, streams, events, graphs.
 pub(super) type Handle = *mut c_void;
 /// An address in device memory.
 pub(super) type Address = u64;
-/// A number that the driver gives a device.
+/// Device handle of the driver.
 pub(super) type Ordinal = c_int;
 
-/// A table of functions of a library, by the names that it exports; where there are two the first is that of newer
-/// drivers.
+/// A table of functions of a library, by their exported names; of two names the first is that of newer drivers.
 macro_rules! functions {
     ($table:ident; $($field:ident: $($symbol:literal)|+, ($($argument:ty),*);)*) => {
         pub(super) struct $table {
@@ -31,9 +30,9 @@ macro_rules! functions {
             pub(super) fn load(library: &libloading::os::unix::Library) -> Self {
                 Self {
                     $($field: [$($symbol),+].iter().find_map(|symbol| {
-                        // SAFETY: the type is that of the library's header for every symbol of this name; a symbol that is there
-                        // with no address is `None`, as `Option` of a function pointer has it. The library is never
-                        // closed, so that the pointer stays good.
+                        // SAFETY: every symbol of this name has the type in the library's header. A symbol without an
+                        // address is `None`, the null value of an `Option` of a function pointer. The library is
+                        // never closed, so the pointer stays valid.
                         unsafe { library.get(symbol.as_bytes()) }.ok().and_then(|found| *found)
                     }),)*
                 }
@@ -93,11 +92,11 @@ functions! {
     graph_exec_destroy: "cuGraphExecDestroy", (Handle);
 }
 
-/// Calls a function of the driver. Whether it is safe is the matter of the caller, who says why.
+/// Calls a function of the driver. The caller is responsible for safety, and documents it.
 macro_rules! call {
     ($cuda:expr, $field:ident, $symbol:literal $(, $argument:expr)*) => {
         match $cuda.functions.$field {
-            // The caller's `unsafe` block stands around the macro.
+            // The `unsafe` block of the caller encloses the macro.
             Some(function) => $cuda.judge(function($($argument),*), $symbol),
             None => Err(Fault::Missing($symbol)),
         }
@@ -105,15 +104,15 @@ macro_rules! call {
 }
 pub(super) use call;
 
-/// The driver's library, opened and never closed: drivers leave threads and handlers behind that run its code.
+/// The driver library, opened and never closed: drivers leave threads and handlers behind that run its code.
 pub(super) struct Cuda {
     pub(super) functions: Functions,
-    /// Set by errors after which a context serves nothing more: what was taken in it is left to the end of the
-    /// process, since calls that give it back fail, or hang.
+    /// Set by errors after which a context is unusable: its resources remain until the process ends, because calls that
+    /// release them fail or hang.
     broken: AtomicBool,
 }
 
-/// `CU_DEVICE_ATTRIBUTE_…`, by the numbers of cuda.h.
+/// `CU_DEVICE_ATTRIBUTE_…`, by their numbers in `cuda.h`.
 #[derive(Clone, Copy)]
 pub(super) enum Attribute {
     Multiprocessors = 16,
@@ -123,19 +122,19 @@ pub(super) enum Attribute {
 }
 
 impl Cuda {
-    /// Takes the functions of an open library.
+    /// Resolves the functions of an open library.
     ///
     /// # Errors
-    /// Without one that every driver since CUDA 7.0 has.
+    /// A function that every driver since CUDA 7.0 has is missing.
     pub(super) fn new(library: Library) -> Result<Self, Fault> {
         let functions = Functions::load(&library);
-        // Never closed: see above.
+        // Never closed, see [`Cuda`].
         std::mem::forget(library);
         let cuda = Self { functions, broken: AtomicBool::new(false) };
         cuda.lacks().map_or(Ok(cuda), |symbol| Err(Fault::Missing(symbol)))
     }
 
-    /// The first function without which there is nothing to check.
+    /// The first missing function that the check requires.
     fn lacks(&self) -> Option<&'static str> {
         let functions = &self.functions;
         [
@@ -161,9 +160,9 @@ impl Cuda {
         .find_map(|(symbol, lacks)| lacks.then_some(symbol))
     }
 
-    /// Turns what a function returned into a result.
+    /// Converts the return code of a call into a result.
     pub(super) fn judge(&self, code: c_int, call: &'static str) -> Result<(), Fault> {
-        /// Launches that failed, memory errors, a GPU that is gone: they stick to the context.
+        /// Failed launches, memory errors, a lost GPU: such errors stick to the context.
         const STICKY: [c_int; 15] = [4, 214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 999];
         match code {
             0 => Ok(()),
@@ -176,12 +175,12 @@ impl Cuda {
         }
     }
 
-    /// Whether what was taken is still given back.
+    /// Whether resources are still released.
     pub(super) fn is_broken(&self) -> bool {
         self.broken.load(Ordering::Relaxed)
     }
 
-    /// Forgets a device's errors before the next is looked at.
+    /// Clears a device's errors before the next device is checked.
     pub(super) fn mend(&self) {
         self.broken.store(false, Ordering::Relaxed);
     }
@@ -192,7 +191,7 @@ impl Cuda {
         unsafe { call!(self, init, "cuInit", 0) }
     }
 
-    /// The CUDA version of the driver, such as 13000.
+    /// CUDA version of the driver, such as 13000.
     pub(super) fn driver_version(&self) -> Result<c_int, Fault> {
         let mut version = 0;
         // SAFETY: writes one int, which is ours and outlives the call.
@@ -200,7 +199,7 @@ impl Cuda {
         Ok(version)
     }
 
-    /// What the driver calls an error, and what it says of it.
+    /// The driver's name and description of an error.
     pub(super) fn error_texts(&self, code: c_int) -> Option<(String, String)> {
         let text = |function: Option<unsafe extern "C" fn(c_int, *mut *const c_char) -> c_int>| {
             let mut text = ptr::null();
@@ -212,7 +211,7 @@ impl Cuda {
         Some((text(self.functions.error_name)?, text(self.functions.error_string)?))
     }
 
-    /// How many devices there are.
+    /// Number of devices.
     pub(super) fn device_count(&self) -> Result<c_int, Fault> {
         let mut count = 0;
         // SAFETY: writes one int, which is ours.
@@ -220,9 +219,9 @@ impl Cuda {
         Ok(count)
     }
 
-    /// The device at a place.
+    /// The device at an index.
     pub(super) fn device(&self, index: u32) -> Result<Ordinal, Fault> {
-        // What is no int is beyond all devices.
+        // An index beyond `int` is beyond all devices.
         let index = c_int::try_from(index).unwrap_or(c_int::MAX);
         let mut device = 0;
         // SAFETY: writes one int, which is ours; the index is judged by the driver.
@@ -230,7 +229,7 @@ impl Cuda {
         Ok(device)
     }
 
-    /// Its name.
+    /// Name of a device.
     pub(super) fn device_name(&self, device: Ordinal) -> Result<String, Fault> {
         let mut name = [0_u8; 256];
         // SAFETY: writes at most 255 bytes and a NUL into a buffer of 256.
@@ -238,7 +237,7 @@ impl Cuda {
         Ok(text(&name))
     }
 
-    /// One of its attributes.
+    /// An attribute of a device.
     pub(super) fn attribute(&self, device: Ordinal, attribute: Attribute) -> Result<u32, Fault> {
         let mut value = 0;
         // SAFETY: writes one int, which is ours.
@@ -248,7 +247,7 @@ impl Cuda {
         Ok(u32::try_from(value).unwrap_or_default())
     }
 
-    /// Its memory in bytes.
+    /// Memory of a device in bytes.
     pub(super) fn device_memory(&self, device: Ordinal) -> Result<u64, Fault> {
         let mut bytes = 0_usize;
         // SAFETY: writes one size_t, which is ours.
@@ -256,7 +255,7 @@ impl Cuda {
         Ok(bytes as u64)
     }
 
-    /// Its UUID, that of the part of a GPU where it is one and the driver is not older than 11.4.
+    /// UUID of a device: that of the MIG instance if it is one and the driver is 11.4 or newer.
     pub(super) fn device_uuid(&self, device: Ordinal) -> Result<[u8; 16], Fault> {
         let mut uuid = [0; 16];
         // SAFETY: writes the 16 bytes of a CUuuid, which are ours.
@@ -264,7 +263,7 @@ impl Cuda {
         Ok(uuid)
     }
 
-    /// Its place on the bus, such as `0000:04:00.0`.
+    /// PCI bus id, such as `0000:04:00.0`.
     pub(super) fn device_pci(&self, device: Ordinal) -> Result<CString, Fault> {
         let mut id = [0_u8; 32];
         // SAFETY: writes at most 31 bytes and a NUL into a buffer of 32.
@@ -272,7 +271,7 @@ impl Cuda {
         Ok(CStr::from_bytes_until_nul(&id).map(CStr::to_owned).unwrap_or_default())
     }
 
-    /// Free and all memory of the current context's device.
+    /// Free and total memory of the current context's device.
     pub(super) fn memory_info(&self) -> Result<(usize, usize), Fault> {
         let (mut free, mut total) = (0, 0);
         // SAFETY: writes two size_t, which are ours.
@@ -281,7 +280,7 @@ impl Cuda {
     }
 }
 
-/// The text in a buffer that a C function filled.
+/// The text in a buffer filled by a C function.
 pub(super) fn text(buffer: &[u8]) -> String {
     let end = buffer.iter().position(|byte| *byte == 0).unwrap_or(buffer.len());
     String::from_utf8_lossy(buffer.get(..end).unwrap_or_default()).trim().to_owned()

@@ -1,20 +1,20 @@
-//! How fast copies are.
+//! Copy bandwidth.
 
 use super::Bandwidth;
 use super::fault::Fault;
 use super::resources::{Context, Copy, Event, Memory, Pinned, Stream};
 
-/// Bytes of one copy: enough that starting it costs nothing beside it.
+/// Bytes of one copy: enough that the launch overhead is negligible.
 const BYTES: usize = 256 << 20;
-/// With less than this the figures would be those of starting a copy.
+/// Below this size the result would measure launch overhead.
 const LEAST: usize = 1 << 20;
-/// Copies of which the best counts, after one that does not.
+/// Measured copies after one warm-up copy; the best counts.
 const COPIES: usize = 5;
 
-/// Times copies to the device, from it, and on it.
+/// Measures copies to the device, from it, and on it.
 ///
 /// # Errors
-/// When the driver refuses something, or there is too little free memory to measure.
+/// The driver reports an error, or there is too little free memory.
 pub(super) fn measure(context: &Context<'_>, stream: &Stream<'_>) -> Result<Bandwidth, Fault> {
     let (free, _) = context.cuda.memory_info()?;
     let bytes = size(free);
@@ -29,20 +29,20 @@ pub(super) fn measure(context: &Context<'_>, stream: &Stream<'_>) -> Result<Band
     let result = Ok(Bandwidth {
         host_to_device: best(&Copy::In(&device, &host))?,
         device_to_host: best(&Copy::Out(&host, &device))?,
-        // What is read and what is written both go over the memory's bus.
+        // Bytes read and bytes written both use the memory bus.
         device_to_device: best(&Copy::Within(&other, &device))?.map(|one_way| one_way * 2.0),
     });
     stream.wait()?;
     result
 }
 
-/// How large copies are: at most a quarter of what is free, since there are two on the device and others may want
-/// some.
+/// Copy size: at most a quarter of the free memory, because there are two buffers on the device and other processes may
+/// need memory.
 fn size(free: usize) -> usize {
     BYTES.min(free / 4)
 }
 
-/// The best of some copies in GB a second; `None` when the clock did not move.
+/// The best of several copies in GB per second; `None` if the clock did not advance.
 fn best(
     stream: &Stream<'_>,
     (begin, end): &(Event<'_>, Event<'_>),

@@ -1,4 +1,4 @@
-//! What the child does: it opens the driver's library and tells each step on its standard output.
+//! The child process: opens the driver library and reports each step on standard output.
 
 use std::fs::File;
 use std::io;
@@ -19,66 +19,66 @@ use super::nvml::Management;
 use super::protocol::{Message, Teller};
 use super::{Depth, Driver, Stage, Step, device};
 
-/// What a child is to do.
+/// Parameters of a child.
 #[derive(Clone, Debug, Default)]
 pub struct ChildRequest {
-    /// How far to go.
+    /// How far to check.
     pub depth: Depth,
     /// The only device to check; `None` for all.
     pub device: Option<u32>,
-    /// Whether copies are timed too.
+    /// Whether to measure copies too.
     pub bandwidth: bool,
-    /// The library to open instead of `libcuda.so.1`, for tests.
+    /// The library to open instead of `libcuda.so.1`, in tests.
     pub library: Option<PathBuf>,
 }
 
-/// Does the work of a child. Never called in the process that shows results.
+/// Runs the check in the child. Never called in the process that shows results.
 pub fn run(request: &ChildRequest) -> ExitCode {
     let Ok(out) = own_stdout() else { return ExitCode::FAILURE };
-    // Where the system refuses these, the parent's limit holds all the same.
+    // Where the system refuses these, the parent's time limit still applies.
     set_parent_process_death_signal(Some(Signal::KILL)).ok();
-    // A driver that crashes maps the memory of all GPUs: no core file of that in the user's folder.
+    // A crashing driver maps the memory of all GPUs: no such core file in the user's folder.
     let maximum = getrlimit(Resource::Core).maximum;
     setrlimit(Resource::Core, Rlimit { current: Some(0), maximum }).ok();
 
     let mut work = Work { teller: Teller(out), machine: Machine::look(), cuda: None };
     work.machine.asked = request.device;
-    // A parent that is gone already cannot end this any more.
+    // A parent that is gone cannot end this process.
     if !work.teller.tell(&Message::Begin { stage: Stage::Library, device: None }) {
         return ExitCode::FAILURE;
     }
-    // What failed was told where it did.
+    // Failures were reported where they occurred.
     work.check(request).ok();
     if work.teller.tell(&Message::End) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// The pipe to the parent. What libraries print on standard output goes to standard error from here on.
+/// The pipe to the parent. From here on, standard output of libraries goes to standard error.
 fn own_stdout() -> io::Result<File> {
     let own = io::stdout().as_fd().try_clone_to_owned()?;
     rustix::stdio::dup2_stdout(io::stderr())?;
     Ok(File::from(own))
 }
 
-/// A step failed, and that was told.
+/// A step failed, and the failure was reported.
 pub(super) struct Failed;
 
-/// A step that failed, which is not told yet.
+/// A failed step that is not reported yet.
 pub(super) struct Attempt {
     pub(super) fault: Fault,
     step: Step,
 }
 
-/// A check at work.
+/// A running check.
 pub(super) struct Work {
     teller: Teller,
     pub(super) machine: Machine,
-    /// The driver, for its words on errors.
+    /// The driver, for its error descriptions.
     cuda: Option<&'static Cuda>,
 }
 
 impl Work {
     pub(super) fn tell(&mut self, message: &Message) {
-        // Nobody listens: then somebody ends this process, or it comes to its end soon.
+        // Without a reader, the parent ends this process, or it ends soon.
         self.teller.tell(message);
     }
 
@@ -86,7 +86,7 @@ impl Work {
         self.tell(&Message::Note(note.into()));
     }
 
-    /// Does one step and tells how it went. What `work` says is shown beside the step.
+    /// Runs one step and reports its result. The value that `work` returns is the detail of the step.
     pub(super) fn step<T>(
         &mut self,
         name: Stage,
@@ -96,7 +96,7 @@ impl Work {
         self.attempt(name, device, work).map_err(|attempt| self.fail(attempt))
     }
 
-    /// Does one step, and leaves it to the caller to tell of a fault.
+    /// Runs one step; the caller reports a fault.
     pub(super) fn attempt<T>(
         &mut self,
         name: Stage,
@@ -116,9 +116,9 @@ impl Work {
         }
     }
 
-    /// Tells why a step failed: at once, before anything is given back, since that may hang.
+    /// Reports why a step failed, before resources are released, because that may hang.
     pub(super) fn fail(&mut self, Attempt { fault, step }: Attempt) -> Failed {
-        // The driver makes devices itself when it can: what was there before it started says nothing any more.
+        // The driver creates device nodes itself if it can: the state before it started is outdated.
         self.machine.look_again();
         let error = explain(&fault, (step.name, step.device), &self.machine, self.cuda);
         self.tell(&Message::Error(Box::new(error)));
@@ -139,10 +139,10 @@ impl Work {
         self.step(Stage::Init, None, |work| {
             loop {
                 match found.cuda.init() {
-                    // Only its own word tells a stub that lies in no folder of that name.
+                    // A stub outside a folder named `stubs` is detected only by its own error code.
                     Err(Fault::Cuda { code: STUB, .. }) => {
                         search.is_stub(&found, &mut |tried| work.tell(&Message::Tried(tried)));
-                        // The last word of a search that met a stub is that, whatever else it met.
+                        // After a stub, the search reports the stub, whatever the other locations were.
                         found =
                             work.open(&mut search).map_err(|_| Fault::Cuda { code: STUB, call: "cuInit" })?;
                     }
@@ -162,7 +162,7 @@ impl Work {
         Ok(())
     }
 
-    /// Opens the next library that there is, and tells of it.
+    /// Opens the next available library, and reports it.
     fn open(&mut self, search: &mut Search) -> Result<OpenDriver, Fault> {
         let found = search.open(&mut |tried| self.tell(&Message::Tried(tried))).inspect_err(|_| {
             self.machine.nvml = Management::is_there();
@@ -170,7 +170,7 @@ impl Work {
         self.cuda = Some(found.cuda);
         self.machine.library.clone_from(&found.path);
         self.tell(&Message::Driver(Driver {
-            // Until NVML says it, and for when the driver does not start.
+            // Until NVML reports it, and for a driver that does not start.
             version: self.machine.module_version.clone(),
             library_path: found.path.clone(),
             found_by: Some(found.by.clone()),

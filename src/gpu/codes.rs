@@ -1,6 +1,6 @@
-//! The error codes of CUDA that a check can meet: name and meaning, as `cuda.h` of CUDA 13 has them.
+//! CUDA error codes that a check may return: names and meanings, as in `cuda.h` of CUDA 13.
 
-/// What is known of a code.
+/// An error code.
 pub(super) struct Code {
     pub(super) number: i32,
     pub(super) name: &'static str,
@@ -11,7 +11,7 @@ const fn code(number: i32, name: &'static str, meaning: &'static str) -> Code {
     Code { number, name, meaning }
 }
 
-/// By number. 35 is one of the runtime; drivers of some clouds return it too.
+/// By number. 35 is a runtime error that drivers of some clouds also return.
 const CODES: [Code; 46] = [
     code(1, "CUDA_ERROR_INVALID_VALUE", "invalid value passed to the driver"),
     code(2, "CUDA_ERROR_OUT_OF_MEMORY", "out of GPU memory"),
@@ -77,7 +77,7 @@ const CODES: [Code; 46] = [
     code(999, "CUDA_ERROR_UNKNOWN", "the driver failed for an unknown reason"),
 ];
 
-/// What is known of a code; `None` for one that is not in the list.
+/// The entry of a code; `None` if it is not in the table.
 pub(super) fn known(code: i32) -> Option<&'static Code> {
     CODES.iter().find(|known| known.number == code)
 }

@@ -1,4 +1,4 @@
-//! The devices: what each is, and the check of each.
+//! Lists the devices and checks each.
 
 use std::time::Instant;
 
@@ -12,10 +12,10 @@ use super::protocol::Message;
 use super::resources::{Context, Memory, Module, Stream};
 use super::{Device, Graph, KernelVerdict, Stage, bandwidth, launches};
 
-/// Devices that are looked at. The largest machines have some dozens, counting parts of GPUs.
+/// Maximum devices checked. The largest machines have some dozens, MIG instances included.
 const MOST: u32 = 128;
 
-/// A device, and what is known of it.
+/// A device and its facts.
 pub(super) struct Listed {
     ordinal: Ordinal,
     device: Device,
@@ -65,7 +65,7 @@ fn describe(
     let (known, mig, nvml) =
         facts.map_or((None, None, None), |facts| (facts.uuid, facts.mig, Some(facts.nvml)));
     let name = cuda.device_name(ordinal)?;
-    // The driver names parts `NVIDIA A100-SXM4-40GB MIG 1g.5gb`.
+    // The driver names MIG instances `NVIDIA A100-SXM4-40GB MIG 1g.5gb`.
     let mig = mig.or_else(|| name.contains(" MIG ").then_some(true));
     let kind = if mig == Some(true) { "MIG" } else { "GPU" };
     Ok(Device {
@@ -82,7 +82,7 @@ fn describe(
     })
 }
 
-/// Checks the devices that were asked for, each whatever came of the others.
+/// Checks the requested devices, each independent of the results of others.
 pub(super) fn check_all(work: &mut Work, cuda: &Cuda, devices: Vec<Listed>, request: &ChildRequest) {
     for Listed { ordinal, mut device } in devices {
         if request.device.is_some_and(|asked| asked != device.index) {
@@ -124,7 +124,7 @@ fn check(
     Ok(())
 }
 
-/// Runs the kernel over many numbers and compares every one.
+/// Runs the kernel over many elements and compares every result.
 fn verify(
     work: &mut Work,
     context: &Context<'_>,
@@ -138,8 +138,8 @@ fn verify(
         let stream = Stream::create(context)?;
         let bytes = size_of_val(x.as_slice());
         let memory = (Memory::take(context, bytes)?, Memory::take(context, bytes)?);
-        // No number at all, here and there: a copy or a kernel that does nothing is noticed, even if an earlier check
-        // has left the right results in this very memory.
+        // NaN in host and device memory: a copy or kernel without effect is detected, even if an earlier check left the
+        // correct results in this memory.
         results = vec![f32::NAN; x.len()];
         memory.0.fill(&results)?;
         memory.1.fill(&results)?;
@@ -170,13 +170,13 @@ fn verify(
             return Err(Fault::own("wrong-numbers", message));
         }
         kernel_check.verdict = KernelVerdict::Pass;
-        // At once: giving the memory back may end this process.
+        // Reported at once: releasing memory may end this process.
         work.tell(&Message::Device(Box::new(device.clone())));
         Ok(((), Some(format!("{} elements", kernel::ELEMENTS))))
     })
 }
 
-/// Measures what launches cost; gives the stream on for what comes after.
+/// Measures launch latency; returns the stream for further use.
 fn launch_costs<'a>(
     work: &mut Work,
     context: &'a Context<'_>,
@@ -213,7 +213,7 @@ fn launch_costs<'a>(
     Ok(stream)
 }
 
-/// What a step measured; `None`, with a note, when this driver or machine does not have what it takes.
+/// Result of a measurement; `None`, with a note, if this driver or machine does not support it.
 fn optional<T>(work: &mut Work, measured: Result<T, Attempt>, what: &str) -> Result<Option<T>, Failed> {
     let attempt = match measured {
         Ok(measured) => return Ok(Some(measured)),

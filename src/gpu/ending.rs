@@ -1,4 +1,4 @@
-//! What the end of a child means.
+//! Interprets the end of a child.
 
 use std::io;
 use std::os::unix::process::ExitStatusExt as _;
@@ -8,27 +8,27 @@ use std::time::Duration;
 use super::Stage;
 use super::merge::Merge;
 
-/// How a child came to its end.
+/// How a child ended.
 #[derive(Debug)]
 pub(super) enum Ending {
     /// It could not be started.
     CannotStart(io::Error),
     /// It ended by itself, or by a signal.
     Ended(ExitStatus),
-    /// It told everything, and then did not end.
+    /// It reported all results, and then did not exit.
     Lingered,
     /// It did not answer in time and was killed.
     TimedOut(Duration),
-    /// Nobody wants its answer any more; it was killed.
+    /// Cancelled; it was killed.
     Cancelled,
-    /// It wrote more than a child of ours writes and was killed.
+    /// It wrote more than the limit and was killed.
     TooMuch,
-    /// The system does not say what became of it.
+    /// The system does not report its status.
     Lost(io::Error),
 }
 
-/// Writes down what the end of a child means for its check. `strange` is the first thing among its answers that is
-/// none, `tail` the end of what it wrote on stderr.
+/// Adds the meaning of a child's end to its check. `strange` is the first line of its output that is not a message,
+/// `tail` the end of its standard error.
 pub(super) fn blame(merge: &mut Merge, ending: &Ending, strange: Option<&str>, tail: Option<String>) {
     if merge.ended {
         let note = match ending {
@@ -100,7 +100,7 @@ fn hint_of_silence(stage: Stage) -> String {
 
 fn hint_of_signal(signal: i32, stage: Stage) -> Option<String> {
     let hint = match signal {
-        // Somebody wanted it to end.
+        // SIGHUP, SIGINT and SIGTERM are deliberate.
         1 | 2 | 15 => return None,
         9 => "killed from outside, usually out of memory: see `dmesg` and the memory limit of the container"
             .to_owned(),
@@ -115,7 +115,7 @@ fn hint_of_signal(signal: i32, stage: Stage) -> Option<String> {
     Some(hint)
 }
 
-/// A signal in words. Numbers are those of Linux, where they are the same on `x86_64` and `aarch64`.
+/// Name of a signal. Numbers are those of Linux, equal on `x86_64` and `aarch64`.
 fn signal_name(signal: i32) -> String {
     let words = match signal {
         1 => "SIGHUP (terminal closed)",

@@ -1,22 +1,22 @@
-//! Why a step of the child did not do what it should.
+//! Why a step of the child failed.
 
-/// What went wrong, before anybody says what it means on this machine.
+/// The failure, before its interpretation for this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     /// A call into the driver returned an error.
     Cuda {
-        /// What it returned.
+        /// Return code.
         code: i32,
-        /// What was called.
+        /// Name of the function.
         call: &'static str,
     },
-    /// The driver's library does not have a function.
+    /// The driver library lacks a function.
     Missing(&'static str),
-    /// The driver's compiler refused the kernel, with what it wrote.
+    /// The JIT compiler rejected the kernel, with its log.
     Compiler { code: i32, log: String },
-    /// Something that only this program judges.
+    /// A failure detected by this program.
     Own {
-        /// One of our own names.
+        /// Name of the error.
         name: &'static str,
         /// What happened.
         message: String,
@@ -28,7 +28,7 @@ impl Fault {
         Self::Own { name, message: message.into() }
     }
 
-    /// The code of CUDA.
+    /// The CUDA error code, if any.
     pub(super) const fn code(&self) -> Option<i32> {
         match self {
             Self::Cuda { code, .. } | Self::Compiler { code, .. } => Some(*code),

@@ -1,4 +1,4 @@
-//! CUDA graphs: work that is captured once and started as a whole.
+//! CUDA graphs: work that is captured once and launched as a whole.
 #![allow(unsafe_code, reason = "the driver is a C library; this room is where it is called")]
 
 use std::ffi::c_int;
@@ -12,41 +12,41 @@ use super::resources::{Stream, give_back};
 const CAPTURE_THREAD_LOCAL: c_int = 1;
 
 impl Stream<'_> {
-    /// Captures what `work` starts, which does not run.
+    /// Captures the launches of `work`, which are not executed.
     pub(super) fn capture(&self, work: impl FnOnce() -> Result<(), Fault>) -> Result<Graph<'_>, Fault> {
         let (cuda, stream) = (self.cuda, self.stream);
         // SAFETY: the stream is alive.
         unsafe { call!(cuda, capture_begin, "cuStreamBeginCapture", stream, CAPTURE_THREAD_LOCAL) }?;
         let worked = work();
         let mut graph: Handle = ptr::null_mut();
-        // Ended whatever the work did: else the stream could not be waited for.
+        // Ended whatever the work did: otherwise the stream could not be synchronized.
         // SAFETY: writes one pointer, which is ours.
         let ended = unsafe { call!(cuda, capture_end, "cuStreamEndCapture", stream, &raw mut graph) };
         let graph = Graph { cuda, graph };
         worked.and(ended).map(|()| graph)
     }
 
-    /// Starts a graph.
+    /// Launches a graph.
     pub(super) fn start_graph(&self, graph: &Program<'_>) -> Result<(), Fault> {
         // SAFETY: both are alive.
         unsafe { call!(self.cuda, graph_launch, "cuGraphLaunch", graph.program, self.stream) }
     }
 }
 
-/// Captured work.
+/// A captured graph.
 pub(super) struct Graph<'a> {
     cuda: &'a Cuda,
     graph: Handle,
 }
 
-/// A graph that can be started.
+/// An executable graph.
 pub(super) struct Program<'a> {
     cuda: &'a Cuda,
     program: Handle,
 }
 
 impl<'a> Graph<'a> {
-    /// Makes it ready to be started.
+    /// Instantiates the graph.
     pub(super) fn instantiate(&self) -> Result<Program<'a>, Fault> {
         let (cuda, graph, mut program) = (self.cuda, self.graph, ptr::null_mut());
         // SAFETY: the graph is alive; writes one pointer, which is ours; for the older form no log is asked for.
@@ -72,7 +72,7 @@ impl<'a> Graph<'a> {
 }
 
 impl Program<'_> {
-    /// Brings it onto the device, so that the first start does not have to; drivers before 11.1 cannot.
+    /// Uploads it to the device, so that the first launch does not; drivers before 11.1 cannot.
     pub(super) fn upload(&self, stream: &Stream<'_>) -> Result<(), Fault> {
         if self.cuda.functions.graph_upload.is_none() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Earlier checks of this machine, kept in one small file by whoever makes them.
+//! Earlier checks of this machine, stored in one small file by the caller.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
@@ -11,17 +11,17 @@ use crate::base::save::save;
 
 /// The schema of the file.
 const HISTORY_SCHEMA: &str = "cutaway.gpu-history/1";
-/// Runs that are kept: enough to see a driver change or a GPU that fails now and then.
+/// Maximum stored runs: enough to show a driver change or an intermittent failure.
 const RUNS: usize = 50;
-/// Bytes that are read of the file. A run of a machine with eight GPUs takes some 12 KiB.
+/// Maximum bytes of the file. A run of a machine with eight GPUs takes some 12 KiB.
 const FILE_BYTES: usize = 2 << 20;
 
-/// One check and when it was made.
+/// One check and its time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     /// Seconds since 1970-01-01 UTC, by the clock of this machine.
     pub unix_seconds: u64,
-    /// What came of it.
+    /// Result of the check.
     pub check: Check,
 }
 
@@ -46,8 +46,8 @@ struct Written<'a> {
 }
 
 impl History {
-    /// What `path` holds. No file is an empty history; one that cannot be read or understood is too, with the
-    /// reason beside it. The next [`Self::add`] replaces such a file.
+    /// Reads the history at `path`. A missing file is an empty history, as is an unreadable or invalid one, with the
+    /// reason. The next [`Self::add`] replaces such a file.
     pub fn load(path: &Path) -> (Self, Option<String>) {
         match Self::read(path) {
             Ok(history) => (history, None),
@@ -61,7 +61,7 @@ impl History {
 
     fn read(path: &Path) -> io::Result<Self> {
         let fault = |text: String| io::Error::new(io::ErrorKind::InvalidData, text);
-        // A pipe of that name would wait for somebody who writes.
+        // A FIFO of that name would block.
         if !fs::metadata(path)?.is_file() {
             return Err(fault("not a regular file".to_owned()));
         }
@@ -79,11 +79,11 @@ impl History {
         Ok(history)
     }
 
-    /// Adds a run and writes the history to `path`, whose folder is made when it is not there. The oldest runs go
-    /// when there are more than 50, or when the file would be too long to be read again.
+    /// Adds a run and writes the history to `path`; creates its folder if missing. The oldest runs are removed beyond
+    /// 50, or if the file would exceed the size limit.
     ///
     /// # Errors
-    /// What the system says; the run is in this history all the same.
+    /// System errors; the run is in this history anyway.
     pub fn add(&mut self, path: &Path, run: Run) -> io::Result<()> {
         self.runs.push(run);
         self.forget(RUNS);

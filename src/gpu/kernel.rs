@@ -1,34 +1,34 @@
-//! The kernel, the numbers that it runs over, and the comparison with the processor's own result.
+//! The kernel, its input, and the comparison with the CPU's result.
 
 use std::ffi::CStr;
 
-/// The kernels, for the driver's compiler.
+/// PTX of the kernels.
 const PTX: &str = concat!(include_str!("kernel.ptx"), "\0");
 /// `y = a*x + y`.
 pub(super) const FMA: &CStr = c"cutaway_fma";
-/// Does nothing.
+/// Empty kernel.
 pub(super) const NOTHING: &CStr = c"cutaway_nothing";
 
-/// How many numbers: a mebi, and a few more so that the last block is not full and the bound is tested.
+/// Number of elements: 2^20, and a few more so that the last block is incomplete and the bounds check is tested.
 pub(super) const ELEMENTS: u32 = (1 << 20) + 7;
-/// What is multiplied with: no power of two, so that every product has to be rounded.
+/// The factor `a`: not a power of two, so that every product is rounded.
 pub(super) const FACTOR: f32 = 0.618_034;
-/// Up to which difference a number is right. Both sides round `a*x + y` once, as IEEE 754 has it for a fused
-/// multiply-add, so that they should be equal; this lets results of up to 1.62 be off by some eight units of their
-/// last place, far less than any faulty bit that matters.
+/// Maximum difference of a correct result. Both sides round `a*x + y` once (IEEE 754 fused multiply-add), so they
+/// should be equal; this allows some eight units in the last place for results up to 1.62, far less than any
+/// significant bit error.
 pub(super) const TOLERANCE: f64 = 1e-6;
-/// Blocks and threads of a launch: fewer threads than numbers, so that each works on several.
+/// Blocks and threads of a launch: fewer threads than elements, so that each handles several.
 pub(super) const GRID: (u32, u32) = (1024, 256);
-/// What seeds the numbers: always the same, so that a fault that depends on them comes again.
+/// Seed of the input: constant, so that data-dependent faults are reproducible.
 const SEED: u64 = 0x6375_7461_7761_7921;
 
-/// The PTX; empty only if the file held a NUL.
+/// The PTX; empty only if the file contains a NUL.
 pub(super) fn ptx() -> &'static CStr {
     CStr::from_bytes_until_nul(PTX.as_bytes()).unwrap_or_default()
 }
 
-/// `SplitMix64` (Steele, Lea, Flood, 2014): five lines, no state but a counter, and every bit of its output is good,
-/// which is all that numbers to compare with need.
+/// `SplitMix64` (Steele, Lea, Flood, 2014): a counter is its only state, and all output bits are of sufficient quality
+/// for test input.
 struct SplitMix(u64);
 
 impl SplitMix {
@@ -40,31 +40,31 @@ impl SplitMix {
         bits ^ (bits >> 31)
     }
 
-    /// A number from -1 up to 1, out of 2^24 that a float holds exactly.
+    /// A number in [-1, 1), one of 2^24 that a float represents exactly.
     fn number(&mut self) -> f32 {
         (self.next() >> 40) as f32 / 8_388_608.0 - 1.0
     }
 }
 
-/// The numbers `x` and `y` to begin with.
+/// The inputs `x` and `y`.
 pub(super) fn numbers() -> (Vec<f32>, Vec<f32>) {
     let mut random = SplitMix(SEED);
     let mut take = || (0..ELEMENTS).map(|_| random.number()).collect();
     (take(), take())
 }
 
-/// What came of a comparison.
+/// Result of a comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Comparison {
-    /// The largest difference; `None` when a result is no finite number, which has none.
+    /// The largest difference; `None` if a result is not finite.
     pub(super) max_abs_error: Option<f64>,
-    /// How many are wrong.
+    /// Number of wrong results.
     pub(super) wrong: u64,
-    /// The first wrong one: its place, what it should be, what it is.
+    /// The first wrong result: index, expected value, actual value.
     pub(super) first: Option<(usize, f32, f32)>,
 }
 
-/// Compares every result with the processor's. What is no number is wrong, and so is one that is missing.
+/// Compares every result with the CPU's. NaN and missing results are wrong.
 pub(super) fn compare(x: &[f32], y: &[f32], results: &[f32]) -> Comparison {
     let mut comparison = Comparison { max_abs_error: Some(0.0), ..Comparison::default() };
     let results = results.iter().copied().chain(std::iter::repeat(f32::NAN));
@@ -73,7 +73,7 @@ pub(super) fn compare(x: &[f32], y: &[f32], results: &[f32]) -> Comparison {
         let difference = (f64::from(result) - f64::from(expected)).abs();
         let largest = comparison.max_abs_error.filter(|_| difference.is_finite());
         comparison.max_abs_error = largest.map(|largest| largest.max(difference));
-        // Not `>`: that is false for what is no number.
+        // Not `>`, which is false for NaN.
         let right = difference <= TOLERANCE;
         if !right {
             comparison.wrong += 1;
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn random_numbers_are_those_of_the_paper() {
-        // First outputs for the seed 1234567, as the reference implementation gives them.
+        // First outputs for the seed 1234567, from the reference implementation.
         let mut random = SplitMix(1_234_567);
         let first: Vec<u64> = (0..3).map(|_| random.next()).collect();
         assert_eq!(first, [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]);

@@ -1,4 +1,4 @@
-//! What a launch costs: many on a stream, and the same many in a graph.
+//! Launch latency: launches on a stream, and the same launches in a graph.
 
 use std::time::{Duration, Instant};
 
@@ -7,15 +7,15 @@ use super::fault::Fault;
 use super::graphs::Program;
 use super::resources::{Kernel, Stream};
 
-/// Launches of one round: about what one step of a model in inference makes, and fewer than the 1024 that a stream
-/// holds before a launch has to wait.
+/// Launches of one round: about as many as in one inference step of a model, and fewer than the 1024 that a stream
+/// queues before a launch blocks.
 pub(super) const LAUNCHES: u32 = 1_000;
-/// Rounds that count.
+/// Measured rounds.
 const ROUNDS: u32 = 30;
-/// Rounds before those: clocks rise, memory for launches is set up.
+/// Unmeasured rounds before them: clocks rise, launch memory is allocated.
 const WARM_UP: u32 = 3;
 
-/// Launches one by one, so that those that follow find everything set up.
+/// Launches one by one, so that later launches need no setup.
 pub(super) fn warm_up(stream: &Stream<'_>, kernel: Kernel<'_>) -> Result<(), Fault> {
     (0..WARM_UP).try_for_each(|_| on_stream(stream, kernel).map(drop))
 }
@@ -25,7 +25,7 @@ pub(super) fn capture(stream: &Stream<'_>, kernel: Kernel<'_>) -> Result<(), Fau
     (0..LAUNCHES).try_for_each(|_| stream.start_nothing(kernel))
 }
 
-/// Times both, turn by turn, so that whatever else the machine does meets both alike.
+/// Measures both in alternation, so that other load affects both equally.
 pub(super) fn measure(stream: &Stream<'_>, kernel: Kernel<'_>, graph: &Program<'_>) -> Result<Graph, Fault> {
     for _ in 0..WARM_UP {
         in_graph(stream, graph)?;
@@ -41,7 +41,7 @@ pub(super) fn measure(stream: &Stream<'_>, kernel: Kernel<'_>, graph: &Program<'
         rounds: ROUNDS,
         stream_us_per_launch: stream_us,
         graph_us_per_launch: graph_us,
-        // A clock that did not move would make infinity, which JSON does not have.
+        // A clock that did not advance would give infinity, which JSON cannot represent.
         speedup: if graph_us > 0.0 { stream_us / graph_us } else { 0.0 },
         capture_us: None,
     })
@@ -61,12 +61,12 @@ fn in_graph(stream: &Stream<'_>, graph: &Program<'_>) -> Result<Duration, Fault>
     Ok(start.elapsed())
 }
 
-/// One launch of the median round, in microseconds.
+/// Latency of one launch in the median round, in microseconds.
 fn per_launch(rounds: Vec<Duration>) -> f64 {
     median(rounds).as_secs_f64() * 1e6 / f64::from(LAUNCHES)
 }
 
-/// The middle one, or the mean of the two in the middle; zero of none.
+/// The median; zero if there are none.
 fn median(mut times: Vec<Duration>) -> Duration {
     times.sort_unstable();
     let half = times.len() / 2;

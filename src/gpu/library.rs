@@ -1,4 +1,4 @@
-//! Finds and opens the driver's library.
+//! Finds and opens the driver library.
 #![allow(unsafe_code, reason = "opening a library runs its code")]
 
 use std::fs;
@@ -10,36 +10,36 @@ use super::TriedLibrary;
 use super::api::Cuda;
 use super::fault::Fault;
 
-/// The name that drivers install. `libcuda.so` without a number is for linking, and may be the toolkit's stub.
+/// The name that drivers install. `libcuda.so` without a version is for linking, and may be the toolkit's stub.
 const SONAME: &str = "libcuda.so.1";
-/// The compiler for PTX, which libcuda opens by its name.
+/// The PTX compiler, which libcuda opens by name.
 const COMPILER: &str = "libnvidia-ptxjitcompiler.so.1";
-/// Folders that drivers are mounted in and that loaders need not know: the device plugin of GKE, the older form of
-/// it, WSL 2, NixOS.
+/// Folders with mounted drivers that may be outside the loader's search path: GKE device plugin, its older form, WSL 2,
+/// NixOS.
 pub(super) const FOLDERS: [&str; 4] =
     ["/usr/local/nvidia/lib64", "/usr/local/nvidia/lib", "/usr/lib/wsl/lib", NIXOS];
-/// Where NixOS has the driver, and programs of nixpkgs look for it.
+/// The driver folder of NixOS, which programs of nixpkgs search.
 pub(super) const NIXOS: &str = "/run/opengl-driver/lib";
-/// What a driver is found by when every program finds it.
+/// Value of `by` if the loader found the library.
 pub(super) const BY_LOADER: &str = "loader";
-/// What it is found by when its file was named.
+/// Value of `by` if the file was given.
 const BY_NAME: &str = "given";
 
 /// An open driver.
 pub(super) struct OpenDriver {
     pub(super) cuda: &'static Cuda,
-    /// The name it was opened by, as in [`TriedLibrary`].
+    /// The name used to open it, as in [`TriedLibrary`].
     pub(super) tried: String,
-    /// Its file, links resolved.
+    /// Path of its file, links resolved.
     pub(super) path: Option<String>,
     /// `loader`, `given` or the folder.
     pub(super) by: String,
-    /// The folder where its other files may lie.
+    /// The folder of its other files.
     pub(super) folder: Option<PathBuf>,
 }
 
 impl OpenDriver {
-    /// Whether programs that only ask the loader do not find it.
+    /// Whether programs that use only the loader do not find it.
     pub(super) fn is_hidden(&self) -> bool {
         self.by != BY_LOADER && self.by != BY_NAME
     }
@@ -51,17 +51,17 @@ enum LibraryLocation {
     Given(PathBuf),
 }
 
-/// Looks for the library, place by place.
+/// Searches for the library, location by location.
 pub(super) struct Search {
     places: Vec<LibraryLocation>,
-    /// What came of places that were no use, for when none is.
+    /// Results of unusable locations, for the error if none is usable.
     stub: Option<String>,
     old: Option<Fault>,
     foreign: Option<String>,
 }
 
 impl Search {
-    /// A search in all places, or for one file.
+    /// A search in all locations, or for one file.
     pub(super) fn new(given: Option<&Path>) -> Self {
         // Taken from the end: the loader's own search comes first.
         let places = match given {
@@ -76,10 +76,10 @@ impl Search {
         Self { places, stub: None, old: None, foreign: None }
     }
 
-    /// Opens the library at the next place where there is one. `tell` hears of every place.
+    /// Opens the library at the next location that has one. Reports each location to `tell`.
     ///
     /// # Errors
-    /// When there is none, or none that is a driver.
+    /// There is none, or none of them is a driver.
     pub(super) fn open(&mut self, tell: &mut dyn FnMut(TriedLibrary)) -> Result<OpenDriver, Fault> {
         while let Some(place) = self.places.pop() {
             let (name, by) = match &place {
@@ -124,7 +124,7 @@ impl Search {
             if path.as_deref().is_some_and(is_stub) {
                 self.stub.get_or_insert_with(|| tried.clone());
                 outcome(STUB.to_owned());
-                // Left open: closing runs its code once more.
+                // Not closed: closing would run its code again.
                 std::mem::forget(library);
                 continue;
             }
@@ -133,7 +133,7 @@ impl Search {
                     outcome("taken".to_owned());
                     let folder = path.as_deref().and_then(Path::parent).map(Path::to_owned);
                     let path = path.map(|path| path.to_string_lossy().into_owned());
-                    // For good: it is never closed.
+                    // Leaked on purpose: it is never closed.
                     let cuda = Box::leak(Box::new(cuda));
                     return Ok(OpenDriver { cuda, tried, path, by, folder });
                 }
@@ -149,7 +149,7 @@ impl Search {
         Err(self.verdict())
     }
 
-    /// Notes that what was taken last is a stub after all: it said so itself.
+    /// Records that the last opened library is a stub, according to its error code.
     pub(super) fn is_stub(&mut self, found: &OpenDriver, tell: &mut dyn FnMut(TriedLibrary)) {
         self.stub.get_or_insert_with(|| found.tried.clone());
         tell(TriedLibrary { path: found.tried.clone(), outcome: STUB.to_owned() });
@@ -174,22 +174,22 @@ const STUB: &str = "a stub for linking, not a driver";
 /// Opens a library by name or path.
 ///
 /// # Errors
-/// What the loader says.
+/// Loader errors.
 pub(super) fn open(name: &Path) -> Result<Library, String> {
     // SAFETY: this runs the code that a driver runs when it is loaded. It is the file that every program with CUDA
     // loads, and this is a process of its own that holds nothing of value: see `parent`.
     unsafe { Library::open(Some(name), RTLD_NOW | RTLD_LOCAL) }.map_err(|error| error.to_string())
 }
 
-/// Opens what libcuda will look for by its name alone, from the folder that no loader knows.
+/// Preloads the PTX compiler, which libcuda opens by name alone, from a folder outside the loader's search path.
 fn prepare(folder: &Path) {
     if let Ok(compiler) = open(&folder.join(COMPILER)) {
         std::mem::forget(compiler);
     }
 }
 
-/// Whether the loader says that there is no such library, and not that it is faulty or lacks another one. The first
-/// is glibc's text, the second musl's.
+/// Whether the loader error means that the library is missing, rather than invalid or lacking another library. The
+/// first text is glibc's, the second musl's.
 fn is_absent(text: &str) -> bool {
     let none = "No such file or directory";
     text.contains(none)
@@ -201,7 +201,7 @@ fn is_stub(path: &Path) -> bool {
     path.components().any(|part| part == Component::Normal("stubs".as_ref()))
 }
 
-/// Files of libcuda that this process has loaded, links resolved.
+/// Files of libcuda loaded by this process, links resolved.
 fn loaded() -> Vec<PathBuf> {
     let maps = fs::read_to_string("/proc/self/maps").unwrap_or_default();
     let mut paths: Vec<PathBuf> = maps

@@ -1,4 +1,4 @@
-//! What this machine shows of GPUs without a driver being asked: it decides what to advise.
+//! GPU-related facts of this machine without asking a driver; they determine the hints.
 
 use std::env;
 use std::fs;
@@ -6,33 +6,33 @@ use std::path::Path;
 
 use rustix::fs::{Access, access};
 
-/// Facts about the machine, or the container, that the check runs in.
+/// Facts about the machine, or the container, of the check.
 #[derive(Clone, Debug, Default)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own; no two make a state")]
 pub(super) struct Machine {
-    /// Inside a container.
+    /// In a container.
     pub(super) container: bool,
-    /// Inside a pod of Kubernetes.
+    /// In a Kubernetes pod.
     pub(super) kubernetes: bool,
-    /// Inside WSL 2.
+    /// In WSL 2.
     pub(super) wsl: bool,
     /// On NixOS.
     pub(super) nixos: bool,
-    /// `/dev/nvidiactl` is there (`/dev/dxg` in WSL).
+    /// `/dev/nvidiactl` exists (`/dev/dxg` in WSL).
     pub(super) control_node: bool,
-    /// How many `/dev/nvidia0`, `/dev/nvidia1`, … are there.
+    /// Number of `/dev/nvidia0`, `/dev/nvidia1`, ….
     pub(super) gpu_nodes: usize,
-    /// `/dev/nvidia-uvm` is there.
+    /// `/dev/nvidia-uvm` exists.
     pub(super) uvm_node: bool,
-    /// Whether what is there of these may be opened.
+    /// Whether the existing nodes may be opened.
     pub(super) nodes_open: bool,
-    /// The NVIDIA module is in the kernel; its version when it says so.
+    /// The NVIDIA kernel module is loaded.
     pub(super) module: bool,
-    /// The version of the module.
+    /// Version of the module, if known.
     pub(super) module_version: Option<String>,
-    /// There is an NVIDIA GPU on the bus.
+    /// An NVIDIA GPU is on the PCI bus.
     pub(super) on_bus: bool,
-    /// `libnvidia-ml.so.1` is there, which the container toolkit brings with another capability than libcuda.
+    /// `libnvidia-ml.so.1` exists; the container toolkit mounts it by another capability than libcuda.
     pub(super) nvml: bool,
     /// `NVIDIA_DRIVER_CAPABILITIES`.
     pub(super) capabilities: Option<String>,
@@ -40,16 +40,16 @@ pub(super) struct Machine {
     pub(super) visible: Option<String>,
     /// `CUDA_VISIBLE_DEVICES`.
     pub(super) cuda_visible: Option<String>,
-    /// The library that was opened.
+    /// Path of the opened library.
     pub(super) library: Option<String>,
-    /// The device that the user asked for.
+    /// Requested device.
     pub(super) asked: Option<u32>,
-    /// How many devices the driver has.
+    /// Number of devices reported by the driver.
     pub(super) devices: Option<u32>,
 }
 
 impl Machine {
-    /// Looks at this machine. Nothing here waits or fails: what cannot be read is taken as not there.
+    /// Examines this machine. Never blocks or fails: unreadable facts count as absent.
     pub(super) fn look() -> Self {
         let exists = |path: &str| Path::new(path).exists();
         let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
@@ -62,8 +62,8 @@ impl Machine {
             })
             .collect();
         let control = if wsl { "/dev/dxg" } else { "/dev/nvidiactl" };
-        // Asked and not tried: opening a GPU that nobody uses starts it, which takes seconds. The device rules of a
-        // container are asked too.
+        // Checked without opening: opening an idle GPU starts it, which takes seconds. The check includes the device
+        // rules of a container.
         let opens = |path: &str| access(path, Access::READ_OK | Access::WRITE_OK).is_ok();
         let kubernetes = env::var_os("KUBERNETES_SERVICE_HOST").is_some()
             || exists("/var/run/secrets/kubernetes.io")
@@ -86,7 +86,7 @@ impl Machine {
             module_version: module_version(&read("/proc/driver/nvidia/version")),
             on_bus: names("/sys/bus/pci/devices").any(|name| {
                 let fact = |what: &str| read(&format!("/sys/bus/pci/devices/{name}/{what}"));
-                // Class 03 is a display controller, GPUs without a display among them.
+                // Class 03 is a display controller; it includes GPUs without a display.
                 fact("vendor").trim() == "0x10de" && fact("class").starts_with("0x03")
             }),
             nvml: false,
@@ -99,7 +99,7 @@ impl Machine {
         }
     }
 
-    /// Looks once more, and keeps what was learned since.
+    /// Examines the machine again; keeps what is known of NVML, the library and the devices.
     pub(super) fn look_again(&mut self) {
         let known = std::mem::take(self);
         *self = Self {
@@ -116,9 +116,9 @@ fn names(folder: &str) -> impl Iterator<Item = String> {
     fs::read_dir(folder).into_iter().flatten().filter_map(|entry| entry.ok()?.file_name().into_string().ok())
 }
 
-/// Whether a process with these control groups and mounts is in a container: its groups are named by a container
-/// engine, or its root is an overlay as engines make it: those of live systems and of composefs have other sources. In
-/// version 2 of control groups the names are hidden.
+/// Whether a process with these control groups and mounts is in a container: a container engine named its groups, or
+/// its root is an overlay as engines mount it, unlike those of live systems and composefs. Version 2 of control groups
+/// hides the names.
 fn contained(cgroup: &str, mountinfo: &str) -> bool {
     let engines = ["docker", "kubepods", "containerd", "libpod", "crio", "lxc", "buildkit"];
     let overlay = |line: &str| {
@@ -128,7 +128,8 @@ fn contained(cgroup: &str, mountinfo: &str) -> bool {
     engines.iter().any(|engine| cgroup.contains(engine)) || mountinfo.lines().any(overlay)
 }
 
-/// The version in `/proc/driver/nvidia/version`. The words before it differ between the two modules.
+/// The version in `/proc/driver/nvidia/version`. The text before it differs between the open and the proprietary
+/// module.
 fn module_version(text: &str) -> Option<String> {
     let line = text.lines().find(|line| line.starts_with("NVRM version:"))?;
     let is_version = |word: &&str| {

@@ -1,4 +1,4 @@
-//! Puts a check together from what a child tells.
+//! Builds a check from the messages of a child.
 
 use std::time::{Duration, Instant};
 
@@ -6,19 +6,19 @@ use super::protocol::Message;
 use super::{Check, Depth, Device, GpuError, KernelVerdict, Stage, Step};
 use crate::base::text::sentence;
 
-/// Steps, notes, devices and places that are kept of each kind. Eight GPUs make about a hundred steps; a machine
-/// has at most some dozens of GPUs.
+/// Maximum steps, notes, devices and locations stored. Eight GPUs take about a hundred steps; a machine has some dozens
+/// of GPUs at most.
 const KEPT: usize = 2_000;
 
-/// A check that is under way.
+/// A check in progress.
 pub(super) struct Merge {
-    /// What is known.
+    /// The result so far.
     pub(super) check: Check,
-    /// The step that has begun and is not over.
+    /// The current step.
     open: Option<(Stage, Option<u32>, Instant)>,
-    /// Whether the child said that it told everything.
+    /// Whether the child reported its end.
     pub(super) ended: bool,
-    /// Whether it told anything.
+    /// Whether any message arrived.
     heard: bool,
     start: Instant,
 }
@@ -29,7 +29,7 @@ impl Merge {
         Self { check: Check::default(), open, ended: false, heard: false, start }
     }
 
-    /// Takes in one message; whether there is news for whoever watches.
+    /// Applies one message; returns whether the visible state changed.
     pub(super) fn take(&mut self, message: Message) -> bool {
         let now = Instant::now();
         if !self.heard {
@@ -66,22 +66,22 @@ impl Merge {
         false
     }
 
-    /// The step that is under way, else the last one; with the device that it is done on.
+    /// The current step, or the last one, with its device.
     pub(super) fn stage(&self) -> (Stage, Option<u32>) {
         let open = self.open.map(|(stage, device, _)| (stage, device));
         let last = || self.check.steps.last().map(|step| (step.name, step.device));
         open.or_else(last).unwrap_or((Stage::Start, None))
     }
 
-    /// Notes that the child came to a bad end: the step that it was at failed.
+    /// Records that the child ended abnormally: its current step failed.
     pub(super) fn fail(&mut self, name: &str, message: String, hint: Option<String>, log: Option<String>) {
         let (stage, device) = self.stage();
         if self.open.is_none() {
-            // It came to its end between two steps: what the last one took was being given back.
+            // It ended between two steps, while resources of the last one were released.
             self.check.steps.last_mut().into_iter().for_each(|step| step.ok = false);
         }
         self.close(Instant::now(), false);
-        // A kernel that was about to run did not come through.
+        // The kernel of the current device did not finish.
         let kernel =
             matches!(stage, Stage::Context | Stage::Module | Stage::Memory | Stage::Launch | Stage::Verify);
         let passed = |known: &Device| known.kernel_check.verdict == KernelVerdict::Pass;
@@ -100,7 +100,7 @@ impl Merge {
         self.error(error);
     }
 
-    /// The first error is the one that is told; of those that follow the message is kept.
+    /// The first error is stored; later ones become notes.
     fn error(&mut self, error: GpuError) {
         match &self.check.error {
             Some(_) => push(&mut self.check.notes, sentence(&error.message)),
@@ -108,10 +108,10 @@ impl Merge {
         }
     }
 
-    /// What came of it all.
+    /// The final check.
     pub(super) fn finish(mut self, depth: Depth) -> Check {
         let check = &mut self.check;
-        // A fault of one device says nothing about another; one that is of none says something about all.
+        // A failure on one device does not affect another; a failure without a device affects all.
         let failed = check.steps.iter().any(|step| !step.ok && step.device.is_none());
         check.available = match depth {
             Depth::Library => false,

@@ -1,4 +1,4 @@
-//! NVML: what the management library says of the driver and its devices. All of it may be missing.
+//! NVML: driver and device facts from the management library. Each may be missing.
 #![allow(unsafe_code, reason = "NVML is a C library; this room is where it is called")]
 
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_ulonglong, c_void};
@@ -60,21 +60,21 @@ functions! {
     fabric: "nvmlDeviceGetGpuFabricInfo", (Handle, *mut Fabric);
 }
 
-/// NVML, open and started.
+/// NVML, loaded and initialized.
 pub(super) struct Management {
     functions: Functions,
 }
 
-/// A device as NVML knows it.
+/// NVML facts about a device.
 pub(super) struct Facts {
-    /// The UUID that it is known by.
+    /// UUID of the device.
     pub(super) uuid: Option<String>,
-    /// Whether it is a part of a GPU; `None` when it was found by its place on the bus.
+    /// Whether it is a MIG instance; `None` if it was found by its PCI bus id.
     pub(super) mig: Option<bool>,
     pub(super) nvml: Nvml,
 }
 
-/// Calls one function; `None` when it is not there or fails.
+/// Calls one function; `None` if it is missing or fails.
 macro_rules! ask {
     ($nvml:expr, $field:ident $(, $argument:expr)*) => {{
         // The `unsafe` block stands around the macro.
@@ -84,11 +84,11 @@ macro_rules! ask {
 }
 
 impl Management {
-    /// Opens NVML from `folder`, where libcuda lies, or, unless only that folder is asked for, from where the loader
-    /// finds it or drivers are known to be.
+    /// Opens NVML from `folder`, the folder of libcuda, or, unless `only` is set, from the loader's search path or
+    /// known driver folders.
     ///
     /// # Errors
-    /// Why it cannot be used, in words.
+    /// Why it cannot be used.
     pub(super) fn open(folder: Option<&Path>, only: bool, hidden: bool) -> Result<Self, String> {
         let beside = folder.map(|folder| folder.join(SONAME));
         let mut names: Vec<PathBuf> = beside.into_iter().collect();
@@ -109,7 +109,7 @@ impl Management {
                     std::mem::forget(library);
                     return Self { functions }.started();
                 }
-                // Another library's name stands there when it is one that this one needs.
+                // A missing dependency is reported with its own name instead.
                 Err(text) if text.starts_with(SONAME) && text.contains("No such file") => {}
                 Err(text) => reason = text,
             }
@@ -141,7 +141,7 @@ impl Management {
         Some(text(&buffer)).filter(|version| !version.is_empty())
     }
 
-    /// What it says of the device with this UUID or place on the bus.
+    /// Facts about the device with this UUID or PCI bus id.
     pub(super) fn facts(&self, uuid: Option<[u8; 16]>, bus: Option<&CStr>) -> Option<Facts> {
         let by_uuid = |prefix: &str| {
             let name = format!("{prefix}{}", hyphenated(&uuid?));
@@ -151,7 +151,7 @@ impl Management {
         let part = || by_uuid("MIG-").map(|(device, name)| (device, Some(name), Some(true)));
         let placed = || self.by_bus(bus?).map(|device| (device, None, None));
         let (device, uuid, mig) = whole.or_else(part).or_else(placed)?;
-        // What a part does not have of its own is asked of the GPU.
+        // A MIG instance lacks some facts, which are those of its GPU.
         let gpu = if mig == Some(true) { self.whole(device).unwrap_or(device) } else { device };
         let nvml = Nvml {
             brand: self.brand(gpu),
@@ -193,13 +193,13 @@ impl Management {
         brand_name(brand).map(str::to_owned)
     }
 
-    /// What processes use; with drivers before 510 also what the driver keeps for itself, some hundred MiB.
+    /// Memory in use by processes; with drivers before 510 including the driver's reserve of some hundred MiB.
     fn memory_used(&self, device: Handle) -> Option<u64> {
         self.memory_used_v2(device).or_else(|| self.memory_used_v1(device))
     }
 
     fn memory_used_v2(&self, device: Handle) -> Option<u64> {
-        // `NVML_STRUCT_VERSION(Memory, 2)`: the size, and the version in the topmost byte.
+        // `NVML_STRUCT_VERSION(Memory, 2)`: the size, with the version in the highest byte.
         let version = c_uint::try_from(size_of::<MemoryV2>()).ok()? | 2 << 24;
         let mut memory = MemoryV2 { version, ..MemoryV2::default() };
         // SAFETY: the handle came from NVML; writes one nvmlMemory_v2_t, which is ours and says its version.
@@ -259,7 +259,7 @@ impl Management {
             (2, _) => "in-progress".to_owned(),
             (3, 0) => "completed".to_owned(),
             (3, status) => format!("failed: {}", code_words(c_int::try_from(status).unwrap_or(-1))),
-            // 0: the machine has no fabric.
+            // 0: no fabric.
             _ => return None,
         };
         Some(name)
@@ -280,7 +280,7 @@ pub(super) fn hyphenated(uuid: &[u8; 16]) -> String {
     name
 }
 
-/// `nvmlBrandType_t` in the words that `NVIDIA_REQUIRE_*` knows (libnvidia-container).
+/// `nvmlBrandType_t` in the terms of `NVIDIA_REQUIRE_*` (libnvidia-container).
 fn brand_name(brand: c_uint) -> Option<&'static str> {
     Some(match brand {
         1 => "quadro",
@@ -303,7 +303,7 @@ fn brand_name(brand: c_uint) -> Option<&'static str> {
     })
 }
 
-/// `nvmlReturn_t` in words.
+/// Meaning of an `nvmlReturn_t`.
 fn code_words(code: c_int) -> String {
     let words = match code {
         3 => "not supported",

@@ -1,4 +1,4 @@
-//! Starts a child, reads what it tells, and ends it when its time is over.
+//! Starts a child, reads its messages, and ends it at the time limit.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -13,37 +13,37 @@ use super::reader::{Output, Tail, lines};
 use super::{Check, ChildRequest};
 use crate::jobs::{CancelToken, spawn};
 
-/// How often a child is looked at.
+/// Polling interval of a child.
 const TICK: Duration = Duration::from_millis(20);
-/// How long a child may take to end after it told everything: drivers put things away when a process ends.
+/// Time limit for a child to exit after its last message: drivers clean up when a process ends.
 const GOODBYE: Duration = Duration::from_secs(2);
-/// How long a killed child may take to be gone.
+/// Time limit for a killed child to disappear.
 const REAP: Duration = Duration::from_secs(2);
-/// How long the rest of its output may take after it has ended: something that it started may hold the pipe.
+/// Time limit for the rest of its output after it has ended: a process that it started may keep the pipe open.
 const REST: Duration = Duration::from_secs(1);
 
-/// What to check, and by which program.
+/// A check and the program that runs it.
 #[derive(Clone, Debug)]
 pub struct CheckRequest {
-    /// This program: the child is the same one.
+    /// This program, which is also the child's.
     pub executable: PathBuf,
-    /// What the child is to do.
+    /// Parameters of the child.
     pub child: ChildRequest,
-    /// How long it may take in all.
+    /// Time limit.
     pub limit: Duration,
 }
 
 impl CheckRequest {
-    /// How long a whole check may take: over ten times what it takes on a healthy machine; drivers that are
-    /// loaded at first use take seconds.
+    /// Default time limit: over ten times the duration on a healthy machine; drivers that load at first use take
+    /// seconds.
     pub const LIMIT: Duration = Duration::from_mins(1);
 
-    /// A request to this program.
+    /// A request that runs this program.
     ///
     /// # Errors
-    /// When the system does not say where this program lies.
+    /// The system does not report the path of this program.
     pub fn new(child: ChildRequest) -> std::io::Result<Self> {
-        // Through the kernel it is this very file, even when an update has replaced it since.
+        // The kernel's link is this very file, even after an update has replaced it.
         let running = Path::new("/proc/self/exe");
         let executable = if running.exists() { running.to_owned() } else { std::env::current_exe()? };
         Ok(Self { executable, child, limit: Self::LIMIT })
@@ -61,15 +61,15 @@ impl CheckRequest {
         if let Some(library) = &self.child.library {
             command.arg("--library").arg(library);
         }
-        // The kernel is to be compiled each time: that is part of the check, and nothing is left in the user's home.
+        // The kernel must be compiled each time: that is part of the check, and leaves no files in the user's home.
         command.env("CUDA_CACHE_DISABLE", "1");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
 }
 
-/// Runs a check in a child process and waits for it. `news` is called with all that is known after each step.
-/// Whatever the child does, this returns: within the limit and three seconds, or as soon after `cancel`.
+/// Runs a check in a child process and waits for it. Calls `news` with the state after each step. Returns within the
+/// time limit and three seconds, or as soon after `cancel`, whatever the child does.
 pub fn check(request: &CheckRequest, cancel: &CancelToken, news: &mut dyn FnMut(&Check)) -> Check {
     let start = Instant::now();
     let mut merge = Merge::new(start);
@@ -99,7 +99,7 @@ struct Running {
     child: Child,
     output: Receiver<Output>,
     tail: Tail,
-    /// Something else than our messages: the first of it.
+    /// The first line of output that is not a message.
     strange: Option<String>,
 }
 
@@ -109,9 +109,9 @@ impl Running {
         let (sender, output) = channel();
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
         let tail = Tail::default();
-        // The channel closes when both pipes have: the last words of a child are waited for too.
+        // The channel closes with both pipes, so the last output of a child is waited for too.
         let (filled, open) = (tail.clone(), sender.clone());
-        // Threads of their own that nobody waits for: something else may hold the pipes open for ever.
+        // Detached threads: another process may keep the pipes open forever.
         let read = spawn("gpu-stdout", move || stdout.into_iter().for_each(|pipe| lines(pipe, &sender)));
         let read = read.and(spawn("gpu-stderr", move || {
             if let Some(pipe) = stderr {
@@ -128,7 +128,7 @@ impl Running {
         Ok(running)
     }
 
-    /// Listens until the child is at its end, one way or another.
+    /// Receives messages until the child ends.
     fn watch(
         &mut self,
         merge: &mut Merge,
@@ -142,7 +142,7 @@ impl Running {
             let too_much = match self.output.recv_timeout(TICK) {
                 Ok(output) => self.take(output, merge, news),
                 Err(RecvTimeoutError::Timeout) => false,
-                // It may live on without its stdout.
+                // It may keep running without its standard output.
                 Err(RecvTimeoutError::Disconnected) => {
                     thread::sleep(TICK / 4);
                     false
@@ -174,7 +174,7 @@ impl Running {
         }
     }
 
-    /// Takes one output in; whether the child must be stopped for it.
+    /// Processes one output; returns whether the child must be stopped.
     fn take(&mut self, output: Output, merge: &mut Merge, news: &mut dyn FnMut(&Check)) -> bool {
         match output {
             Output::Line(line) => {
@@ -198,7 +198,7 @@ impl Running {
         false
     }
 
-    /// What is still in the pipe.
+    /// Reads the rest of the pipe.
     fn rest(&mut self, merge: &mut Merge, news: &mut dyn FnMut(&Check)) {
         let until = Instant::now() + REST;
         loop {
@@ -213,11 +213,11 @@ impl Running {
     }
 
     fn kill(&mut self) {
-        // It fails only when the child is gone already.
+        // Fails only if the child is gone already.
         self.child.kill().ok();
     }
 
-    /// Waits a moment for the child to be gone; whether it is.
+    /// Waits briefly for the child to exit; returns whether it did.
     fn gone(&mut self) -> bool {
         let until = Instant::now() + REAP;
         loop {
@@ -229,7 +229,7 @@ impl Running {
         }
     }
 
-    /// Leaves a child that would not go to a thread that waits for it, so that no dead process stays behind.
+    /// Hands an unkillable child to a thread that waits for it, to avoid a zombie process.
     fn leave(mut self) {
         if matches!(self.child.try_wait(), Ok(None)) {
             spawn("gpu-reap", move || drop(self.child.wait())).ok();

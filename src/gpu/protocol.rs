@@ -1,5 +1,5 @@
-//! What a child tells its parent: one message a line, each behind a fixed prefix. Drivers print on their own
-//! account; lines without the prefix are theirs.
+//! Messages of a child to its parent, one per line with a fixed prefix. Drivers also write to standard output; lines
+//! without the prefix are theirs.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -8,25 +8,25 @@ use serde::{Deserialize, Serialize};
 
 use super::{Device, Driver, GpuError, SCHEMA, Stage, Step, TriedLibrary};
 
-/// What a child tells.
+/// A message of a child.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Message {
-    /// A step begins: when nothing follows, it is the one that ended the child.
+    /// A step begins: if nothing follows, the child ended in this step.
     Begin { stage: Stage, device: Option<u32> },
-    /// A step is over.
+    /// A step has ended.
     Step(Step),
-    /// A place where the library was looked for. A second one of the same path replaces the first.
+    /// A searched location of the library. It replaces an earlier one of the same path.
     Tried(TriedLibrary),
-    /// What is known of the driver, in place of what was.
+    /// Facts of the driver; replaces earlier ones.
     Driver(Driver),
-    /// What is known of a device, in place of what was.
+    /// Facts of a device; replaces earlier ones.
     Device(Box<Device>),
-    /// A sentence.
+    /// A remark.
     Note(String),
-    /// Why something failed. Only the first is kept.
+    /// Why a step failed. Only the first is stored.
     Error(Box<GpuError>),
-    /// Everything was told.
+    /// The check is complete.
     End,
 }
 
@@ -35,19 +35,19 @@ impl Message {
         Ok(format!("{SCHEMA} {}\n", serde_json::to_string(self)?))
     }
 
-    /// The message of a line, without its line end; `None` when it is none of ours.
+    /// Parses a line without its line end; `None` if it is not a message.
     pub(super) fn parse(line: &[u8]) -> Option<Self> {
         let rest = line.strip_prefix(SCHEMA.as_bytes())?.strip_prefix(b" ")?;
         serde_json::from_slice(rest).ok()
     }
 }
 
-/// Where a child tells what it knows.
+/// Writer of messages.
 #[derive(Debug)]
 pub(super) struct Teller(pub(super) File);
 
 impl Teller {
-    /// Tells one thing; whether somebody listens. A line goes out in one write, so that it is there when the
+    /// Writes one message; returns whether there is a reader. A line is a single write, so that it arrives even if the
     /// next step ends the process.
     pub(super) fn tell(&mut self, message: &Message) -> bool {
         message.line().is_ok_and(|line| self.0.write_all(line.as_bytes()).is_ok())

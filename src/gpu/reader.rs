@@ -1,28 +1,28 @@
-//! Reads what a child writes, and keeps no more of it than a well-behaved one would write.
+//! Reads the output of a child, within limits.
 
 use std::io::{self, Read};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Bytes of one line. The longest of ours holds the log of a compiler, of 8 KiB.
+/// Maximum bytes of a line. The longest message contains a JIT log of 8 KiB.
 const LINE_BYTES: usize = 64 << 10;
-/// Bytes of all lines. A check of eight GPUs writes some 50 KiB.
+/// Maximum bytes of all lines. A check of eight GPUs writes some 50 KiB.
 const ALL_BYTES: usize = 1 << 20;
-/// Bytes kept of the end of what goes to stderr.
+/// Bytes stored of the end of standard error.
 const TAIL_BYTES: usize = 4 << 10;
 
-/// What came out of a child.
+/// Output of a child.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Output {
     /// A line, without its end.
     Line(Vec<u8>),
-    /// A line was longer than any of ours; it was skipped.
+    /// A line exceeded the limit and was skipped.
     TooLong,
-    /// There was more than a child of ours writes; the rest is not read.
+    /// The output exceeded the limit; the rest is not read.
     TooMuch,
 }
 
-/// Reads lines until the end, or until there are too many. The receiver sees the end as a channel that is closed.
+/// Sends lines until the end or the limit. The channel closes at the end.
 pub(super) fn lines(mut from: impl Read, to: &Sender<Output>) {
     let (mut line, mut too_long, mut all) = (Vec::new(), false, 0_usize);
     let mut buffer = [0; 8 << 10];
@@ -45,7 +45,7 @@ pub(super) fn lines(mut from: impl Read, to: &Sender<Output>) {
             }
         }
         if all > ALL_BYTES {
-            // Nobody listens any more: that is no fault.
+            // A missing receiver is not a fault.
             to.send(Output::TooMuch).ok();
             return;
         }
@@ -57,12 +57,12 @@ pub(super) fn lines(mut from: impl Read, to: &Sender<Output>) {
     }
 }
 
-/// The end of what a child writes, filled by [`Tail::fill`] on another thread.
+/// The end of a child's standard error, filled by [`Tail::fill`] on another thread.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tail(Arc<Mutex<Vec<u8>>>);
 
 impl Tail {
-    /// Reads to the end and keeps the last of it.
+    /// Reads to the end and stores the last bytes.
     pub(super) fn fill(&self, mut from: impl Read) {
         let mut buffer = [0; TAIL_BYTES];
         while let Some(bytes) = read(&mut from, &mut buffer) {
@@ -73,7 +73,7 @@ impl Tail {
         }
     }
 
-    /// What it is now; `None` when there is nothing but white space.
+    /// The current text; `None` if it is blank.
     pub(super) fn text(&self) -> Option<String> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let text = String::from_utf8_lossy(&kept).trim().to_owned();
@@ -81,7 +81,7 @@ impl Tail {
     }
 }
 
-/// The next bytes; `None` at the end or when the pipe is broken.
+/// The next bytes; `None` at the end or if the pipe is broken.
 fn read<'a>(from: &mut impl Read, buffer: &'a mut [u8]) -> Option<&'a [u8]> {
     loop {
         match from.read(buffer) {

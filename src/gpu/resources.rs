@@ -1,7 +1,7 @@
-//! What is taken from the driver and given back: contexts, modules, memory, streams, events.
+//! RAII wrappers of driver resources: contexts, modules, memory, streams, events.
 //!
-//! Each holds what it needs alive. What is given back fails silently: whether it worked says nothing about the GPU.
-//! After an error that a context does not survive nothing is given back; the end of the process does that.
+//! Each borrows the resources it depends on. Release errors are ignored: they do not affect the verdict on the GPU.
+//! After an error that a context does not survive, nothing is released; the end of the process does that.
 #![allow(unsafe_code, reason = "the driver is a C library; this room is where it is called")]
 
 use std::ffi::{CStr, c_int, c_void};
@@ -10,12 +10,12 @@ use std::ptr;
 use super::api::{Address, Cuda, Handle, Ordinal, call};
 use super::fault::Fault;
 
-/// Bytes for what the driver's compiler writes.
+/// Buffer size of the JIT log.
 const LOG_BYTES: usize = 8 << 10;
-/// `CU_STREAM_NON_BLOCKING`: it does not wait for what others do on the default stream.
+/// `CU_STREAM_NON_BLOCKING`: does not synchronize with the default stream.
 const NON_BLOCKING: u32 = 1;
 
-/// Gives something back when it goes out of scope.
+/// Releases a resource on drop.
 macro_rules! give_back {
     ($type:ident, $field:ident, $symbol:literal, $value:ident) => {
         impl Drop for $type<'_> {
@@ -51,7 +51,7 @@ impl<'a> Context<'a> {
 
 give_back!(Context, context_release, "cuDevicePrimaryCtxRelease", device);
 
-/// A module that was compiled from PTX.
+/// A module compiled from PTX.
 pub(super) struct Module<'a> {
     cuda: &'a Cuda,
     module: Handle,
@@ -67,10 +67,10 @@ pub(super) struct Kernel<'a> {
 impl<'a> Module<'a> {
     /// Compiles `ptx` for the current context's device and loads it.
     pub(super) fn load(context: &'a Context<'_>, ptx: &CStr) -> Result<Self, Fault> {
-        // CU_JIT_INFO_LOG_BUFFER, its size, CU_JIT_ERROR_LOG_BUFFER, its size.
+        // `CU_JIT_INFO_LOG_BUFFER`, its size, `CU_JIT_ERROR_LOG_BUFFER`, its size.
         let mut options: [c_int; 4] = [3, 4, 5, 6];
         let (mut info, mut errors) = (vec![0_u8; LOG_BYTES], vec![0_u8; LOG_BYTES]);
-        // Sizes are passed as if they were pointers, and come back as such.
+        // Sizes are passed and returned as pointer values.
         let mut values: [*mut c_void; 4] = [
             info.as_mut_ptr().cast(),
             ptr::without_provenance_mut(LOG_BYTES),
@@ -118,7 +118,7 @@ impl<'a> Module<'a> {
 
 give_back!(Module, module_unload, "cuModuleUnload", module);
 
-/// Memory of the device.
+/// Device memory.
 pub(super) struct Memory<'a> {
     cuda: &'a Cuda,
     address: Address,
@@ -133,7 +133,7 @@ impl<'a> Memory<'a> {
         Ok(Self { cuda, address, bytes })
     }
 
-    /// Copies numbers into it, as many as there is room for.
+    /// Copies numbers to the device, as many as fit.
     pub(super) fn fill(&self, numbers: &[f32]) -> Result<(), Fault> {
         let bytes = size_of_val(numbers).min(self.bytes);
         // SAFETY: reads as many bytes as `numbers` has before it returns, and writes no more than this memory has.
@@ -144,7 +144,7 @@ impl<'a> Memory<'a> {
         unsafe { call!(self.cuda, stream_wait, "cuStreamSynchronize", ptr::null_mut()) }
     }
 
-    /// Copies numbers out of it, as many as there is room for.
+    /// Copies numbers from the device, as many as fit.
     pub(super) fn read(&self, numbers: &mut [f32]) -> Result<(), Fault> {
         let bytes = size_of_val(numbers).min(self.bytes);
         // SAFETY: writes no more bytes than `numbers` has, whose every bit pattern is a number, and reads no more
@@ -161,7 +161,7 @@ impl<'a> Memory<'a> {
 
 give_back!(Memory, memory_free, "cuMemFree", address);
 
-/// Memory of the host that the device reaches by itself.
+/// Pinned host memory.
 pub(super) struct Pinned<'a> {
     cuda: &'a Cuda,
     start: Handle,
@@ -185,7 +185,7 @@ impl<'a> Pinned<'a> {
 
 give_back!(Pinned, pinned_free, "cuMemFreeHost", start);
 
-/// A stream. What was started on it is over before it goes.
+/// A stream. Its work has finished before it is dropped.
 pub(super) struct Stream<'a> {
     pub(super) cuda: &'a Cuda,
     pub(super) stream: Handle,
@@ -199,13 +199,13 @@ impl<'a> Stream<'a> {
         Ok(Self { cuda, stream })
     }
 
-    /// Waits until everything that was started is done.
+    /// Waits for all work of the stream.
     pub(super) fn wait(&self) -> Result<(), Fault> {
         // SAFETY: the stream is alive.
         unsafe { call!(self.cuda, stream_wait, "cuStreamSynchronize", self.stream) }
     }
 
-    /// Starts `y = a*x + y` over the first `n` numbers.
+    /// Launches `y = a*x + y` over the first `n` elements.
     pub(super) fn start_fma(
         &self,
         kernel: Kernel<'_>,
@@ -226,7 +226,7 @@ impl<'a> Stream<'a> {
         unsafe { self.start(kernel, blocks, threads, parameters.as_mut_ptr()) }
     }
 
-    /// Starts a kernel without parameters, in one thread.
+    /// Launches a kernel without parameters, with one thread.
     pub(super) fn start_nothing(&self, kernel: Kernel<'_>) -> Result<(), Fault> {
         // SAFETY: the kernel takes no parameters.
         unsafe { self.start(kernel, 1, 1, ptr::null_mut()) }
@@ -263,7 +263,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Starts a copy and does not wait for it.
+    /// Starts a copy asynchronously.
     pub(super) fn start_copy(&self, copy: &Copy<'_>) -> Result<(), Fault> {
         let (cuda, stream, bytes) = (self.cuda, self.stream, copy.bytes());
         match copy {
@@ -283,7 +283,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Puts an event behind everything that was started.
+    /// Records an event after all previous work.
     pub(super) fn record(&self, event: &Event<'_>) -> Result<(), Fault> {
         // SAFETY: event and stream are alive.
         unsafe { call!(self.cuda, event_record, "cuEventRecord", event.event, self.stream) }
@@ -299,7 +299,7 @@ impl Drop for Stream<'_> {
     }
 }
 
-/// A copy between two memories.
+/// A copy between two buffers.
 pub(super) enum Copy<'a> {
     In(&'a Memory<'a>, &'a Pinned<'a>),
     Out(&'a Pinned<'a>, &'a Memory<'a>),
@@ -307,7 +307,7 @@ pub(super) enum Copy<'a> {
 }
 
 impl Copy<'_> {
-    /// How many bytes are copied: as many as both sides have.
+    /// Number of bytes: the smaller size of both sides.
     pub(super) fn bytes(&self) -> usize {
         match self {
             Self::In(device, host) | Self::Out(host, device) => device.bytes.min(host.bytes),
@@ -316,7 +316,7 @@ impl Copy<'_> {
     }
 }
 
-/// A moment on a stream.
+/// An event on a stream.
 pub(super) struct Event<'a> {
     cuda: &'a Cuda,
     event: Handle,

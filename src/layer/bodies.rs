@@ -1,4 +1,4 @@
-//! What was read of single files of a layer after it was walked.
+//! Facts about single files of a layer, read after the walk.
 
 use std::collections::BTreeMap;
 
@@ -7,16 +7,16 @@ use super::index::EntryId;
 use crate::formats::binary::FileFacts;
 use crate::formats::mentions::Mentions;
 
-/// What was read of single files of a layer that can be seeked, by their entries.
+/// Facts about single files of a seekable layer, by entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BodyFacts {
-    /// Marks of some bytes of a file: files of one size with different marks differ. Never equal to a content hash.
+    /// Sampled hashes of files: files of equal size with different samples differ. Never equal to a content hash.
     pub samples: BTreeMap<EntryId, ContentHash>,
-    /// Hashes of all bytes of a file.
+    /// Hashes of complete files.
     pub hashes: BTreeMap<EntryId, ContentHash>,
-    /// Binaries of which the ranges were searched that the walk had left out.
+    /// Binaries whose deferred ranges were searched.
     pub binaries: BTreeMap<EntryId, FileFacts>,
-    /// Words that were found in a file; no words where it was searched and has none.
+    /// String references of a file; empty if it was searched and has none.
     pub mentions: BTreeMap<EntryId, Mentions>,
 }
 
@@ -29,7 +29,7 @@ impl BodyFacts {
             && self.mentions.is_empty()
     }
 
-    /// Adds what `other` knows of the same layer. Where both know a file, `other` is the newer one.
+    /// Merges `other`, facts about the same layer; its facts replace existing ones.
     pub fn merge(&mut self, other: Self) {
         self.samples.extend(other.samples);
         self.hashes.extend(other.hashes);

@@ -11,7 +11,7 @@ use crate::base::convert::index32;
 const WHITEOUT_PREFIX: &[u8] = b".wh.";
 /// Sparse files may claim any size: with this bound per layer no sum over an image overflows.
 pub(super) const MAX_CONTENT_BYTES: u64 = 1 << 52;
-/// What names and folders of a layer may take, and more for each entry; real layers stay below 200.
+/// Base budget for names and folders of a layer; each entry adds to it. Real layers stay below 200 bytes per entry.
 const NAME_BYTES: usize = 4 << 20;
 const NAME_BYTES_PER_ENTRY: usize = 512;
 const OPAQUE: &[u8] = b".wh..wh..opq";
@@ -79,12 +79,12 @@ impl IndexBuilder {
         self.index.is_empty()
     }
 
-    /// The entry that was added last.
+    /// The last added entry.
     pub fn last(&self) -> Option<EntryId> {
         self.index.len().checked_sub(1).map(|place| EntryId(index32(place)))
     }
 
-    /// What was added so far.
+    /// The entries so far.
     pub(super) fn so_far(&self) -> &LayerIndex {
         &self.index
     }

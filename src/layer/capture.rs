@@ -17,17 +17,17 @@ use crate::formats::document::{DocumentKind, Folder, Keep};
 use crate::formats::mentions::{Scanner, Sort};
 use crate::jobs::CancelToken;
 
-/// Files from this size on are compared with others of their size: those below add up to little, however many
-/// of them are the same. Libraries are compared whatever their size, since two of one name are.
+/// Minimum size of files that are compared with others of equal size: smaller duplicates waste little. Libraries are
+/// compared at any size, because two of one name matter.
 pub const COMPARED_BYTES: u64 = 64 << 10;
 
-/// Whether a file with this name and size is compared with others of its size.
+/// Whether a file of this name and size is compared with others of equal size.
 pub fn is_compared(name: &[u8], size: u64) -> bool {
     size >= COMPARED_BYTES || (size > 0 && memchr::memmem::find(name, b".so").is_some())
 }
 
-/// Whether a file is hashed when its bytes pass. Small ones are too: only that proves that a layer above brings
-/// the same file again, with another mode or owner.
+/// Whether a file is hashed while streamed. Small ones are too: this shows whether an upper layer repeats the same file
+/// with another mode or owner.
 fn is_hashed(file: &File<'_>) -> bool {
     file.size > 0 && !file.sparse
 }
@@ -36,15 +36,15 @@ fn is_hashed(file: &File<'_>) -> bool {
 const KEPT_HEAD_BYTES: u64 = 1 << 20;
 /// The first line of a script, as far as the kernel reads it.
 pub(super) const SCRIPT_BYTES: usize = 256;
-/// Smaller documents are not worth packing.
+/// Smaller documents are not compressed.
 const PACKED_BYTES: usize = 1 << 10;
 
-/// A file that is about to pass.
+/// A file that is about to be streamed.
 pub(super) struct File<'a> {
     pub(super) entry: EntryId,
     pub(super) dir: DirId,
     pub(super) name: &'a [u8],
-    /// Logical bytes, which for a sparse file are not those that are stored.
+    /// Logical size in bytes; a sparse file stores fewer.
     pub(super) size: u64,
     pub(super) sparse: bool,
     pub(super) mode: u32,
@@ -58,29 +58,29 @@ pub(super) enum Want {
     Head,
 }
 
-/// Gathers the facts of one layer.
+/// Collects the facts of one layer.
 pub(super) struct Capture<'a> {
     limits: &'a Limits,
     binary_limits: BinaryLimits,
     cancel: &'a CancelToken,
-    /// Bytes of facts that all layers of the image keep so far.
+    /// Bytes of facts stored so far for all layers of the image.
     kept: &'a AtomicU64,
     facts: LayerFacts,
     warnings: Warnings,
-    /// Entries come folder by folder.
+    /// Entries are grouped by folder.
     last_folder: (DirId, Option<Folder>),
     compressor: Option<Compressor<'static>>,
     kept_bytes: u64,
 }
 
-/// Processing of the bytes of a file as they pass.
+/// Facts from the bytes of a streamed file.
 pub(super) struct Watch {
     entry: EntryId,
     head: Vec<u8>,
     file_name: Vec<u8>,
     size: u64,
     executable: bool,
-    /// Whether it may be a binary or script at all.
+    /// Whether it may be a binary or script.
     look: bool,
     scan: Option<Scan>,
     document: Option<(DocumentKind, Vec<u8>, usize)>,
@@ -104,20 +104,20 @@ impl<'a> Capture<'a> {
         }
     }
 
-    /// Facts found, and faults.
+    /// The facts and faults.
     pub(super) fn finish(self) -> (LayerFacts, Warnings) {
         (self.facts, self.warnings)
     }
 
-    /// The last entry turned out not to be there.
+    /// Removes the last entry, whose body is missing.
     pub(super) fn forget_from(&mut self, entry: EntryId) {
         self.facts.forget_from(entry);
     }
 
-    /// Begins a file whose bytes will pass; `None` if nothing is needed.
+    /// Begins a file whose bytes will be streamed; `None` if nothing is needed.
     pub(super) fn watch(&mut self, file: &File<'_>, index: &LayerIndex) -> Option<Watch> {
         let document = self.document_of(file, index);
-        // A document is never a binary, whatever its first bytes: the same holds where bodies are not read.
+        // A document is never a binary, whatever its first bytes, in every way of reading.
         let look = document.is_none() && is_worth_a_look(file);
         let hash = is_hashed(file);
         let mentions = match Sort::by_name(file.name) {
@@ -145,7 +145,7 @@ impl<'a> Capture<'a> {
         })
     }
 
-    /// Keeps what was found of a file that has passed whole.
+    /// Stores the facts of a file that was streamed completely.
     pub(super) fn keep(&mut self, mut watch: Watch) {
         if watch.look && watch.head.len() < HEAD_BYTES {
             watch.begin(&self.binary_limits);
@@ -173,7 +173,7 @@ impl<'a> Capture<'a> {
         }
     }
 
-    /// Whether anything of a file would be read.
+    /// Whether any byte of a file is needed.
     pub(super) fn wants(&mut self, file: &File<'_>, index: &LayerIndex) -> bool {
         is_worth_a_look(file) || self.document_of(file, index).is_some()
     }
@@ -186,7 +186,7 @@ impl<'a> Capture<'a> {
         is_worth_a_look(file).then(|| if is_likely_binary(file) { Want::Whole } else { Want::Head })
     }
 
-    /// [`Self::watch`] for one of the files that are fetched: those of the layer do not all pass.
+    /// [`Self::watch`] for a file that is fetched: other files of the layer are not streamed.
     pub(super) fn watch_listed(&mut self, file: &File<'_>, index: &LayerIndex) -> Option<Watch> {
         let watch = self.watch(file, index);
         self.facts.passed = false;
@@ -229,7 +229,7 @@ impl<'a> Capture<'a> {
         }
     }
 
-    /// What document a file is, and how many bytes of it are kept.
+    /// Document kind of a file, and how many of its bytes are stored.
     fn document_of(&mut self, file: &File<'_>, index: &LayerIndex) -> Option<(DocumentKind, usize)> {
         if self.last_folder.0 != file.dir || file.dir == DirId::ROOT {
             self.last_folder = (file.dir, Folder::of(&index.dir_path(file.dir)));
@@ -275,7 +275,7 @@ impl<'a> Capture<'a> {
         }
     }
 
-    /// Whether the image may keep so many bytes more.
+    /// Charges `bytes` to the budget of the image; false if it is exhausted.
     fn charge(&mut self, bytes: u64) -> bool {
         let most = self.limits.facts_total;
         let room = self.kept.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes) <= most;
@@ -362,13 +362,13 @@ impl Watch {
         if head_before < HEAD_BYTES && self.head.len() >= HEAD_BYTES {
             self.begin(limits);
             if let Some(scan) = &mut self.scan {
-                // The head has a part of these bytes already.
+                // The head contains some of these bytes already.
                 scan.push(&bytes[taken..]);
             }
         }
     }
 
-    /// Whether more bytes are needed for anything but the hash and the words.
+    /// Whether more bytes are needed, except for the hash and string references.
     pub(super) fn wants_more(&self) -> bool {
         if let Some((_, kept, most)) = &self.document {
             return kept.len() < *most;
@@ -376,13 +376,13 @@ impl Watch {
         self.scan.is_some() || (self.look && self.head.len() < HEAD_BYTES)
     }
 
-    /// The rest of the file will not pass: facts that need all bytes are omitted.
+    /// Ends the file early: facts that need all bytes are omitted.
     pub(super) fn stop_early(&mut self) {
         self.hashing = Hashing::Off;
         self.mentions = None;
     }
 
-    /// Identifies the file by its head, or by all of it if it is shorter.
+    /// Identifies the file by its head, or completely if it is shorter.
     fn begin(&mut self, limits: &BinaryLimits) {
         let head = &self.head[..self.head.len().min(HEAD_BYTES)];
         self.scan = Scan::start(head, self.size, &self.file_name, limits);
@@ -392,7 +392,7 @@ impl Watch {
     }
 }
 
-/// The hash of a file as it passes. Most files pass in one piece, for which the hasher's state need not be kept.
+/// The hash of a streamed file. Most files arrive in one chunk, without hasher state.
 enum Hashing {
     Off,
     Waiting,
@@ -428,14 +428,14 @@ impl Hashing {
 }
 
 impl Capture<'_> {
-    /// Bounds on binaries.
+    /// Limits for binaries.
     pub(super) fn binary_limits(&self) -> BinaryLimits {
         self.binary_limits.clone()
     }
 }
 
-/// Names of files that are certainly not binaries: checking each of 100,000 Python files would cost a read. The same
-/// files are skipped where bytes pass anyway, so that a layer has the same facts in each form.
+/// Whether a file may be a binary: certain names are excluded, because checking each of 100,000 Python files would cost
+/// a read. Streamed files are excluded too, so that a layer has equal facts in each form.
 fn is_worth_a_look(file: &File<'_>) -> bool {
     const TEXT: [&[u8]; 34] = [
         b"py", b"pyc", b"pyi", b"h", b"hpp", b"cuh", b"inl", b"c", b"cc", b"cpp", b"txt", b"md", b"rst",

@@ -1,4 +1,4 @@
-//! What was picked up of the files of one layer while it was read.
+//! Facts about the files of one layer, collected while it is read.
 
 use std::cell::RefCell;
 use std::io;
@@ -11,8 +11,7 @@ use crate::formats::document::DocumentKind;
 use crate::formats::elf::ElfKind;
 use crate::formats::mentions::{Mentions, Sort};
 
-/// BLAKE3 of a file's bytes. Unlike a plain checksum it proves that two files are the same, at a cost that a
-/// single pass can bear.
+/// BLAKE3 of a file's bytes. A cryptographic hash proves equality, at a cost acceptable for a single pass.
 pub type ContentHash = [u8; 32];
 
 /// Memory of a hash with its entry.
@@ -29,7 +28,7 @@ pub struct LayerFacts {
     pub(super) mentions: Vec<(EntryId, Mentions)>,
     pub(super) lost_mentions: u64,
     pub(super) passed: bool,
-    /// Whether facts were omitted because all layers of the image together have too many.
+    /// Whether facts were omitted because the budget of the image is exhausted.
     pub(super) left_out: bool,
 }
 
@@ -38,19 +37,19 @@ thread_local! {
     static UNPACKER: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
 }
 
-/// A small file that is kept whole.
+/// A small file that is stored completely.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Document {
     /// Its entry.
     pub entry: EntryId,
     /// Kind of document.
     pub kind: DocumentKind,
-    /// Bytes of the whole file; more than [`Self::bytes`] gives when only its head is kept.
+    /// Size of the file in bytes; larger than [`Self::bytes`] if only its head is stored.
     pub size: u64,
     pub(super) packed: Packed,
 }
 
-/// Bytes of a document: as they are, or as a zstd frame.
+/// Bytes of a document: plain, or as a zstd frame.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Packed {
     Plain(Box<[u8]>),
@@ -67,10 +66,10 @@ impl Packed {
 }
 
 impl Document {
-    /// The bytes that are kept.
+    /// The stored bytes.
     ///
     /// # Errors
-    /// When they cannot be unpacked, which would be a fault of the machine.
+    /// They cannot be decompressed, which indicates faulty memory.
     pub fn bytes(&self) -> io::Result<Vec<u8>> {
         match &self.packed {
             Packed::Plain(bytes) => Ok(bytes.to_vec()),
@@ -110,7 +109,7 @@ impl LayerFacts {
         &self.documents
     }
 
-    /// The document that an entry is.
+    /// The document of an entry.
     pub fn document(&self, entry: EntryId) -> Option<&Document> {
         let place = self.documents.binary_search_by_key(&entry, |document| document.entry).ok()?;
         Some(&self.documents[place])
@@ -122,13 +121,13 @@ impl LayerFacts {
         Some(&self.heads[place].1)
     }
 
-    /// Whether the bodies of the layer's files passed, so that facts from them are known.
+    /// Whether the layer was streamed, so that facts from file contents are known.
     pub fn bodies_passed(&self) -> bool {
         self.passed
     }
 
-    /// How a file is searched for words, by its name or by what was found of its first bytes; `None` when it is
-    /// neither a script, settings, nor a program.
+    /// How a file is searched for string references, by its name or its first bytes; `None` if it is neither script,
+    /// settings nor program.
     pub fn mention_sort(&self, name: &[u8], entry: EntryId) -> Option<Sort> {
         Sort::by_name(name).or_else(|| self.script(entry).map(|_| Sort::Script)).or_else(|| {
             let Some(FileFacts::Elf(elf)) = self.binary(entry) else { return None };
@@ -136,18 +135,18 @@ impl LayerFacts {
         })
     }
 
-    /// Words found in a file whose bytes passed; `None` if there are none.
+    /// String references of a streamed file; `None` if there are none.
     pub fn mentions(&self, entry: EntryId) -> Option<&Mentions> {
         let place = self.mentions.binary_search_by_key(&entry, |(entry, _)| *entry).ok()?;
         Some(&self.mentions[place].1)
     }
 
-    /// Number of files with words that did not fit.
+    /// Number of files whose string references exceeded the budget.
     pub fn lost_mentions(&self) -> u64 {
         self.lost_mentions
     }
 
-    /// Hash of a file that passed completely and is not empty. `None` for layers whose bodies are not read.
+    /// Hash of a file that was streamed completely and is not empty. `None` for layers that were not streamed.
     pub fn hash(&self, entry: EntryId) -> Option<&ContentHash> {
         let place = self.hashes.binary_search_by_key(&entry, |(entry, _)| *entry).ok()?;
         Some(&self.hashes[place].1)
@@ -158,12 +157,12 @@ impl LayerFacts {
         &self.hashes
     }
 
-    /// Entries that [`Self::hash`] knows.
+    /// Entries with a hash.
     pub fn hashed(&self) -> impl Iterator<Item = EntryId> + '_ {
         self.hashes.iter().map(|(entry, _)| *entry)
     }
 
-    /// Their charge to the budget of the image: about their memory, without facts bounded by number.
+    /// Bytes charged to the budget of the image: approximate memory, without facts bounded by number.
     pub fn kept_bytes(&self) -> u64 {
         let binaries = self.binaries.iter().map(|(_, facts)| facts.kept_bytes() as u64);
         let mentions = self.mentions.iter().map(|(_, mentions)| mentions.kept_bytes() as u64);

@@ -32,7 +32,7 @@ pub enum FolderError {
     /// The folder itself cannot be opened.
     #[error("{0}")]
     Open(#[from] io::Error),
-    /// It is a view of the kernel, not stored files.
+    /// It is a virtual file system of the kernel, not stored files.
     #[error("{0} file system: virtual files of the kernel, without meaningful sizes")]
     KernelView(&'static str),
 }
@@ -87,7 +87,7 @@ pub fn read_folder(root: &Path, context: &Context) -> Result<LayerRead, FolderEr
         match openat(&next.parent, next.name.as_slice(), flags, Mode::empty()) {
             Ok(fd) => full = walk.read_dir(&Arc::new(fd), next.dir, &mut pending)?,
             Err(error) => {
-                // The limit on open folders is ours, not a property of the tree.
+                // Limits on open folders are not a property of the tree.
                 walk.complete &= !matches!(error, Errno::MFILE | Errno::NFILE);
                 walk.not_read(next.dir, b"", &format!("cannot open: {error}"));
             }
@@ -227,8 +227,8 @@ impl Walk<'_> {
     fn look_into(&mut self, fd: &Arc<OwnedFd>, dir: DirId, entry: EntryId, name: &CStr, stat: &Stat) {
         let size = u64::try_from(stat.st_size).unwrap_or(0);
         let (mode, bytes) = (stat.st_mode, name.to_bytes());
-        // A file that is nearly all holes costs nothing on disk and would cost its size to read. Compressing
-        // file systems store little of good files too, but not as little as this.
+        // A file of almost only holes costs nothing on disk, but its full size to read. Compressing file systems also
+        // store fewer bytes, but not as few.
         let stored = u64::try_from(stat.st_blocks).unwrap_or(0).saturating_mul(512);
         let sparse = size > 1 << 20 && stored < size / 64;
         let file = File { entry, dir, name: bytes, size, sparse, mode };

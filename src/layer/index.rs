@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct EntryId(pub u32);
 
-/// A folder that some path of the layer names, whether it has an entry of its own or not.
+/// A folder in some path of the layer, with or without an entry of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct DirId(pub u32);
 
@@ -15,7 +15,7 @@ impl DirId {
     pub const ROOT: Self = Self(0);
 }
 
-/// What an entry is to the layer rules.
+/// Kind of an entry under the layer rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum EntryKind {
@@ -186,8 +186,8 @@ impl LayerIndex {
         self.mtime[entry.0 as usize]
     }
 
-    /// Where the body of a file begins in the uncompressed tar stream. `None` for what has no body there, or
-    /// one that is not its content: entries of a folder, sparse files.
+    /// Offset of a file's body in the uncompressed tar stream. `None` if there is no body, or it differs from the
+    /// content: entries of a folder, sparse files.
     pub fn body_at(&self, entry: EntryId) -> Option<u64> {
         Some(self.body_at[entry.0 as usize]).filter(|at| *at != NO_BODY)
     }
@@ -228,7 +228,7 @@ impl LayerIndex {
     }
 }
 
-/// The parts of a path that count: no empty ones, no `.`; `..` is the caller's matter.
+/// The effective parts of a path: no empty ones, no `.`; the caller handles `..`.
 pub(crate) fn parts(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     path.split(|byte| *byte == b'/').filter(|part| !part.is_empty() && *part != b".")
 }

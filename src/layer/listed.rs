@@ -1,4 +1,4 @@
-//! A layer by its table of contents: the entries at once, and the facts of files once they are fetched.
+//! A layer read by its table of contents: the entries first, file facts when fetched.
 
 use std::io;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::jobs::Cancelled;
 /// First read of a file of which only the head may be needed.
 const FIRST_BYTES: usize = 4 << 10;
 
-/// Gives the bytes of the files of a layer, one file after the other.
+/// Reads the contents of single files of a layer, one after the other.
 pub trait ListedBodies {
     /// Seeks to the start of a file, given by its entry.
     fn open(&mut self, entry: EntryId);
@@ -37,12 +37,12 @@ pub trait ListedBodies {
     /// Those of [`Self::read`].
     fn prove(&mut self) -> io::Result<()>;
 
-    /// Why no more bytes will come at all.
+    /// Why no further bytes can be read.
     fn broken(&self) -> Option<String>;
 }
 
-/// The entries that a table lists; every one of them is one of the index, by the same number. Nothing is known of
-/// their bodies. `bytes` is the length of the blob.
+/// Reads the entries of a table; index entries have the same numbers. Their contents are unknown. `bytes` is the length
+/// of the blob.
 ///
 /// # Errors
 /// Only when cancelled.
@@ -106,7 +106,7 @@ pub fn read_listed(
     })
 }
 
-/// Relevant files, by path and mode: of the second list, all bytes are needed.
+/// Relevant files, by path and mode, each with whether all its bytes are needed.
 pub fn wanted_of(read: &LayerRead, context: &Context) -> Vec<(EntryId, bool)> {
     let mut capture = Capture::new(context);
     let files = read.index.entries().filter(|entry| read.index.size(*entry) > 0);

@@ -31,39 +31,39 @@ pub struct Verified {
     pub diff_id: bool,
 }
 
-/// What one pass found.
+/// Result of one pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LayerRead {
     /// All entries that could be read.
     pub index: Arc<LayerIndex>,
-    /// What was picked up of its files.
+    /// Facts about its files.
     pub facts: Arc<LayerFacts>,
     /// Compression, detected by content; `None` if unknown.
     pub compression: Option<Compression>,
     /// Bytes of the blob as stored; `None` for a folder.
     pub compressed_bytes: Option<u64>,
-    /// Bytes of the tar stream; `None` when its end was not reached, and for a folder.
+    /// Bytes of the tar stream; `None` for a folder, and if the end was not reached.
     pub uncompressed_bytes: Option<u64>,
-    /// Digest of the blob as read, when all of it was read.
+    /// Digest of the blob, if it was read completely.
     pub digest: Option<String>,
-    /// Digest of the uncompressed tar, when it was hashed.
+    /// Digest of the uncompressed tar, if it was hashed.
     pub diff_id: Option<String>,
-    /// What was proven.
+    /// Verified properties.
     pub verified: Verified,
-    /// Whether every byte was there and nothing contradicts its digest.
+    /// Whether all bytes were available and no digest mismatched.
     pub complete: bool,
     /// Faults, in order.
     pub warnings: Vec<Warning>,
 }
 
 impl LayerRead {
-    /// Whether the same bytes give the same result in every image: everything was read, and nothing was omitted because
-    /// of other layers.
+    /// Whether the result is reusable for the same bytes in other images: everything was read, and nothing was omitted
+    /// because of other layers.
     pub fn keepable(&self) -> bool {
         self.complete && self.says_all()
     }
 
-    /// Whether everything this version analyses was analysed: nothing was omitted because of other layers or read
+    /// Whether everything that this version analyses was analysed: nothing was omitted because of other layers or read
     /// errors.
     pub fn says_all(&self) -> bool {
         let unread = || self.warnings.iter().any(|warning| warning.code == WarningCode::NotRead);
@@ -79,7 +79,7 @@ impl LayerRead {
         self.verified.diff_id = self.judge("diff id", expected.diff_id.as_ref(), diff_id, subject);
         let (Some(claimed), Some(found)) = (expected.size, self.compressed_bytes) else { return };
         if claimed != found {
-            // Also when the digest proves the bytes: engines refuse a blob of another size.
+            // Also if the digest matches: engines reject a blob of another size.
             self.complete = false;
             let message =
                 format!("size mismatch: the blob has {found} bytes, the manifest declares {claimed}");

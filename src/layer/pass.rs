@@ -23,18 +23,18 @@ const COMMON_WINDOW: u64 = 8 << 20;
 pub(super) const COMMON_WINDOW_LOG: u32 = 23;
 static LARGE_WINDOW: Mutex<()> = Mutex::new(());
 
-/// What a pass needs from its surroundings.
+/// Environment of a pass.
 #[derive(Clone)]
 pub struct Context {
-    /// Bounds on hostile input.
+    /// Limits for untrusted input.
     pub limits: Limits,
-    /// Stops the pass.
+    /// Cancels the pass.
     pub cancel: CancelToken,
     /// Receives byte and entry counts.
     pub progress: Progress,
-    /// What warnings name, such as `layer 3 (sha256:…)`.
+    /// Subject of warnings, such as `layer 3 (sha256:…)`.
     pub subject: String,
-    /// Bytes of facts that all layers of the image keep so far.
+    /// Bytes of facts stored so far for all layers of the image.
     pub kept: Arc<AtomicU64>,
 }
 
@@ -94,7 +94,7 @@ pub fn read_download(
     let begun = Box::new(io::Cursor::new(start.clone()).chain(stream));
     let mut read = pass.inflate_all(&start, open, Some(begun), claimed_bytes)?;
     if read.digest.is_none() {
-        // Its length is known at its end only, and its identity by its digest only.
+        // Its length is known only at its end, and its identity only by its digest.
         read.compressed_bytes = None;
         if read.complete {
             read.complete = false;
@@ -105,8 +105,8 @@ pub fn read_download(
     Ok(read)
 }
 
-/// Reads a layer from a stream that passes once, such as a member of a compressed archive. Always
-/// hashed. The stream is read to its end.
+/// Reads a layer from a stream, such as a member of a compressed archive. The stream is always hashed and read to its
+/// end.
 ///
 /// # Errors
 /// Only when cancelled.
@@ -140,7 +140,7 @@ pub fn read_stream(
     pass.finish(Some(fed))
 }
 
-/// A stream that ends when its reader is gone.
+/// A stream that ends if its reader is gone.
 struct Stoppable<'a> {
     source: Box<dyn Read + Send>,
     stop: &'a AtomicBool,
@@ -217,7 +217,7 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// The largest window to allow, or `None` when the first frame needs more than is ever allowed.
+    /// The window limit to use; `None` if the first frame exceeds the maximum.
     fn admit_window(&mut self, window: Option<u64>) -> Option<u32> {
         let largest = self.context.limits.zstd_window_log;
         if let Some(window) = window.filter(|window| *window > 1 << largest) {
@@ -233,7 +233,7 @@ impl<'a> Pass<'a> {
         self.warn(WarningCode::LayerMalformed, format!("needs {needs}, limit {most}"));
     }
 
-    /// Reads all of a layer that passes as a stream. `begun` is one that was started already.
+    /// Reads a streamed layer completely. `begun` is a stream that was already started.
     fn inflate_all(
         mut self,
         start: &[u8],
@@ -261,7 +261,7 @@ impl<'a> Pass<'a> {
             if !self.wants_larger_window {
                 return self.finish(Some(fed));
             }
-            // A later frame needs more than the first did: restart.
+            // A later frame needs a larger window than the first: restart.
             let compressed_bytes = self.read.compressed_bytes;
             self = Pass::new(self.expected, self.context);
             self.read.compressed_bytes = compressed_bytes;
@@ -272,7 +272,7 @@ impl<'a> Pass<'a> {
         self.finish(Some(fed))
     }
 
-    /// Reads and hashes the stream on one thread, inflates and walks it on this one.
+    /// Reads and hashes the stream on another thread; decompresses and walks it on this one.
     fn inflate(
         &mut self,
         source: Box<dyn Read + Send>,
@@ -292,7 +292,7 @@ impl<'a> Pass<'a> {
                 feed(source, Some(hasher), &full_sender, &empty_receiver, progress, cancel)
             });
             let walked = self.walk_inflated(Fetch::new(full, empty), compression, window_log);
-            // What was read for nothing is read again: the rest of it need not come.
+            // The stream is opened again: the rest of this one is not needed.
             stop.store(self.wants_larger_window, Ordering::Relaxed);
             let fed = feeder.join();
             walked?;
@@ -331,7 +331,7 @@ impl<'a> Pass<'a> {
 
     fn walk_stream(&mut self, reader: impl BufRead) -> Result<(), Cancelled> {
         let plain = self.read.compression == Some(Compression::None);
-        // The digest of a plain layer is its diff id: no need to hash the same bytes twice.
+        // For an uncompressed layer digest and diff id are equal: hash only once.
         let hasher = (self.expected.verify && !plain).then(|| {
             self.expected.diff_id.as_ref().and_then(Hasher::for_digest).unwrap_or_else(Hasher::sha256)
         });

@@ -1,4 +1,4 @@
-//! The walk over the members of a layer: entries into the index, facts from their bodies, and what stops it.
+//! The walk over the members of a layer: entries, file facts, and faults.
 
 use std::io;
 use std::sync::Arc;
@@ -146,7 +146,7 @@ impl Fault {
         };
         check_cancelled(&source)?;
         Ok(match source.kind() {
-            // The name that zstd gives this error; it has no code in the Rust binding.
+            // zstd's text for this error, which has no code in the Rust binding.
             _ if source.to_string().contains("requires too much memory") => Self::Window(source.to_string()),
             io::ErrorKind::InvalidData
             | io::ErrorKind::InvalidInput

@@ -1,4 +1,4 @@
-//! The end of a merge: nodes in linked lists become adjacent.
+//! The end of a merge: linked lists of nodes become adjacent ranges.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::base::convert::index32;
 use crate::layer::{EntryId, LayerIndex};
 
 impl<W> Merger<'_, W> {
-    /// Lays the living nodes out with children side by side and sums sizes.
+    /// Lays out the live nodes with adjacent siblings, and sums sizes.
     pub(super) fn finish(self) -> Merge {
         let Self { layers, mut nodes, by_name, shared, again, mut hidden, waste, put_at, warnings, .. } =
             self;
@@ -61,9 +61,9 @@ struct Layout {
     count: Vec<u32>,
 }
 
-/// Gives the living nodes their places: folder by folder, and in a folder the newest first, as they are linked.
-/// The links are not followed: of a large folder every step would wait for memory. `again` has the nodes that came
-/// back, which are as new as that. The links become those of folders only.
+/// Assigns positions to the live nodes: by folder, and in a folder newest first, as they are linked. The links are not
+/// followed, because in a large folder each step would wait for memory. `again` has the restored nodes, which are as
+/// new as their restoration. Afterwards only folders are linked.
 fn lay_out(nodes: &mut [Live], mut again: Vec<(u32, u32)>) -> Layout {
     let mut new_of = vec![NONE; nodes.len()];
     let mut first = vec![0; nodes.len()];
@@ -139,7 +139,7 @@ fn share(
         record.shared = true;
         record.bytes = 0;
         let made = (record.place.layer, EntryId(record.place.id), *node);
-        // A link comes after the file it links to, so the file itself is the least.
+        // A link comes after its target, so the file itself has the smallest number.
         holders.entry((*layer, *entry)).and_modify(|holder| *holder = made.min(*holder)).or_insert(made);
     }
     #[allow(clippy::iter_over_hash_type, reason = "each sets the bytes of its own record")]

@@ -1,4 +1,4 @@
-//! Applies the layers on each other by the rules of the OCI image specification (`layer.md`).
+//! Applies layers in order by the rules of the OCI image specification (`layer.md`).
 //!
 //! Whiteouts of a layer act first and on lower layers only; then its entries apply one by one, as an
 //! unpacker would: a later entry replaces an earlier one, a file replaces a folder with all below it.
@@ -58,11 +58,11 @@ pub(super) struct Live {
 
 /// Receives every change while layers are applied. `()` ignores them.
 pub(super) trait Watch {
-    /// A path shows another entry from now on.
+    /// A path now has another entry.
     fn put(&mut self, node: u32, place: Place, kind: NodeKind);
     /// The entry that was put last is a second name of a file.
     fn share(&mut self, node: u32, inode: Inode);
-    /// A path is gone, by this layer.
+    /// This layer removed a path.
     fn gone(&mut self, node: u32, layer: u16);
 }
 
@@ -78,15 +78,15 @@ pub(super) struct Merger<'a, W> {
     pub(super) by_name: HashTable<u32>,
     /// Seeded randomly per process: names of an image cannot provoke collisions.
     hasher: DefaultHashBuilder,
-    /// Files with several paths: how many are left, by inode.
+    /// Number of remaining paths of files with several, by inode.
     paths_left: HashMap<Inode, u32>,
     /// Nodes that share bytes with another node.
     pub(super) shared: HashMap<u32, Inode>,
-    /// Nodes that came back, in the order of time: how many nodes there were then, and the node.
+    /// Restored nodes in order: the number of nodes at that time, and the node.
     pub(super) again: Vec<(u32, u32)>,
     pub(super) hidden: Vec<Hidden>,
     pub(super) waste: Vec<LayerWaste>,
-    /// By layer and entry: the node of its path, whatever shows there by now; `NONE` for what was not put anywhere.
+    /// By layer and entry: the node of its path, whatever entry it has now; `NONE` if it was not applied.
     pub(super) put_at: Vec<Vec<u32>>,
     pub(super) warnings: Warnings,
     pub(super) watch: W,
@@ -94,7 +94,7 @@ pub(super) struct Merger<'a, W> {
 
 /// Merges layers, bottom first. `subjects` name them in warnings.
 ///
-/// Unread layers are empty indexes, so that numbers stay right.
+/// Unread layers are empty indexes, so that layer numbers stay correct.
 pub fn merge(layers: &[Arc<LayerIndex>], subjects: &[String], warnings_per_code: usize) -> Merge {
     apply_all(layers, subjects, warnings_per_code, &|_, _| true, ()).finish()
 }
@@ -189,7 +189,7 @@ impl<W: Watch> Merger<'_, W> {
         self.hasher.hash_one((parent, name))
     }
 
-    /// Finds a path that is there or was there.
+    /// Finds an existing or removed path.
     fn known(&self, hash: u64, parent: u32, name: &[u8]) -> Option<u32> {
         self.by_name
             .find(hash, |id| self.nodes[*id as usize].parent == parent && self.name(*id) == name)
@@ -235,7 +235,7 @@ impl<W: Watch> Merger<'_, W> {
         if dir == DirId::ROOT {
             return 0;
         }
-        // Climb to the nearest folder that is known and still there, then come down again.
+        // Climb to the nearest existing folder, then descend again.
         let mut missing = Vec::new();
         let mut at = dir;
         let mut node = loop {
@@ -273,7 +273,7 @@ impl<W: Watch> Merger<'_, W> {
         node
     }
 
-    /// A folder may have been replaced since it was looked up, by itself or with one above it.
+    /// A folder may have been replaced since the lookup, directly or through a parent.
     fn is_live_dir(&self, node: u32) -> bool {
         let live = &self.nodes[node as usize];
         live.alive && live.kind == NodeKind::Directory
@@ -339,7 +339,7 @@ impl<W: Watch> Merger<'_, W> {
         id
     }
 
-    /// The node of the link; `NONE` when it leads nowhere.
+    /// The node of the link; `NONE` if its target is missing.
     fn hard_link(
         &mut self,
         layer: u16,
@@ -371,7 +371,7 @@ impl<W: Watch> Merger<'_, W> {
         };
         let kind = self.nodes[target_node as usize].kind;
         let inode = (kind == NodeKind::File).then(|| self.inode(target_node));
-        // Hold the inode before the old file at this path is removed: the two may be one.
+        // Acquire the inode before the old file at this path is removed: they may be the same.
         if let Some(inode) = inode {
             *self.paths_left.entry(inode).or_insert(1) += 1;
             self.shared.insert(target_node, inode);
@@ -386,7 +386,7 @@ impl<W: Watch> Merger<'_, W> {
         node
     }
 
-    /// The inode that a file node shows.
+    /// The inode of a file node.
     fn inode(&self, node: u32) -> Inode {
         if let Some(inode) = self.shared.get(&node) {
             return *inode;
@@ -439,7 +439,7 @@ impl<W: Watch> Merger<'_, W> {
         self.watch.gone(node, layer);
     }
 
-    /// Lets go of the bytes that a path shows.
+    /// Releases the bytes of a path.
     fn release(&mut self, node: u32, layer: u16) {
         if self.nodes[node as usize].kind != NodeKind::File {
             return;

@@ -1,7 +1,7 @@
-//! What became of every path, layer by layer: one arena for all states that the image passes through.
+//! States of every path, layer by layer, in one arena.
 //!
-//! A path of the timeline is a path that some layer has or had. It has versions, each with the layers
-//! from which and until which it shows; so the state after any layer is a filter, not a new merge.
+//! A path of the timeline exists in some layer. It has versions, each with the layers between which it is visible; so
+//! the state after any layer is a filter, not a new merge.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -55,31 +55,31 @@ struct Shared {
     home: VersionId,
 }
 
-/// State of a path set by a layer, and its end.
+/// State of a path from one layer to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Version {
     /// Its number.
     pub id: VersionId,
-    /// The layer that brings it.
+    /// First layer with this version.
     pub layer: u16,
-    /// Its entry there; `None` for a folder that only paths below it name.
+    /// Its entry there; `None` for a folder that exists only through paths below it.
     pub entry: Option<EntryId>,
-    /// What the path is from then on.
+    /// Kind of the path in this version.
     pub kind: NodeKind,
-    /// The layer that ends it by another version or by removing the path.
+    /// The layer that replaces this version or removes the path.
     pub until: Option<u16>,
     /// The layer that removes or replaces the path. A folder that a later layer also touches is not lost.
     pub lost: Option<u16>,
 }
 
 impl Version {
-    /// Whether the path shows this version once layer `layer` has been applied.
+    /// Whether this version is visible after layer `layer`.
     pub fn shows_after(&self, layer: u16) -> bool {
         self.layer <= layer && self.until.is_none_or(|until| until > layer)
     }
 }
 
-/// Every path that any layer has, with all its versions. About 60 bytes a path.
+/// All paths of all layers with their versions. About 60 bytes per path.
 pub struct Timeline {
     layers: Vec<Arc<LayerIndex>>,
     paths: Vec<PathRecord>,
@@ -91,7 +91,7 @@ pub struct Timeline {
 struct Recorder {
     /// Node and version, in the order of events.
     versions: Vec<(u32, VersionRecord)>,
-    /// The version that a node shows, by node.
+    /// The current version of each node.
     open: Vec<u32>,
     shared: Vec<(u32, Inode)>,
 }
@@ -125,7 +125,7 @@ impl Watch for Recorder {
         let before = std::mem::replace(self.open_of(node), NONE);
         if before != NONE {
             self.versions[before as usize].1.until = layer;
-            // Distinguished from a folder that is also touched, which has no such mark.
+            // Marks a loss; a folder that is also touched has no such mark.
             self.versions[before as usize].1.lost = layer;
         }
     }
@@ -160,7 +160,7 @@ impl Timeline {
         &self.layers[usize::from(layer)]
     }
 
-    /// All paths, folders before their contents.
+    /// All paths, parents before children.
     pub fn paths(&self) -> impl DoubleEndedIterator<Item = PathId> + ExactSizeIterator + use<> {
         (0..index32(self.paths.len())).map(PathId)
     }
@@ -170,7 +170,7 @@ impl Timeline {
         PathId(self.paths[path.0 as usize].parent)
     }
 
-    /// All paths that were ever in a folder, side by side, in no set order.
+    /// All paths that were ever in a folder, adjacent, unordered.
     pub fn children(&self, path: PathId) -> impl ExactSizeIterator<Item = PathId> + use<> {
         let record = self.paths[path.0 as usize];
         (record.children..record.children + record.child_count).map(PathId)
@@ -213,7 +213,7 @@ impl Timeline {
         full
     }
 
-    /// The path that `full` names, if any layer ever had it.
+    /// The path named `full`, if any layer has it.
     pub fn find(&self, full: &[u8]) -> Option<PathId> {
         crate::layer::parts(full)
             .try_fold(PathId::ROOT, |at, part| self.children(at).find(|child| self.name(*child) == part))
@@ -252,7 +252,7 @@ impl Timeline {
         Some((shared.inode.0, shared.inode.1, shared.home))
     }
 
-    /// Bytes that a version shows: those of its file, for a second name too; 0 for all but files.
+    /// Size of a version: that of its file, also for a hard link; 0 for other kinds.
     pub fn bytes(&self, version: &Version) -> u64 {
         if version.kind != NodeKind::File {
             return 0;
@@ -287,7 +287,7 @@ impl Timeline {
     }
 }
 
-/// Puts the children of each path side by side. Gives the records and each old node's new number.
+/// Makes the children of each path adjacent. Returns the records and the new number of each node.
 fn lay_out(parents: &[u32]) -> (Vec<PathRecord>, Vec<u32>) {
     // Children by old parent: counts, then places.
     let mut start = vec![0u32; parents.len() + 1];
@@ -325,7 +325,7 @@ fn lay_out(parents: &[u32]) -> (Vec<PathRecord>, Vec<u32>) {
     (paths, new_of)
 }
 
-/// Sorts versions by path, keeping their order within one. Gives each old version's new number too.
+/// Sorts versions by path, in stable order. Also returns the new number of each version.
 fn by_path(
     recorded: &[(u32, VersionRecord)],
     new_of: &[u32],

@@ -16,7 +16,7 @@ impl NodeId {
     pub const ROOT: Self = Self(0);
 }
 
-/// What a path of the merged view is.
+/// Kind of a path of the merged view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum NodeKind {
@@ -30,7 +30,7 @@ pub enum NodeKind {
     Other,
 }
 
-/// The entry of a node, or a folder that only paths below it name.
+/// The entry of a node, or a folder that exists only through paths below it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Origin {
     Entry(EntryId),
@@ -88,7 +88,7 @@ pub struct Hidden {
     pub layer: u16,
     /// The entry in that layer.
     pub entry: EntryId,
-    /// The layer that removed or replaced the last path to them; the same layer if it has two entries of one path.
+    /// The layer that removed or replaced the last path to them; the same layer if it contains two entries of one path.
     pub by: u16,
 }
 
@@ -140,13 +140,12 @@ impl Rootfs {
         &self.hidden
     }
 
-    /// The path of the view that is the path of an entry, whichever entry shows there. `None` for whiteouts, and
-    /// when the view has nothing there.
+    /// The node at the path of an entry, whatever entry it has. `None` for whiteouts, and if the path does not exist.
     pub fn node_at(&self, layer: u16, entry: EntryId) -> Option<NodeId> {
         self.entries.at(layer, entry).map(|(node, _)| node)
     }
 
-    /// The path of the view where an entry shows. A file that does not show there may have another name.
+    /// The node that has this entry. A file without one may have another name.
     pub fn node_showing(&self, layer: u16, entry: EntryId) -> Option<NodeId> {
         self.entries.at(layer, entry).filter(|(_, shows)| *shows).map(|(node, _)| node)
     }
@@ -156,8 +155,7 @@ impl Rootfs {
         self.names(layer, entry).first().copied().or_else(|| self.node_showing(layer, entry))
     }
 
-    /// All paths with the bytes of an entry, when it has, or had while layers were applied, more than its own;
-    /// nothing for all other entries.
+    /// All paths with the bytes of an entry, if there are or were several while layers were applied; otherwise empty.
     pub fn names(&self, layer: u16, entry: EntryId) -> &[NodeId] {
         self.entries.names(layer, entry)
     }
@@ -213,7 +211,7 @@ impl<'a> Node<'a> {
 
     /// The last part of its path; empty for the root.
     pub fn name(self) -> &'a [u8] {
-        // An image without layers has a root all the same.
+        // An image without layers has a root too.
         if self.id == NodeId::ROOT {
             return b"";
         }
@@ -230,7 +228,7 @@ impl<'a> Node<'a> {
         self.record().place.layer
     }
 
-    /// The entry that shows here; `None` for a folder that only paths below it name.
+    /// The visible entry; `None` for a folder that exists only through paths below it.
     pub fn entry(self) -> Option<EntryId> {
         match self.record().place.origin() {
             Origin::Entry(entry) => Some(entry),
@@ -251,7 +249,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Whether it is a file that has, or had while layers were applied, another name too.
+    /// Whether it is a file that has, or had while layers were applied, another name.
     pub fn has_other_names(self) -> bool {
         self.record().shared
     }
@@ -283,7 +281,7 @@ impl<'a> Node<'a> {
         if self.id == NodeId::ROOT {
             return b"/".to_vec();
         }
-        // Two walks to the root cost less than a list of its parts, and memory is allocated once.
+        // Two walks to the root are cheaper than a list of parts, and memory is allocated once.
         let above = || std::iter::successors(Some(self), |node| Some(node.parent()));
         let parts = || above().take_while(|node| node.id != NodeId::ROOT).map(Self::name);
         let mut end = parts().map(|name| name.len() + 1).sum();

@@ -7,16 +7,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::cache::Blobs;
 
-/// How registries and engines are reached.
+/// Access to registries and engines.
 #[derive(Clone, Debug, Default)]
 pub struct Access {
-    /// Talk plain HTTP to registries. Registries on the loopback are tried without it, too.
+    /// Use plain HTTP for registries. On the loopback interface it is tried even without this option.
     pub plain_http: bool,
-    /// A file with certificates (PEM) that are trusted beside those of the system.
+    /// A PEM file of certificates that are trusted in addition to the system's.
     pub ca_file: Option<PathBuf>,
-    /// What the user entered in this session.
+    /// Logins entered in this session.
     pub logins: Logins,
-    /// Where layers from registries are kept as they are; `None` to keep only what was found in them.
+    /// The blob cache for layers from registries; `None` to cache only analysis results.
     pub blobs: Option<Blobs>,
 }
 
@@ -30,7 +30,7 @@ pub enum Credential {
         /// The password.
         password: String,
     },
-    /// A refresh token that is exchanged for an access token (OAuth 2), as `docker login` keeps it for some
+    /// A refresh token that is exchanged for an access token (OAuth 2), as `docker login` stores it for some
     /// registries.
     IdentityToken(String),
     /// A token that is sent unchanged.
@@ -47,7 +47,7 @@ impl fmt::Debug for Credential {
     }
 }
 
-/// Logins that last as long as the program, by host. Clones share them; nothing of it is ever written.
+/// Logins of this process, by host. Clones share them; they are never written to disk.
 #[derive(Clone, Default)]
 pub struct Logins(Arc<Mutex<BTreeMap<String, Credential>>>);
 
@@ -75,7 +75,7 @@ impl fmt::Debug for Logins {
     }
 }
 
-/// An attempt and its result: a credential source, a mirror, a socket.
+/// An attempt and its result, for a credential source, a mirror or a socket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tried {
     /// The way, such as `credHelpers in config.json` or the path of a socket. Safe to show.

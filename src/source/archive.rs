@@ -25,9 +25,9 @@ use crate::jobs::{CancelToken, Cancelled, Progress};
 
 /// A member of a compressed archive that may be a layer.
 pub struct StreamedMember {
-    /// Its name in the archive, safe to show.
+    /// Name in the archive, safe to show.
     pub name: String,
-    /// Its bytes.
+    /// Size in bytes.
     pub size: u64,
     /// Digest in its name.
     pub digest: Option<Digest>,
@@ -38,7 +38,7 @@ pub struct StreamedMember {
 pub enum SourceKey {
     /// A local file.
     File(FileIdentity),
-    /// An image of an engine, by the digest that the engine knows it by and the engine's address.
+    /// An image of an engine, by the engine's image id and address.
     Engine(String),
 }
 
@@ -50,8 +50,8 @@ pub trait Sink {
     /// Cancelled.
     fn layer(&mut self, member: &StreamedMember, bytes: &mut dyn Read) -> Result<usize, Cancelled>;
 
-    /// What [`Self::keep`] got for this key, when all layers that went to [`Self::layer`] then are known by their
-    /// numbers again. `None` to read the archive.
+    /// The listing passed to [`Self::keep`] for this key, if the results of all layers passed to [`Self::layer`] then
+    /// are still known. `None` to read the archive.
     fn recall(&mut self, _key: &SourceKey) -> Option<Vec<u8>> {
         None
     }
@@ -120,7 +120,7 @@ fn plain_members(label: &str, section: &Section, context: &OpenContext<'_>) -> R
     Ok((members.0, fault))
 }
 
-/// The members of a compressed archive, without reading it when it passed before.
+/// The members of a compressed archive, from the cached listing if available.
 fn known_members(
     label: &str,
     section: &Section,
@@ -169,7 +169,7 @@ fn streamed_members(
     streamed::members(label, reader, context)
 }
 
-/// Counts bytes read of a compressed archive.
+/// Counts the bytes read of a compressed archive.
 struct Counted {
     inner: SectionReader,
     progress: Progress,
@@ -193,7 +193,7 @@ fn advance<I: TarInput>(
     match walk.advance() {
         Ok(more) => Ok(more),
         Err(TarError::Read { source, .. }) if was_cancelled(&source) => Err(Cancelled.into()),
-        // A damaged archive is shown up to the damage; missing layers are reported.
+        // A damaged archive is usable up to the damage; missing layers are reported.
         Err(error) => {
             *fault = Some(error.to_string());
             Ok(false)

@@ -1,4 +1,4 @@
-//! Which of the images that an index offers is meant: by name, by digest, by platform.
+//! Selects an image from an index: by name, by digest, by platform.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,22 +14,22 @@ use crate::base::{Digest, Platform};
 /// Maximum length of a name: a registry allows 255 bytes, a tag 128.
 const NAME_BYTES: usize = 1024;
 const REF_NAME: &str = "org.opencontainers.image.ref.name";
-/// Containerd's annotation with the full name of the image.
+/// containerd's annotation with the full name of the image.
 const CONTAINERD_NAME: &str = "io.containerd.image.name";
-/// BuildKit marks provenance and other attestations with it: these are not images.
+/// BuildKit marks attestations such as provenance with it; they are not images.
 const REFERENCE_TYPE: &str = "vnd.docker.reference.type";
 
-/// A manifest that an index offers.
+/// An image manifest listed in an index.
 #[derive(Clone)]
 pub(super) struct Offer {
     pub(super) descriptor: Descriptor,
-    /// Names of the entry in the outermost index, which apply to everything below it.
+    /// Names of the entry in the outermost index; they apply to all entries below it.
     pub(super) names: Arc<[String]>,
     /// Digests of the indexes it was found in.
     pub(super) within: Arc<[Digest]>,
 }
 
-/// The offer that is meant of those that the source named `label` has.
+/// Selects one of the offers of the source `label`.
 pub(super) fn choose(label: &str, offers: &[Offer], chosen: &Chosen<'_>) -> Result<Offer, SourceError> {
     let object = label.to_owned();
     let all_names = || -> Vec<String> {
@@ -90,7 +90,7 @@ pub(super) fn choose(label: &str, offers: &[Offer], chosen: &Chosen<'_>) -> Resu
     let fits: Vec<usize> = (0..fitting.len())
         .filter(|place| platforms[*place].as_ref().is_some_and(|offered| wanted.accepts(offered)))
         .collect();
-    // Several variants may fit; the one that was named exactly is meant, else the first variant.
+    // Several variants may match: an exact match comes first, otherwise the first variant.
     let meant = |place: &&usize| platforms[**place].as_ref() == Some(&wanted);
     if let Some(first) = fits.iter().find(meant).or_else(|| fits.first()) {
         let same: BTreeSet<&str> = fits

@@ -9,8 +9,8 @@ use super::image::{Image, LayerSource};
 use crate::base::redact::json_fault;
 use crate::base::{Digest, Platform, Warning, WarningCode, digest};
 
-/// Adds the config to the image: digest, platform, and for each layer its diff id and instruction. A config that
-/// differs from what is `claimed` or cannot be read makes the image invalid.
+/// Adds the config to the image: digest, platform, and for each layer its diff id and instruction. A config that is
+/// unreadable or differs from `claimed` makes the image invalid.
 pub(super) fn attach(image: &mut Image, object: &str, bytes: Vec<u8>, claimed: Claim<'_>) {
     image.config_digest = Some(digest::sha256_of(&bytes));
     if let Some(size) = claimed.size {
@@ -52,9 +52,9 @@ pub(super) struct Claim<'a> {
 
 struct Parsed {
     config: ImageConfiguration,
-    /// A sentence for each part that is absent or was left out.
+    /// A sentence for each missing or ignored part.
     lacks: Vec<String>,
-    /// Whether an engine can read it: absent fields have defaults, a field of another type is an error.
+    /// Whether an engine can read it: missing fields have defaults, a field of another type is an error.
     readable: bool,
 }
 
@@ -87,7 +87,7 @@ fn parse(bytes: &[u8]) -> Result<Parsed, String> {
             config.set_rootfs(rootfs);
         }
         Err(error) => {
-            // The default of oci-spec has one diff id in it; an image has those that it names.
+            // oci-spec's default has one diff id; only those of the config count.
             let mut rootfs = RootFs::default();
             rootfs.set_diff_ids(Vec::new());
             config.set_rootfs(rootfs);
@@ -115,8 +115,8 @@ fn parse(bytes: &[u8]) -> Result<Parsed, String> {
 
 const UNKNOWN: &str = "unknown";
 
-/// Sets the fields that are required and absent to what engines take for them, with a sentence for each; null is
-/// absent, as in Go's decoder.
+/// Sets missing required fields to the engines' defaults, with a sentence for each; null counts as missing, as in Go's
+/// decoder.
 fn fill_absent(map: &mut serde_json::Map<String, Value>) -> Vec<String> {
     map.retain(|_, value| !value.is_null());
     let mut lacks = Vec::new();

@@ -1,5 +1,5 @@
-//! What `docker save` writes, in all its forms: manifest.json with `ID/layer.tar`, manifest.json beside an
-//! OCI layout (Docker 25 and later), and the `repositories` form of before 2016.
+//! The formats of `docker save`: manifest.json with `ID/layer.tar`, manifest.json beside an OCI layout (Docker 25 and
+//! later), and the `repositories` form from before 2016.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -27,7 +27,7 @@ struct Saved {
     /// Null for an image without layers.
     #[serde(default)]
     layers: Option<Vec<String>>,
-    /// Descriptors by diff id; only from Docker 25 on.
+    /// Descriptors by diff id; since Docker 25.
     #[serde(default)]
     layer_sources: Option<HashMap<String, Descriptor>>,
 }
@@ -148,7 +148,7 @@ fn choose(files: &Files, saved: Vec<Saved>, chosen: &Chosen<'_>) -> Result<Saved
     Ok(fitting.swap_remove(0))
 }
 
-/// Docker shortens the names of its own hub, and a name without a tag means `latest`.
+/// Docker shortens names on Docker Hub, and a name without a tag means `latest`.
 fn same_tag(tag: &str, wanted: &str) -> bool {
     let full = |name: &str| {
         let name = name.strip_prefix("docker.io/").unwrap_or(name);

@@ -30,7 +30,7 @@ enum FileOrigin {
 pub(super) enum Member {
     /// Can be read at any place.
     Section(Section),
-    /// A small one that was kept while the archive streamed past.
+    /// A small member, stored while the archive was streamed.
     Kept(Arc<[u8]>),
     /// Went to the sink.
     Streamed(usize),
@@ -68,12 +68,12 @@ impl Files {
         self.fault.as_deref()
     }
 
-    /// How errors name the source.
+    /// Name of the source in errors.
     pub(super) fn label(&self) -> &str {
         &self.label
     }
 
-    /// How errors name one file of the source.
+    /// Name of a file of the source in errors.
     pub(super) fn label_of(&self, name: &str) -> String {
         format!("{} in {}", crate::base::text::printable(name), self.label)
     }
@@ -85,7 +85,7 @@ impl Files {
         }
     }
 
-    /// The whole of a small file.
+    /// Reads a small file completely.
     pub(super) fn read(&self, name: &str, limit: u64) -> Result<Vec<u8>, SourceError> {
         let object = || self.label_of(name);
         match self.member(name).map_err(|error| SourceError::open(object(), self.blame(error)))? {
@@ -117,7 +117,7 @@ impl Files {
         }
     }
 
-    /// A file that is not there in a damaged archive may be behind the damage.
+    /// A missing file may be in the damaged part of an archive.
     fn blame(&self, error: io::Error) -> io::Error {
         match self.fault() {
             Some(fault) if error.kind() == io::ErrorKind::NotFound => {
@@ -130,7 +130,7 @@ impl Files {
     fn member(&self, name: &str) -> io::Result<Member> {
         match &self.place {
             FileOrigin::Folder(root) => {
-                // Names come from digests and from us; a name that climbs is refused all the same.
+                // Names come from digests and constants; a climbing name is rejected anyway.
                 if name.starts_with('/') || name.split('/').any(|part| part == "..") {
                     return Err(io::Error::new(io::ErrorKind::InvalidInput, "the name leaves the folder"));
                 }

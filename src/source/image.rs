@@ -67,7 +67,7 @@ pub struct LayerSource {
 pub enum Blob {
     /// Can be read at any place.
     Section(Section),
-    /// Passed by in a compressed archive: what the sink gave for it.
+    /// Passed in a compressed archive: the number returned by the sink.
     Streamed(usize),
     /// A folder with the files themselves.
     Folder(PathBuf),

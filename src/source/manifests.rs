@@ -15,13 +15,13 @@ use super::registry::Fault;
 use crate::base::redact::json_fault;
 use crate::base::{Digest, Warning, WarningCode, digest};
 
-/// Access to documents by descriptor, and to layers.
+/// Documents by descriptor, and locations of layers, of one source.
 pub(super) trait Documents {
-    /// The source, as messages name it.
+    /// Name of the source in messages.
     fn label(&self) -> &str;
     /// Name for messages, the bytes of an index or manifest, and whether they match the digest.
     fn document(&self, descriptor: &Descriptor) -> Result<(String, Vec<u8>, bool), SourceError>;
-    /// What messages call it, and the bytes of a config.
+    /// Name for messages, and the bytes of a config.
     fn config(&self, descriptor: &Descriptor) -> Result<(String, Vec<u8>), SourceError> {
         self.document(descriptor).map(|(object, bytes, _)| (object, bytes))
     }
@@ -44,7 +44,7 @@ struct Probe {
     fs_layers: Option<IgnoredAny>,
 }
 
-/// Opens the image that a document is, or the one that is meant of an index.
+/// Opens the image of a manifest, or the selected image of an index.
 pub(super) fn open_either(
     store: &dyn Documents,
     object: &str,
@@ -60,7 +60,7 @@ pub(super) fn open_either(
     Ok(image)
 }
 
-/// The image that is meant of an index.
+/// The selected image of an index.
 pub(super) fn of_index(
     store: &dyn Documents,
     object: &str,
@@ -76,7 +76,7 @@ pub(super) fn of_index(
     Ok(image)
 }
 
-/// Warnings of the indexes on the way to the manifest come first; a wrong digest there counts too.
+/// Adds the warnings of the indexes before those of the manifest; a digest mismatch there counts too.
 fn take(image: &mut Image, warnings: Vec<Warning>) {
     image.intact &= warnings.is_empty();
     image.warnings.splice(0..0, warnings);
@@ -101,7 +101,7 @@ fn malformed(object: &str, error: &dyn std::fmt::Display) -> SourceError {
     SourceError::Malformed { object: object.into(), reason: crate::base::text::printable(&error.to_string()) }
 }
 
-/// Only algorithms with plain hexadecimal digests: names and URLs contain them.
+/// Rejects digests that are not plain hexadecimal: file names and URLs contain them.
 pub(super) fn check_algorithm(digest: &Digest) -> Result<(), SourceError> {
     match digest.algorithm() {
         DigestAlgorithm::Sha256 | DigestAlgorithm::Sha384 | DigestAlgorithm::Sha512 => Ok(()),
@@ -113,7 +113,7 @@ pub(super) fn check_algorithm(digest: &Digest) -> Result<(), SourceError> {
     }
 }
 
-/// Whether a layer is one that its owner hands out, and not the image.
+/// Whether a layer is non-distributable (foreign), and so not part of the source.
 pub(super) fn is_foreign(descriptor: &Descriptor) -> bool {
     let media_type = descriptor.media_type().to_string();
     media_type.contains("foreign") || media_type.contains("nondistributable")
@@ -124,7 +124,7 @@ fn parse_index(object: &str, bytes: &[u8]) -> Result<ImageIndex, SourceError> {
     serde_json::from_slice(bytes).map_err(|error| malformed(object, &json_fault(&error)))
 }
 
-/// All image manifests that an index offers, nested indexes included, attestations left out.
+/// All image manifests of an index, nested indexes included, attestations excluded.
 fn offers(
     store: &dyn Documents,
     index: &ImageIndex,
@@ -158,7 +158,7 @@ fn offers(
             offers.push(offer);
             continue;
         }
-        // Not here: an index may name what was not copied along.
+        // An index may list manifests that were not copied.
         let Ok((object, bytes, intact)) = store.document(&offer.descriptor) else {
             offers.push(offer);
             continue;
@@ -248,7 +248,7 @@ fn fill(
             config::attach(image, &config_object, config_bytes, claimed);
         }
         Err(SourceError::Cancelled(cancelled)) => return Err(cancelled.into()),
-        // One that could not be fetched may well be there: an image without its config is not shown for the image.
+        // A config that could not be fetched may exist: an image without its config would be misleading.
         Err(SourceError::Registry(error)) if error.fault != Fault::NotFound => {
             return Err(SourceError::Registry(error));
         }

@@ -34,15 +34,15 @@ use crate::base::{Limits, Platform};
 use crate::jobs::{CancelToken, Progress};
 use files::Files;
 
-/// What opening an image needs from its surroundings.
+/// Environment of opening an image.
 pub struct OpenContext<'a> {
-    /// Bounds on hostile input.
+    /// Limits for untrusted input.
     pub limits: &'a Limits,
     /// The platform to choose from an index; `None` for Linux on this machine's architecture.
     pub platform: Option<&'a Platform>,
-    /// How registries and engines are reached.
+    /// Access to registries and engines.
     pub access: &'a Access,
-    /// Stops the opening.
+    /// Cancels the opening.
     pub cancel: &'a CancelToken,
     /// Receives byte counts if an archive is streamed.
     pub progress: &'a Progress,
@@ -50,11 +50,11 @@ pub struct OpenContext<'a> {
     pub sink: &'a mut dyn Sink,
 }
 
-/// Opens an image: reads its manifest and config and finds its layers. Layer bytes are not read,
-/// except for a compressed archive, which passes once and whole.
+/// Opens an image: reads its manifest and config and locates its layers. Layer bytes are not read, except of a
+/// compressed archive, which is streamed once completely.
 ///
 /// # Errors
-/// When the reference, the source, the index or the manifest cannot be used.
+/// The reference, the source, the index or the manifest is unusable.
 pub fn open(reference: &Reference, context: &mut OpenContext<'_>) -> Result<Image, SourceError> {
     let reference = detect::resolve(reference)?;
     let Reference { transport, location, select, .. } = &reference;

@@ -8,7 +8,7 @@ use super::error::SourceError;
 use super::samples::Sample;
 use crate::base::Digest;
 
-/// How the bytes of an image are reached.
+/// Transport of an image reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transport {
     /// OCI image layout folder.
@@ -67,11 +67,11 @@ pub enum Select {
 /// A parsed image reference.
 #[derive(Clone, Debug)]
 pub struct Reference {
-    /// How to reach it.
+    /// The transport.
     pub transport: Transport,
     /// The path, or the name at a registry or engine.
     pub location: String,
-    /// Which image there.
+    /// Selects one of the images there.
     pub select: Select,
     /// The text as it was given.
     pub text: String,
@@ -141,7 +141,7 @@ impl Reference {
         if Path::new(text).symlink_metadata().is_ok() {
             return Ok(made(Transport::Path, text, Select::Only));
         }
-        // A path with a name behind it, where the path is there.
+        // A path followed by a name, if the path exists.
         if let Ok((location, select)) = split_select(text)
             && Path::new(location).symlink_metadata().is_ok()
         {

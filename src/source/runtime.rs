@@ -1,4 +1,4 @@
-//! Asynchronous clients behind a blocking face: one runtime for all, and waiting that can be cancelled.
+//! Blocking access to asynchronous clients: one shared runtime, and cancellable waiting.
 
 use std::future::Future;
 use std::io;
@@ -15,7 +15,7 @@ pub(super) const LOOK: Duration = Duration::from_millis(50);
 /// Threads that move bytes between sockets and readers; decompression happens elsewhere.
 const THREADS: usize = 2;
 
-/// The runtime of all connections; it lives as long as the program.
+/// The runtime of all connections; it exists until the program ends.
 pub(super) fn runtime() -> io::Result<&'static Runtime> {
     static SHARED: OnceLock<Runtime> = OnceLock::new();
     if let Some(runtime) = SHARED.get() {

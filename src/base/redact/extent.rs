@@ -1,4 +1,4 @@
-//! How far a value goes. All of these look at nothing behind the value that they find.
+//! The end of a value. Nothing here examines text after the value.
 
 /// How deep quotes and substitutions may be nested.
 const MAX_LEVEL: u8 = 32;
@@ -8,7 +8,7 @@ pub(super) fn is_quote(byte: u8) -> bool {
     matches!(byte, b'"' | b'\'' | b'`')
 }
 
-/// White space within a line; a carriage return is of the line's end.
+/// White space within a line; a carriage return belongs to the line end.
 pub(super) fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | 0x0b | 0x0c)
 }
@@ -78,8 +78,8 @@ fn nested_segment(bytes: &[u8], start: usize, open: Option<u8>, level: u8) -> (u
     (inner, bytes.len(), bytes.len())
 }
 
-/// The end of what the bracket at `start` opens. Brackets in quotes do not count. Where quotes and
-/// substitutions are nested too deep, everything is inside.
+/// The end of the bracketed text at `start`. Brackets in quotes do not count. Beyond the maximum nesting of quotes and
+/// substitutions, the rest is inside.
 fn balanced(bytes: &[u8], start: usize, level: u8) -> usize {
     if level > MAX_LEVEL {
         return bytes.len();
@@ -140,7 +140,7 @@ pub(super) fn to_quote(bytes: &[u8], start: usize, open: Option<u8>) -> (usize, 
     (bytes.len(), false)
 }
 
-/// The end of a value among pairs recorded without their quotes: the next `NAME=`, or the end.
+/// The end of a value in pairs recorded without quotes: the next `NAME=`, or the end.
 pub(super) fn recorded(text: &str, start: usize) -> usize {
     let bytes = text.as_bytes();
     let mut at = start;

@@ -1,9 +1,9 @@
-//! Instructions of an image's history, as the builders record them.
+//! Instructions of an image's history, as builders record them.
 
 use super::scan::{Mode, scan};
 use super::url_user_info;
 
-/// What BuildKit writes behind an instruction.
+/// The suffix that BuildKit adds to an instruction.
 const MARK: &str = "# buildkit";
 
 /// Redacts an instruction of the history: values of build arguments (`|1 TOKEN=…`), of `ENV`, `ARG` and `LABEL`, of
@@ -25,14 +25,14 @@ pub fn instruction(text: &str) -> String {
     scan(&text, Mode::Shell).shown
 }
 
-/// Bytes before the instruction proper: what docker writes before those that run nothing, and ONBUILD.
+/// Length of the prefix before the instruction: docker's for those that run nothing, and ONBUILD.
 fn head(text: &str) -> usize {
     let rest = text.trim_start();
     let rest = rest.strip_prefix("/bin/sh -c #(nop)").unwrap_or(rest).trim_start();
     text.len() - rest.len() + keyword(rest, &["ONBUILD"]).unwrap_or(0)
 }
 
-/// Where the arguments begin when `text` begins with one of these words.
+/// Start of the arguments if `text` begins with one of these words.
 fn keyword(text: &str, words: &[&str]) -> Option<usize> {
     let end = text.find(char::is_whitespace)?;
     let known = words.iter().any(|word| text[..end].eq_ignore_ascii_case(word));
@@ -46,7 +46,7 @@ fn split_mark(values: &str) -> (&str, &str) {
     values.split_at(end)
 }
 
-/// `NAME=VALUE` pairs, or the old form `NAME VALUE`, whose value is the rest.
+/// `NAME=VALUE` pairs, or the old form `NAME VALUE`, with the rest as its value.
 fn pairs(values: &str) -> String {
     let end = values.find(char::is_whitespace).unwrap_or(values.len());
     let (name, value) = values.split_at(end);

@@ -25,8 +25,8 @@ pub fn is_secret_name(name: &str) -> bool {
     SECRET_WORDS.iter().any(|word| name.contains(word))
 }
 
-/// The value of `name` as it may be shown: redacted by name; else without the secrets that are named
-/// inside it (`-Dpassword=…`, JSON), and without user info in URLs.
+/// The value of `name` for display: redacted by name; otherwise without named secrets inside it (`-Dpassword=…`, JSON),
+/// and without user info in URLs.
 pub fn value<'a>(name: &str, value: &'a str) -> Cow<'a, str> {
     if !is_secret_name(name) {
         Cow::Owned(scan(&url_user_info(value), Mode::Argument).shown)
@@ -37,7 +37,7 @@ pub fn value<'a>(name: &str, value: &'a str) -> Cow<'a, str> {
     }
 }
 
-/// A `NAME=VALUE` pair as it may be shown.
+/// A `NAME=VALUE` pair for display.
 pub fn assignment(pair: &str) -> String {
     match pair.split_once('=') {
         Some((name, text)) => format!("{name}={}", value(name, text)),
@@ -58,7 +58,7 @@ pub fn words(words: &[String]) -> Vec<String> {
         let scanned = scan(&url_user_info(word), Mode::Argument);
         if awaits_value {
             shown.push(if word.is_empty() { String::new() } else { REDACTED.to_owned() });
-            // The option before may have been a mere switch: then this one is an option, and its value follows.
+            // The previous option may have been a switch: then this one is an option, and its value follows.
             awaits_value = scanned.awaits_value && word.starts_with('-');
         } else {
             shown.push(scanned.shown);
@@ -78,7 +78,7 @@ pub fn json_fault(error: &serde_json::Error) -> String {
         serde_json::error::Category::Eof => "unexpected end of the JSON",
     };
     match error.line() {
-        // Parts of a document that was read whole before have no place any more.
+        // A part of a document that was parsed earlier has no position.
         0 => kind.to_owned(),
         line => format!("{kind} at line {line} column {}", error.column()),
     }

@@ -1,4 +1,4 @@
-//! Finds named secrets in shell text, JSON, or anything else.
+//! Finds named secrets in shell text, JSON, and other text.
 //!
 //! One pass from left to right. Every name is checked in every context: also inside quotes, because a script passed to
 //! a shell is quoted. The end of a value is found by skipping over it, so that the cost is linear.
@@ -6,7 +6,7 @@
 use super::extent::{self, is_blank, is_quote};
 use super::{REDACTED, is_secret_name};
 
-/// What kind of text it is.
+/// Kind of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
     /// A command line.
@@ -25,7 +25,7 @@ pub(super) struct Scanned {
     pub(super) awaits_value: bool,
 }
 
-/// Redacts the secrets of `text`, which has no user info in URLs any more.
+/// Redacts the secrets of `text`, which has no user info in URLs left.
 pub(super) fn scan(text: &str, mode: Mode) -> Scanned {
     let mut scanner = Scanner {
         text,
@@ -57,14 +57,14 @@ struct Scanner<'a> {
     bytes: &'a [u8],
     mode: Mode,
     out: Scanned,
-    /// All before it is in `out`.
+    /// Everything before this offset is in `out`.
     done: usize,
     at: usize,
     /// The quote that is open here.
     quote: Option<u8>,
-    /// Nothing blank since that quote, or since the beginning of the argument.
+    /// Only non-blank characters since that quote, or since the start of the argument.
     fresh: bool,
-    /// Nothing but blanks since the beginning of a line.
+    /// Only blanks since the start of the line.
     line_start: bool,
     /// The last quote passed.
     last_quote: Option<usize>,
@@ -73,7 +73,7 @@ struct Scanner<'a> {
     login: bool,
 }
 
-/// `set NAME VALUE`, as `npm config set` and `aws configure set` have it.
+/// `set NAME VALUE`, as in `npm config set` and `aws configure set`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Setting {
     No,
@@ -81,18 +81,18 @@ enum Setting {
     Verb,
     /// Before the name.
     Before,
-    /// In the word that has the name.
+    /// In the word with the name.
     Name,
 }
 
-/// What separates a name from its value.
+/// The separator of a name and its value.
 struct Separator {
-    /// Where it ends.
+    /// Its end.
     end: usize,
     is_colon: bool,
     /// Preceded by blanks.
     spaced: bool,
-    /// The name ends with this quote.
+    /// The quote that ends the name.
     quote: Option<u8>,
 }
 
@@ -110,7 +110,7 @@ impl Scanner<'_> {
     fn step(&mut self, byte: u8) {
         let next = self.bytes.get(self.at + 1).copied();
         match byte {
-            // Within single quotes a backslash does not keep the quote from closing.
+            // A backslash in single quotes does not escape the closing quote.
             b'\\' if next == Some(b'\'') && self.quote == next => {}
             b'\\' if next.is_some_and(|next| is_quote(next) || next == b'\\') => {
                 self.at += 1;
@@ -147,7 +147,7 @@ impl Scanner<'_> {
         self.at += 1;
     }
 
-    /// A name begins here: passes it, and its value when that is a secret.
+    /// A name begins here: skips it, and its value if that is a secret.
     fn name(&mut self) {
         let start = self.at;
         let length = self.bytes[start..].iter().take_while(|byte| is_name(**byte)).count();
@@ -251,7 +251,7 @@ impl Scanner<'_> {
             (start, extent::shell_word(bytes, start, quote))
         };
         let hidden = &self.text[start..end];
-        // Packages of Debian are named with their architecture: `libsecret-1-0:amd64`.
+        // Debian packages are written with their architecture: `libsecret-1-0:amd64`.
         if separator.is_colon && matches!(hidden, "amd64" | "arm64" | "armhf" | "i386" | "any" | "all") {
             self.at = end;
         } else if !hidden.trim_matches(['"', '\'']).is_empty() {

@@ -76,7 +76,7 @@ fn last_user_at(text: &str) -> Option<usize> {
 fn is_digest(text: &str) -> bool {
     text.split_once(':').is_some_and(|(algorithm, hex)| {
         let known = matches!(algorithm, "sha256" | "sha384" | "sha512");
-        // What has a slash or a dot in it is a host or a path, with a digest behind it.
+        // Text with a slash or a dot is a host or a path, with a digest after it.
         let plain =
             algorithm.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'_'));
         known || plain && hex.len() >= 32 && hex.bytes().all(|byte| byte.is_ascii_hexdigit())

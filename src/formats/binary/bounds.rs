@@ -1,4 +1,4 @@
-//! Which facts a file can have: stored facts are untrusted.
+//! Which facts a file can have: stored facts are untrusted input.
 
 use super::super::ar::ArchiveFacts;
 use super::super::elf::ElfFacts;
@@ -10,8 +10,8 @@ use crate::base::text::is_unsafe;
 const ARCH_MAX: u32 = 10_000;
 
 impl FileFacts {
-    /// Whether a file of `size` bytes could have these facts, as far as anything relies on it: no more of anything
-    /// than is read of a file, no sum above the size of the file, texts that are safe to show.
+    /// Whether a file of `size` bytes can have these facts, as far as other code relies on it: no count above the
+    /// limits, no sum above the size of the file, only texts that are safe to show.
     pub(crate) fn is_possible(&self, size: u64) -> bool {
         let limits = BinaryLimits::default();
         match self {
@@ -76,7 +76,7 @@ fn section_is(section: &SectionSum) -> bool {
 }
 
 fn problems_are(problems: &[Problem], limits: &BinaryLimits) -> bool {
-    // One more counts those that are not listed.
+    // The last problem may be the count of the unlisted ones.
     problems.len() <= limits.problems + 1 && problems.iter().all(|problem| is_safe(&problem.what))
 }
 

@@ -1,17 +1,17 @@
-/// Bounds on what one file may cost. The default is what the program uses; tests lower single values.
+/// Limits on the cost of one file. The program uses the default; tests lower single values.
 #[derive(Clone, Debug)]
 pub struct BinaryLimits {
-    /// First bytes of a streamed ELF file that are kept: nearly all libraries have their dynamic strings
-    /// there. In both ways of reading, version needs are known only where a stream could know them.
+    /// First bytes of a streamed ELF file that are stored: nearly all libraries have their dynamic strings there. Both
+    /// readers report version needs only where a stream can store them.
     pub head_bytes: usize,
-    /// The same for a member of an archive, where only GPU code is asked for.
+    /// The same for an archive member, of which only GPU code is needed.
     pub member_head_bytes: usize,
-    /// Bytes kept from behind the head of one streamed ELF file: tables, notes, strings.
+    /// Maximum bytes stored from after the head of one streamed ELF file: tables, notes, strings.
     pub capture_bytes: usize,
-    /// Bytes behind the head within which the strings of one dynamic table may lie, each at its longest: those
-    /// beyond are left out in both ways of reading. Less than `capture_bytes`, so that a stream can keep them.
+    /// Bytes after the head that the strings of one dynamic table may span, each at its maximum length; both readers
+    /// omit the strings beyond. Less than `capture_bytes`, so that a stream can store them.
     pub spread_bytes: u64,
-    /// Bytes of strings from behind the head that may turn out to be library names or search paths.
+    /// Maximum bytes of candidate strings after the head: possible library names and search paths.
     pub candidate_bytes: usize,
     /// Program headers of one file. Linkers write about a dozen.
     pub program_headers: usize,
@@ -21,34 +21,34 @@ pub struct BinaryLimits {
     pub needed: usize,
     /// Version needs of one file, names of files and of versions together.
     pub versions: usize,
-    /// Bytes of a library name or of the interpreter: the longest path that Linux takes.
+    /// Bytes of a library name or the interpreter: the longest path that Linux accepts.
     pub string_bytes: usize,
-    /// Bytes of the names of one file together: its own, of needed libraries, of versions. Entries may share
-    /// bytes of the file, so its size does not bound them. The most seen is some KiB.
+    /// Bytes of all names of one file: its own, of needed libraries, of versions. Entries may share bytes of the file,
+    /// so its size does not bound them. Real files have some KiB at most.
     pub names_bytes: usize,
     /// Bytes of a library search path.
     pub path_bytes: usize,
-    /// Section headers of one file. Objects with a section for each function have thousands; the most seen are 85,911,
-    /// in `libnvJitLink_static.a` and `libnvrtc_static.a` of CUDA 13. A table of so many fits into `capture_bytes`.
+    /// Section headers of one file. Objects with one section per function have thousands; the observed maximum is
+    /// 85,911, in `libnvJitLink_static.a` and `libnvrtc_static.a` of CUDA 13. Such a table fits into `capture_bytes`.
     pub sections: usize,
-    /// Sections of one file that hold GPU code, or may hold it. Real files have some dozens.
+    /// Sections of one file that contain, or may contain, GPU code. Real files have some dozens.
     pub gpu_sections: usize,
-    /// Whether containers are looked for in all data of a program or library. Members of archives have them in
-    /// sections of their own: each of a thousand objects has some data.
+    /// Whether to search all data of a program or library for containers. Archive members have them in dedicated
+    /// sections, and each of a thousand objects has some data.
     pub data_sections: bool,
     /// Bytes of note segments of one file.
     pub note_bytes: usize,
-    /// Bytes of the note with the drivers that a compatibility library supports.
+    /// Bytes of the note that lists the drivers supported by a compatibility library.
     pub compat_bytes: usize,
-    /// Containers of GPU code in one file (or archive member). The most seen are 443.
+    /// Containers of GPU code in one file (or archive member). The observed maximum is 443.
     pub containers: usize,
-    /// Entries of those containers. The most seen are 5,868.
+    /// Entries of those containers. The observed maximum is 5,868.
     pub entries: usize,
     /// Distinct (kind, architecture, compression) of one file. Real files have some dozens.
     pub rows: usize,
     /// Members of a static archive. The largest CUDA ones have some thousands.
     pub members: u64,
-    /// Bytes read in search of containers where ranges are read: holes of sparse files cost time too.
+    /// Bytes searched for containers in range reads: holes of sparse files cost time too.
     pub search_bytes: u64,
     /// Problems of one file that are listed; the rest is counted.
     pub problems: usize,

@@ -1,6 +1,6 @@
-//! In: one file of an image, as a stream that passes once or as ranges that can be read at any place.
-//! Out: what kind of binary it is, and the facts of its headers and of the GPU code inside.
-//! Must not know: paths in an image, layers, which library is which; both ways give the same facts.
+//! In: one file of an image, as a stream or as ranges of a seekable file.
+//! Out: its binary format, and the facts of its headers and of the GPU code inside.
+//! Must not know: paths in an image, layers, library identities. Both readers give equal facts.
 
 mod bounds;
 mod limits;
@@ -21,32 +21,32 @@ pub use limits::BinaryLimits;
 pub use problem::Problem;
 pub(in crate::formats) use problem::Problems;
 
-/// Bytes from the start of a file that are needed to identify it (or all, if it has fewer).
+/// Bytes from the start of a file that identify it (all, if it has fewer).
 pub const HEAD_BYTES: usize = 64;
 
-/// What a file is, and what was found in it.
+/// Format of a file, and its facts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FileFacts {
     /// A library, program, object or cubin.
     Elf(Box<ElfFacts>),
     /// A static library.
     Archive(Box<ArchiveFacts>),
-    /// Containers of GPU code in a file of their own.
+    /// A loose file of GPU code containers.
     Fatbin(Box<GpuFacts>),
-    /// A file named `.ptx`. All three are `None` when its content is no PTX.
+    /// A file named `.ptx`. All three fields are `None` if its content is not PTX.
     Ptx {
         /// `.version`: major and minor of the instruction set.
         isa: Option<(u16, u16)>,
-        /// `.target`: decimal architecture number.
+        /// `.target`: decimal architecture number, 90 for `sm_90`.
         arch: Option<u32>,
-        /// `.target`: which GPUs of that architecture.
+        /// `.target`: suffix of the architecture.
         suffix: Option<Suffix>,
         /// Size of the file.
         bytes: u64,
     },
     /// A Windows or DOS program.
     Pe {
-        /// Machine number: 0x8664 is x86-64. 0 when there is none.
+        /// Machine number: 0x8664 is x86-64. 0 if there is none.
         machine: u16,
     },
     /// A program or library of macOS.
@@ -54,7 +54,7 @@ pub enum FileFacts {
 }
 
 impl FileFacts {
-    /// The GPU code inside. PTX files and files without any have none.
+    /// The GPU code inside; `None` for PTX files and files without GPU code.
     pub fn gpu(&self) -> Option<&GpuFacts> {
         match self {
             Self::Elf(elf) => elf.gpu.as_deref(),
@@ -66,7 +66,7 @@ impl FileFacts {
 }
 
 impl FileFacts {
-    /// About how many bytes of memory these facts take: what a budget over many files counts.
+    /// Approximate size in memory, in bytes; counted against the budget for all files.
     pub fn kept_bytes(&self) -> usize {
         size_of::<Self>()
             + match self {
@@ -78,7 +78,7 @@ impl FileFacts {
     }
 }
 
-/// What the first bytes and the name of a file say.
+/// Format by the first bytes and the name of a file.
 enum Sort {
     Elf,
     Archive { thin: bool },
@@ -100,7 +100,7 @@ fn sort(head: &[u8], name: &[u8]) -> Option<Sort> {
     })
 }
 
-/// A file whose bytes pass once. Its memory is bounded by [`BinaryLimits`]: some MiB, and what is found.
+/// A file read as a stream. [`BinaryLimits`] bounds its memory: some MiB, and the results.
 pub struct Scan {
     state: ScanState,
     size: u64,
@@ -116,8 +116,8 @@ enum ScanState {
 }
 
 impl Scan {
-    /// Begins with a file of `size` bytes that starts with `head` ([`HEAD_BYTES`] or all) and has the name
-    /// `name` (the last part of its path). `None` when there is nothing to look into.
+    /// Starts with a file of `size` bytes that begins with `head` ([`HEAD_BYTES`] or all) and is named `name` (the last
+    /// part of its path). `None` if it is not analysed.
     pub fn start(head: &[u8], size: u64, name: &[u8], limits: &BinaryLimits) -> Option<Self> {
         let state = match sort(head, name)? {
             Sort::Elf => ScanState::Elf(Box::new(ElfScan::new(size, limits.head_bytes, name, limits))),
@@ -133,7 +133,7 @@ impl Scan {
         Some(Self { state, size, limits: limits.clone() })
     }
 
-    /// Takes the next bytes of the file, `head` included, in pieces of any length.
+    /// Feeds the next bytes of the file, `head` included, in chunks of any length.
     pub fn push(&mut self, bytes: &[u8]) {
         match &mut self.state {
             ScanState::Elf(scan) => scan.push(bytes),
@@ -239,8 +239,8 @@ pub fn read_deferred(
     Ok(())
 }
 
-/// What all fuzz targets check: pieces of any length give the same, so does reading ranges when the file is
-/// sound, and the parts of a section add up.
+/// Invariants of all fuzz targets: chunks of any length give equal facts, so do range reads of a valid file, and the
+/// parts of a section add up.
 #[doc(hidden)]
 pub fn fuzz_file(data: &[u8], name: &[u8]) {
     let limits = BinaryLimits { head_bytes: 512, member_head_bytes: 128, ..BinaryLimits::default() };

@@ -1,9 +1,9 @@
-//! Files of which the first bytes say all: PTX, and programs of other systems.
+//! Formats identified by their first bytes alone: PTX, and programs of other systems.
 
 use super::FileFacts;
 use crate::formats::fatbin::Suffix;
 
-/// First bytes kept of such a file. In real files, comments precede `.version`.
+/// Maximum bytes stored of such a file. In real files, comments precede `.version`.
 pub(super) const TEXT_BYTES: usize = 4 << 10;
 
 /// Which of them.
@@ -43,13 +43,13 @@ fn ptx(head: &[u8], bytes: u64) -> FileFacts {
     }
 }
 
-/// `8.3`.
+/// A version such as `8.3`.
 fn version(word: &str) -> Option<(u16, u16)> {
     let (major, minor) = word.split_once('.')?;
     Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
-/// `sm_90a`, and options behind a comma.
+/// A target such as `sm_90a`; options follow a comma.
 fn architecture(word: &str) -> Option<(u32, Option<Suffix>)> {
     let name = word.split(',').next()?.strip_prefix("sm_")?;
     let (digits, suffix) = match name.as_bytes().last()? {
@@ -66,10 +66,10 @@ fn pe_machine(head: &[u8]) -> Option<u16> {
     header.first_chunk().map(|raw| u16::from_le_bytes(*raw))
 }
 
-/// Whether `head` is a file of macOS: one architecture in either byte order, or several.
+/// Whether `head` is a Mach-O file: one architecture in either byte order, or a universal binary.
 pub(super) fn is_mach_o(head: &[u8]) -> bool {
-    /// More architectures than any file has; class files of Java share the first four bytes, and have a
-    /// number of at least 45 here.
+    /// More architectures than any universal binary has. Java class files share the magic, and have a number of at
+    /// least 45 here.
     const ARCHITECTURES: u32 = 30;
     let Some((magic, rest)) = head.split_first_chunk::<4>() else { return false };
     match u32::from_be_bytes(*magic) {

@@ -1,16 +1,16 @@
 use serde::{Deserialize, Serialize};
 
-/// A violation of the file's format, or a limit that was reached.
+/// A format violation in a file, or a reached limit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Problem {
     /// Offset in the file, in bytes.
     pub at: u64,
-    /// What is wrong there, in words that are safe to show.
+    /// The violation, safe to show.
     pub what: String,
 }
 
 impl Problem {
-    /// About how many bytes of memory it takes.
+    /// Approximate size in memory, in bytes.
     pub(in crate::formats) fn kept_bytes(&self) -> usize {
         size_of::<Self>() + self.what.len()
     }
@@ -43,14 +43,14 @@ impl Problems {
         }
     }
 
-    /// Adds those of another list, `base` bytes further on.
+    /// Adds the problems of another list, shifted by `base` bytes.
     pub(in crate::formats) fn take(&mut self, others: Vec<Problem>, base: u64) {
         for other in others {
             self.add(other.at.saturating_add(base), other.what);
         }
     }
 
-    /// The list; with a last line that counts what was left out.
+    /// The list, with a last line that counts the unlisted problems.
     pub(in crate::formats) fn finish(mut self) -> Vec<Problem> {
         if self.more > 0 {
             let what = format!("{} more problems", self.more);

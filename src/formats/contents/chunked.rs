@@ -1,4 +1,4 @@
-//! Where zstd:chunked keeps its table: in a frame that decoders skip, at the place that an annotation names.
+//! Location of the zstd:chunked table: a skippable frame, at the position in an annotation.
 
 use std::io::Read as _;
 
@@ -7,28 +7,28 @@ use zstd::stream::read::Decoder;
 use super::{Refused, buffer};
 use crate::base::Limits;
 
-/// The annotation with the place of the table.
+/// Annotation with the location of the table.
 pub const POSITION: &str = "io.github.containers.zstd-chunked.manifest-position";
-/// The annotation with the digest of the table as it is stored.
+/// Annotation with the digest of the stored table.
 pub const DIGEST: &str = "io.github.containers.zstd-chunked.manifest-checksum";
-/// Bytes of the head of the frame that is skipped.
+/// Header bytes of the skippable frame.
 const FRAME_HEAD: u64 = 8;
-/// The only sort of table there is.
+/// The only table type.
 const CRFS: u64 = 1;
 
 /// Location of a table in the blob.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
-    /// Where it begins.
+    /// Offset of its first byte.
     pub offset: u64,
-    /// Bytes as stored.
+    /// Stored length in bytes.
     pub length: u64,
-    /// Bytes once inflated.
+    /// Decompressed length in bytes.
     pub inflated: u64,
 }
 
 impl Position {
-    /// Reads the annotation; `None` when it is none, or of another sort of table.
+    /// Parses the annotation; `None` if it is invalid or names another table type.
     pub fn parse(text: &str) -> Option<Self> {
         let mut numbers = text.split(':').map(|number| {
             number.bytes().all(|byte| byte.is_ascii_digit()).then(|| number.parse::<u64>().ok())?
@@ -38,16 +38,16 @@ impl Position {
         (next()? == CRFS && numbers.next().is_none()).then_some(position)
     }
 
-    /// Where the data of files ends.
+    /// End of the file data in the blob.
     pub fn data_end(self) -> u64 {
         self.offset.saturating_sub(FRAME_HEAD)
     }
 }
 
-/// Inflates the table.
+/// Decompresses the table.
 ///
 /// # Errors
-/// When it is not as long as was claimed, or longer than `limits` allow.
+/// Its length differs from the declared one, or exceeds `limits`.
 pub fn inflate(stored: &[u8], position: Position, limits: &Limits) -> Result<Vec<u8>, Refused> {
     let claimed = position.inflated;
     let most = limits.table_json_bytes;

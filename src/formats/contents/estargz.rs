@@ -12,16 +12,16 @@ use crate::formats::input::{BUFFER_BYTES, StreamInput};
 use crate::formats::tar::{MemberKind, TarWalk};
 use crate::jobs::CancelToken;
 
-/// The annotation with the digest of the JSON.
+/// Annotation with the digest of the JSON.
 pub const DIGEST: &str = "containerd.io/snapshot/stargz/toc.digest";
 
-/// Bytes of the last member, and of the form before it that lacks the mark of the field.
+/// Length of the footer member, and of its older form without the subfield header.
 pub const FOOTER_BYTES: usize = 51;
 const OLD_FOOTER_BYTES: usize = 47;
 const FILE: &[u8] = b"stargz.index.json";
 
-/// Where the member with the table begins, and how long the footer is, from the last bytes of a blob; `None` when
-/// they are no footer.
+/// Offset of the member with the table, and length of the footer, from the last bytes of a blob; `None` if they are not
+/// a footer.
 pub fn footer(tail: &[u8]) -> Option<(u64, usize)> {
     let field = |bytes: usize, before: &[u8]| {
         let footer = tail.get(tail.len().checked_sub(bytes)?..)?;
@@ -38,22 +38,22 @@ pub fn footer(tail: &[u8]) -> Option<(u64, usize)> {
 /// complete read counts it.
 #[derive(Debug)]
 pub struct TocFile {
-    /// The JSON.
+    /// The JSON of the table.
     pub json: Vec<u8>,
     path: Vec<u8>,
     listed: Listed,
-    /// Inflated bytes before the JSON.
+    /// Decompressed bytes before the JSON.
     inner: u64,
 }
 
-/// Inflates the member with the table.
+/// Decompresses the member with the table.
 ///
 /// # Errors
-/// When it is no such member, or larger than `limits` allow.
+/// It is not such a member, or exceeds `limits`.
 pub fn inflate(member: &[u8], limits: &Limits) -> Result<TocFile, Refused> {
     let reader = BufReader::with_capacity(BUFFER_BYTES, GzDecoder::new(member));
     let most = limits.table_json_bytes;
-    // Headers and padding come on top.
+    // Headers and padding are extra.
     let input = StreamInput::new(reader, None, most.saturating_add(1 << 20), &CancelToken::new());
     let mut walk = TarWalk::new(input, limits);
     let unusable = |why: &dyn std::fmt::Display| {
@@ -79,7 +79,7 @@ pub fn inflate(member: &[u8], limits: &Limits) -> Result<TocFile, Refused> {
     Ok(TocFile { json, path: member.path, listed, inner: member.body_at })
 }
 
-/// Takes the table apart. It begins at `offset` of the blob and ends at `end`.
+/// Parses the table, which is at `offset..end` of the blob.
 ///
 /// # Errors
 /// Those of [`Contents::parse`].

@@ -14,12 +14,12 @@ use super::tar::MemberKind;
 use crate::base::convert::in_memory;
 use crate::base::words::words;
 
-/// Who wrote a table of contents, and how the layer is compressed.
+/// Format of a table of contents, and so the compression of the layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
-    /// Members of gzip, the table in the last one but one.
+    /// Gzip members, the table in the last but one.
     Estargz,
-    /// Frames of zstd, the table in a frame that decoders skip.
+    /// Zstd frames, the table in a skippable frame.
     ZstdChunked,
 }
 
@@ -43,32 +43,32 @@ impl fmt::Display for Format {
 pub struct Refused(String);
 
 impl Refused {
-    /// A reason; may contain untrusted text.
+    /// A reason; it may contain untrusted text, which is escaped.
     pub fn new(why: impl AsRef<str>) -> Self {
         Self(crate::base::text::printable(why.as_ref()))
     }
 }
 
-/// SHA-256 of the bytes of a file or of a part of it.
+/// SHA-256 of a file or of a chunk of it.
 pub type Sum = [u8; 32];
 
-/// The entries that a table lists, in its order, which is that of the tar stream.
+/// The entries of a table in its order, which is that of the tar stream.
 #[derive(Debug, Default)]
 pub struct Contents {
     entries: Vec<Listed>,
     names: Vec<u8>,
-    /// Locations of the bodies of entries, by the same numbers.
+    /// Locations of file contents, by entry index.
     pub bodies: Bodies,
 }
 
-/// An entry as the table lists it. Names are as they are written there.
+/// An entry of the table, with names as written there.
 #[derive(Clone, Copy, Debug)]
 pub struct Listed {
     name: (u32, u32),
     link: (u32, u32),
     /// What it is.
     pub kind: MemberKind,
-    /// Bytes of a regular file; 0 for all else.
+    /// Size of a regular file in bytes; 0 for other entries.
     pub size: u64,
     /// Permission bits.
     pub mode: u32,
@@ -86,12 +86,12 @@ impl Contents {
         &self.entries
     }
 
-    /// The path of an entry as it is written.
+    /// The path of an entry as written.
     pub fn path(&self, entry: &Listed) -> &[u8] {
         self.text(entry.name)
     }
 
-    /// Where a link leads, as it is written; empty for what is no link.
+    /// The link target of an entry as written; empty if it is not a link.
     pub fn link(&self, entry: &Listed) -> &[u8] {
         self.text(entry.link)
     }
@@ -102,53 +102,53 @@ impl Contents {
     }
 }
 
-/// A piece of a file that is compressed on its own, or begins a known number of bytes behind such a place.
+/// A chunk of a file: compressed separately, or at a known decompressed offset of such a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// Where it begins in the file.
+    /// Offset in the file.
     pub at: u64,
-    /// Its bytes, inflated.
+    /// Decompressed size in bytes.
     pub size: u64,
-    /// Where its compressed stream begins in the blob.
+    /// Offset of its compressed stream in the blob.
     pub offset: u64,
-    /// Where the next stream begins, or the data ends: nothing behind it is needed.
+    /// Offset of the next stream, or of the end of the data: no byte from there on is needed.
     pub end: u64,
-    /// Decompressed bytes of the stream before it.
+    /// Decompressed bytes of the stream before the chunk.
     pub inner: u64,
-    /// All bytes are zero; nothing need be fetched.
+    /// Whether all bytes are zero; then nothing is fetched.
     pub zeros: bool,
-    /// What its bytes are proven by.
+    /// Digest of its bytes, if the table has one.
     pub sum: Option<Sum>,
 }
 
-/// Locations of the bodies of files in the blob.
+/// Locations of file contents in the blob.
 #[derive(Debug, Default)]
 pub struct Bodies {
     parts: Vec<Part>,
-    /// For each entry, where its parts end.
+    /// By entry, the end of its chunks in the list of all chunks.
     ends: Vec<u32>,
     sums: Vec<Option<Sum>>,
 }
 
 impl Bodies {
-    /// The parts of an entry, without gaps from its start to its end. None for what has no bytes.
+    /// The chunks of an entry, contiguous from its start to its end. Empty for an entry without content.
     pub fn parts(&self, entry: usize) -> &[Part] {
         let end = |entry: Option<usize>| entry.and_then(|entry| self.ends.get(entry)).map_or(0, |end| *end);
         let (from, to) = (end(entry.checked_sub(1)), end(Some(entry)));
         self.parts.get(from as usize..to as usize).unwrap_or_default()
     }
 
-    /// The sum of all bytes of a file, as the table claims.
+    /// Digest of a file, as the table declares it.
     pub fn sum(&self, entry: usize) -> Option<Sum> {
         self.sums.get(entry).copied().flatten()
     }
 
-    /// Bytes of a file.
+    /// Size of a file in bytes.
     pub fn size(&self, entry: usize) -> u64 {
         self.parts(entry).last().map_or(0, |part| part.at.saturating_add(part.size))
     }
 
-    /// About how many bytes of memory they take.
+    /// Approximate size in memory, in bytes.
     pub fn kept_bytes(&self) -> u64 {
         let parts = self.parts.len() * size_of::<Part>();
         let entries = self.ends.len() * (size_of::<u32>() + size_of::<Option<Sum>>());
@@ -156,7 +156,7 @@ impl Bodies {
     }
 }
 
-/// A buffer for `claimed` bytes, initially small, in case the claim is false.
+/// A buffer for `claimed` bytes, initially small, in case the declared size is false.
 fn buffer(claimed: u64) -> Vec<u8> {
     Vec::with_capacity(in_memory(claimed.min(1 << 20)))
 }

@@ -1,4 +1,4 @@
-//! The JSON of a table of contents. It is taken apart entry by entry, so that what it costs is what is kept of it.
+//! The JSON of a table of contents. It is parsed entry by entry, so that memory grows only with the stored part.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,14 +12,14 @@ use crate::base::convert::index32;
 use crate::base::text::escape;
 use crate::formats::tar::MemberKind;
 
-/// The version that both formats write.
+/// The version that both formats use.
 const VERSION: i64 = 1;
 
 impl Contents {
-    /// Takes a table of this format apart. `data_end` is where the data of files ends in the blob.
+    /// Parses a table in this format. `data_end` is the end of the file data in the blob.
     ///
     /// # Errors
-    /// When it is no such table, lists more than `limits` allow, or contradicts itself.
+    /// It is not such a table, has more entries than `limits` allow, or contradicts itself.
     pub fn parse(json: &[u8], format: Format, data_end: u64, limits: &Limits) -> Result<Self, Refused> {
         let mut builder = Builder { contents: Self::default(), format, data_end, limits, open: 0 };
         let mut from = serde_json::Deserializer::from_slice(json);
@@ -28,7 +28,7 @@ impl Contents {
         Ok(builder.contents)
     }
 
-    /// Adds a file that the table itself does not list.
+    /// Adds a file that is not in the table.
     ///
     /// # Errors
     /// A limit is reached.
@@ -49,7 +49,7 @@ impl Listed {
     }
 }
 
-/// An entry as it is written. What is not listed here does not matter to us.
+/// An entry as written, without fields that are not used.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Raw<'a> {
@@ -90,7 +90,7 @@ struct Builder<'a> {
     format: Format,
     data_end: u64,
     limits: &'a Limits,
-    /// Where the parts of the last entry begin.
+    /// Index of the first chunk of the current entry.
     open: usize,
 }
 
@@ -128,7 +128,7 @@ impl Builder<'_> {
             link,
             kind,
             size: if is_file { unsigned(raw.size, "size")? } else { 0 },
-            // As in a tar header: ids that are none are the largest one, never 0, which is root.
+            // As for tar headers: invalid ids become the largest one, never 0, which is root.
             mode: u32::try_from(raw.mode).unwrap_or(u32::MAX) & 0o7777,
             uid: u32::try_from(raw.uid).unwrap_or(u32::MAX),
             gid: u32::try_from(raw.gid).unwrap_or(u32::MAX),
@@ -139,7 +139,7 @@ impl Builder<'_> {
         if is_file && raw.size > 0 { self.part(raw) } else { Ok(()) }
     }
 
-    /// A part of the file that was added last.
+    /// Adds a chunk of the current file.
     fn part(&mut self, raw: &Raw<'_>) -> Result<(), String> {
         let part = Part {
             at: unsigned(raw.chunk_offset, "chunkOffset")?,
@@ -154,7 +154,7 @@ impl Builder<'_> {
             return Err(format!("data at byte {}, beyond the end at {}", part.offset, self.data_end));
         }
         let parts = &mut self.contents.bodies.parts;
-        // A chunk has at least the length of an entry in the text, so they are bounded too.
+        // A chunk entry has a minimum length in the text, so the text limit bounds their number.
         parts.push(part);
         if let Some(end) = self.contents.bodies.ends.last_mut() {
             *end = index32(parts.len());
@@ -162,7 +162,8 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Sees that the parts of the last entry add up to it. A part without a size reaches to the next, or to the end.
+    /// Completes the current entry: its chunks must add up to its size. A chunk without a size extends to the next one
+    /// or to the end.
     fn close(&mut self) -> Result<(), String> {
         let parts = &mut self.contents.bodies.parts;
         let Some(last) = self.contents.entries.last() else { return Ok(()) };
@@ -228,7 +229,7 @@ fn unsigned(number: i64, what: &str) -> Result<u64, String> {
     u64::try_from(number).map_err(|_| format!("{what} is {number}"))
 }
 
-/// Other algorithms than SHA-256 prove nothing to us, so their sums are as good as none.
+/// Digests other than SHA-256 are ignored: they cannot be verified here.
 fn sum(digest: &str) -> Result<Option<Sum>, String> {
     let Some(hex) = digest.strip_prefix("sha256:") else { return Ok(None) };
     let mut sum = [0; 32];
@@ -244,7 +245,7 @@ fn sum(digest: &str) -> Result<Option<Sum>, String> {
     Ok(Some(sum))
 }
 
-/// No time, or an empty one, is that of 1970.
+/// A missing or empty time is the epoch.
 fn mtime(raw: Option<&serde_json::value::RawValue>) -> Result<i64, String> {
     let text = raw.map_or("null", serde_json::value::RawValue::get);
     let plain = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or_default();

@@ -1,6 +1,6 @@
-//! Times as JSON of Go has them (RFC 3339).
+//! Times in RFC 3339, as Go encodes them in JSON.
 
-/// Seconds since 1970, a fraction rounded down; `None` for what is no such time.
+/// Seconds since 1970, rounded down; `None` if the text is not such a time.
 pub(super) fn seconds(text: &str) -> Option<i64> {
     let number = |range: std::ops::Range<usize>| -> Option<i64> {
         let digits = text.get(range)?;
@@ -35,8 +35,7 @@ pub(super) fn seconds(text: &str) -> Option<i64> {
     Some(days(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - east)
 }
 
-/// Days since 1970 of a date of the Gregorian calendar; counted in years that begin in March, so that the day that
-/// some years have more is the last.
+/// Days from 1970-01-01 to a Gregorian date. Years begin in March, so that the leap day is the last day.
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;

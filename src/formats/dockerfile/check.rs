@@ -1,16 +1,16 @@
-//! What the arguments of an instruction must be.
+//! Rules for the arguments of each instruction.
 
 use super::fault::{Fault, quoted};
 use super::value::{Form, Instruction, Keyword, Span};
 
-/// Holds an instruction to the rules of its keyword.
+/// Checks an instruction against the rules of its keyword.
 pub(super) fn check(instruction: &Instruction) -> Result<(), Fault> {
     let keyword = instruction.trigger.unwrap_or(instruction.keyword);
     let words = instruction.words.get(usize::from(instruction.trigger.is_some())..).unwrap_or_default();
     let name = keyword.as_str();
     let fault = |what: String| Err(Fault::new(instruction.keyword_span.start, what));
     match keyword {
-        // An empty one is a shell text without a command.
+        // An empty one is a shell form without a command.
         Keyword::Run | Keyword::Cmd | Keyword::Entrypoint => {}
         Keyword::Add | Keyword::Copy if words.len() < 2 => {
             return fault(format!("{name} needs a source and a destination"));

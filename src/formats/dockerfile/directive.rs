@@ -3,11 +3,10 @@
 use super::fault::{Fault, quoted};
 use super::value::{Directive, Span};
 
-/// Those that there are (docs.docker.com/reference/dockerfile, "Parser directives"); any other line is a
-/// comment.
+/// All known directives (docs.docker.com/reference/dockerfile, "Parser directives"); any other line is a comment.
 const NAMES: [&str; 3] = ["syntax", "escape", "check"];
 
-/// Reads a comment line, given without white space before it. `whole` is the line with all of it.
+/// Reads a comment line without its leading white space. `whole` is the range of the complete line.
 pub(super) fn read(
     line: &str,
     at: usize,

@@ -1,4 +1,4 @@
-//! Stages, and variables in them.
+//! Stages, and expansion of variables.
 
 use std::collections::HashMap;
 
@@ -6,16 +6,16 @@ use super::fill::Filling;
 use super::joined::Joined;
 use super::value::{Dockerfile, Instruction, Keyword, Span, Stage, Word};
 
-/// Bytes that a text may have after variables are filled in, and all bases of a file together: as much as a
-/// Dockerfile may have. Variables of variables would grow without end.
+/// Maximum bytes of a text after expansion, and of all base images of a file together: as large as a Dockerfile may be.
+/// Nested variables could otherwise grow without bound.
 const MOST_FILLED: usize = 1 << 20;
 
-/// Bytes of a base image's name: far more than a registry takes.
+/// Maximum bytes of a base image's name: far more than a registry accepts.
 const MOST_REFERENCE: usize = 4096;
 
 impl Dockerfile {
-    /// Line and column of an offset, both counted from 1; columns in characters. The mark U+FEFF before all
-    /// else is not counted.
+    /// Line and column of an offset, both counted from 1; columns in characters. A leading byte order mark is not
+    /// counted.
     pub fn position(&self, offset: usize) -> (u32, u32) {
         let offset = offset.min(self.text.len());
         let line = self.lines.partition_point(|start| *start <= offset).max(1);
@@ -63,7 +63,7 @@ impl Dockerfile {
         stages
     }
 
-    /// Takes down the values of an `ARG` before the first `FROM`.
+    /// Records the values of an `ARG` before the first `FROM`.
     fn defaults(&self, instruction: &Instruction, known: &mut HashMap<String, String>, room: &mut usize) {
         for word in &instruction.words {
             let Some((name, _)) = word.text.split_once('=') else { continue };
@@ -73,7 +73,7 @@ impl Dockerfile {
         }
     }
 
-    /// What is written at a place, filled in and without quotes.
+    /// The text of a span with variables expanded and quotes removed.
     fn filled(&self, span: &Span, value: &dyn Fn(&str) -> Option<String>, room: &mut usize) -> String {
         let (joined, _) = Joined::lines(&self.text, span.clone(), self.escape);
         let filled = self.fill(joined.text(), value, true, MOST_REFERENCE.min(*room));
@@ -85,15 +85,14 @@ impl Dockerfile {
         Filling { escape: self.escape, quotes, most, value }.fill(text)
     }
 
-    /// A text with `$NAME`, `${NAME}`, `${NAME:-other}` and `${NAME:+other}` filled in; what `value` does not
-    /// know stands as it is written. Quotes are left alone; an escaped dollar sign is one.
+    /// Expands `$NAME`, `${NAME}`, `${NAME:-other}` and `${NAME:+other}` in a text; a variable without a `value`
+    /// remains as written. Quotes remain; an escaped dollar sign is literal.
     pub fn expand(&self, text: &str, value: &dyn Fn(&str) -> Option<String>) -> String {
         self.fill(text, value, false, MOST_FILLED)
     }
 
-    /// What a word says, with variables filled in as [`Dockerfile::expand`] does, but as it is written: what
-    /// stands in single quotes or is escaped is no variable. For words that were read from this file, except
-    /// those of the JSON form.
+    /// Expands the variables of a word as [`Dockerfile::expand`] does, but by the word's source: text in single quotes
+    /// and escaped dollar signs are literal. For words parsed from this file, except those of the JSON form.
     pub fn expand_word(&self, word: &Word, value: &dyn Fn(&str) -> Option<String>) -> String {
         let (joined, _) = Joined::lines(&self.text, word.span.clone(), self.escape);
         self.fill(joined.text(), value, true, MOST_FILLED)

@@ -1,11 +1,11 @@
-//! What is wrong, before its line is counted.
+//! Syntax faults, before their line number is known.
 
 use crate::base::text::{elide_end, printable};
 
-/// Characters of the file that a message quotes.
+/// Maximum characters of the file in a message.
 const QUOTED: usize = 40;
 
-/// A fault and its place in the text.
+/// A fault and its location in the text.
 #[derive(Debug)]
 pub(super) struct Fault {
     pub(super) at: usize,
@@ -18,7 +18,7 @@ impl Fault {
     }
 }
 
-/// A part of the file as a message shows it: escaped and short.
+/// A part of the file as shown in messages: escaped and shortened.
 pub(super) fn quoted(text: &str) -> String {
     let short: String = text.chars().take(QUOTED + 1).collect();
     format!("\"{}\"", elide_end(&printable(&short), QUOTED))

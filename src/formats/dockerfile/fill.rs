@@ -1,54 +1,52 @@
-//! Variables filled in.
+//! Expansion of variables.
 
-/// How a text is read.
+/// Options of an expansion.
 pub(super) struct Filling<'a> {
     pub(super) escape: char,
-    /// Whether quotes are taken away, with the escapes that they know. Nothing is filled in between single
-    /// ones.
+    /// Whether quotes and the escapes in them are removed. Nothing is expanded inside single quotes.
     pub(super) quotes: bool,
-    /// Bytes that the text may have with its variables; one that would make it longer stands as it is
-    /// written.
+    /// Maximum bytes of the expanded text; a variable whose value would exceed it remains as written.
     pub(super) most: usize,
     pub(super) value: &'a dyn Fn(&str) -> Option<String>,
 }
 
-/// A `${NAME` with a modifier, up to its brace.
+/// An open `${NAME` with a modifier.
 struct Frame {
-    /// Where it starts in the text.
+    /// Its offset in the input.
     from: usize,
-    /// Where it starts in what is written.
+    /// Its offset in the output.
     out: usize,
     then: Then,
-    /// Whether it stands in double quotes.
+    /// Whether it is in double quotes.
     quoted: bool,
 }
 
-/// What a frame becomes.
+/// Result of a frame.
 enum Then {
-    /// What is inside, filled in.
+    /// The expanded text inside it.
     Inside,
     Nothing,
     Text(String),
-    /// It stands as it is written.
+    /// The frame as written.
     Written,
 }
 
-/// What a dollar sign begins.
+/// The variable that a dollar sign begins.
 enum Variable<'a> {
-    /// It is a dollar sign.
+    /// None: a literal dollar sign.
     None,
     Simple(&'a str),
-    /// `${NAME:-`: whether there is a colon, and the sign.
+    /// `${NAME:-`: the name, whether there is a colon, and the modifier.
     Modified(&'a str, bool, char),
 }
 
 impl Filling<'_> {
-    /// The text with `$NAME` and `${NAME}`, `${NAME:-other}`, `${NAME:+other}` and their forms without a
-    /// colon filled in. What cannot be known stands as it is written. One pass, and no recursion.
+    /// Expands `$NAME`, `${NAME}`, `${NAME:-other}`, `${NAME:+other}` and their forms without a colon. Unknown
+    /// variables remain as written. One pass, without recursion.
     pub(super) fn fill(&self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         let mut frames: Vec<Frame> = Vec::new();
-        // How many frames do not show what is inside.
+        // Number of open frames whose content is not shown.
         let mut silent = 0_usize;
         let mut quoted = false;
         let mut at = 0;
@@ -130,7 +128,7 @@ impl Filling<'_> {
         out
     }
 
-    /// Whether the escape character means the character after it.
+    /// Whether the escape character escapes the character after it.
     fn escapes(&self, next: char, quoted: bool) -> bool {
         match (self.quotes, quoted) {
             (false, _) => next == '$',
@@ -139,7 +137,7 @@ impl Filling<'_> {
         }
     }
 
-    /// A value that still has room.
+    /// The value of a variable, unless it exceeds the limit.
     fn value(&self, name: &str, written: usize) -> Option<String> {
         (self.value)(name).filter(|value| value.len() <= self.most.saturating_sub(written))
     }
@@ -155,7 +153,7 @@ impl Filling<'_> {
     }
 }
 
-/// What a text that begins with a dollar sign begins with, and its length.
+/// The variable at the start of a text that begins with a dollar sign, and its length.
 fn variable(text: &str) -> (Variable<'_>, usize) {
     let none = (Variable::None, 1);
     let rest = text.get(1..).unwrap_or_default();
@@ -183,8 +181,7 @@ fn variable(text: &str) -> (Variable<'_>, usize) {
     }
 }
 
-/// The name at the beginning of a text: digits, a sign that is a parameter of its own, or letters, digits and
-/// `_`.
+/// The variable name at the start of a text: digits, a special parameter, or letters, digits and `_`.
 fn name(text: &str) -> &str {
     let end = match text.chars().next() {
         Some('0'..='9') => text.find(|c: char| !c.is_ascii_digit()),

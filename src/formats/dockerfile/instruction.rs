@@ -5,7 +5,7 @@ use super::joined::{Joined, is_space, line_at};
 use super::value::{Flag, Form, Heredoc, Instruction, Keyword, Span};
 use super::word::{first, flags, split, trimmed, unquoted, words};
 
-/// Reads the instruction that starts with the line at `at`. Its line numbers are left for the caller.
+/// Reads the instruction that starts with the line at `at`. The caller sets its line numbers.
 pub(super) fn read(text: &str, at: usize, escape: char) -> Result<Instruction, Fault> {
     let (joined, end) = Joined::lines(text, at..text.len(), escape);
     let line = trimmed(joined.text(), &(0..joined.text().len()));
@@ -41,19 +41,19 @@ pub(super) fn read(text: &str, at: usize, escape: char) -> Result<Instruction, F
     Ok(instruction)
 }
 
-/// A keyword, flags and what follows, as places in the joined text.
+/// Keyword, flags and arguments, as spans of the joined text.
 struct Head {
     keyword: Keyword,
     name: Span,
     flags: Vec<Flag>,
     /// The arguments.
     rest: Span,
-    /// What follows the keyword: flags and arguments.
+    /// The text after the keyword: flags and arguments.
     line: Span,
 }
 
 impl Head {
-    /// The empty place behind the keyword or the last flag.
+    /// The empty span after the keyword or the last flag.
     fn end(&self, joined: &Joined) -> Span {
         let end = self.flags.last().map_or_else(|| joined.span(&self.name).end, |flag| flag.span.end);
         end..end
@@ -77,7 +77,7 @@ fn head(joined: &Joined, line: &Span, at: usize) -> Result<Head, Fault> {
     Ok(Head { keyword, name, flags, rest, line: after })
 }
 
-/// What an `ONBUILD` keeps for later.
+/// The instruction inside an `ONBUILD`.
 fn trigger(joined: &Joined, onbuild: &Head, at: usize) -> Result<Head, Fault> {
     if let Some(flag) = onbuild.flags.first() {
         return Err(Fault::new(flag.span.start, "ONBUILD takes no flags"));
@@ -90,7 +90,7 @@ fn trigger(joined: &Joined, onbuild: &Head, at: usize) -> Result<Head, Fault> {
     Ok(trigger)
 }
 
-/// Reads the heredocs that the line opens, and moves the instruction's end behind them.
+/// Reads the heredocs of the line, and extends the instruction to their end.
 fn heredocs(text: &str, joined: &Joined, line: &Span, instruction: &mut Instruction) -> Result<(), Fault> {
     if !joined.text().contains("<<") {
         return Ok(());
@@ -118,14 +118,14 @@ fn heredocs(text: &str, joined: &Joined, line: &Span, instruction: &mut Instruct
     Ok(())
 }
 
-/// The words of a line that open heredocs, as `BuildKit` sees them: a word of digits, `<<`, a dash or none,
-/// white space and a name without `<`. A quote that does not end means that there are none.
+/// The words that open heredocs, as in BuildKit: optional digits, `<<`, an optional dash, white space and a name
+/// without `<`. A line with an unclosed quote has none.
 fn openings(joined: &Joined, line: &Span) -> Vec<(Span, Heredoc)> {
     let Some(words) = lexed(joined.text(), line) else { return Vec::new() };
     words.into_iter().filter_map(|span| Some((span.clone(), opening(joined.slice(&span))?))).collect()
 }
 
-/// The heredoc that a word opens, when it is one.
+/// The heredoc that a word opens, if any.
 pub(super) fn opening(word: &str) -> Option<Heredoc> {
     let rest = word.trim_start_matches(|c: char| c.is_ascii_digit()).strip_prefix("<<")?;
     let (strips_tabs, rest) = rest.strip_prefix('-').map_or((false, rest), |rest| (true, rest));
@@ -152,7 +152,7 @@ fn has_quotes(word: &str) -> bool {
     false
 }
 
-/// The words of a line; `<<` and white space behind it belong to the word that follows.
+/// The words of a line; `<<` and white space after it belong to the next word.
 fn lexed(text: &str, line: &Span) -> Option<Vec<Span>> {
     let words = split(text, line, '\\', char::is_whitespace);
     if words.last().is_some_and(|last| !is_closed(text.get(last.clone()).unwrap_or_default())) {
@@ -176,7 +176,7 @@ fn joins(text: &str, word: &Span, next: &Span) -> bool {
         && bare.strip_suffix("<<").is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Whether all quotes of a word end.
+/// Whether all quotes of a word are closed.
 fn is_closed(word: &str) -> bool {
     let mut quote = None;
     let mut characters = word.chars();

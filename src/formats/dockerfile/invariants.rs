@@ -1,16 +1,16 @@
-//! What holds of every Dockerfile that was read.
+//! Invariants of every parsed Dockerfile.
 
 use super::shell::commands;
 use super::value::{Dockerfile, Form, Instruction, Keyword, PieceKind, Span};
 use super::{parse, word};
 
-/// Instructions whose commands are looked at: each of them is a pass over its text.
+/// Maximum instructions whose commands are checked: each takes a pass over its text.
 const COMMANDS: usize = 2000;
 
-/// What fuzzing runs: reads any bytes, and holds what was read to its own promises.
+/// Body of a fuzz target: parses any bytes, and checks the invariants of the result.
 ///
 /// # Panics
-/// When a promise is broken.
+/// An invariant is violated.
 pub fn fuzz_dockerfile(bytes: &[u8]) {
     let file = match parse(bytes) {
         Ok(file) => file,
@@ -39,7 +39,7 @@ pub fn fuzz_dockerfile(bytes: &[u8]) {
     assert!(again.is_ok_and(|again| again.instructions == file.instructions && again.pieces == file.pieces));
 }
 
-/// Pieces follow each other without a gap, and name all instructions.
+/// Pieces are contiguous, and contain all instructions.
 fn tiles(file: &Dockerfile) {
     let mut at = 0;
     let mut instructions = 0;
@@ -65,7 +65,7 @@ fn inside(file: &Dockerfile, span: &Span, outer: &Span) {
     assert!(file.text().get(span.clone()).is_some(), "{span:?} cuts a character");
 }
 
-/// Parts of an instruction lie in it, one after the other.
+/// Parts of an instruction are inside it and in order.
 fn places(file: &Dockerfile, instruction: &Instruction) {
     let all = &instruction.span;
     inside(file, &instruction.keyword_span, all);

@@ -1,4 +1,4 @@
-//! Continuation lines made one, with the way back to where each part is written.
+//! Continuation lines joined into one text, with the source location of each part.
 
 use super::value::Span;
 
@@ -7,8 +7,8 @@ pub(super) const fn is_space(character: char) -> bool {
     matches!(character, ' ' | '\t' | '\r' | '\x0b' | '\x0c')
 }
 
-/// The line that starts at `at`: where its content ends, and where the next line starts. Only `\n` ends a
-/// line, and carriage returns before it belong to the end.
+/// The line that starts at `at`: the end of its content, and the start of the next line. Only `\n` ends a line;
+/// carriage returns before it belong to the line end.
 pub(super) fn line_at(text: &str, at: usize) -> (usize, usize) {
     let rest = text.get(at..).unwrap_or_default();
     let next = memchr::memchr(b'\n', rest.as_bytes()).map_or(rest.len(), |found| found + 1);
@@ -16,14 +16,14 @@ pub(super) fn line_at(text: &str, at: usize) -> (usize, usize) {
     (at + content.len(), at + next)
 }
 
-/// How much of a line there is before its escape character when the next line continues it. Two escape
-/// characters are no continuation.
+/// Length of a line before its escape character if the next line continues it. Two escape characters are not a
+/// continuation.
 fn continued(line: &str, escape: char) -> Option<usize> {
     let cut = line.trim_end_matches([' ', '\t']).strip_suffix(escape)?;
     (!cut.ends_with(escape)).then_some(cut.len())
 }
 
-/// A text of pieces from elsewhere.
+/// A text joined from parts of the source.
 #[derive(Debug, Default)]
 pub(super) struct Joined {
     text: String,
@@ -32,16 +32,15 @@ pub(super) struct Joined {
 
 #[derive(Debug)]
 struct Part {
-    /// In the joined text.
+    /// Offset in the joined text.
     at: usize,
-    /// Where it is written. As long as the part, or longer when it is an escape.
+    /// Span in the source. As long as the part, or longer for an escape.
     source: Span,
 }
 
 impl Joined {
-    /// The lines from `span.start` on, up to the first that is not continued or to `span.end`: comments and
-    /// empty lines between them are left out. Gives the end of the last line that was read, its line end
-    /// included.
+    /// The lines from `span.start` to the first without continuation, or to `span.end`; comments and empty lines
+    /// between them are left out. Also returns the end of the last line read, its line end included.
     pub(super) fn lines(text: &str, span: Span, escape: char) -> (Self, usize) {
         let mut joined = Self::default();
         let text = text.get(..span.end).unwrap_or(text);
@@ -64,14 +63,14 @@ impl Joined {
         }
     }
 
-    /// A part of a text as it is.
+    /// A part of a text, unchanged.
     pub(super) fn plain(text: &str, span: &Span) -> Self {
         let mut joined = Self::default();
         joined.push(text.get(span.clone()).unwrap_or_default(), span.start);
         joined
     }
 
-    /// Adds a part that is written as it reads.
+    /// Adds a part that equals its source.
     pub(super) fn push(&mut self, text: &str, source: usize) {
         let span = source..source + text.len();
         match self.parts.last_mut() {
@@ -84,7 +83,7 @@ impl Joined {
         }
     }
 
-    /// Adds a part that is written in another way.
+    /// Adds a part that differs from its source.
     pub(super) fn push_escaped(&mut self, text: &str, source: Span) {
         self.parts.push(Part { at: self.text.len(), source });
         self.text.push_str(text);
@@ -98,13 +97,13 @@ impl Joined {
         self.text.get(span.clone()).unwrap_or_default()
     }
 
-    /// Where the character at a place of the joined text is written.
+    /// Source offset of a character of the joined text.
     pub(super) fn source(&self, at: usize) -> usize {
         let Some(part) = self.part(at) else { return 0 };
         (part.source.start + (at - part.at)).min(part.source.end)
     }
 
-    /// Where a part of the joined text is written, from its first character to its last.
+    /// Source span of a part of the joined text.
     pub(super) fn span(&self, span: &Span) -> Span {
         let start = self.source(span.start);
         let Some(last) = span.end.checked_sub(1).filter(|last| *last >= span.start) else {

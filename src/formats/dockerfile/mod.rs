@@ -1,9 +1,9 @@
-//! Dockerfiles, read without loss: every byte of the text belongs to one piece, and every word that may be
-//! edited says where it stands.
+//! Lossless Dockerfile parser: every byte of the text belongs to one piece, and every word that may be edited has its
+//! span.
 //!
-//! The grammar is that of `BuildKit` (docs.docker.com/reference/dockerfile): parser directives, continuation
-//! lines with comments between them, heredocs, flags, JSON and shell forms. Nothing is ever executed, and
-//! variables are expanded only where a caller asks for it.
+//! The grammar is that of BuildKit (docs.docker.com/reference/dockerfile): parser directives, continuation lines with
+//! comments between them, heredocs, flags, JSON and shell forms. Nothing is ever executed, and variables are expanded
+//! only on request.
 
 mod check;
 mod directive;

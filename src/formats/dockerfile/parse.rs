@@ -9,10 +9,10 @@ use super::{directive, instruction};
 /// U+FEFF.
 const MARK: &str = "\u{feff}";
 
-/// Reads a Dockerfile. Time and memory grow with its length; the caller bounds it.
+/// Parses a Dockerfile. Time and memory grow with its length, which the caller limits.
 ///
 /// # Errors
-/// The first place that is wrong.
+/// The first syntax error.
 pub fn parse(bytes: &[u8]) -> Result<Dockerfile, SyntaxError> {
     let (text, broken) = match str::from_utf8(bytes) {
         Ok(text) => (text, None),
@@ -53,7 +53,7 @@ fn read(text: &str, mark: usize, file: &mut Dockerfile) -> Result<(), Fault> {
     if mark > 0 {
         file.pieces.push(Piece { kind: PieceKind::ByteOrderMark, span: 0..mark });
     }
-    // Directives stand before anything else, empty lines and comments included.
+    // Directives precede everything else, also empty lines and comments.
     let mut top = true;
     let mut has_stage = false;
     let mut at = mark;

@@ -1,4 +1,4 @@
-//! What a `RUN` starts: the commands of its shell text, with the places of their words.
+//! Commands started by a `RUN`: the commands of its shell text, with the spans of their words.
 
 mod grammar;
 mod lex;
@@ -8,10 +8,10 @@ use super::instruction::opening;
 use super::joined::Joined;
 use super::value::{Dockerfile, Form, Instruction, Keyword, ShellKind, Span, Word};
 
-/// How a command follows the one before it.
+/// Operator between a command and the one before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Joiner {
-    /// It is the first.
+    /// None: it is the first.
     First,
     /// `&&`.
     And,
@@ -26,30 +26,30 @@ pub enum Joiner {
 /// A command of a shell text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShellCommand {
-    /// Its words without redirections: quotes and escapes are taken away, variables stand as they are
-    /// written. Assignments before the command (`DEBIAN_FRONTEND=noninteractive apt-get`) are words too.
+    /// Its words without redirections; quotes and escapes removed, variables as written. Assignments before the command
+    /// (`DEBIAN_FRONTEND=noninteractive apt-get`) are words too.
     pub words: Vec<Word>,
     /// From its first word to its last, redirections included.
     pub span: Span,
-    /// How it follows the one before it.
+    /// Operator between it and the command before it.
     pub joiner: Joiner,
-    /// From the end of the command before it to its first word: joiner, white space, continuation.
+    /// From the end of the previous command to its first word: operator, white space, continuation.
     pub before: Span,
-    /// Whether it stands alone: not in a subshell, a loop, a condition, a function or a substitution, and
-    /// every word was understood. Only such commands may be edited.
+    /// Whether it is top-level (not in a subshell, loop, condition, function or substitution) and every word was
+    /// parsed. Only such commands may be edited.
     pub plain: bool,
-    /// Files that its output is redirected to.
+    /// Files to which its output is redirected.
     pub writes: Vec<String>,
 }
 
-/// The commands of an instruction: of a `RUN` in shell form its text and its heredoc that a shell reads, of one
-/// in exec form the one command, or those in the text of `sh -c` in its place. Nothing for other instructions,
-/// for a heredoc with `#!` and another interpreter, and when `SHELL` names no shell of the POSIX kind. Commands
-/// in `$(...)` are given too, sorted by their place: their spans lie in that of the command around.
+/// The commands of an instruction. For a `RUN` in shell form: those of its text and of the heredoc read by a shell. In
+/// exec form: the one command, or those of the script of `sh -c` instead. None for other instructions, for a heredoc
+/// with `#!` and another interpreter, and if `SHELL` is not a POSIX shell. Commands in `$(...)` are included, sorted by
+/// position: their spans are inside that of the outer command.
 ///
-/// Nothing is plain when a part of the text was not understood. Nothing in exec form is: what is put there must
-/// be written as JSON. Nothing in a heredoc that another command reads is (`bash <<EOF`). A text has at most
-/// 20,000 commands; one with more is cut there, and not understood.
+/// No command is plain if part of the text was not parsed, in exec form (replacements would have to be JSON), or in a
+/// heredoc read by another command (`bash <<EOF`). A text has at most 20,000 commands; a longer one is truncated and
+/// counts as not parsed.
 pub fn commands(file: &Dockerfile, instruction: usize) -> Vec<ShellCommand> {
     let Some(run) = file.instructions.get(instruction).filter(|run| run.keyword == Keyword::Run) else {
         return Vec::new();
@@ -73,7 +73,7 @@ pub fn commands(file: &Dockerfile, instruction: usize) -> Vec<ShellCommand> {
         }
         heredocs => {
             let read = grammar::read(&joined, false);
-            // The shell must see the heredocs that `BuildKit` sees.
+            // Both parsers must find the same heredocs.
             let same = read.heredocs.iter().eq(heredocs.iter().map(|heredoc| &heredoc.name));
             let mut commands = read.commands;
             if let [heredoc] = heredocs
@@ -92,14 +92,13 @@ pub fn commands(file: &Dockerfile, instruction: usize) -> Vec<ShellCommand> {
     commands
 }
 
-/// Whether a command is a shell that reads commands from its input: `bash -e <<EOF`.
+/// Whether a command is a shell that reads its commands from standard input: `bash -e <<EOF`.
 fn reads_input(command: &ShellCommand) -> bool {
     let mut words = command.words.iter();
     words.next().is_some_and(|word| is_shell(&word.text)) && words.all(|word| word.text.starts_with('-'))
 }
 
-/// Whether the lines of a heredoc are for a shell: `BuildKit` runs them as a program of their own when they
-/// begin with `#!`.
+/// Whether a shell runs the lines of a heredoc: BuildKit runs them with another interpreter if they begin with `#!`.
 fn reads_shell(body: &str) -> bool {
     let Some(line) = body.strip_prefix("#!") else { return true };
     let mut words = line.lines().next().unwrap_or_default().split_whitespace();
@@ -133,7 +132,7 @@ fn exec(file: &Dockerfile, run: &Instruction) -> Vec<ShellCommand> {
     }]
 }
 
-/// The text that `sh -c` runs.
+/// The script of `sh -c`.
 fn script(words: &[Word]) -> Option<&Word> {
     let (program, rest) = words.split_first()?;
     let mut rest = rest.iter();
@@ -153,7 +152,7 @@ fn script(words: &[Word]) -> Option<&Word> {
     None
 }
 
-/// What a string of JSON says, with the places of its characters.
+/// The value of a JSON string, with the source span of each character.
 fn decoded(file: &Dockerfile, span: &Span) -> Joined {
     let (written, _) = Joined::lines(&file.text, span.clone(), file.escape);
     let text = written.text();
@@ -176,7 +175,7 @@ fn decoded(file: &Dockerfile, span: &Span) -> Joined {
     joined
 }
 
-/// Bytes of an escape of JSON behind its backslash; of both halves of a character that is written in two.
+/// Length of a JSON escape after its backslash; of both halves for a surrogate pair.
 fn escape_length(rest: &str) -> usize {
     let surrogate = rest.get(..3).is_some_and(|start| {
         start.starts_with("ud") && start.ends_with(['8', '9', 'a', 'b', 'A', 'B'])
@@ -190,17 +189,16 @@ fn escape_length(rest: &str) -> usize {
     }
 }
 
-/// Shells of the POSIX kind, by their file name.
+/// POSIX shells, by file name.
 const SHELLS: [&str; 7] = ["sh", "bash", "dash", "ash", "zsh", "ksh", "busybox"];
 
-/// Whether a program is a shell that this room can read, by its path.
+/// Whether a program is a shell that this module can parse, by its path.
 fn is_shell(program: &str) -> bool {
     SHELLS.contains(&program.rsplit('/').next().unwrap_or(program))
 }
 
 impl Dockerfile {
-    /// What reads the shell texts of each instruction: what `SHELL` said last in its stage, or in the stage
-    /// that it starts from.
+    /// The shell of each instruction: from the last `SHELL` in its stage, or in the stage it is based on.
     pub(super) fn shell_kinds(&self) -> Vec<ShellKind> {
         let stages = self.stages();
         let mut kinds = vec![ShellKind::Unknown; self.instructions.len()];
@@ -215,7 +213,7 @@ impl Dockerfile {
             for number in stage.body.clone() {
                 let Some(instruction) = self.instructions.get(number) else { continue };
                 if instruction.keyword == Keyword::Shell && instruction.form == Form::Exec {
-                    // It may be started by another program: `conda run -n x bash -c`.
+                    // Another program may start it: `conda run -n x bash -c`.
                     let shell = instruction.words.iter().any(|word| is_shell(&word.text));
                     kind = if shell { ShellKind::Posix } else { ShellKind::Foreign };
                 }

@@ -1,11 +1,11 @@
-//! What a Dockerfile holds. All places are byte offsets into its text.
+//! A parsed Dockerfile. All positions are byte offsets in its text.
 
 use std::ops::Range;
 
-/// A part of the text: byte offsets, the end not included.
+/// A part of the text: byte offsets, end exclusive.
 pub type Span = Range<usize>;
 
-/// Why a text is no Dockerfile.
+/// Why a text is not a Dockerfile.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {what}")]
 pub struct SyntaxError {
@@ -13,36 +13,36 @@ pub struct SyntaxError {
     pub line: u32,
     /// Column in characters, counted from 1.
     pub column: u32,
-    /// What is wrong there; what it quotes of the text is escaped and short.
+    /// The error; quoted text is escaped and shortened.
     pub what: String,
 }
 
-/// A Dockerfile: its text, and what stands where.
+/// A Dockerfile: its text and the spans of its parts.
 #[derive(Clone, Debug)]
 pub struct Dockerfile {
     pub(super) text: String,
-    /// Where lines start.
+    /// Start offsets of lines.
     pub(super) lines: Vec<usize>,
-    /// By instruction, what its shell texts are read by.
+    /// The shell of each instruction.
     pub(super) shells: Vec<ShellKind>,
     /// The escape character: a backslash, or a backtick by directive.
     pub escape: char,
-    /// Parser directives, in order.
+    /// Parser directives in order.
     pub directives: Vec<Directive>,
-    /// Parts that follow each other without a gap from the first byte to the last.
+    /// Contiguous parts from the first byte to the last.
     pub pieces: Vec<Piece>,
-    /// Instructions, in order.
+    /// Instructions in order.
     pub instructions: Vec<Instruction>,
 }
 
-/// What reads a shell text.
+/// Syntax of a shell text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ShellKind {
-    /// A shell of the POSIX kind.
+    /// A POSIX shell.
     Posix,
-    /// Perhaps one of another kind: the base may be Windows.
+    /// Possibly another shell: the base may be Windows.
     Unknown,
-    /// One of another kind.
+    /// Another shell.
     Foreign,
 }
 
@@ -53,7 +53,7 @@ pub struct Directive {
     pub name: String,
     /// Its value.
     pub value: String,
-    /// The whole line, its end included.
+    /// The whole line, its line end included.
     pub span: Span,
 }
 
@@ -62,36 +62,36 @@ pub struct Directive {
 pub struct Piece {
     /// What it is.
     pub kind: PieceKind,
-    /// Where it stands; with the line's end.
+    /// Its span, line end included.
     pub span: Span,
 }
 
-/// What a part of the text is.
+/// Kind of a part of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PieceKind {
-    /// U+FEFF before all else.
+    /// A leading byte order mark (U+FEFF).
     ByteOrderMark,
     /// A parser directive.
     Directive,
-    /// A line that is a comment, outside instructions.
+    /// A comment line outside instructions.
     Comment,
-    /// A line of white space, outside instructions.
+    /// A blank line outside instructions.
     Blank,
-    /// An instruction, by its place in [`Dockerfile::instructions`]: all its lines, comments between
-    /// continuation lines and heredocs included.
+    /// An instruction, by its index in [`Dockerfile::instructions`]: all its lines, heredocs and comments between
+    /// continuation lines included.
     Instruction(usize),
 }
 
 macro_rules! keywords {
     ($($variant:ident = $name:literal,)*) => {
-        /// The first word of an instruction.
+        /// An instruction keyword.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Keyword {
             $(#[doc = concat!("`", $name, "`.")] $variant,)*
         }
 
         impl Keyword {
-            /// All of them.
+            /// All keywords.
             pub const ALL: &[Self] = &[$(Self::$variant,)*];
 
             /// The keyword in upper case.
@@ -99,7 +99,7 @@ macro_rules! keywords {
                 match self { $(Self::$variant => $name,)* }
             }
 
-            /// The keyword, written in any case.
+            /// The keyword of a word in any case; `None` if there is none.
             pub fn named(word: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|keyword| keyword.as_str().eq_ignore_ascii_case(word))
             }
@@ -131,89 +131,88 @@ keywords! {
 /// One instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Instruction {
-    /// Its first word.
+    /// Keyword.
     pub keyword: Keyword,
-    /// All of it, from the first byte of its first line to the end of its last line, heredocs included.
+    /// The whole instruction, from the first byte of its first line to the end of its last line, heredocs included.
     pub span: Span,
-    /// Its first word.
+    /// Span of the keyword.
     pub keyword_span: Span,
-    /// `--name=value` before the arguments; of `ONBUILD` those of what follows.
+    /// `--name=value` before the arguments; for `ONBUILD` those of the inner instruction.
     pub flags: Vec<Flag>,
-    /// From the first argument to the last byte of the last line that is no white space, without heredocs.
-    /// Empty, at the end of what comes before, when there are none.
+    /// From the first argument to the last byte that is not white space, without heredocs. Empty, after the preceding
+    /// part, if there are none.
     pub arguments: Span,
-    /// The words of the arguments: of the JSON form its strings; else parted by white space outside quotes,
-    /// with continuation lines joined and comments between them left out. `ENV A b c` of the old form keeps
-    /// `b c` as one word, `LABEL` alike; `WORKDIR`, `USER`, `STOPSIGNAL` and `MAINTAINER` have one word only.
-    /// Of `ONBUILD` the first word is the keyword that follows.
+    /// The words of the arguments: in JSON form its strings, otherwise separated by white space outside quotes,
+    /// continuation lines joined and comments between them left out. `ENV A b c` in the old form has `b c` as one word,
+    /// as has `LABEL`; `WORKDIR`, `USER`, `STOPSIGNAL` and `MAINTAINER` have one word. For `ONBUILD` the first word is
+    /// the inner keyword.
     pub words: Vec<Word>,
-    /// How the arguments are written.
+    /// Form of the arguments.
     pub form: Form,
-    /// Heredocs, in the order in which they are opened.
+    /// Heredocs in order.
     pub heredocs: Vec<Heredoc>,
-    /// Of `ONBUILD`: the keyword that follows.
+    /// For `ONBUILD`: the inner keyword.
     pub trigger: Option<Keyword>,
-    /// The first line, counted from 1.
+    /// First line, counted from 1.
     pub line: u32,
-    /// The last line, counted from 1.
+    /// Last line, counted from 1.
     pub last_line: u32,
 }
 
-/// How arguments are written.
+/// Form of arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// As a JSON array of strings.
+    /// A JSON array of strings.
     Exec,
-    /// As words.
+    /// Words.
     Shell,
 }
 
 /// `--name=value` or `--name`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flag {
-    /// Without the dashes.
+    /// Name without the dashes.
     pub name: String,
-    /// What follows the equals sign.
+    /// Text after the equals sign.
     pub value: Option<String>,
-    /// All of it.
+    /// Its span.
     pub span: Span,
 }
 
-/// A word with quotes and escapes taken away, variables as they are written.
+/// A word; quotes and escapes removed, variables as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Word {
-    /// What it says.
+    /// Its text.
     pub text: String,
-    /// Where it is written, quotes included; it may reach over continuation lines.
+    /// Its span, quotes included; may extend over continuation lines.
     pub span: Span,
 }
 
 /// `<<NAME` and the lines up to `NAME`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Heredoc {
-    /// The word that ends it.
+    /// The delimiter.
     pub name: String,
-    /// Whether variables in it are expanded: the word is not quoted.
+    /// Whether variables in it are expanded: the delimiter is not quoted.
     pub expands: bool,
-    /// Whether tabs at the beginning of lines are taken away (`<<-`).
+    /// Whether leading tabs are removed (`<<-`).
     pub strips_tabs: bool,
-    /// Its lines, without the one that ends it.
+    /// Its lines, without the closing delimiter.
     pub body: Span,
 }
 
-/// A stage: a `FROM` and what follows it.
+/// A stage: a `FROM` and the instructions after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stage {
-    /// The `FROM`, in [`Dockerfile::instructions`].
+    /// Index of the `FROM` in [`Dockerfile::instructions`].
     pub from: usize,
-    /// The instructions after it.
+    /// Indexes of the instructions after it.
     pub body: Range<usize>,
     /// Its name, lower case.
     pub name: Option<String>,
-    /// What it starts from, with the defaults of `ARG`s before the first `FROM` filled in; variables without
-    /// a default stand as they are written.
+    /// Base image or stage, with the defaults of global `ARG`s expanded; variables without a default remain as written.
     pub base: String,
-    /// The earlier stage that it starts from, by its place in the list of stages.
+    /// Index of the earlier stage it is based on, if any.
     pub parent: Option<usize>,
     /// The value of `--platform`.
     pub platform: Option<String>,
@@ -225,12 +224,12 @@ impl Dockerfile {
         &self.text
     }
 
-    /// A part of the text; empty for a span that is none.
+    /// A part of the text; empty for an invalid span.
     pub fn slice(&self, span: &Span) -> &str {
         self.text.get(span.clone()).unwrap_or_default()
     }
 
-    /// How lines end: as the first line does, `\n` when there is only one.
+    /// Line end of the file: that of the first line, `\n` if there is only one.
     pub fn line_end(&self) -> &'static str {
         match self.text.find('\n') {
             Some(at) if at > 0 && self.text.as_bytes()[at - 1] == b'\r' => "\r\n",

@@ -1,4 +1,4 @@
-//! Words: where they begin and end, and what they say without quotes.
+//! Words: their boundaries, and their text without quotes.
 
 use super::fault::{Fault, quoted};
 use super::joined::{Joined, is_space};
@@ -53,8 +53,7 @@ pub(super) fn words(
     })
 }
 
-/// `ENV` and `LABEL`: `NAME=VALUE` any number of times, or of the old form one name and the rest as its
-/// value.
+/// `ENV` and `LABEL`: `NAME=VALUE` pairs, or in the old form one name and the rest as its value.
 fn pairs(keyword: Keyword, joined: &Joined, arguments: &Span, escape: char) -> Result<Vec<Span>, Fault> {
     let spans = split(joined.text(), arguments, escape, char::is_whitespace);
     let Some(head) = spans.first() else { return Ok(spans) };
@@ -84,7 +83,7 @@ fn named(joined: &Joined, span: &Span) -> Result<(), Fault> {
     Ok(())
 }
 
-/// A span without the white space around it.
+/// A span without surrounding white space.
 pub(super) fn trimmed(text: &str, span: &Span) -> Span {
     let part = text.get(span.clone()).unwrap_or_default();
     let end = span.start + part.trim_end().len();
@@ -92,13 +91,13 @@ pub(super) fn trimmed(text: &str, span: &Span) -> Span {
     if start < end { start..end } else { span.start..span.start }
 }
 
-/// The beginning of a trimmed span, up to white space.
+/// The start of a trimmed span, up to the first white space.
 pub(super) fn first(joined: &Joined, span: &Span) -> Span {
     let part = joined.slice(span);
     span.start..span.start + part.find(is_space).unwrap_or(part.len())
 }
 
-/// Parts of a span between white space that is neither quoted nor escaped.
+/// Parts of a span, separated by white space that is neither quoted nor escaped.
 pub(super) fn split(text: &str, span: &Span, escape: char, space: fn(char) -> bool) -> Vec<Span> {
     let mut words = Vec::new();
     let mut start = None;
@@ -122,8 +121,8 @@ pub(super) fn split(text: &str, span: &Span, escape: char, space: fn(char) -> bo
     words
 }
 
-/// What a word says: quotes and escapes taken away. Between double quotes an escape character counts only
-/// before `"`, `$` and itself.
+/// The text of a word; quotes and escapes removed. In double quotes an escape character applies only to `"`, `$` and
+/// itself.
 pub(super) fn unquoted(word: &str, escape: char) -> String {
     if !word.contains(['\'', '"', escape]) {
         return word.to_owned();
@@ -150,8 +149,8 @@ pub(super) fn unquoted(word: &str, escape: char) -> String {
     text
 }
 
-/// The flags at the beginning of a span, and where they end. Their escape character is the backslash,
-/// whatever the directive says. A `--` alone ends them.
+/// The flags at the start of a span, and their end. Their escape character is always the backslash. A lone `--` ends
+/// them.
 pub(super) fn flags(joined: &Joined, span: &Span) -> (Vec<Flag>, usize) {
     let mut flags = Vec::new();
     let mut at = span.start;
@@ -191,10 +190,10 @@ fn head(joined: &Joined, span: &Span) -> Span {
     span.clone()
 }
 
-/// The strings of a JSON array. `None` when it is no JSON: then it is a shell text.
+/// The strings of a JSON array. `None` if it is not JSON: then it is in shell form.
 ///
 /// # Errors
-/// It is an array of JSON, but not of strings alone.
+/// A JSON array with elements other than strings.
 fn json(joined: &Joined, span: &Span) -> Result<Option<Vec<Word>>, Fault> {
     let text = joined.slice(span);
     if !text.starts_with('[') {
@@ -215,7 +214,7 @@ fn json(joined: &Joined, span: &Span) -> Result<Option<Vec<Word>>, Fault> {
     Ok(Some(words))
 }
 
-/// Behind the quote that ends the string of JSON at `start`.
+/// Offset after the closing quote of the JSON string at `start`.
 pub(super) fn literal_end(text: &str, start: usize) -> usize {
     let mut bytes = text.bytes().enumerate().skip(start + 1);
     while let Some((at, byte)) = bytes.next() {

@@ -1,36 +1,35 @@
-//! What a stream has kept of an ELF file: its head, ranges that were asked for, and strings and windows that
-//! were picked up on the way.
+//! Parts of an ELF file stored from a stream: its head, requested ranges, and candidate strings and name windows.
 
 use std::collections::BTreeMap;
 use std::io;
 
 use super::parse::Bytes;
 
-/// Ranges that are kept of one file: tables, notes, strings. Real files need a handful; a file may name some
-/// thousand strings that lie apart. Their bytes are bounded besides.
+/// Maximum ranges of one file: tables, notes, strings. Real files need a handful; a file may name some thousand
+/// separate strings. Their bytes are limited separately.
 const RANGES_MAX: usize = 16_384;
-/// Ranges asked for in one pass of the parser, before neighbours are joined.
+/// Maximum ranges requested in one parser pass, before adjacent ones are joined.
 const WANTS_MAX: usize = 16_384;
-/// Windows around names that are remembered, the last ones: section names come late in a file.
+/// Maximum windows around names; the last ones are stored, because section names come late in a file.
 const WINDOWS_MAX: usize = 2_048;
 
-/// The end of a range that is still to pass.
+/// The end of a range that is not complete yet.
 #[derive(Clone, Copy, Debug)]
 struct Ahead {
     end: u64,
-    /// Whether the parser asked for it, and may want more when it is there.
+    /// Whether the parser requested it, and may request more once it is complete.
     asked: bool,
 }
 
-/// The bytes kept so far.
+/// The bytes stored so far.
 #[derive(Debug)]
 pub(super) struct CapturedRanges {
     head: Vec<u8>,
-    /// By their start; no two overlap.
+    /// By start offset, without overlap.
     ahead: BTreeMap<u64, Ahead>,
-    /// Bytes kept from behind the head, by their offset; no two overlap or touch.
+    /// Bytes stored from after the head, by offset; ranges neither overlap nor touch.
     ranges: BTreeMap<u64, Vec<u8>>,
-    /// Start, end, and whether the parser may want more when it is there.
+    /// Start, end, and whether the parser may request more once the range is complete.
     wants: Vec<(u64, u64, bool)>,
     strings: BTreeMap<u64, Vec<u8>>,
     windows: BTreeMap<u64, Vec<u8>>,
@@ -40,7 +39,7 @@ pub(super) struct CapturedRanges {
 }
 
 impl CapturedRanges {
-    /// Nothing yet; `captured` and `strings` are the most bytes kept besides the head.
+    /// An empty store; `captured` and `strings` limit the bytes stored besides the head.
     pub(super) fn new(captured: usize, strings: usize) -> Self {
         Self {
             head: Vec::new(),
@@ -55,7 +54,7 @@ impl CapturedRanges {
         }
     }
 
-    /// Adds to the head.
+    /// Appends to the head.
     pub(super) fn extend_head(&mut self, bytes: &[u8]) {
         self.head.extend_from_slice(bytes);
     }
@@ -65,14 +64,14 @@ impl CapturedRanges {
         self.head.get(self.head.len().saturating_sub(most)..).unwrap_or(&[])
     }
 
-    /// How many bytes from `at` on are treated alike: up to where a range begins or ends.
+    /// Number of bytes from `at` up to the next start or end of a range.
     pub(super) fn run(&self, at: u64) -> u64 {
         let Some((start, ahead)) = self.ahead.first_key_value() else { return u64::MAX };
         let edge = if *start > at { *start } else { ahead.end };
         edge.saturating_sub(at).max(1)
     }
 
-    /// Keeps what was asked for of the bytes at `at`; whether a range that was asked for was completed.
+    /// Stores the requested bytes of the chunk at `at`; returns whether a requested range was completed.
     pub(super) fn pass(&mut self, at: u64, bytes: &[u8]) -> bool {
         let passed = at.saturating_add(bytes.len() as u64);
         let mut completed = false;
@@ -95,7 +94,7 @@ impl CapturedRanges {
         completed
     }
 
-    /// Adds bytes to the ranges, and joins those that then touch.
+    /// Adds bytes to the ranges, and joins ranges that then touch.
     fn store(&mut self, at: u64, bytes: &[u8]) {
         let mut joined = self.add_range(at, bytes);
         while let Some((start, end)) = joined {
@@ -105,7 +104,7 @@ impl CapturedRanges {
         }
     }
 
-    /// Adds bytes to the range before them or as one of their own: where that begins and ends now.
+    /// Adds bytes to the adjacent range or as a new one; returns the start and end of that range.
     fn add_range(&mut self, at: u64, bytes: &[u8]) -> Option<(u64, u64)> {
         let end_of = |start: u64, bytes: &[u8]| start.saturating_add(bytes.len() as u64);
         let before = self.ranges.range_mut(..=at).next_back();
@@ -122,7 +121,7 @@ impl CapturedRanges {
         Some((at, end_of(at, bytes)))
     }
 
-    /// Starts to keep what was wanted, as far as it lies behind `position`, where the stream is.
+    /// Starts to store the requested ranges, as far as they are after `position` in the stream.
     pub(super) fn settle(&mut self, position: u64) {
         let mut wants = std::mem::take(&mut self.wants);
         wants.sort_unstable();
@@ -139,7 +138,7 @@ impl CapturedRanges {
             if end <= position || known.is_some_and(|(_, known)| end <= known.end) {
                 continue;
             }
-            // What begins in the head goes on from there when the stream is at its end.
+            // A range that begins in the head continues from there if the stream is at the head's end.
             let at = if at < position && position != head { position } else { at };
             let seed = usize::try_from(at).ok().and_then(|start| self.head.get(start..));
             let seed = seed.unwrap_or(&[]).to_vec();
@@ -147,7 +146,7 @@ impl CapturedRanges {
         }
     }
 
-    /// Keeps `at..end`, of which `seed` is the beginning: as much of it as has passed.
+    /// Stores `at..end`, whose first bytes are `seed`: as many as have been read.
     pub(super) fn capture(&mut self, at: u64, end: u64, seed: &[u8], asked: bool) {
         let end = end.min(at.saturating_add(self.capture_room));
         let Some(room) = self.range_room.checked_sub(1).filter(|_| at < end) else { return };
@@ -158,7 +157,7 @@ impl CapturedRanges {
         self.store(at, seed);
         let (mut start, mut ahead) = (at.saturating_add(seed.len() as u64), Ahead { end, asked });
         while start < ahead.end {
-            // Joined with those it overlaps.
+            // Overlapping ranges are joined.
             let other = self.ahead.range(..ahead.end).next_back().filter(|(_, other)| other.end > start);
             let Some((other, known)) = other.map(|(other, known)| (*other, *known)) else {
                 self.ahead.insert(start, ahead);
@@ -170,7 +169,7 @@ impl CapturedRanges {
         }
     }
 
-    /// Adds a string, its ending zero byte included.
+    /// Adds a string, its terminating NUL included.
     pub(super) fn add_string(&mut self, at: u64, text: &[u8]) {
         if let Some(room) = self.string_room.checked_sub(text.len())
             && !self.strings.contains_key(&at)
@@ -180,7 +179,7 @@ impl CapturedRanges {
         }
     }
 
-    /// Adds the surroundings of a name.
+    /// Adds the bytes around a name.
     pub(super) fn add_window(&mut self, at: u64, bytes: &[u8]) {
         self.windows.insert(at, bytes.to_vec());
         if self.windows.len() > WINDOWS_MAX {
@@ -188,7 +187,7 @@ impl CapturedRanges {
         }
     }
 
-    /// Bytes kept behind the head.
+    /// Bytes stored from after the head.
     #[cfg(test)]
     pub(super) fn bytes(&self) -> usize {
         [&self.ranges, &self.strings, &self.windows]
@@ -198,7 +197,7 @@ impl CapturedRanges {
             .sum()
     }
 
-    /// All kept bytes from `at` on that lie side by side in one part.
+    /// All stored bytes from `at` on that are contiguous within one part.
     fn parts(&self, at: u64) -> impl Iterator<Item = &[u8]> {
         let head = std::iter::once((0, &self.head));
         let near = [&self.ranges, &self.strings, &self.windows];

@@ -1,4 +1,4 @@
-//! The dynamic table: names, needed libraries, search paths, and the versions asked of libraries.
+//! The dynamic table: names, needed libraries, search paths, and required versions of libraries.
 
 use std::io;
 
@@ -18,15 +18,15 @@ const VERSION_NEEDS: u64 = 0x6fff_fffe;
 const FLAG_NO_DEFAULT_LIB: u64 = 0x800;
 const FLAG_PIE: u64 = 0x0800_0000;
 
-/// Bytes between the start of a segment and the dynamic table in it that a stream keeps.
+/// Maximum bytes between the start of a segment and its dynamic table that a stream stores.
 const NEAR: u64 = 1 << 20;
 
-/// Bytes of an entry of the version needs, of either kind.
+/// Size of an entry of the version needs, of either kind.
 const VERSION_ENTRY: usize = 16;
-/// Longest name in the version needs that is read.
+/// Maximum length of a name in the version needs.
 const VERSION_NAME_MAX: usize = 256;
 
-/// The dynamic table, before strings are looked up.
+/// The dynamic table, before string lookup.
 #[derive(Default)]
 struct Tags {
     needed: Vec<u64>,
@@ -40,7 +40,7 @@ struct Tags {
     versions: Option<u64>,
 }
 
-/// The table of dynamic strings: where it is in the file, and its end.
+/// The dynamic string table: its offset in the file, and its end.
 #[derive(Clone, Copy)]
 struct Strings {
     at: u64,
@@ -48,7 +48,7 @@ struct Strings {
 }
 
 impl Strings {
-    /// Where the string at `offset` is, and how many bytes it may have up to `most`, its end included.
+    /// Location of the string at `offset`, and its maximum length up to `most`, terminator included.
     fn place(self, offset: u64, most: usize) -> Option<(u64, u64)> {
         let at = self.at.checked_add(offset)?;
         let room = self.end.checked_sub(at)?;
@@ -56,7 +56,7 @@ impl Strings {
     }
 }
 
-/// Reads the table of `program`; `programs` map addresses to file offsets.
+/// Reads the table of `program`; `programs` maps addresses to file offsets.
 pub(super) fn dynamic(
     context: &mut Context<'_>,
     program: &Program,
@@ -86,7 +86,7 @@ pub(super) fn dynamic(
     let end = tags.string_bytes.and_then(|bytes| at.checked_add(bytes)).unwrap_or(context.size);
     let strings = Strings { at, end: end.min(context.size) };
     let (name, path) = (context.limits.string_bytes, context.limits.path_bytes);
-    // All are asked for before the first is read, so that a stream can keep them together.
+    // All are requested before the first is read, so that a stream can store them together.
     let wanted = (tags.soname.iter().chain(&tags.needed).map(|offset| (*offset, name)))
         .chain(tags.rpath.iter().chain(&tags.runpath).map(|offset| (*offset, path)));
     let wanted: Vec<_> = wanted.filter_map(|(offset, most)| strings.place(offset, most)).collect();
@@ -143,7 +143,7 @@ fn tags(context: &mut Context<'_>, program: &Program) -> io::Result<Option<Tags>
             NEEDED => tags.more_needed += 1,
             STRING_TABLE => tags.strings = Some(value),
             STRING_BYTES => tags.string_bytes = Some(value),
-            // Of several the loader takes the last.
+            // If there are several, the loader uses the last.
             SONAME => tags.soname = Some(value),
             RPATH => tags.rpath = Some(value),
             RUNPATH => tags.runpath = Some(value),
@@ -156,7 +156,7 @@ fn tags(context: &mut Context<'_>, program: &Program) -> io::Result<Option<Tags>
     Ok(all.then_some(tags))
 }
 
-/// Where the byte at `address` is in the file.
+/// File offset of the byte at `address`.
 fn offset_of(address: u64, programs: &[Program]) -> Option<u64> {
     programs.iter().filter(|program| program.kind == 1).find_map(|program| {
         let inside = address.checked_sub(program.address).filter(|inside| *inside < program.bytes)?;
@@ -164,8 +164,8 @@ fn offset_of(address: u64, programs: &[Program]) -> Option<u64> {
     })
 }
 
-/// Asks for the strings `wanted` (offset and length), and tells up to where they may be read: behind the head
-/// a stream can only keep so many bytes.
+/// Requests the strings `wanted` (offset and length) and returns the end of the readable part: after the head, a stream
+/// can store a limited number of bytes.
 fn reach(context: &mut Context<'_>, mut wanted: Vec<(u64, u64)>, end: u64) -> u64 {
     wanted.sort_unstable();
     let mut passed = context.limits.head_bytes as u64;
@@ -205,9 +205,9 @@ fn string(
     Ok(text)
 }
 
-/// The version needs; `None` when they are damaged, or where a stream could not keep them: their table must
-/// lie in the head, and their strings there or at `known_from`. Both ways of reading know the same. `room` is
-/// how many bytes of names there may be.
+/// The version needs; `None` if they are damaged, or if a stream could not store them: their table must be in the head,
+/// and their strings there or from `known_from` on. Both readers give equal results. `room` is the remaining budget for
+/// bytes of names.
 fn versions(
     context: &mut Context<'_>,
     mut at: u64,
@@ -256,8 +256,8 @@ fn versions(
     }
 }
 
-/// From where on a stream can keep strings that the dynamic table names: from the start of the segment that
-/// holds it, when that is near, else behind it; and behind the program headers that lead to it.
+/// Offset from which a stream can store strings of the dynamic table: the start of the segment that contains it, if
+/// near, otherwise its end; but not before the end of program headers outside the head.
 fn known_from(context: &Context<'_>, program: &Program, programs: &[Program]) -> u64 {
     let table = context.header.programs;
     let table_end = table.at.saturating_add(table.bytes());
@@ -267,7 +267,7 @@ fn known_from(context: &Context<'_>, program: &Program, programs: &[Program]) ->
     near(program, programs).unwrap_or(program.end())
 }
 
-/// Where the segment begins that holds the dynamic table, if it is so near that all in between is kept:
+/// Start of the segment that contains the dynamic table, if it is so near that everything in between is stored:
 /// patchelf puts the strings there.
 fn near(program: &Program, programs: &[Program]) -> Option<u64> {
     let own = programs.iter().find(|own| own.kind == 1 && own.holds(program))?;
@@ -280,7 +280,7 @@ fn raw_entry(context: &mut Context<'_>, at: u64, head: u64) -> io::Result<Option
     Ok(if inside && context.bytes.read(at, &mut raw)? { Some(raw) } else { None })
 }
 
-/// Name of the library, number of versions, where the first is, where the next library is.
+/// Name of the library, number of versions, offset of the first one, offset of the next library.
 fn need(context: &mut Context<'_>, at: u64, head: u64) -> io::Result<Option<(u32, u16, u32, u32)>> {
     let layout = context.header.layout;
     let Some(raw) = raw_entry(context, at, head)? else { return Ok(None) };
@@ -289,7 +289,7 @@ fn need(context: &mut Context<'_>, at: u64, head: u64) -> io::Result<Option<(u32
     Ok(fields())
 }
 
-/// Name of the version, where the next one is.
+/// Name of the version, offset of the next one.
 fn auxiliary(context: &mut Context<'_>, at: u64, head: u64) -> io::Result<Option<(u32, u32)>> {
     let layout = context.header.layout;
     let Some(raw) = raw_entry(context, at, head)? else { return Ok(None) };
@@ -297,7 +297,7 @@ fn auxiliary(context: &mut Context<'_>, at: u64, head: u64) -> io::Result<Option
     Ok(fields())
 }
 
-/// Asks for the name, and reads it if it is there already; whether it was.
+/// Requests the name, and reads it if it is available; returns whether it was.
 fn version_name(
     context: &mut Context<'_>,
     strings: Strings,

@@ -1,4 +1,4 @@
-//! The headers, in both classes and both byte orders.
+//! ELF headers, in both classes and both byte orders.
 
 use super::ElfKind;
 
@@ -9,7 +9,7 @@ pub(super) struct Layout {
     pub(super) little: bool,
 }
 
-/// The parts of the ELF header that lead on.
+/// The fields of the ELF header that are used.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Header {
     pub(super) layout: Layout,
@@ -23,7 +23,7 @@ pub(super) struct Header {
     pub(super) names: u32,
 }
 
-/// A table of equal entries.
+/// A table of entries of equal size.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Table {
     pub(super) at: u64,
@@ -32,7 +32,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// Bytes from the first entry to the end of the last.
+    /// Bytes from the start of the first entry to the end of the last.
     pub(super) fn bytes(&self) -> u64 {
         self.stride.saturating_mul(self.count)
     }
@@ -49,12 +49,12 @@ pub(super) struct Program {
 }
 
 impl Program {
-    /// Offset behind its last byte.
+    /// End offset.
     pub(super) fn end(&self) -> u64 {
         self.at.saturating_add(self.bytes)
     }
 
-    /// Whether `other` begins inside.
+    /// Whether `other` starts inside this one.
     pub(super) fn holds(&self, other: &Self) -> bool {
         (self.at..self.end()).contains(&other.at)
     }
@@ -90,7 +90,7 @@ impl Layout {
         Some(if self.little { u64::from_le_bytes(raw) } else { u64::from_be_bytes(raw) })
     }
 
-    /// A number of address width: its offset in the 32-bit and in the 64-bit form.
+    /// A field of address size, by its offset in the 32-bit and in the 64-bit form.
     pub(super) fn word(self, bytes: &[u8], at32: usize, at64: usize) -> Option<u64> {
         if self.class64 { self.u64(bytes, at64) } else { self.u32(bytes, at32).map(u64::from) }
     }
@@ -138,7 +138,7 @@ impl Layout {
     }
 }
 
-/// The header, from the first 64 bytes of a file or what there is of them.
+/// The header, from the first 64 bytes of a file or as many as there are.
 pub(super) fn header(raw: &[u8]) -> Result<Header, &'static str> {
     let cut = "the ELF header is truncated";
     let class64 = match raw.get(4).ok_or(cut)? {
@@ -178,13 +178,13 @@ fn fields(layout: Layout, raw: &[u8]) -> Option<Header> {
     })
 }
 
-/// Whether entries of `stride` bytes can hold `needed` bytes each.
+/// Whether entries of `stride` bytes have room for `needed` bytes each.
 pub(super) fn stride_fits(stride: u64, needed: usize) -> bool {
     (needed as u64..=STRIDE_MAX).contains(&stride)
 }
 
-/// Architecture and suffix of a cubin. The older layout has the architecture in the lowest byte of
-/// `e_flags`, the newer one, which `EI_OSABI` tells, in the second.
+/// Architecture and suffix of a cubin. The older layout, distinguished by `EI_OSABI`, has the architecture in the
+/// lowest byte of `e_flags`, the newer one in the second.
 pub(super) fn cubin(header: &Header) -> (u32, bool) {
     if header.os_abi == 0x41 {
         ((header.flags >> 8) & 0xff, header.flags & 0x08 != 0)

@@ -1,6 +1,6 @@
-//! In: the bytes of an ELF file: as a stream that passes once, or as ranges that can be read at any offset.
+//! In: an ELF file, as a stream or as ranges of a seekable file.
 //! Out: facts from its headers: names, needed libraries, search paths, notes, and locations of GPU code.
-//! Must not know: layers, paths in an image, which library is which; both ways give the same facts.
+//! Must not know: layers, paths in an image, library identities. Both readers give equal facts.
 
 mod captured_ranges;
 mod dynamic;
@@ -26,7 +26,7 @@ pub(in crate::formats) const MAGIC: &[u8; 4] = b"\x7fELF";
 /// Machine number of GPU code (`EM_CUDA`).
 pub const MACHINE_CUDA: u16 = 190;
 
-/// What an ELF file is, from `e_type`.
+/// ELF file type (`e_type`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ElfKind {
     /// An object for the linker.
@@ -35,16 +35,16 @@ pub enum ElfKind {
     Executable,
     /// A shared object, or a program that can be loaded anywhere.
     SharedObject,
-    /// A memory image.
+    /// A core dump.
     Core,
-    /// Another number.
+    /// Another type.
     Other(u16),
     /// The header was not readable.
     #[default]
     Unknown,
 }
 
-/// The versions that are asked of one library (`.gnu.version_r`).
+/// Required versions of one library (`.gnu.version_r`).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VersionNeed {
     /// Name of the library.
@@ -79,33 +79,33 @@ pub struct ElfFacts {
     pub rpath: Option<Vec<u8>>,
     /// `DT_RUNPATH`.
     pub runpath: Option<Vec<u8>>,
-    /// The loader that a program asks for (`PT_INTERP`).
+    /// Interpreter of a program (`PT_INTERP`).
     pub interpreter: Option<Vec<u8>>,
-    /// `DF_1_PIE`: a program that can be loaded anywhere.
+    /// `DF_1_PIE`: a position-independent program.
     pub pie: bool,
     /// `DF_1_NODEFLIB`: the loader does not search its standard folders.
     pub no_default_lib: bool,
-    /// Whether there is no dynamic table: nothing is loaded with it.
+    /// Whether there is no dynamic table, and so no needed library.
     pub is_static: bool,
-    /// The build id note of linkers.
+    /// The linker's build id note.
     pub build_id: Option<Vec<u8>>,
-    /// Versions asked of needed libraries.
+    /// Required versions of needed libraries.
     pub version_needs: Vec<VersionNeed>,
-    /// Whether `version_needs` is all of them: false where a stream could not have kept the tables.
+    /// Whether `version_needs` is complete; false where a stream cannot store the tables.
     pub version_needs_known: bool,
-    /// JSON text of the note `.note.cuda.fwd_compatibility`, with the drivers that a `libcuda.so` of a compatibility
-    /// package supports. Searched only in files of that name.
+    /// JSON text of the note `.note.cuda.fwd_compatibility`, which lists the drivers that the `libcuda.so` of a
+    /// compatibility package supports. Only files of that name are searched for it.
     pub forward_compat: Option<String>,
     /// GPU code inside.
     pub gpu: Option<Box<GpuFacts>>,
     /// Architecture and suffix of a cubin, from `e_flags`. CUDA 13 does not always set the suffix there.
     pub cubin: Option<(u32, Option<Suffix>)>,
-    /// What is not as it should be.
+    /// Format violations and reached limits.
     pub problems: Vec<Problem>,
 }
 
 impl ElfFacts {
-    /// About how many bytes of memory these facts take: themselves and all they point to.
+    /// Approximate size in memory, in bytes, referenced data included.
     pub fn kept_bytes(&self) -> usize {
         let name = |name: &Vec<u8>| size_of::<Vec<u8>>() + name.len();
         let paths = [&self.soname, &self.rpath, &self.runpath, &self.interpreter, &self.build_id];

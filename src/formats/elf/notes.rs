@@ -1,4 +1,4 @@
-//! Notes: the build id, and what NVIDIA writes into the `libcuda.so` of a compatibility package.
+//! Notes: the build id, and NVIDIA's note in the `libcuda.so` of a compatibility package.
 
 use std::io;
 
@@ -6,18 +6,18 @@ use super::ElfFacts;
 use super::layout::{Program, SectionHeader};
 use super::parse::Context;
 
-/// Type of the build id among the notes of GNU.
+/// Note type of the build id (owner GNU).
 const BUILD_ID: u32 = 3;
 /// Maximum plausible build id: a SHA-512. Linkers write 16 or 20 bytes.
 const BUILD_ID_MAX: u32 = 64;
-/// Notes of one segment that are looked at.
+/// Maximum notes read of one segment.
 const NOTES_MAX: usize = 4_096;
 
-/// Name of the section, and the owner of its note.
+/// Name of the section, and owner of its note.
 pub(super) const COMPAT_SECTION: &[u8] = b".note.cuda.fwd_compatibility";
 pub(super) const COMPAT_OWNER: &[u8; 19] = b"NVIDIA Corporation\0";
 
-/// Looks for the build id in a note segment.
+/// Finds the build id in a note segment.
 pub(super) fn build_id(context: &mut Context<'_>, program: &Program, facts: &mut ElfFacts) -> io::Result<()> {
     let end = program.end();
     context.bytes.want(program.at, program.bytes);
@@ -82,7 +82,7 @@ fn text_at(context: &mut Context<'_>, at: u64, length: usize) -> io::Result<Opti
     Ok(text.map(|text| text.trim_end_matches('\0').to_owned()))
 }
 
-/// Length of the owner's name, length of the body, type.
+/// Length of the owner's name, length of the descriptor, type.
 fn fields(context: &Context<'_>, raw: &[u8]) -> Option<(u32, u32, u32)> {
     let layout = context.header.layout;
     Some((layout.u32(raw, 0)?, layout.u32(raw, 4)?, layout.u32(raw, 8)?))

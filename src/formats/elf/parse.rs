@@ -1,4 +1,4 @@
-//! The one parser for both ways of reading. It asks for bytes at places, and copes when they are not there.
+//! The parser shared by both readers. It requests bytes by offset, and handles unavailable ones.
 
 use std::io;
 use std::ops::Range;
@@ -8,12 +8,12 @@ use super::super::fatbin::{self, Region, Suffix, Summing};
 use super::layout::{self, Header, Program, Table};
 use super::{ElfFacts, ElfKind, MACHINE_CUDA, dynamic, notes, sections};
 
-/// Bytes of a file, of which a stream may have kept only some.
+/// Bytes of a file; a stream may have stored only some.
 pub(super) trait Bytes {
-    /// Announces that these bytes will be needed, for sources that can still keep them.
+    /// Requests bytes, for sources that can still store them.
     fn want(&mut self, at: u64, bytes: u64);
 
-    /// The same for a string, which leads to nothing else.
+    /// Requests a string, which leads to no further request.
     fn want_string(&mut self, at: u64, bytes: u64);
 
     /// Fills `buffer`; false if the bytes are not available.
@@ -38,20 +38,20 @@ pub(super) struct Places {
     pub(super) unnamed: Vec<(u64, u64)>,
 }
 
-/// What one pass of the parser gives.
+/// Result of one parser pass.
 #[derive(Debug)]
 pub(super) struct Parsed {
     pub(super) facts: ElfFacts,
     pub(super) places: Places,
     pub(super) problems: Problems,
-    /// Where strings may lie that the dynamic table asks for but a stream passes before it. Linkers put them
-    /// into the first segment that is loaded, patchelf into that of the dynamic table.
+    /// Possible locations of strings of the dynamic table that a stream passes before the table. Linkers put them into
+    /// the first loaded segment, patchelf into that of the dynamic table.
     pub(super) early: [Range<u64>; 2],
     size: u64,
 }
 
 impl Parsed {
-    /// Facts of a file of which nothing is there.
+    /// Facts of a file without available bytes.
     pub(super) fn empty(size: u64, limits: &BinaryLimits) -> Self {
         Self {
             facts: ElfFacts::default(),
@@ -62,7 +62,7 @@ impl Parsed {
         }
     }
 
-    /// The facts, with the GPU code that was found.
+    /// The facts, together with the GPU code.
     pub(super) fn finish(mut self, sum: Summing) -> ElfFacts {
         self.facts.gpu = match self.facts.cubin {
             Some((arch, suffix)) => Some(Box::new(fatbin::cubin(arch, suffix, self.size))),
@@ -73,7 +73,7 @@ impl Parsed {
     }
 }
 
-/// What the parts of the parser share.
+/// State shared by the parts of the parser.
 pub(super) struct Context<'a> {
     pub(super) bytes: &'a mut dyn Bytes,
     pub(super) header: Header,
@@ -108,7 +108,7 @@ impl Context<'_> {
         Ok(true)
     }
 
-    /// `table` cut to `most` entries and to the end of the file, with a problem when it had more.
+    /// `table` limited to `most` entries and to the end of the file; a problem is added if it has more.
     pub(super) fn cut(&mut self, mut table: Table, most: usize, what: &str) -> Table {
         let fit = self.size.saturating_sub(table.at) / table.stride.max(1);
         if table.count > fit {
@@ -123,7 +123,7 @@ impl Context<'_> {
     }
 }
 
-/// Reads all facts but GPU code, and where to look for that.
+/// Reads all facts except GPU code, and the possible locations of that.
 pub(super) fn parse(
     bytes: &mut dyn Bytes,
     size: u64,
@@ -168,7 +168,7 @@ fn describe(header: &Header, facts: &mut ElfFacts) {
     }
 }
 
-/// What the program headers lead to; where early strings may be, as in [`Parsed`].
+/// Reads what the program headers point to; returns possible locations of early strings, as in [`Parsed`].
 fn programs(context: &mut Context<'_>, facts: &mut ElfFacts) -> io::Result<[Range<u64>; 2]> {
     let nowhere = [0..0, 0..0];
     let mut table = context.header.programs;

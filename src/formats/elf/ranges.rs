@@ -1,4 +1,4 @@
-//! An ELF file that can be read at any place.
+//! Reader of a seekable ELF file.
 
 use std::io;
 
@@ -9,12 +9,12 @@ use super::parse::{self, Bytes, Places};
 use crate::base::Section;
 use crate::jobs::CancelToken;
 
-/// Small reads are done in blocks of this many bytes, and so many blocks are remembered: the header, the
-/// dynamic table, its strings, the section table and the names each have one or two.
+/// Small reads use cached blocks of this many bytes. The header, the dynamic table, its strings, the section table and
+/// the names have one or two blocks each.
 const BLOCK: u64 = 4 << 10;
 const BLOCKS: usize = 16;
 
-/// Blocks of the file, the last ones that were asked for.
+/// The most recently used blocks of the file.
 struct Ranges<'a> {
     file: &'a Section,
     blocks: Vec<(u64, Vec<u8>)>,
@@ -89,11 +89,11 @@ impl Bytes for Ranges<'_> {
     }
 }
 
-/// The facts of the ELF file that `file` is. Nothing but headers, tables, strings and notes is read, and
-/// the headers within sections that hold GPU code alone; other sections that may hold some are deferred.
+/// The facts of the ELF file `file`. Reads only headers, tables, strings and notes, and in sections of GPU code only
+/// its headers; other sections that may contain some are deferred.
 ///
 /// # Errors
-/// When reading fails or `cancel` says so.
+/// Read errors and cancellation.
 pub(in crate::formats) fn read(
     file: &Section,
     name: &[u8],

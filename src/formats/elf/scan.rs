@@ -1,4 +1,4 @@
-//! An ELF file whose bytes pass once.
+//! Reader of a streamed ELF file.
 
 use std::ops::Range;
 
@@ -9,14 +9,14 @@ use super::parse::{self, Bytes, Parsed};
 use super::stream_scanner::StreamScanner;
 use super::{ElfFacts, ElfKind, MACHINE_CUDA, layout, sections};
 
-/// Bytes before the section table that are kept: linkers put the section names there.
+/// Bytes stored before the section table: linkers put the section names there.
 const NAMES_BEFORE_TABLE: u64 = 64 << 10;
-/// Bytes before the end of the head in which a string may begin that ends behind it.
+/// Maximum length before the end of the head of a string that continues after it.
 const OVERLAP: usize = 8 << 10;
-/// Passes of the parser while the stream runs. Each may find that more is to be kept.
+/// Maximum parser passes during the stream. Each may request more bytes.
 const PASSES: u32 = 16;
 
-/// The scan; it keeps the head of the file, what its tables ask for, and where containers are.
+/// The reader; stores the head of the file, the requested ranges, and the locations of containers.
 #[derive(Debug)]
 pub(in crate::formats) struct ElfScan {
     kept: CapturedRanges,
@@ -31,7 +31,7 @@ pub(in crate::formats) struct ElfScan {
 }
 
 impl ElfScan {
-    /// A scan of a file of `size` bytes, of which the first `head` are kept.
+    /// A reader for a file of `size` bytes, of which the first `head` are stored.
     pub(in crate::formats) fn new(size: u64, head: usize, name: &[u8], limits: &BinaryLimits) -> Self {
         let mut walk = Walk::new(limits);
         walk.enter(0, size);
@@ -48,7 +48,7 @@ impl ElfScan {
         }
     }
 
-    /// Takes the next bytes of the file.
+    /// Feeds the next bytes of the file.
     pub(in crate::formats) fn push(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() && self.at < self.size {
             let edge = if self.at < self.head { self.head } else { self.size };
@@ -60,7 +60,7 @@ impl ElfScan {
         }
     }
 
-    /// The facts; when bytes are missing, from what there was.
+    /// The facts; from the available bytes if the stream ended early.
     pub(in crate::formats) fn finish(mut self) -> ElfFacts {
         if let Some(scanner) = &mut self.scanner {
             scanner.finish(self.walk.found().first(), &mut self.kept);
@@ -78,7 +78,7 @@ impl ElfScan {
         parsed.finish(sum)
     }
 
-    /// Bytes that are treated alike.
+    /// Processes bytes within one range.
     fn pass(&mut self, bytes: &[u8]) {
         let in_head = self.at < self.head;
         if in_head {
@@ -99,8 +99,8 @@ impl ElfScan {
         }
     }
 
-    /// Keeps of `bytes` what was asked for; whether that completed a range. `inside` GPU code there are no
-    /// names to look for.
+    /// Stores the requested part of `bytes`; returns whether that completed a range. `inside` GPU code there are no
+    /// names to search for.
     fn keep(&mut self, mut bytes: &[u8], inside: bool) -> bool {
         let mut completed = false;
         while !bytes.is_empty() {
@@ -117,7 +117,7 @@ impl ElfScan {
         completed
     }
 
-    /// From here on, only what the headers ask for is kept.
+    /// From here on, only requested ranges are stored.
     fn at_end_of_head(&mut self) {
         if self.at >= self.size {
             return;
@@ -137,8 +137,8 @@ impl ElfScan {
             self.kept.want(table.at, sections::wanted(&table, self.size, &self.limits));
         }
         let strings = self.plan();
-        // A tool that rearranges files, BOLT, writes the program headers late: then the dynamic table is
-        // picked up by its looks, and strings until it is known which are asked for.
+        // BOLT writes the program headers late: then the dynamic table is detected by its pattern, and candidate
+        // strings are stored until the table is known.
         let programs = header.programs;
         let late = programs.count > 0 && programs.at.saturating_add(programs.bytes()) > self.head;
         let strings = if late { [0..programs.at, 0..0] } else { strings };
@@ -152,7 +152,7 @@ impl ElfScan {
         }
     }
 
-    /// Lets the parser say what it misses, and keeps that if it is still to come.
+    /// Runs the parser to request missing bytes, and stores those that are still to come.
     fn plan(&mut self) -> [Range<u64>; 2] {
         if self.passes >= PASSES {
             return [0..0, 0..0];
@@ -164,7 +164,7 @@ impl ElfScan {
     }
 
     fn parse(&mut self) -> Parsed {
-        // Kept bytes never fail to be read; an error would mean that there is nothing.
+        // Stored bytes are always readable; an error means that nothing is available.
         parse::parse(&mut self.kept, self.size, &self.name, &self.limits)
             .unwrap_or_else(|_| Parsed::empty(self.size, &self.limits))
     }

@@ -11,10 +11,10 @@ use super::parse::{Context, Places};
 use super::{ElfFacts, ElfKind};
 use crate::base::text::escape;
 
-/// Longest section name that is looked at: the names looked for are shorter.
+/// Maximum examined length of section names: the searched names are shorter.
 pub(super) const NAME_MAX: usize = 100;
 
-/// Bytes of section names that a stream keeps when they come after the table.
+/// Bytes of section names that a stream stores if they follow the section table.
 const NAMES_WANTED: u64 = 1 << 20;
 
 const PROGBITS: u32 = 1;
@@ -24,10 +24,10 @@ const NOTE: u32 = 7;
 const ALLOC: u64 = 2;
 const EXECUTE: u64 = 4;
 
-/// The header of a container, that of an entry, and a word of code.
+/// Minimum useful size: the header of a container, that of an entry, and a word of code.
 const LEAST_BYTES: u64 = 16 + 64 + 8;
 
-/// Sections whose names were not kept and that are remembered as such.
+/// Maximum sections without a stored name that are recorded.
 const UNNAMED_MAX: usize = 4_096;
 
 /// Possible locations of GPU code. A file without a readable section table may have it anywhere.
@@ -52,7 +52,7 @@ pub(super) fn sections(
         context.problems.add(table.at, "section headers cannot be read");
         return Ok(anywhere);
     }
-    // Objects may have a section of data for each variable.
+    // Objects may have one data section per variable.
     let data_sections = context.limits.data_sections && facts.kind != ElfKind::Relocatable;
     let mut list = Vec::new();
     let mut unnamed = Vec::new();
@@ -82,8 +82,8 @@ pub(super) fn sections(
     Ok(Places { regions, unnamed })
 }
 
-/// The section that `name` names, if it may hold GPU code of NVIDIA. Some libraries carry containers as data:
-/// cuFFT 11 all of it in `.ldata`, cuSPARSE 12 and CUPTI some in `.rodata`.
+/// The section named `name`, if it may contain NVIDIA GPU code. Some libraries embed containers as data: cuFFT 11 all
+/// of them in `.ldata`, cuSPARSE 12 and CUPTI some in `.rodata`.
 fn region(name: &[u8], section: &SectionHeader, data_sections: bool) -> Option<Region> {
     let has = |part: &[u8]| name.windows(part.len()).any(|window| window == part);
     let exclusive = name == b".nv_fatbin" || name == b"__nv_relfatbin";
@@ -94,7 +94,7 @@ fn region(name: &[u8], section: &SectionHeader, data_sections: bool) -> Option<R
     (may && !foreign).then_some(region)
 }
 
-/// The section table and the section of its names.
+/// The section table, and the header of the section with its names.
 fn tables(context: &mut Context<'_>) -> io::Result<Option<(Table, SectionHeader)>> {
     let (layout, limits) = (context.header.layout, context.limits);
     let mut table = context.header.sections;
@@ -108,7 +108,7 @@ fn tables(context: &mut Context<'_>) -> io::Result<Option<(Table, SectionHeader)
     }
     let wanted = wanted(&table, context.size, limits);
     context.bytes.want(table.at, wanted);
-    // Numbers that do not fit into the ELF header are in the first section header.
+    // Numbers too large for the ELF header are in the first section header.
     if table.count == 0 || names == 0xffff {
         let Some(first) = section_at(context, &table, 0)? else {
             context.problems.add(table.at, "section headers cannot be read");
@@ -126,7 +126,7 @@ fn tables(context: &mut Context<'_>) -> io::Result<Option<(Table, SectionHeader)
         return Ok(None);
     }
     let section = if names == 0 || names >= table.count { None } else { section_at(context, &table, names)? };
-    // 8: a section without bytes.
+    // 8 is `SHT_NOBITS`.
     let section = section.filter(|section| section.kind != 8 && section.at < context.size);
     if let Some(section) = section {
         context.bytes.want(section.at, section.bytes.min(NAMES_WANTED));
@@ -136,7 +136,7 @@ fn tables(context: &mut Context<'_>) -> io::Result<Option<(Table, SectionHeader)
     Ok(None)
 }
 
-/// Bytes of a section table that are worth keeping.
+/// Number of bytes of a section table to store.
 pub(super) fn wanted(table: &Table, size: u64, limits: &BinaryLimits) -> u64 {
     let most = table.stride.saturating_mul(limits.sections as u64);
     let claimed = if table.count == 0 { most } else { table.bytes().min(most) };

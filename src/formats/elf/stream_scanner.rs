@@ -1,5 +1,5 @@
-//! Picks up, from bytes that pass once, what the tables that come later may ask for: names of libraries and
-//! search paths, names of sections with GPU code, and the note of a compatibility package.
+//! Collects candidates from a stream before the tables that reference them: library names and search paths, names of
+//! sections with GPU code, and the note of a compatibility package.
 
 use std::ops::Range;
 
@@ -9,31 +9,31 @@ use super::captured_ranges::CapturedRanges;
 use super::notes::COMPAT_OWNER;
 use super::sections::NAME_MAX;
 
-/// Bytes on either side of a find that are at hand: the longest string that is kept.
+/// Bytes available on either side of a match: the maximum stored string.
 const REACH: usize = 4 << 10;
-/// Bytes searched at once.
+/// Bytes searched in one step.
 const BLOCK: usize = 64 << 10;
 
-/// In every dynamic table of a 64-bit little-endian file: `DT_SYMENT` (11), and that a symbol has 24 bytes.
+/// In every dynamic table of a 64-bit little-endian file: `DT_SYMENT` (11) with a symbol size of 24 bytes.
 const DYNAMIC: &[u8; 16] = b"\x0b\0\0\0\0\0\0\0\x18\0\0\0\0\0\0\0";
-/// Places that look so and are kept.
+/// Maximum stored matches of it.
 const DYNAMIC_MAX: usize = 16;
 
-/// Notes of that owner that are kept. A library has one.
+/// Maximum stored notes of that owner. A library has one.
 const NOTES_MAX: usize = 16;
-/// Bytes behind a find that are kept with it: more finds of the same there need no window of their own.
+/// Bytes stored after a match: further matches in them need no window of their own.
 const WINDOW: usize = 3 * NAME_MAX;
 
 /// Bytes before the owner's name in a note.
 const NOTE_FIELDS: usize = 12;
 
-/// The search. Its blocks begin where bytes that count begin, however they were cut when pushed.
+/// The search. Its blocks begin where relevant bytes begin, independent of the chunks that are fed.
 #[derive(Debug)]
 pub(super) struct StreamScanner {
     block: Vec<u8>,
     /// Offset of the first byte of the block.
     at: u64,
-    /// Bytes of the block that were searched.
+    /// Searched bytes of the block.
     searched: usize,
     strings: Vec<Finder<'static>>,
     names: Vec<Finder<'static>>,
@@ -47,9 +47,9 @@ pub(super) struct StreamScanner {
 }
 
 impl StreamScanner {
-    /// Looks for strings in the ranges `early`, for names of sections up to `names_end`, and, unless
-    /// `compat_bytes` is 0, for the note, of which so many bytes are kept. With `dynamic`, for the dynamic
-    /// table too, as long as for strings.
+    /// Searches for strings in the ranges `early`, for section names up to `names_end`, and, unless `compat_bytes` is
+    /// 0, for the note, of which at most that many bytes are stored. With `dynamic`, also for the dynamic table, in the
+    /// same ranges as strings.
     pub(super) fn new(early: [Range<u64>; 2], names_end: u64, compat_bytes: usize, dynamic: bool) -> Self {
         let finders = |needles: &[&'static [u8]]| needles.iter().map(|needle| Finder::new(*needle)).collect();
         let mut names: Vec<&'static [u8]> = vec![b"fatbin", b"cask"];
@@ -72,19 +72,18 @@ impl StreamScanner {
         }
     }
 
-    /// Whether bytes from `at` on are of use.
+    /// Whether bytes from `at` on are searched.
     pub(super) fn is_on(&self, at: u64) -> bool {
         at < self.names_end || self.note.is_some() || self.early.iter().any(|range| at < range.end)
     }
 
-    /// How many bytes the block still takes; never 0.
+    /// Remaining space of the block; never 0.
     pub(super) fn room(&self) -> usize {
         (BLOCK + 2 * REACH).saturating_sub(self.block.len())
     }
 
-    /// Takes no more than [`Self::room`] bytes, which lie at `at`. When they do not follow those before, the
-    /// block before is finished. `gpu` is where the header of the first container ends: without one, names of
-    /// sections are of no use.
+    /// Feeds at most [`Self::room`] bytes, located at `at`. If they do not follow the previous ones, the previous block
+    /// is finished. `gpu` is the end of the first container header: without one, section names are not needed.
     pub(super) fn feed(&mut self, at: u64, bytes: &[u8], gpu: Option<u64>, kept: &mut CapturedRanges) {
         if at != self.at.saturating_add(self.block.len() as u64) {
             self.finish(gpu, kept);
@@ -101,12 +100,12 @@ impl StreamScanner {
         }
     }
 
-    /// Searches what is left.
+    /// Searches the rest of the block.
     pub(super) fn finish(&mut self, gpu: Option<u64>, kept: &mut CapturedRanges) {
         self.search(self.block.len(), gpu, kept);
     }
 
-    /// Searches for what begins between `searched` and `to`.
+    /// Searches for matches that begin between `searched` and `to`.
     fn search(&mut self, to: usize, gpu: Option<u64>, kept: &mut CapturedRanges) {
         let from = std::mem::replace(&mut self.searched, to);
         let start = self.at.saturating_add(from as u64);
@@ -120,7 +119,7 @@ impl StreamScanner {
             for finder in &self.strings {
                 let mut next = from;
                 while let Some(place) = self.find(finder, next, to) {
-                    // `\0/` begins with the end of the string before.
+                    // `\0/` begins with the terminator of the previous string.
                     let inside = place + usize::from(finder.needle().starts_with(&[0]));
                     next = self.keep_string(inside, kept).max(place + 1);
                 }
@@ -130,7 +129,7 @@ impl StreamScanner {
             for finder in &self.names {
                 let mut next = from;
                 while let Some(place) = self.find(finder, next, to) {
-                    // A name with a find before that ends within the window.
+                    // Names of matches before this offset end within the window.
                     next = place + WINDOW - NAME_MAX;
                     let window = place.saturating_sub(NAME_MAX)..(place + WINDOW).min(self.block.len());
                     let at = self.at.saturating_add(window.start as u64);
@@ -155,7 +154,7 @@ impl StreamScanner {
         for place in self.note.iter().flat_map(finds) {
             let Some(note) = place.checked_sub(NOTE_FIELDS) else { continue };
             let Some(seed) = self.block.get(note..) else { continue };
-            // The length of the owner's name tells the note from the same words in a text.
+            // The length of the owner's name distinguishes the note from the same words in a text.
             if seed.starts_with(&19_u32.to_le_bytes()) {
                 let Some(room) = self.note_room.checked_sub(1) else { break };
                 self.note_room = room;
@@ -169,13 +168,13 @@ impl StreamScanner {
         }
     }
 
-    /// The first find that begins in `from..to`.
+    /// The first match that begins in `from..to`.
     fn find(&self, finder: &Finder<'static>, from: usize, to: usize) -> Option<usize> {
         let end = (to + finder.needle().len() - 1).min(self.block.len());
         finder.find(self.block.get(from..end)?).map(|place| place + from)
     }
 
-    /// Whether the bytes before and behind `place` begin like entries of a dynamic table: with a small tag.
+    /// Whether the bytes around `place` look like entries of a dynamic table: they begin with a small tag.
     fn looks_dynamic(&self, place: usize) -> bool {
         let tag = |at: Option<usize>| {
             let raw = self.block.get(at?..)?.first_chunk()?;
@@ -185,8 +184,8 @@ impl StreamScanner {
         aligned && tag(place.checked_sub(16)).is_some() && tag(place.checked_add(16)).is_some()
     }
 
-    /// Keeps the string around `place` if it could be a name; where it ends, or up to where it does not end:
-    /// looking there again for every find would cost time without end.
+    /// Stores the string around `place` if it could be a name; returns its end, or the offset up to which it has none:
+    /// searching again for each match would take quadratic time.
     fn keep_string(&self, place: usize, kept: &mut CapturedRanges) -> usize {
         let before = self.block.get(place.saturating_sub(REACH)..place).unwrap_or(&[]);
         let after = self.block.get(place..(place + REACH).min(self.block.len())).unwrap_or(&[]);

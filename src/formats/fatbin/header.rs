@@ -1,11 +1,11 @@
-//! The two headers, as NVIDIA's `fatbinary_section.h` and the files of CUDA 11 to 13 have them.
-//! All numbers are little endian.
+//! The container and entry headers, according to NVIDIA's `fatbinary_section.h` and files of CUDA 11 to 13. All numbers
+//! are little endian.
 
 use super::{Compression, Entry, GpuKind, Suffix};
 
-/// Bytes of a container header that are looked at.
+/// Used bytes of a container header.
 pub(super) const CONTAINER: usize = 16;
-/// Bytes of an entry header that are looked at.
+/// Used bytes of an entry header.
 pub(super) const ENTRY: usize = 64;
 
 /// Maximum plausible container header. All known ones have 16 bytes.
@@ -21,7 +21,7 @@ const OBFUSCATED: u64 = 0x1_0000;
 const ARCH_SPECIFIC: u64 = 0x10_0000;
 const FAMILY: u64 = 0x20_0000;
 
-/// Header size and size of the entries of the container that starts `room` bytes before the end.
+/// Header size, and size of the entries, of the container that starts `room` bytes before the end.
 pub(super) fn container(bytes: &[u8], room: u64) -> Option<(u64, u64)> {
     let version = u16_at(bytes, 4)?;
     let header = u64::from(u16_at(bytes, 6)?);

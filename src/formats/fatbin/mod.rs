@@ -1,6 +1,6 @@
-//! In: the bytes of a section or file that holds containers of GPU code (fat binaries), in any pieces.
-//! Out: which GPU code there is: kind, architecture, compression, bytes; and what is left of the section.
-//! Must not know: ELF, archives, layers, which GPU can run what; no payload is looked into.
+//! In: the bytes of a section or file with containers of GPU code (fat binaries), in any chunks.
+//! Out: the GPU code: kind, architecture, compression, bytes; and the rest of the section.
+//! Must not know: ELF, archives, layers, GPU compatibility. Payloads are not examined.
 
 mod found;
 mod header;
@@ -16,7 +16,7 @@ pub(in crate::formats) use region::{Region, drive, regions};
 pub(in crate::formats) use sum::{Summing, cubin, loose};
 pub(in crate::formats) use walk::{MAGIC, Walk};
 
-/// What an entry is, from its kind number.
+/// Kind of an entry, from its kind number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum GpuKind {
     /// Machine code for one architecture (kinds 2 and, in old files, 4).
@@ -38,45 +38,45 @@ pub enum Suffix {
     F,
 }
 
-/// How a payload is compressed, from the flags of an entry.
+/// Compression of a payload, from the flags of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Compression {
-    /// Not at all.
+    /// Not compressed.
     None,
     /// One LZ4 block (CUDA 12).
     Lz4,
     /// One zstd frame (CUDA 13).
     Zstd,
-    /// Compressed in another way, or obfuscated as well, as intermediate code is.
+    /// Another compression, or obfuscated as well, like intermediate code.
     Other,
 }
 
 /// One entry of a container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// What it is.
+    /// Kind.
     pub kind: GpuKind,
     /// Decimal architecture number: 90 for `sm_90`.
     pub arch: u32,
-    /// Which GPUs of that architecture.
+    /// Suffix of the architecture.
     pub suffix: Option<Suffix>,
     /// Version of the PTX instruction set, major and minor. Only for PTX.
     pub isa: Option<(u16, u16)>,
-    /// How the payload is compressed.
+    /// Compression of the payload.
     pub compression: Compression,
     /// Bytes in the file: header and padded payload.
     pub bytes: u64,
-    /// Bytes of the payload once decompressed, as the header claims; the padded payload when it is not
-    /// compressed.
+    /// Decompressed size of the payload as the header declares it; for an uncompressed entry that of the padded
+    /// payload.
     pub uncompressed_bytes: u64,
 }
 
 impl Entry {
-    /// Whether it is machine code too small to hold a kernel: linkers of CUDA put such an entry into what they
-    /// link, for their own default architecture, and nothing ever asks for it.
+    /// Whether it is machine code too small to contain a kernel: CUDA linkers add such an entry for their own default
+    /// architecture, and nothing uses it.
     ///
-    /// Cubins without a kernel from ptxas of 11.8, 12.9 and 13.5 and nvlink of 13.0 have 664 to 1,592 bytes, those
-    /// of an empty kernel 1,864 and more; from compute capability 10.0 on up to 2,228 and from 4,840.
+    /// Cubins without a kernel from ptxas of 11.8, 12.9 and 13.5 and nvlink of 13.0 have 664 to 1,592 bytes, those of
+    /// an empty kernel 1,864 and more; from compute capability 10.0 on up to 2,228 and from 4,840.
     pub fn is_without_kernel(&self) -> bool {
         let most = if self.arch < 100 { 1_728 } else { 3_328 };
         self.kind == GpuKind::Sass && (512..=most).contains(&self.uncompressed_bytes)
@@ -88,7 +88,7 @@ impl Entry {
     }
 }
 
-/// `sm_90a`, `compute_90` or `lto_90`; `kind128_90` for a kind that we do not know.
+/// `sm_90a`, `compute_90` or `lto_90`; `kind128_90` for an unknown kind.
 pub fn label(kind: GpuKind, arch: u32, suffix: Option<Suffix>) -> String {
     let suffix = match suffix {
         Some(Suffix::A) => "a",
@@ -103,26 +103,26 @@ pub fn label(kind: GpuKind, arch: u32, suffix: Option<Suffix>) -> String {
     }
 }
 
-/// All entries of a file that agree in everything but their sizes.
+/// All entries of a file that differ only in their sizes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Row {
-    /// What they are.
+    /// Kind.
     pub kind: GpuKind,
     /// Decimal architecture number.
     pub arch: u32,
-    /// Which GPUs of that architecture.
+    /// Suffix of the architecture.
     pub suffix: Option<Suffix>,
     /// Version of the PTX instruction set, major and minor. Only for PTX.
     pub isa: Option<(u16, u16)>,
-    /// How the payloads are compressed.
+    /// Compression of the payloads.
     pub compression: Compression,
-    /// How many there are.
+    /// Number of entries.
     pub entries: u64,
-    /// How many of them are too small to hold a kernel ([`Entry::is_without_kernel`]).
+    /// Number of those too small to contain a kernel ([`Entry::is_without_kernel`]).
     pub without_kernel: u64,
     /// Bytes in the file: headers and padded payloads.
     pub bytes: u64,
-    /// Bytes of the payloads once decompressed, as the headers claim.
+    /// Decompressed size of the payloads, as the headers declare it.
     pub uncompressed_bytes: u64,
 }
 
@@ -133,8 +133,8 @@ impl Row {
     }
 }
 
-/// What one section holds. For an exclusive section
-/// `entry_bytes + overhead_bytes + unaccounted_bytes == bytes`, always.
+/// Contents of one section. For an exclusive section always `entry_bytes + overhead_bytes + unaccounted_bytes ==
+/// bytes`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SectionSum {
     /// Name of the section, safe to show; empty for a loose file or a file without section names.
@@ -143,7 +143,7 @@ pub struct SectionSum {
     pub at: u64,
     /// Size of the section in bytes.
     pub bytes: u64,
-    /// Whether it holds GPU code and nothing else.
+    /// Whether it contains nothing but GPU code.
     pub exclusive: bool,
     /// Containers found.
     pub containers: u64,
@@ -151,13 +151,13 @@ pub struct SectionSum {
     pub entries: u64,
     /// Bytes of those entries: headers and padded payloads.
     pub entry_bytes: u64,
-    /// Bytes of container headers, and of zeros that follow a container in an exclusive section.
+    /// Bytes of container headers, and of zeros after a container in an exclusive section.
     pub overhead_bytes: u64,
-    /// Bytes of an exclusive section that are neither; 0 for other sections.
+    /// Other bytes of an exclusive section; 0 for other sections.
     pub unaccounted_bytes: u64,
 }
 
-/// A range that may hold containers among other things, and has not been searched yet.
+/// A range that may contain containers among other data, and is not searched yet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Deferred {
     /// Name of the section, safe to show.
@@ -166,7 +166,7 @@ pub struct Deferred {
     pub at: u64,
     /// Length in bytes.
     pub bytes: u64,
-    /// Where the ELF file begins that has this section: not 0 in an archive. Containers are aligned to it.
+    /// Start of the ELF file with this section: not 0 in an archive. Containers are aligned relative to it.
     pub base: u64,
 }
 
@@ -175,16 +175,16 @@ pub struct Deferred {
 pub struct GpuFacts {
     /// Sums by kind, architecture and compression, sorted.
     pub rows: Vec<Row>,
-    /// The sections that hold it, in the order of the file.
+    /// The sections that contain it, in order.
     pub sections: Vec<SectionSum>,
-    /// What is not as it should be.
+    /// Format violations and reached limits.
     pub problems: Vec<Problem>,
-    /// Ranges that were not searched, because only ranges were read. Empty for a stream.
+    /// Ranges that a range reader did not search. Empty for a stream.
     pub deferred: Vec<Deferred>,
 }
 
 impl GpuFacts {
-    /// About how many bytes of memory these facts take besides their own few fields.
+    /// Approximate size in memory, in bytes, without the struct itself.
     pub(in crate::formats) fn kept_bytes(&self) -> usize {
         let sections = self.sections.iter().map(|section| size_of::<SectionSum>() + section.name.len());
         let deferred = self.deferred.iter().map(|range| size_of::<Deferred>() + range.name.len());
@@ -193,7 +193,7 @@ impl GpuFacts {
     }
 }
 
-/// Calls `each` for every entry in `bytes`, in their order.
+/// Calls `each` for every entry in `bytes`, in order.
 pub fn entries(bytes: &[u8], limits: &BinaryLimits, mut each: impl FnMut(&Entry)) {
     let mut walk = Walk::new(limits);
     walk.enter(0, bytes.len() as u64);

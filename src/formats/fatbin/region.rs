@@ -1,4 +1,4 @@
-//! Parts of a file that may hold containers, and how they are walked when the file can be read anywhere.
+//! Parts of a file that may contain containers, and the walk over a seekable file.
 
 use std::io;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use super::walk::Walk;
 use crate::base::Section;
 use crate::jobs::CancelToken;
 
-/// Part of a file that may hold containers.
+/// A part of a file that may contain containers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::formats) struct Region {
     /// Name of the section, safe to show.
@@ -17,23 +17,23 @@ pub(in crate::formats) struct Region {
     pub(in crate::formats) at: u64,
     /// Length in bytes.
     pub(in crate::formats) bytes: u64,
-    /// Whether it holds GPU code and nothing else.
+    /// Whether it contains nothing but GPU code.
     pub(in crate::formats) exclusive: bool,
 }
 
 impl Region {
-    /// All of a file that is GPU code.
+    /// A whole file of GPU code.
     pub(super) fn whole(size: u64) -> Self {
         Self { name: String::new(), at: 0, bytes: size, exclusive: true }
     }
 
-    /// Offset behind the last byte.
+    /// End offset.
     pub(in crate::formats) fn end(&self) -> u64 {
         self.at.saturating_add(self.bytes)
     }
 }
 
-/// `list` in the order of the file and cut so that no two overlap, and none passes the end of the file.
+/// `list` sorted by offset and trimmed, so that no two overlap and none exceeds the end of the file.
 pub(in crate::formats) fn regions(mut list: Vec<Region>, size: u64, problems: &mut Problems) -> Vec<Region> {
     list.sort_by_key(|region| region.at);
     let mut passed = 0;
@@ -52,10 +52,10 @@ pub(in crate::formats) fn regions(mut list: Vec<Region>, size: u64, problems: &m
     list
 }
 
-/// Walks `range` of a file by reading only the headers, and what lies between containers.
+/// Walks `range` of a file; reads only headers, and the bytes between containers.
 ///
 /// # Errors
-/// When reading fails or `cancel` says so.
+/// Read errors and cancellation.
 pub(in crate::formats) fn drive(
     walk: &mut Walk,
     file: &Section,

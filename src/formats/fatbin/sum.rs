@@ -1,4 +1,4 @@
-//! From containers that were found to sums by section and by architecture.
+//! Sums of containers by section and by architecture.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::region::Region;
 use super::walk::Walk;
 use super::{Compression, Deferred, Entry, GpuFacts, GpuKind, Row, SectionSum, Suffix};
 
-/// Entries, those of them without a kernel, bytes, bytes once unpacked.
+/// Entries, entries without a kernel, bytes, decompressed bytes.
 type Sums = (u64, u64, u64, u64);
 type Key = (GpuKind, u32, Option<Suffix>, Option<(u16, u16)>, Compression);
 
@@ -33,8 +33,7 @@ impl SectionSum {
 pub(in crate::formats) struct Summing {
     rows: BTreeMap<Key, Sums>,
     sections: Vec<SectionSum>,
-    /// Where in `sections` a name is first: of sections that share their bytes with others, and of exclusive
-    /// ones.
+    /// Index in `sections` of the first section of a name: for sections with other data, and for exclusive ones.
     index: [BTreeMap<String, usize>; 2],
     problems: Problems,
     deferred: Vec<Deferred>,
@@ -44,7 +43,7 @@ pub(in crate::formats) struct Summing {
 }
 
 impl Summing {
-    /// Nothing yet.
+    /// Empty sums.
     pub(in crate::formats) fn new(limits: &BinaryLimits) -> Self {
         Self {
             rows: BTreeMap::new(),
@@ -58,14 +57,14 @@ impl Summing {
         }
     }
 
-    /// Goes on from facts that were already made.
+    /// Continues from existing facts.
     pub(in crate::formats) fn resume(facts: GpuFacts, limits: &BinaryLimits) -> Self {
         let mut sum = Self::new(limits);
         sum.merge(facts, 0, false);
         sum
     }
 
-    /// A range that somebody may search later.
+    /// A range for a later search.
     pub(in crate::formats) fn defer(&mut self, region: Region) {
         if self.deferred.len() < self.most_sections {
             let Region { name, at, bytes, .. } = region;
@@ -75,7 +74,7 @@ impl Summing {
         }
     }
 
-    /// Adds the containers of `walk` that lie in `regions`, and says what it had to leave out.
+    /// Adds the containers of `walk` in `regions`, and a problem if a limit was reached.
     pub(in crate::formats) fn add_all(&mut self, regions: &[Region], walk: &Walk) {
         for region in regions {
             self.add(region, walk, false);
@@ -154,8 +153,8 @@ impl Summing {
         row.3 = row.3.saturating_add(uncompressed);
     }
 
-    /// Adds the facts of a file that begins at `base`; with `by_name`, as one of many whose sections of
-    /// one name are summed.
+    /// Adds the facts of a file that begins at `base`; with `by_name`, as one of many whose sections of the same name
+    /// are summed.
     pub(in crate::formats) fn merge(&mut self, facts: GpuFacts, base: u64, by_name: bool) {
         for row in facts.rows {
             let key = (row.kind, row.arch, row.suffix, row.isa, row.compression);
@@ -194,21 +193,21 @@ impl Summing {
         }
     }
 
-    /// Says that the search was given up, when no `budget` is left.
+    /// Adds a problem if no `budget` is left.
     pub(in crate::formats) fn give_up(&mut self, budget: u64) {
         if budget == 0 {
             self.problems.add(0, "search for GPU code stopped: too many bytes to search");
         }
     }
 
-    /// Says what `walk` had to leave out.
+    /// Adds a problem if `walk` reached a limit.
     fn add_limit(&mut self, walk: &Walk) {
         if let Some(at) = walk.found().full_at {
             self.problems.add(at, "too many containers or entries of GPU code: the rest is omitted");
         }
     }
 
-    /// The facts; `None` when there is no GPU code, and nothing was deferred.
+    /// The facts; `None` if there is no GPU code and nothing was deferred.
     pub(in crate::formats) fn finish(mut self) -> Option<GpuFacts> {
         if self.left_out > 0 {
             let what = format!("{} entries of rare kinds not listed", self.left_out);
@@ -230,7 +229,7 @@ impl Summing {
     }
 }
 
-/// Sums over one range that is GPU code and nothing else: a loose file.
+/// Sums over one range that contains only GPU code: a loose file.
 pub(in crate::formats) fn loose(size: u64, walk: &Walk, budget: u64, limits: &BinaryLimits) -> GpuFacts {
     let mut sum = Summing::new(limits);
     sum.add_all(&[Region::whole(size)], walk);

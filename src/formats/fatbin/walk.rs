@@ -1,5 +1,5 @@
-//! Steps from header to header over bytes that are pushed, and requests the next bytes. A stream pushes all bytes; a
-//! range reader pushes only requested ones. Both find the same.
+//! Walks from header to header over pushed bytes, and requests the next ones. A stream pushes all bytes; a range reader
+//! pushes only requested ones. Both give equal results.
 
 use std::sync::LazyLock;
 
@@ -18,16 +18,16 @@ static FINDER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(&MAGIC))
 const ALIGN: u64 = 8;
 const GROUP: usize = 8;
 
-/// Bytes asked for at the end of a container: the headers of the next one.
+/// Bytes requested at the end of a container: the headers of the next one.
 const FIRST_PIECE: usize = header::CONTAINER + header::ENTRY;
-/// Most bytes asked for at once in a search.
+/// Maximum bytes requested at once in a search.
 const LARGEST_PIECE: usize = 256 << 10;
 
 #[derive(Clone, Copy, Debug)]
 enum WalkState {
-    /// Looking for the magic of a container.
+    /// Searching for the magic of a container.
     Search,
-    /// Counting zeros behind a container.
+    /// Counting zeros after a container.
     Zeros,
     /// At the header of a container.
     Container,
@@ -37,11 +37,11 @@ enum WalkState {
     Full,
 }
 
-/// The walk; one per file. Its memory is what it found, and less than a hundred bytes besides.
+/// The walk; one per file. Its memory grows with the results only.
 #[derive(Debug)]
 pub(in crate::formats) struct Walk {
     state: WalkState,
-    /// Bytes held until there are enough for a header, and the offset of the first of them.
+    /// Bytes buffered until a header is complete, and the offset of the first of them.
     held: Vec<u8>,
     held_at: u64,
     end: u64,
@@ -66,7 +66,7 @@ impl Walk {
         }
     }
 
-    /// Starts a search in `at..end`. What was found before is kept.
+    /// Starts a search in `at..end`. Earlier results remain.
     pub(in crate::formats) fn enter(&mut self, at: u64, end: u64) {
         self.held.clear();
         self.end = end;
@@ -89,9 +89,8 @@ impl Walk {
         (room > 0).then_some((next, length.min(room)))
     }
 
-    /// Takes bytes from the start of `bytes`, which lie at `at`: how many, and whether they were stepped
-    /// over because a header says that they are the inside of an entry. `at` must not lie behind the next
-    /// byte that is wanted.
+    /// Consumes bytes from the start of `bytes`, located at `at`; returns their number, and whether they were skipped
+    /// as the inside of an entry. `at` must not be after the next requested byte.
     pub(in crate::formats) fn step(&mut self, at: u64, bytes: &[u8]) -> (usize, bool) {
         let next = self.next();
         if matches!(self.state, WalkState::Full) || at >= self.end {
@@ -105,7 +104,7 @@ impl Walk {
         (self.take(bytes.get(..room).unwrap_or(bytes)), false)
     }
 
-    /// Takes all of `bytes`, which lie at `at`.
+    /// Consumes all of `bytes`, located at `at`.
     pub(in crate::formats) fn push_all(&mut self, mut at: u64, mut bytes: &[u8]) {
         while !bytes.is_empty() {
             let (count, _) = self.step(at, bytes);
@@ -114,7 +113,7 @@ impl Walk {
         }
     }
 
-    /// What was found.
+    /// The results.
     pub(in crate::formats) fn found(&self) -> &Findings {
         &self.found
     }
@@ -149,7 +148,7 @@ impl Walk {
         count
     }
 
-    /// Searches whole groups of eight bytes; the place is aligned here.
+    /// Searches aligned groups of eight bytes.
     fn search(&mut self, bytes: &[u8]) -> usize {
         let found = FINDER.find_iter(bytes).find(|place| place.is_multiple_of(GROUP));
         let count = found.unwrap_or(bytes.len() - bytes.len() % GROUP);
@@ -174,14 +173,14 @@ impl Walk {
         }
     }
 
-    /// Goes on at `target`, keeping those of the held bytes that lie behind it.
+    /// Continues at `target`; buffered bytes from there on remain.
     fn seek(&mut self, target: u64) {
         let passed = usize::try_from(target.saturating_sub(self.held_at)).unwrap_or(usize::MAX);
         self.held.drain(..passed.min(self.held.len()));
         self.held_at = target;
     }
 
-    /// Looks at what is held, until more is needed.
+    /// Processes buffered bytes until more are needed.
     fn settle(&mut self) {
         loop {
             match self.state {
@@ -223,14 +222,14 @@ impl Walk {
     fn at_container(&mut self) {
         let at = self.held_at;
         let Some((header, size)) = header::container(&self.held, self.end.saturating_sub(at)) else {
-            // The same bytes may hold another magic, one group further on.
+            // The same bytes may contain another magic, one group further on.
             return self.search_from(at.saturating_add(ALIGN));
         };
         if self.found.containers.len() >= self.most_containers {
             return self.stop(at);
         }
         let first = self.found.entries.len();
-        // `header::container` has checked that the sum lies within the range.
+        // `header::container` has checked that the sum is within the range.
         let end = at.saturating_add(header).saturating_add(size);
         self.found.containers.push(Found { at, end, header, first, count: 0, whole: false, zeros: 0 });
         self.at_next_entry(at.saturating_add(header));
@@ -252,7 +251,7 @@ impl Walk {
         self.at_next_entry(at.saturating_add(entry.bytes));
     }
 
-    /// Goes on at `at` in the last container: with an entry, or behind it.
+    /// Continues at `at` in the last container, with an entry, or after it.
     fn at_next_entry(&mut self, at: u64) {
         let Some(container) = self.found.containers.last_mut() else { return };
         self.piece = FIRST_PIECE;

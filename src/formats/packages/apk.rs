@@ -1,16 +1,16 @@
-//! The database of apk, `/lib/apk/db/installed`: lines of one letter, a colon and a value.
+//! The apk database `/lib/apk/db/installed`: lines of one letter, a colon and a value.
 
 use super::fields::lines;
 use super::{Bounds, Collector, Package, Read, number, some_text, text};
 
-/// Reads the whole database, with the files and folders of each package.
+/// Parses the whole database, with the files and folders of each package.
 pub fn read_installed(bytes: &[u8]) -> Read {
     let mut collector = Collector::new(Bounds::USUAL);
     let mut package = Package::default();
-    // Where the package begins, and the folder that its next files are in.
+    // Start of the current package, and the folder of the files that follow.
     let mut begun: Option<usize> = None;
     let mut folder: &[u8] = b"";
-    // One empty line more ends the last package.
+    // An additional empty line ends the last package.
     for (at, line) in lines(bytes).chain([(bytes.len(), b"".as_slice())]) {
         if line.is_empty() {
             let Some(start) = begun.take() else { continue };
@@ -58,7 +58,7 @@ pub fn read_installed(bytes: &[u8]) -> Read {
     collector.finish()
 }
 
-/// Names in `so:libc.musl-x86_64.so.1 busybox>=1.36 !conflict /bin/sh`: no conflicts, no versions.
+/// Names in `so:libc.musl-x86_64.so.1 busybox>=1.36 !conflict /bin/sh`, without conflicts and versions.
 fn dependency_names(list: &[u8]) -> impl Iterator<Item = &[u8]> {
     list.split(u8::is_ascii_whitespace).filter(|one| !one.starts_with(b"!")).map(|one| {
         let end = one.iter().position(|byte| b"<>=~@".contains(byte)).unwrap_or(one.len());
@@ -66,7 +66,7 @@ fn dependency_names(list: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// Reads `/etc/apk/world`: the names that the user asked for, the first 100,000.
+/// Parses `/etc/apk/world`: the packages requested by the user, the first 100,000.
 pub fn read_world(bytes: &[u8]) -> Vec<String> {
     let names = dependency_names(bytes).filter(|name| !name.is_empty());
     names.take(Bounds::USUAL.packages).map(text).collect()

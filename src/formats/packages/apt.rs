@@ -1,15 +1,14 @@
-//! What apt records beside dpkg's database: which packages it installed as dependencies, and its settings on
-//! what keeps them.
+//! apt's records beside dpkg's database: automatically installed packages, and the autoremove settings.
 
 use std::collections::HashSet;
 
 use super::fields::{Part, Parts};
 use super::{Bounds, some_text};
 
-/// A package that apt installed as a dependency: name, and architecture where it is recorded.
+/// A package that apt installed automatically: name, and architecture if recorded.
 pub type AutoInstalled = (String, Option<String>);
 
-/// Reads `/var/lib/apt/extended_states`: the packages with `Auto-Installed: 1`, the first 100,000.
+/// Parses `/var/lib/apt/extended_states`: the packages with `Auto-Installed: 1`, the first 100,000.
 pub fn read_states(bytes: &[u8]) -> HashSet<AutoInstalled> {
     let mut automatic = HashSet::new();
     let (mut name, mut architecture, mut is_automatic) = (None, None, false);
@@ -35,7 +34,7 @@ pub fn read_states(bytes: &[u8]) -> HashSet<AutoInstalled> {
     automatic
 }
 
-/// What keeps a package from being removed as unneeded, besides dependencies.
+/// What protects a package from autoremove, besides dependencies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AutoRemove {
     /// `APT::AutoRemove::RecommendsImportant`: an installed package recommends it.
@@ -45,16 +44,16 @@ pub struct AutoRemove {
 }
 
 impl Default for AutoRemove {
-    /// What apt does when nothing is set (apt.conf(5)).
+    /// apt's defaults (apt.conf(5)).
     fn default() -> Self {
         Self { recommends: true, suggests: true }
     }
 }
 
-/// Scopes within scopes that are followed; real files have four.
+/// Maximum depth of nested scopes; real files have four.
 const DEPTH: usize = 32;
 
-/// Takes in the settings of one file of `apt.conf`, in the order in which apt reads them.
+/// Applies the settings of one file of `apt.conf`; files in the order in which apt reads them.
 pub fn read_conf(bytes: &[u8], settings: &mut AutoRemove) {
     let mut scopes: Vec<String> = Vec::new();
     let mut words: Vec<String> = Vec::new();
@@ -92,7 +91,7 @@ pub fn read_conf(bytes: &[u8], settings: &mut AutoRemove) {
 }
 
 enum Token {
-    /// A name or value, quotes taken off.
+    /// A name or value without quotes.
     Word(String),
     /// `{`
     Open,
@@ -102,7 +101,7 @@ enum Token {
     End,
 }
 
-/// The tokens of a file of settings; comments are left out.
+/// The tokens of a settings file, without comments.
 struct Tokens<'a>(&'a [u8]);
 
 impl Tokens<'_> {
@@ -110,7 +109,7 @@ impl Tokens<'_> {
         self.0 = self.0.get(bytes..).unwrap_or_default();
     }
 
-    /// Skips what ends with `end`.
+    /// Skips to after `end`.
     fn skip_past(&mut self, end: &[u8]) {
         let at = memchr::memmem::find(self.0, end).map_or(self.0.len(), |at| at + end.len());
         self.skip(at);

@@ -29,14 +29,14 @@ struct SizedPath {
     size_in_bytes: Option<u64>,
 }
 
-/// Reads such a file. Its files are relative to the prefix, the folder that holds `conda-meta`. The
-/// installed size is the sum of what it says of its files: its own `size` is that of the download.
+/// Parses such a file. Paths are relative to the prefix, the folder that contains `conda-meta`. The installed size is
+/// the sum over its files, because its `size` is that of the download.
 pub fn read_meta(bytes: &[u8]) -> Read {
     let mut collector = Collector::new(Bounds::USUAL);
     let meta: Meta = match serde_json::from_slice(bytes) {
         Ok(meta) => meta,
         Err(error) => {
-            // The message of the error may quote the document, so only its place is told.
+            // The error message may quote the document, so only the position is reported.
             let (line, column) = (error.line(), error.column());
             let what = format!("invalid conda metadata (JSON), line {line}, column {column}");
             let before = super::fields::lines(bytes).nth(line.saturating_sub(1)).map_or(0, |(at, _)| at);
@@ -74,10 +74,10 @@ pub fn read_meta(bytes: &[u8]) -> Read {
     collector.finish()
 }
 
-/// What a list is folded into as it is parsed, so that a long one takes no more than is wanted of it.
+/// Result of folding a list while it is parsed, so that a long one uses no more memory than its result.
 trait Fold: Default {
     type Item: for<'de> Deserialize<'de>;
-    /// Takes one element; `false` when no more are wanted.
+    /// Adds one element; `false` if no more are needed.
     fn add(&mut self, item: Self::Item) -> bool;
 }
 
@@ -93,7 +93,7 @@ impl Fold for Vec<String> {
     }
 }
 
-/// The sum of sizes, when any was given.
+/// The sum of sizes, if there are any.
 #[derive(Default)]
 struct Sum(Option<u64>);
 

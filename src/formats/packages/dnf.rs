@@ -1,4 +1,4 @@
-//! Why dnf installed packages: the state of dnf5, and the history of dnf4.
+//! Why dnf installed packages, from the state of dnf5 and the history of dnf4.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,7 +10,7 @@ use super::rpm::rows;
 /// Names of packages with their architectures, `NAME.ARCH`.
 pub type Names = HashSet<String>;
 
-/// `packages.toml` and `groups.toml`, as far as they are read.
+/// The used parts of `packages.toml` and `groups.toml`.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct InstalledState {
@@ -34,7 +34,7 @@ fn state(bytes: &[u8]) -> InstalledState {
     str::from_utf8(bytes).ok().and_then(|text| toml::from_str(text).ok()).unwrap_or_default()
 }
 
-/// Reads `packages.toml` of dnf5: the packages that were installed as dependencies, strong or weak.
+/// Parses `packages.toml` of dnf5: the packages installed as dependencies, strong or weak.
 pub fn read_reasons(bytes: &[u8]) -> Names {
     let is_dependency = |reason: &str| matches!(reason, "dependency" | "weak dependency" | "weak-dependency");
     let packages = state(bytes).packages.into_iter();
@@ -45,7 +45,7 @@ pub fn read_reasons(bytes: &[u8]) -> Names {
         .collect()
 }
 
-/// Reads `groups.toml` of dnf5: names of packages, without architectures, that belong to installed groups.
+/// Parses `groups.toml` of dnf5: names, without architectures, of packages in installed groups.
 pub fn read_groups(bytes: &[u8]) -> HashSet<String> {
     let groups = state(bytes).groups.into_values();
     groups.flat_map(|group| group.packages).take(Bounds::USUAL.packages).collect()
@@ -55,9 +55,8 @@ pub fn read_groups(bytes: &[u8]) -> HashSet<String> {
 const DEPENDENCY: i64 = 1;
 const WEAK_DEPENDENCY: i64 = 4;
 
-/// Reads `history.sqlite` of dnf4 and the journal beside it, which is empty when there is none: the packages whose
-/// last transaction says that they were installed as dependencies. Nothing when the database cannot be read as a
-/// whole.
+/// Reads `history.sqlite` of dnf4 and its write-ahead log, which is empty if there is none: the packages installed as
+/// dependencies by their last transaction. Empty if the database cannot be read completely.
 pub fn read_history(bytes: &[u8], journal: &[u8]) -> Names {
     let names = if journal.is_empty() { read_tables(bytes) } else { read_tables(&replay(bytes, journal)) };
     names.unwrap_or_default()
@@ -67,7 +66,7 @@ pub fn read_history(bytes: &[u8], journal: &[u8]) -> Names {
 const LOG_HEADER: usize = 32;
 const FRAME_HEADER: usize = 24;
 
-/// A database with the committed pages of its write-ahead log. Checksums are not compared.
+/// A database with the committed pages of its write-ahead log applied. Checksums are not verified.
 fn replay(bytes: &[u8], journal: &[u8]) -> Vec<u8> {
     let word = |bytes: &[u8], at: usize| {
         let four = bytes.get(at..).and_then(<[u8]>::first_chunk);
@@ -78,13 +77,13 @@ fn replay(bytes: &[u8], journal: &[u8]) -> Vec<u8> {
     if !page.is_power_of_two() || !(512..=65536).contains(&page) {
         return database;
     }
-    // No page lies beyond what both have together.
+    // No page number exceeds the total size of both.
     let most = bytes.len().saturating_add(journal.len()) / page;
     let mut open: Vec<(usize, &[u8])> = Vec::new();
     let frames = journal.get(LOG_HEADER..).unwrap_or_default();
     for frame in frames.chunks_exact(FRAME_HEADER + page) {
         let (number, size) = (word(frame, 0), word(frame, 4));
-        // Frames of an earlier round bear other salts.
+        // Frames with other salts belong to an earlier log.
         if frame.get(8..16) != journal.get(16..24) || number == 0 || number > most || size > most {
             break;
         }
@@ -104,7 +103,7 @@ fn replay(bytes: &[u8], journal: &[u8]) -> Vec<u8> {
 
 fn read_tables(bytes: &[u8]) -> Option<Names> {
     let most = Bounds::USUAL.packages;
-    // Tables are read one by one: a join is work that the document chooses.
+    // Tables are read one by one: the cost of a join would depend on the document.
     let mut packages: HashMap<i64, String> = HashMap::new();
     rows(bytes, "rpm", ["item_id", "name", "arch"], most, |row| {
         let (name, arch): (String, String) = (row.get(1)?, row.get(2)?);

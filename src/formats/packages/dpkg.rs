@@ -1,12 +1,12 @@
-//! The database of dpkg: `status`, the parts of `status.d` in distroless images, and lists of files.
+//! The dpkg database: `status`, the parts of `status.d` in distroless images, and file lists.
 
 use super::fields::{Part, Parts, lines};
 use super::{Bounds, Collector, Package, Read, number, some_text, text};
 
-/// The fields of one package as they stand in the document.
+/// The fields of one package as written.
 #[derive(Default)]
 struct Stanza<'a> {
-    /// Where it begins; `None` between stanzas.
+    /// Its offset; `None` between stanzas.
     at: Option<usize>,
     name: Option<&'a [u8]>,
     version: Option<&'a [u8]>,
@@ -30,7 +30,7 @@ struct Stanza<'a> {
 impl<'a> Stanza<'a> {
     fn take(&mut self, at: usize, name: &[u8], value: &'a [u8]) {
         self.at.get_or_insert(at);
-        // Names of fields are not case sensitive (deb-control(5)).
+        // Field names are not case sensitive (deb-control(5)).
         let place = match name.to_ascii_lowercase().as_slice() {
             b"package" => &mut self.name,
             b"version" => &mut self.version,
@@ -100,7 +100,7 @@ impl<'a> Stanza<'a> {
     }
 }
 
-/// Reads `/var/lib/dpkg/status`, or one file of `status.d`, which has no `Status` and counts as installed.
+/// Parses `/var/lib/dpkg/status`, or a file of `status.d`, which has no `Status` and counts as installed.
 pub fn read_status(bytes: &[u8]) -> Read {
     let mut collector = Collector::new(Bounds::USUAL);
     let mut stanza = Stanza::default();
@@ -119,7 +119,7 @@ pub fn read_status(bytes: &[u8]) -> Read {
     collector.finish()
 }
 
-/// The three words of `Status` are what is wanted, an error flag, and the state, which matters here.
+/// `Status` has three words: the wanted state, an error flag, and the actual state, which is used here.
 fn is_installed(status: &[u8]) -> bool {
     let mut words = status.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
     words.next_back() == Some(b"installed")
@@ -137,20 +137,19 @@ fn bare_name(one: &[u8]) -> &[u8] {
     end.and_then(|end| one.get(..end)).unwrap_or(one)
 }
 
-/// Reads `info/NAME.list`: absolute paths, one a line, the first 4 million. The root, written `/.`, is
-/// left out.
+/// Parses `info/NAME.list`: absolute paths, one per line, the first 4 million. The root, written as `/.`, is left out.
 pub fn read_list(bytes: &[u8]) -> Vec<Vec<u8>> {
     list_paths(bytes).map(<[u8]>::to_vec).collect()
 }
 
-/// The paths of [`read_list`] as they stand in the document.
+/// The paths of [`read_list`] as written.
 pub(crate) fn list_paths(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     let paths = lines(bytes).map(|(_, line)| line).filter(|line| !matches!(*line, b"" | b"/" | b"/."));
     paths.take(Bounds::USUAL.paths)
 }
 
-/// Reads `NAME.md5sums`, the only list of files in a distroless image: `md5  usr/bin/x` is
-/// `/usr/bin/x`. Other lines are left out, as is what follows 4 million.
+/// Parses `NAME.md5sums`, the only file list in a distroless image: `md5  usr/bin/x` is `/usr/bin/x`. Other lines are
+/// left out, as are those after 4 million.
 pub fn read_md5sums(bytes: &[u8]) -> Vec<Vec<u8>> {
     let paths = lines(bytes).filter_map(|(_, line)| {
         let (sum, rest) = line.split_at_checked(32)?;
@@ -161,7 +160,7 @@ pub fn read_md5sums(bytes: &[u8]) -> Vec<Vec<u8>> {
     paths.take(Bounds::USUAL.paths).collect()
 }
 
-/// The package that a file of `info/` lists: `libc6:amd64.list` is of `libc6`. `None` for other files.
+/// The package of a file list in `info/`: `libc6:amd64.list` is of `libc6`. `None` for other files.
 pub fn list_name(file_name: &[u8]) -> Option<&[u8]> {
     let name = file_name.strip_suffix(b".list")?;
     let name = name.split(|byte| *byte == b':').next()?;

@@ -1,7 +1,7 @@
-//! Lines and fields of text as mail headers have them: `Name: value`, folded by lines that begin with
-//! white space. dpkg and Python packages use it.
+//! Fields in the format of mail headers: `Name: value`, folded by lines that begin with white space. Used by dpkg and
+//! Python packages.
 
-/// The lines of `bytes` with their offsets, without their ends (`\n` or `\r\n`).
+/// The lines of `bytes` with their offsets, without line ends (`\n` or `\r\n`).
 pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let mut next = 0;
     std::iter::from_fn(move || {
@@ -21,18 +21,18 @@ fn without_end(line: &[u8]) -> &[u8] {
 /// A part of such text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part<'a> {
-    /// A field, with the lines that continue it still folded in its value.
+    /// A field; continuation lines are still folded in its value.
     Field {
-        /// Where its line begins.
+        /// Offset of its line.
         at: usize,
-        /// What stands before the colon.
+        /// Text before the colon.
         name: &'a [u8],
-        /// What stands after it.
+        /// Text after the colon.
         value: &'a [u8],
     },
     /// An empty line.
     Blank,
-    /// A line at this offset that is none of these.
+    /// Any other line, by its offset.
     Odd(usize),
 }
 
@@ -48,7 +48,7 @@ impl<'a> Parts<'a> {
         Self { bytes, at: 0 }
     }
 
-    /// Where the line after the one at `at` begins.
+    /// Offset of the line after the one at `at`.
     fn after(&self, at: usize) -> usize {
         let rest = self.bytes.get(at..).unwrap_or_default();
         memchr::memchr(b'\n', rest).map_or(self.bytes.len(), |end| at + end + 1)
@@ -69,7 +69,7 @@ impl<'a> Iterator for Parts<'a> {
         if line.is_empty() {
             return Some(Part::Blank);
         }
-        // White space at the start continues a field, and here is none.
+        // White space at the start continues a field, but here there is none.
         let colon = memchr::memchr(b':', line).filter(|_| !matches!(line.first(), Some(b' ' | b'\t')));
         let Some(colon) = colon else { return Some(Part::Odd(at)) };
         while matches!(self.bytes.get(end), Some(b' ' | b'\t')) {

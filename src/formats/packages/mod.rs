@@ -1,6 +1,6 @@
-//! In: package databases and the papers of single packages: whole documents, as bytes.
-//! Out: which packages they name, with what they claim of them, and where a document is damaged.
-//! Must not know: where a document lay, layers, which packages are of CUDA.
+//! In: complete package databases and metadata files of single packages, as bytes.
+//! Out: the packages with their declared properties, and where a document is damaged.
+//! Must not know: the location of a document, layers, which packages belong to CUDA.
 
 pub mod apk;
 pub mod apt;
@@ -14,54 +14,52 @@ pub mod rpm;
 use std::collections::HashSet;
 use std::fmt::Display;
 
-/// One package, as a database claims it. Text is cut at 4 KiB, and bytes that are not UTF-8 are
-/// replaced; it is not safe to show as it is.
+/// One package, as a database declares it. Text is truncated at 4 KiB, and bytes that are not UTF-8 are replaced; it
+/// must be escaped before it is shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Package {
     /// Its name.
     pub name: String,
     /// Its version: with rpm `[epoch:]version-release`, where an epoch of 0 is left out.
     pub version: String,
-    /// The build string of conda, such as `py312_cuda129_0`; the others have none.
+    /// The build string of conda, such as `py312_cuda129_0`; `None` for other managers.
     pub build: Option<String>,
-    /// What it was built for: `amd64`, `x86_64`, `noarch`; conda's `subdir`.
+    /// Target architecture: `amd64`, `x86_64`, `noarch`; conda's `subdir`.
     pub architecture: Option<String>,
-    /// Bytes that it takes once installed, as the database claims.
+    /// Installed size in bytes, as the database declares it.
     pub installed_bytes: Option<u64>,
-    /// What it was built from: `Source` of dpkg without its version, the source package of rpm, the
-    /// origin of apk.
+    /// Source package: `Source` of dpkg without its version, the source package of rpm, the origin of apk.
     pub source: Option<String>,
-    /// Who made it: `Maintainer` of dpkg, vendor or else packager of rpm, maintainer of apk, author of a
-    /// Python package, channel of conda. A channel may be an address with a token in it.
+    /// Vendor: `Maintainer` of dpkg, vendor or else packager of rpm, maintainer of apk, author of a Python package,
+    /// channel of conda. A channel may be a URL with a token.
     pub maker: Option<String>,
     /// Its home page.
     pub homepage: Option<String>,
-    /// What it needs, each once: names without versions, all of several alternatives, and with rpm and
-    /// apk also files and sonames. For Python the lines of `Requires-Dist` as they are written.
+    /// Dependencies, each once: names without versions, all of several alternatives; for rpm and apk also files and
+    /// sonames. For Python the lines of `Requires-Dist` as written.
     pub depends: Vec<String>,
-    /// What it recommends, in the same form; of dpkg and rpm only.
+    /// Recommended packages, in the same form; dpkg and rpm only.
     pub recommends: Vec<String>,
-    /// What it suggests, in the same form; of dpkg only.
+    /// Suggested packages, in the same form; dpkg only.
     pub suggests: Vec<String>,
-    /// Names besides its own under which others may need it, without versions: virtual packages, and with rpm and
-    /// apk capabilities.
+    /// Names provided besides its own, without versions: virtual packages, and for rpm and apk capabilities.
     pub provides: Vec<String>,
-    /// Whether its manager never removes it as unneeded: `Essential`, `Protected`, `Important`, on hold, or with
-    /// the priority `required` or `important`. Of dpkg only.
+    /// Whether the manager never removes it as unneeded: `Essential`, `Protected`, `Important`, on hold, or priority
+    /// `required` or `important`. dpkg only.
     pub essential: bool,
-    /// Whether it is installed. dpkg also keeps what was removed; all else that is listed is installed.
+    /// Whether it is installed. dpkg also lists removed packages; other databases list installed ones only.
     pub installed: bool,
-    /// Paths of its files, links and folders in the order of the database, absolute except with conda,
-    /// where they are relative to the prefix. `None` when the format keeps them elsewhere.
+    /// Paths of its files, links and folders in the order of the database; absolute, or for conda relative to the
+    /// prefix. `None` if the format stores them elsewhere.
     pub files: Option<Vec<Vec<u8>>>,
 }
 
-/// Something in a document that is not as its format has it.
+/// A format violation in a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// Offset in the document, in bytes. 0 for what has no place of its own, as in `SQLite`.
+    /// Offset in the document, in bytes. 0 if there is none, as for `SQLite` databases.
     pub at: u64,
-    /// What is wrong; holds no text from the document.
+    /// The violation, without text from the document.
     pub what: String,
 }
 
@@ -70,20 +68,20 @@ pub struct Problem {
 pub struct Read {
     /// The packages, in the order of the document.
     pub packages: Vec<Package>,
-    /// What could not be read: the first 20, then one that counts the rest.
+    /// Unreadable parts: the first 20, then one that counts the rest.
     pub problems: Vec<Problem>,
 }
 
-/// How much one document may grow into. Short entries take many times their bytes once they are values.
+/// Limits on the results of one document: short entries take many times their length in memory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
-    /// Packages: whole distributions have below a hundred thousand.
+    /// Packages: whole distributions have fewer than a hundred thousand.
     pub(crate) packages: usize,
-    /// Names of dependencies in all packages together: some 30 for each package in practice.
+    /// Dependency names of all packages together: some 30 per package in practice.
     pub(crate) names: usize,
-    /// Paths in all packages together: a large image has below a million.
+    /// Paths of all packages together: a large image has fewer than a million.
     pub(crate) paths: usize,
-    /// Bytes of these paths: rpm stores a folder once for all its files, so they can outgrow the document.
+    /// Bytes of these paths: rpm stores a folder once for all its files, so they can exceed the document.
     pub(crate) path_bytes: usize,
 }
 
@@ -92,13 +90,13 @@ impl Bounds {
         Self { packages: 100_000, names: 4_000_000, paths: 4_000_000, path_bytes: 256 << 20 };
 }
 
-/// Problems of a document that are kept.
+/// Maximum reported problems of a document.
 const PROBLEMS: usize = 20;
 
-/// Bytes of a text that are kept: no name, version or address in use comes near.
+/// Maximum bytes of a text: no real name, version or URL is that long.
 const TEXT_BYTES: usize = 4096;
 
-/// Gathers packages and problems within bounds.
+/// Collects packages and problems within the limits.
 #[derive(Debug)]
 struct Collector {
     read: Read,
@@ -121,7 +119,7 @@ impl Collector {
         }
     }
 
-    /// Keeps a package; `false` when there are too many and reading should end.
+    /// Adds a package; `false` if there are too many and reading should end.
     fn package(&mut self, at: usize, package: Package) -> bool {
         if self.left.packages == 0 {
             self.problem(at, "too many packages; the rest is omitted");
@@ -154,7 +152,7 @@ impl Collector {
         kept
     }
 
-    /// Adds the path that `parts` make to `files`; `false` when there are too many.
+    /// Joins `parts` to a path and adds it to `files`; `false` if there are too many.
     fn path(&mut self, at: usize, files: &mut Vec<Vec<u8>>, parts: &[&[u8]]) -> bool {
         let bytes = parts.iter().fold(0_usize, |sum, part| sum.saturating_add(part.len()));
         if self.left.paths == 0 || self.left.path_bytes < bytes {
@@ -180,7 +178,7 @@ impl Collector {
     }
 }
 
-/// `bytes` as text: lines joined by a space, without white space around them, cut at [`TEXT_BYTES`].
+/// `bytes` as text: lines joined by a space, trimmed, truncated at [`TEXT_BYTES`].
 fn text(bytes: &[u8]) -> String {
     let bytes = bytes.trim_ascii();
     let bytes = bytes.get(..TEXT_BYTES).unwrap_or(bytes);
@@ -191,7 +189,7 @@ fn text(bytes: &[u8]) -> String {
     text.into_owned()
 }
 
-/// [`text`], or `None` when nothing is left.
+/// [`text`], or `None` if it is empty.
 fn some_text(bytes: &[u8]) -> Option<String> {
     Some(text(bytes)).filter(|text| !text.is_empty())
 }

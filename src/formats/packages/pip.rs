@@ -1,14 +1,14 @@
-//! What Python packages say of themselves: `METADATA`, `RECORD`, and the version file of torch.
+//! Metadata of Python packages: `METADATA`, `RECORD`, and the version file of torch.
 
 use std::borrow::Cow;
 
 use super::fields::{Part, Parts, lines};
 use super::{Bounds, Collector, Package, Problem, Read, some_text, text};
 
-/// Bytes that are looked at for the head of `METADATA`. What follows the head is the description.
+/// Maximum bytes read of the head of `METADATA`. The description follows the head.
 const HEAD_BYTES: usize = 1 << 20;
 
-/// Reads the head of `METADATA` or `PKG-INFO`: one package, or none when it has no name.
+/// Parses the head of `METADATA` or `PKG-INFO`: one package, or none without a name.
 pub fn read_metadata(bytes: &[u8]) -> Read {
     let mut collector = Collector::new(Bounds::USUAL);
     let head = bytes.get(..HEAD_BYTES).unwrap_or(bytes);
@@ -24,7 +24,7 @@ pub fn read_metadata(bytes: &[u8]) -> Read {
                 ended = true;
                 break;
             }
-            // Licences of several lines that were not folded; the fields go on after them.
+            // An unfolded multi-line licence; fields continue after it.
             Part::Odd(at) => {
                 collector.problem(at, "invalid field");
                 continue;
@@ -37,7 +37,7 @@ pub fn read_metadata(bytes: &[u8]) -> Read {
             b"author" => package.maker = some_text(value),
             b"author-email" => author = some_text(value),
             b"home-page" => package.homepage = some_text(value),
-            // The form since `Home-page` is deprecated: `Homepage, https://example.org`.
+            // The form that replaces the deprecated `Home-page`: `Homepage, https://example.org`.
             b"project-url" => labelled = labelled.or_else(|| labelled_homepage(value)),
             _ => {}
         }
@@ -64,12 +64,12 @@ fn labelled_homepage(value: &[u8]) -> Option<String> {
         .then(|| address.to_owned())
 }
 
-/// What a `RECORD` lists.
+/// Contents of a `RECORD`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Record {
     /// The files, in order.
     pub entries: Vec<RecordEntry>,
-    /// What could not be read, bounded as in [`Read`].
+    /// Unreadable parts, limited as in [`Read`].
     pub problems: Vec<Problem>,
 }
 
@@ -78,13 +78,13 @@ pub struct Record {
 pub struct RecordEntry {
     /// Its path as written, relative to `site-packages`; may begin with `../`.
     pub path: Vec<u8>,
-    /// Its SHA-256 in hexadecimal, when that is the sum which is given.
+    /// Its SHA-256 in hexadecimal, if the digest is one.
     pub sha256: Option<String>,
     /// Its size in bytes.
     pub bytes: Option<u64>,
 }
 
-/// Reads a `RECORD`: lines of path, sum and size, separated by commas, with quotes where needed.
+/// Parses a `RECORD`: lines of path, digest and size, separated by commas, quoted where needed.
 pub fn read_record(bytes: &[u8]) -> Record {
     let mut entries = Vec::new();
     let problems = record_rows(bytes, |[path, sum, size]| {
@@ -94,12 +94,12 @@ pub fn read_record(bytes: &[u8]) -> Record {
     Record { entries, problems }
 }
 
-/// Gives `take` the paths of [`read_record`] as they are written, and returns what could not be read.
+/// Passes the paths of [`read_record`] as written to `take`, and returns the unreadable parts.
 pub(crate) fn record_paths(bytes: &[u8], mut take: impl FnMut(&[u8])) -> Vec<Problem> {
     record_rows(bytes, |[path, ..]| take(&path))
 }
 
-/// Path, sum and size of one line.
+/// Path, digest and size of one line.
 type Row<'a> = [Cow<'a, [u8]>; 3];
 
 fn record_rows(bytes: &[u8], mut take: impl FnMut(Row<'_>)) -> Vec<Problem> {
@@ -128,7 +128,7 @@ fn record_rows(bytes: &[u8], mut take: impl FnMut(Row<'_>)) -> Vec<Problem> {
     collector.finish().problems
 }
 
-/// The line at `at`, how many columns it has, and where the next one begins.
+/// The line at `at`, its number of columns, and the offset of the next one.
 fn record_row(bytes: &[u8], mut at: usize) -> (Row<'_>, usize, usize) {
     let mut row = Row::default();
     let mut columns = 0;
@@ -136,7 +136,7 @@ fn record_row(bytes: &[u8], mut at: usize) -> (Row<'_>, usize, usize) {
     let end = memchr::memchr(b'\n', rest);
     let line = end.and_then(|end| rest.get(..end)).unwrap_or(rest);
     if memchr::memchr(b'"', line).is_none() {
-        // Nearly all lines are plain. A line end is `\n` or `\r\n`.
+        // Fast path: nearly all lines have no quotes. A line ends with `\n` or `\r\n`.
         let line = if end.is_some() { line.strip_suffix(b"\r").unwrap_or(line) } else { line };
         for field in line.split(|byte| *byte == b',') {
             if let Some(place) = row.get_mut(columns) {
@@ -159,7 +159,7 @@ fn record_row(bytes: &[u8], mut at: usize) -> (Row<'_>, usize, usize) {
     }
 }
 
-/// The field at `at`, where the next one begins, and whether that is on the same line.
+/// The field at `at`, the offset of the next one, and whether that is on the same line.
 fn record_field(bytes: &[u8], mut at: usize) -> (Vec<u8>, usize, bool) {
     let mut field = Vec::new();
     let mut quoted = false;
@@ -184,8 +184,7 @@ fn record_field(bytes: &[u8], mut at: usize) -> (Vec<u8>, usize, bool) {
     (field, at, false)
 }
 
-/// A SHA-256 in the base 64 of addresses, without padding, as hexadecimal. Debian writes it in
-/// hexadecimal, against the specification.
+/// A SHA-256 in URL-safe base64 without padding, as hexadecimal. Debian writes hexadecimal, against the specification.
 fn hexadecimal(sum: &[u8]) -> Option<String> {
     let sum = sum.strip_suffix(b"=").unwrap_or(sum);
     if sum.len() == 64 && sum.iter().all(u8::is_ascii_hexdigit) {
@@ -218,21 +217,21 @@ fn hexadecimal(sum: &[u8]) -> Option<String> {
 /// Fields of `torch/version.py`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TorchVersion {
-    /// The version with its local part, such as `2.9.1+cu128`.
+    /// Version with its local part, such as `2.9.1+cu128`.
     pub version: String,
-    /// The CUDA version that it was built with.
+    /// CUDA version it was built with.
     pub cuda: Option<String>,
-    /// The HIP version that it was built with.
+    /// HIP version it was built with.
     pub hip: Option<String>,
-    /// The commit that it was built from.
+    /// Commit it was built from.
     pub git: Option<String>,
 }
 
-/// Bytes that are looked at in `version.py`; it has some hundred.
+/// Maximum bytes read of `version.py`; it has some hundred.
 const VERSION_BYTES: usize = 64 << 10;
 
-/// Reads `torch/version.py`: assignments of a string or `None`, annotated with a type or not. `None`
-/// when there is no `__version__`.
+/// Parses `torch/version.py`: assignments of a string or `None`, with or without a type annotation. `None` without
+/// `__version__`.
 pub fn torch_version(bytes: &[u8]) -> Option<TorchVersion> {
     let mut found = TorchVersion::default();
     for (_, line) in lines(bytes.get(..VERSION_BYTES).unwrap_or(bytes)) {

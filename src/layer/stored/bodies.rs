@@ -1,4 +1,4 @@
-//! What was read of single files, as bytes.
+//! Serialises the facts about single files.
 
 use super::StoredError;
 use super::bytes::{Reader, Writer};
@@ -8,7 +8,7 @@ use crate::layer::builder::MAX_CONTENT_BYTES;
 use crate::layer::index::EntryId;
 
 impl BodyFacts {
-    /// All of it as bytes.
+    /// Serialises the facts.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Writer::default();
         out.pieces(self.samples.iter().map(|(entry, sample)| (*entry, sample)));
@@ -18,8 +18,8 @@ impl BodyFacts {
         out.finish()
     }
 
-    /// Reads what [`Self::to_bytes`] wrote for a layer with this number of `entries`. Trusts nothing, as
-    /// [`LayerRead::from_bytes`](crate::layer::LayerRead::from_bytes).
+    /// Reads the output of [`Self::to_bytes`] for a layer with this number of `entries`. The bytes are untrusted, as
+    /// for [`LayerRead::from_bytes`](crate::layer::LayerRead::from_bytes).
     ///
     /// # Errors
     /// `bytes` are damaged, of another version, or about other entries.
@@ -33,7 +33,7 @@ impl BodyFacts {
             mentions: from.known(&is_one)?.into_iter().collect(),
         };
         from.finish()?;
-        // The sizes of the files are not known here: no file is larger than a layer may be.
+        // File sizes are unknown here: the limit of a layer applies.
         let possible = facts.binaries.values().all(|facts| facts.is_possible(MAX_CONTENT_BYTES))
             && facts.mentions.values().all(Mentions::is_possible);
         from.expect(possible, "facts that no file has")?;

@@ -1,4 +1,4 @@
-//! Numbers in columns: written and read as a whole, each number in as few bytes as the largest of its column needs.
+//! Columns of numbers, stored as differences to the smallest one, in as few bytes as the largest difference needs.
 
 use serde::de::DeserializeOwned;
 use serde::{Serialize, Serializer};
@@ -97,13 +97,13 @@ impl Writer {
         self.0.extend_from_slice(bytes);
     }
 
-    /// Bytes, and before them how many.
+    /// Length-prefixed bytes.
     pub(super) fn bytes(&mut self, bytes: &[u8]) {
         self.number(bytes.len() as u64);
         self.raw(bytes);
     }
 
-    /// A value without regular form. Those that are written here cannot fail to be.
+    /// A value in serde's form. Serialising the values used here cannot fail.
     pub(super) fn value(&mut self, value: &impl Serialize) {
         self.bytes(&postcard::to_stdvec(value).unwrap_or_default());
     }
@@ -133,7 +133,7 @@ impl Writer {
         }
     }
 
-    /// Facts of entries, each of `W` bytes.
+    /// Facts of entries, `W` bytes each.
     pub(super) fn pieces<'a, const W: usize>(
         &mut self,
         known: impl ExactSizeIterator<Item = (EntryId, &'a [u8; W])> + Clone,
@@ -144,7 +144,7 @@ impl Writer {
         self.column(known.map(|(entry, _)| entry.0), Width::Any);
     }
 
-    /// Facts of entries, without regular form.
+    /// Facts of entries in serde's form.
     pub(super) fn known<'a, T: Serialize + 'a>(
         &mut self,
         known: impl ExactSizeIterator<Item = (EntryId, &'a T)> + Clone,
@@ -163,7 +163,7 @@ impl Writer {
     }
 }
 
-/// A sequence of what an iterator gives.
+/// A serialisable sequence from an iterator.
 struct Each<I>(I);
 
 impl<I: Iterator<Item: Serialize> + Clone> Serialize for Each<I> {
@@ -172,7 +172,7 @@ impl<I: Iterator<Item: Serialize> + Clone> Serialize for Each<I> {
     }
 }
 
-/// Parses bytes, and never trusts a number beyond the bytes available.
+/// Reads untrusted bytes; allocations never exceed the available bytes.
 pub(super) struct Reader<'a> {
     rest: &'a [u8],
     at: usize,
@@ -184,22 +184,22 @@ impl<'a> Reader<'a> {
         Self { rest: bytes, at: 0 }
     }
 
-    /// The fault before this position.
+    /// A fault at this position.
     pub(super) fn fault(&self, what: &'static str) -> StoredError {
         StoredError { at: self.at, what }
     }
 
-    /// Rejects a violated condition.
+    /// Returns a fault unless `holds`.
     pub(super) fn expect(&self, holds: bool, what: &'static str) -> Result<(), StoredError> {
         if holds { Ok(()) } else { Err(self.fault(what)) }
     }
 
-    /// The end of the bytes.
+    /// Expects the end of the bytes.
     pub(super) fn finish(&self) -> Result<(), StoredError> {
         self.expect(self.rest.is_empty(), "more bytes than a layer")
     }
 
-    /// So many bytes.
+    /// The next `count` bytes.
     pub(super) fn raw(&mut self, count: usize) -> Result<&'a [u8], StoredError> {
         let (taken, rest) = self.rest.split_at_checked(count).ok_or_else(|| self.fault("cut short"))?;
         self.rest = rest;
@@ -207,7 +207,7 @@ impl<'a> Reader<'a> {
         Ok(taken)
     }
 
-    /// So many pieces of `W` bytes.
+    /// The next `count` pieces of `W` bytes.
     pub(super) fn pieces<const W: usize>(&mut self, count: usize) -> Result<&'a [[u8; W]], StoredError> {
         let bytes = count.checked_mul(W).ok_or_else(|| self.fault("cut short"))?;
         Ok(self.raw(bytes)?.as_chunks().0)
@@ -226,13 +226,13 @@ impl<'a> Reader<'a> {
         Ok(count)
     }
 
-    /// Bytes, and before them how many.
+    /// Length-prefixed bytes.
     pub(super) fn bytes(&mut self) -> Result<&'a [u8], StoredError> {
         let count = self.count(usize::MAX)?;
         self.raw(count)
     }
 
-    /// A value without regular form.
+    /// A value in serde's form.
     pub(super) fn value<T: DeserializeOwned>(&mut self) -> Result<T, StoredError> {
         let bytes = self.bytes()?;
         match postcard::take_from_bytes(bytes) {
@@ -256,7 +256,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// So many entries, in ascending order, of which each `is_one`.
+    /// `count` entries in ascending order, for each of which `is_one` holds.
     pub(super) fn entries(
         &mut self,
         count: usize,
@@ -272,7 +272,7 @@ impl<'a> Reader<'a> {
         Ok(entries)
     }
 
-    /// What [`Writer::pieces`] wrote.
+    /// Reads the output of [`Writer::pieces`].
     pub(super) fn pieces_of<const W: usize>(
         &mut self,
         is_one: &impl Fn(EntryId) -> bool,
@@ -282,7 +282,7 @@ impl<'a> Reader<'a> {
         Ok(self.entries(count, is_one)?.into_iter().zip(pieces.iter().copied()).collect())
     }
 
-    /// What [`Writer::known`] wrote.
+    /// Reads the output of [`Writer::known`].
     pub(super) fn known<T: DeserializeOwned>(
         &mut self,
         is_one: &impl Fn(EntryId) -> bool,

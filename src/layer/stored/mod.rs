@@ -35,7 +35,7 @@ pub struct StoredError {
 /// Facts of the layer as a whole.
 #[derive(Serialize, Deserialize)]
 struct Whole {
-    /// Place in [`Compression::ALL`].
+    /// Index in [`Compression::ALL`].
     compression: Option<usize>,
     compressed_bytes: Option<u64>,
     uncompressed_bytes: Option<u64>,
@@ -48,7 +48,7 @@ struct Whole {
 /// A warning.
 #[derive(Serialize, Deserialize)]
 struct Told {
-    /// Place in [`WarningCode::ALL`].
+    /// Index in [`WarningCode::ALL`].
     code: usize,
     message: String,
     /// `None` for the layer itself.
@@ -79,11 +79,11 @@ impl LayerRead {
         out.finish()
     }
 
-    /// The layer that [`Self::to_bytes`] wrote, with warnings about `subject`. Trusts nothing: bytes that no layer
-    /// could have given are refused, and nothing is set aside that the bytes are not there for.
+    /// Reads the output of [`Self::to_bytes`], with warnings about `subject`. The bytes are untrusted: impossible
+    /// layers are rejected, and allocations never exceed the available bytes.
     ///
     /// # Errors
-    /// When `bytes` are damaged, of another version, or more than `limits` allow.
+    /// `bytes` are damaged, of another version, or exceed `limits`.
     pub fn from_bytes(bytes: &[u8], subject: &str, limits: &Limits) -> Result<Self, StoredError> {
         let mut from = Reader::new(bytes);
         let index = entries::read(&mut from, limits)?;
@@ -127,7 +127,7 @@ fn bodies_fit(index: &LayerIndex, whole: &Whole) -> bool {
     files.all(|((_, at), size)| at.checked_add(*size).is_some_and(|end| end <= length))
 }
 
-/// Whether there are no more warnings of one code than a pass keeps, which counts them in four places.
+/// Whether no code has more warnings than a pass stores, which limits them in four places.
 fn few(warnings: &[Told], limits: &Limits) -> bool {
     let most = limits.warnings_per_code.saturating_add(1).saturating_mul(4);
     let mut counts = [0_usize; WarningCode::ALL.len()];
@@ -140,7 +140,7 @@ fn few(warnings: &[Told], limits: &Limits) -> bool {
 }
 
 impl Told {
-    /// The warning; `None` when it has no code, or is not safe to show.
+    /// The warning; `None` if its code is invalid, or its text not safe to show.
     fn warning(self, subject: &str) -> Option<Warning> {
         let code = *WarningCode::ALL.get(self.code)?;
         let safe = |text: &str| !text.chars().any(is_unsafe);

@@ -8,7 +8,7 @@ use super::super::OpenContext;
 use super::super::files::Member;
 use super::SourceKey;
 
-/// A member in a form that can be kept.
+/// Serialised form of a member.
 #[derive(Serialize, Deserialize)]
 enum Kept {
     Document(Vec<u8>),
@@ -35,20 +35,20 @@ impl From<Kept> for Member {
             Kept::Document(bytes) => Self::Kept(bytes.into()),
             Kept::Layer(id) => Self::Streamed(id),
             Kept::Link(target) => Self::Link(target),
-            // Reasons are shown as they are, and this one comes from a file.
+            // The text comes from a cache file and is shown: escape it.
             Kept::Unusable(why) => Self::Unusable(crate::base::text::printable(&why)),
         }
     }
 }
 
-/// The members as [`recall`] reads them; `None` when there is one that cannot be kept.
+/// The members in the form that [`recall`] reads; `None` if one of them cannot be serialised.
 pub(in crate::source) fn to_bytes(members: &BTreeMap<String, Member>) -> Option<Vec<u8>> {
     let kept: Option<Vec<(&String, Kept)>> =
         members.iter().map(|(name, member)| Some((name, Kept::of(member)?))).collect();
     postcard::to_allocvec(&kept?).ok()
 }
 
-/// The members of what passed before, when all of its layers are known.
+/// The members of an earlier read, if all of its layers are known.
 pub(in crate::source) fn recall(
     key: &SourceKey,
     context: &mut OpenContext<'_>,

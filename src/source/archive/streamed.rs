@@ -1,4 +1,4 @@
-//! Members of an archive that passes once.
+//! Members of a streamed archive.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, Read as _};
@@ -12,7 +12,7 @@ use crate::formats::compression::SNIFF_BYTES;
 use crate::formats::input::StreamInput;
 use crate::formats::tar::{MemberKind, TarWalk, is_header};
 
-/// Walks the tar that comes out of `reader`: documents are kept, what may be a layer goes to the sink as it passes.
+/// Walks the tar from `reader`: documents are stored, possible layers go to the sink.
 pub(in crate::source) fn members(
     label: &str,
     reader: impl BufRead,

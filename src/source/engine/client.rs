@@ -16,17 +16,17 @@ use crate::base::text::{elide_end, printable};
 /// Why an engine does not provide the image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Failure {
-    /// The address is of no use.
+    /// Unusable address.
     Unusable(Unusable),
     /// No such socket, or no listener.
     NobodyThere(String),
-    /// This user may not talk to it.
+    /// Permission denied.
     NotAllowed,
-    /// It did not answer in this time.
+    /// No answer within this time.
     Silent(Duration),
-    /// It has no such image.
+    /// No such image.
     NoSuchImage,
-    /// Anything else, as a clause that is safe to show.
+    /// Any other failure, as a clause that is safe to show.
     Other(String),
 }
 
@@ -46,7 +46,7 @@ impl fmt::Display for Failure {
 /// An engine's facts about an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Held {
-    /// Its id: the digest of its config, or in the image store of containerd of its manifest or index.
+    /// Its id: the digest of its config, or in containerd's image store that of its manifest or index.
     pub(super) id: String,
     pub(super) tags: Vec<String>,
     /// Digests of the uncompressed layers, bottom first.
@@ -59,11 +59,11 @@ pub(super) struct Held {
 #[derive(Clone)]
 pub(super) struct Client(Docker);
 
-/// Limits are ours, one for each question; that of the library only must not be shorter.
+/// Time limits are set per request; that of the library only must not be shorter.
 const LIBRARY_LIMIT: u64 = 24 * 60 * 60;
 /// Maximum length of an engine's error message.
 const SAID: usize = 300;
-/// Names of one image that are kept.
+/// Maximum stored names of one image.
 pub(super) const TAGS: usize = 100;
 /// Maximum length of a name: a registry allows 255 bytes, a tag 128.
 pub(super) const NAME_BYTES: usize = 512;
@@ -94,7 +94,7 @@ impl Client {
         })
     }
 
-    /// All images that are not parts of others only.
+    /// All images except intermediate ones.
     pub(super) async fn list(&self) -> Result<Vec<ImageSummary>, Failure> {
         self.0.list_images(None::<ListImagesOptions>).await.map_err(|error| meaning(&error))
     }
@@ -124,7 +124,7 @@ pub(super) fn full_id(id: &str) -> Option<String> {
     plain.then(|| format!("sha256:{hex}"))
 }
 
-/// Names with tags, without those that are none. An image that lost its names has `<none>:<none>` in some engines.
+/// Names with tags, without placeholders: some engines list an image without names as `<none>:<none>`.
 pub(super) fn names(tags: Vec<String>) -> Vec<String> {
     let named = |tag: &String| !tag.is_empty() && !tag.starts_with("<none>") && tag.len() <= NAME_BYTES;
     tags.into_iter().filter(named).take(TAGS).map(|tag| printable(&tag)).collect()

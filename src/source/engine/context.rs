@@ -46,11 +46,11 @@ struct Endpoint {
     host: String,
 }
 
-/// Documents of docker are smaller than this, with the logins of many hosts in them.
+/// Size limit of Docker's documents, with the logins of many hosts in them.
 const MOST: u64 = 4 << 20;
 const SHOWN: usize = 80;
 
-/// The context in use; `None` when it is the default one, which is the socket of docker.
+/// The current context; `None` for the default one, which is Docker's socket.
 pub(super) fn current(around: &Surroundings<'_>) -> Option<Context> {
     let folder = match around.variable("DOCKER_CONFIG") {
         Some(folder) => PathBuf::from(folder),
@@ -90,7 +90,7 @@ fn endpoint(folder: &Path, name: &str) -> Result<(String, bool), String> {
     Ok((host, tls))
 }
 
-/// A document; `None` when it is not there.
+/// A document; `None` if it does not exist.
 fn read<T: DeserializeOwned>(path: &Path) -> Option<Result<T, String>> {
     let bytes = match open_regular(path) {
         Ok(section) => section.read_all(MOST),

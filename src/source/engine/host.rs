@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::base::redact;
 use crate::base::text::{elide_middle, printable};
 
-/// An address that we can talk to.
+/// A supported address.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Host {
     /// A Unix socket.
@@ -14,7 +14,7 @@ pub(super) enum Host {
     Tcp(String),
 }
 
-/// Why an address is of no use, and what to do instead.
+/// Why an address is unusable, and what to do instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Unusable {
     pub(super) reason: String,
@@ -22,15 +22,15 @@ pub(super) struct Unusable {
 }
 
 const SHOWN: usize = 120;
-/// What docker uses where an address has no port.
+/// Docker's default port.
 const PORT: &str = "2375";
 
-/// The address as it may be shown: without user info and control characters, and not endless.
+/// The address for display: without user info and control characters, shortened.
 pub(super) fn shown(text: &str) -> String {
     elide_middle(&printable(&redact::url_user_info(text)), SHOWN)
 }
 
-/// Reads an address. With `tls` a TCP address is one that speaks TLS.
+/// Parses an address. With `tls`, a TCP address uses TLS.
 pub(super) fn parse(text: &str, tls: bool) -> Result<Host, Unusable> {
     let unusable = |reason: &str, hint: Option<String>| Err(Unusable { reason: reason.into(), hint });
     let Some((scheme, rest)) = text.split_once("://") else {

@@ -54,7 +54,7 @@ const LAST: i64 = 253_402_300_799;
 /// The images of one engine.
 struct Answer {
     engine: &'static str,
-    /// Whether references to podman ask it.
+    /// Whether references with the podman transport use it.
     podman: bool,
     images: Vec<LocalImage>,
 }
@@ -108,7 +108,7 @@ pub fn holds(name: &str, cancel: &CancelToken) -> Option<String> {
     Some(if is_podmans { format!("podman:{full}") } else { format!("docker-daemon:{name}") })
 }
 
-/// A name at a registry in full: engines would look for a short one in places of their own.
+/// The full name at a registry: engines would resolve a short one by their own configuration.
 fn full_name(name: &str) -> Option<String> {
     if !is_name(name) {
         return None;
@@ -148,7 +148,7 @@ fn each<T: Send + 'static, W: Future<Output = Result<T, Failure>> + Send + 'stat
             }
         }
     };
-    // Each question ends by its own limit; this wait ends before only when it is cancelled.
+    // Each request ends by its own limit; this wait ends earlier only if cancelled.
     let ended = wait(cancel, limit.saturating_mul(2), asked);
     answers.resize_with(places.len(), || None);
     let unanswered = match ended {
@@ -158,7 +158,7 @@ fn each<T: Send + 'static, W: Future<Output = Result<T, Failure>> + Send + 'stat
     answers.into_iter().map(|answer| answer.unwrap_or_else(|| Err(unanswered.clone()))).collect()
 }
 
-/// What the engine there is called.
+/// Display name of the engine.
 fn engine(place: &Endpoint, is_podman: bool) -> &'static str {
     match &place.host {
         _ if !is_podman => "docker",
@@ -180,7 +180,7 @@ fn local(image: ImageSummary) -> Option<LocalImage> {
     })
 }
 
-/// What the earlier engines would open by a name: the image with this id, or one of several.
+/// Images that earlier engines would open by a name: their id, or `None` if ambiguous.
 #[derive(Default)]
 struct Before(BTreeMap<String, Option<String>>);
 
@@ -196,7 +196,7 @@ impl Before {
         }
     }
 
-    /// Whether the name opens nothing before this image.
+    /// Whether no earlier engine opens another image by this name.
     fn leaves(&self, name: &str, image: &LocalImage) -> bool {
         self.0.get(name).is_none_or(|id| id.as_ref() == Some(&image.id))
     }

@@ -12,21 +12,21 @@ pub(super) struct Surroundings<'a> {
 }
 
 impl<'a> Surroundings<'a> {
-    /// With the variables of the environment by `lookup`, for the user with this number.
+    /// From the environment variables of `lookup` and a user id.
     pub(super) fn new(lookup: &'a dyn Fn(&str) -> Option<String>, user: u32) -> Self {
         Self { lookup, user }
     }
 
-    /// A variable that is set to something.
+    /// A variable that is set and not empty.
     pub(super) fn variable(&self, name: &str) -> Option<String> {
         (self.lookup)(name).filter(|value| !value.is_empty())
     }
 }
 
-/// One place where an engine may listen.
+/// A possible location of an engine.
 #[derive(Clone, Debug)]
 pub(super) struct Endpoint {
-    /// How it is named, safe to show.
+    /// Display name, safe to show.
     pub(super) way: String,
     /// Whether it is one of podman's.
     podman: bool,
@@ -44,7 +44,7 @@ pub(super) enum Asked {
 }
 
 impl Endpoint {
-    /// Whether both ways lead to the same socket.
+    /// Whether both are the same socket.
     pub(super) fn is_at(&self, other: &Self) -> bool {
         let real = |host: &Host| match host {
             Host::Unix(path) => Host::Unix(std::fs::canonicalize(path).unwrap_or_else(|_| path.clone())),
@@ -95,7 +95,7 @@ fn all(around: &Surroundings<'_>, asked: Asked) -> Vec<Endpoint> {
     places
 }
 
-/// Names a socket that several ways reach once, by the first of them.
+/// Merges locations with the same socket, under the name of the first.
 fn once(places: Vec<Endpoint>) -> Vec<Endpoint> {
     let mut kept: Vec<Endpoint> = Vec::with_capacity(places.len());
     for place in places {

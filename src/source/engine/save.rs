@@ -54,7 +54,7 @@ pub(super) fn open(
     Ok(Ok(named(image, held)))
 }
 
-/// The image from what passed before; `None` when it has to pass again.
+/// The image from the cached listing; `None` if it must be streamed.
 fn recalled(
     label: &str,
     key: &SourceKey,
@@ -69,7 +69,7 @@ fn recalled(
     (there && fits(&image, held, context)).then_some(image)
 }
 
-/// The image that the members of the stream make up, as in an archive that `docker save` wrote.
+/// The image of the streamed members, as in a `docker save` archive.
 fn read(files: &Files, held: &Held, name: &Name, context: &OpenContext<'_>) -> Result<Image, SourceError> {
     let by_name = match held.id.parse() {
         Ok(id) if name.is_id_of(held) => Select::Digest(id),
@@ -99,14 +99,14 @@ fn read(files: &Files, held: &Held, name: &Name, context: &OpenContext<'_>) -> R
     }
 }
 
-/// Names are the engine's current ones: a stream has only the requested names, and may be old.
+/// Uses the engine's current names: a stream has only the requested ones, and a cached one may be outdated.
 fn named(mut image: Image, held: &Held) -> Image {
     image.tags.clone_from(&held.tags);
     image
 }
 
-/// Whether the stream was that of the image that the engine's id names: its config has the id as its digest, or, in
-/// containerd's store, its manifest or the index that names its manifest.
+/// Whether the stream contains the image with the engine's id: its config has the id as its digest, or, in containerd's
+/// store, its manifest or the index that lists the manifest.
 fn is_held(image: &Image, files: &Files, held: &Held, context: &OpenContext<'_>) -> bool {
     let Some(config) = &image.config_digest else { return false };
     image.intact
@@ -114,7 +114,7 @@ fn is_held(image: &Image, files: &Files, held: &Held, context: &OpenContext<'_>)
         && (*config == held.id || names(files, &held.id, config, context, 2))
 }
 
-/// Whether the document with digest `id` is there and leads to the config: a manifest, or an index above one.
+/// Whether the document with digest `id` exists and leads to the config: a manifest, or an index of it.
 fn names(files: &Files, id: &str, config: &str, context: &OpenContext<'_>, depth: u8) -> bool {
     #[derive(serde::Deserialize)]
     struct Target {

@@ -1,4 +1,4 @@
-//! The stream of an engine as bytes that a thread reads: a task fetches ahead, within a bound.
+//! An engine's stream for a blocking reader: a task fetches ahead, within a limit.
 
 use std::io::{self, BufRead, Read};
 use std::sync::Arc;
@@ -20,9 +20,9 @@ const AHEAD: u32 = 2 << 20;
 /// How long to wait for bytes.
 #[derive(Clone, Copy)]
 pub(super) struct Patience {
-    /// Until the first: engines write an image to a temporary file of theirs before they send it.
+    /// For the first: engines write an image to a temporary file before they send it.
     pub(super) start: Duration,
-    /// Between two.
+    /// Between two chunks.
     pub(super) pause: Duration,
 }
 
@@ -32,7 +32,7 @@ impl Default for Patience {
     }
 }
 
-/// Reads what a stream brings; dropping it ends the connection.
+/// Reads a stream; dropping it closes the connection.
 pub(super) struct Reader<B> {
     chunks: Receiver<Result<B, Failure>>,
     room: Arc<Semaphore>,
@@ -46,7 +46,7 @@ pub(super) struct Reader<B> {
 }
 
 impl<B: AsRef<[u8]> + Send + 'static> Reader<B> {
-    /// Begins to fetch, and waits until something comes.
+    /// Starts to fetch, and waits for the first bytes.
     pub(super) fn start(
         mut stream: impl Stream<Item = Result<B, Failure>> + Unpin + Send + 'static,
         runtime: &Runtime,
@@ -120,7 +120,7 @@ impl<B: AsRef<[u8]> + Send + 'static> BufRead for Reader<B> {
                 Err(failure) => self.failed = Some(failure),
             }
         }
-        // The layer reader keeps its error; the archive reader must not take it for the end.
+        // The layer reader keeps its error; the archive reader must not see an end of stream.
         if let Some(failure) = &self.failed {
             return Err(broken(failure));
         }

@@ -43,7 +43,7 @@ impl Proof {
     }
 }
 
-/// What of a credential must not be shown, should the other side repeat it.
+/// Secret parts of a credential, which the server may repeat.
 fn secrets(credential: &Credential) -> Vec<String> {
     match credential {
         Credential::Password { user, password } => {
@@ -63,24 +63,24 @@ enum Challenge {
 /// Authentication state at one endpoint.
 pub(super) struct Auth {
     state: Mutex<AuthState>,
-    /// All that was or may be sent and is secret, the oldest first.
+    /// All secrets that were or may be sent, oldest first.
     secrets: std::sync::Mutex<Vec<String>>,
 }
 
 struct AuthState {
-    /// Candidates not refused yet, the one in use first; `None` is anonymous.
+    /// Credentials that were not rejected yet, the current one first; `None` is anonymous.
     candidates: VecDeque<Option<StoredCredential>>,
     tried: Vec<Tried>,
     challenges: Vec<Challenge>,
     proof: Option<Proof>,
-    /// Whether the proof was accepted once: then a 401 means that it has expired.
+    /// Whether the proof was accepted before: then a 401 means that it has expired.
     proven: bool,
-    /// Counts the proofs, so that of several requests that were refused together one gets a new one.
+    /// Number of proofs so far, so that of several requests rejected together only one renews it.
     generation: u64,
     told: bool,
 }
 
-/// What to ask with.
+/// The current proof and its generation.
 pub(super) struct Now {
     pub(super) proof: Option<Proof>,
     pub(super) generation: u64,
@@ -124,7 +124,7 @@ impl Auth {
         state.generation == 0 && state.proof.is_none() && matches!(state.candidates.front(), Some(Some(_)))
     }
 
-    /// What was tried, with its results.
+    /// Attempts and their results.
     pub(super) async fn tried(&self) -> Vec<Tried> {
         self.state.lock().await.tried.clone()
     }
@@ -172,7 +172,7 @@ impl Auth {
         }
         let expired = std::mem::take(&mut state.proven) && !state.is_fixed();
         if expired {
-            // Whatever the next attempt yields, the old proof is invalid.
+            // The old proof is invalid, whatever the next attempt gives.
             state.proof = None;
         } else if state.proof.is_some() {
             state.refuse(format!("refused ({status})"));
@@ -212,7 +212,7 @@ impl AuthState {
     }
 }
 
-/// What to ask with as `candidate`; the inner error is why this one cannot.
+/// The proof of `candidate`; the inner error is why there is none.
 async fn make(
     candidate: Option<&StoredCredential>,
     challenges: &[Challenge],
@@ -255,7 +255,7 @@ async fn fetch(
     match credential {
         Some(Credential::IdentityToken(token)) => {
             pairs.extend([("grant_type", "refresh_token"), ("client_id", CLIENT), ("refresh_token", token)]);
-            // What a form is written like, a query is.
+            // A form and a query have the same encoding.
             let mut query = realm.clone();
             query.query_pairs_mut().clear().extend_pairs(&pairs);
             form = Some(query.query().unwrap_or_default().to_owned());

@@ -37,12 +37,12 @@ impl RemoteBlob {
         Self { repository, digest, size }
     }
 
-    /// The digest that the manifest names it by.
+    /// Digest in the manifest.
     pub fn digest(&self) -> &Digest {
         &self.digest
     }
 
-    /// Its length in bytes, as the manifest claims.
+    /// Length in bytes in the manifest.
     pub fn size(&self) -> u64 {
         self.size
     }
@@ -73,10 +73,10 @@ impl RemoteBlob {
         }
     }
 
-    /// Fetches a part of it. What comes is not proven by the digest of the blob.
+    /// Fetches a range. Its bytes cannot be verified with the digest of the blob.
     ///
     /// # Errors
-    /// Those of the network, and when the registry does not know ranges ([`io::ErrorKind::Unsupported`]).
+    /// Network errors, and [`io::ErrorKind::Unsupported`] if the registry does not support ranges.
     pub fn range(
         &self,
         offset: u64,
@@ -99,7 +99,7 @@ impl RemoteBlob {
         Ok(bytes)
     }
 
-    /// The bytes from `start` to before `end`; `None` when the registry does not know ranges.
+    /// The bytes `start..end`; `None` if the registry does not support ranges.
     async fn fetch(&self, start: u64, end: u64, job: Job<'_>) -> Result<Option<Vec<u8>>, SourceError> {
         let wanted = self.wanted();
         let path = format!("blobs/{}", self.digest);
@@ -135,13 +135,13 @@ impl RemoteBlob {
     }
 }
 
-/// An answer that is being read.
+/// A response that is being read.
 struct Answer {
     session: Arc<Session>,
     response: Response,
-    /// Bytes that we have already, and that come again, since the registry does not know ranges.
+    /// Received bytes that are repeated, because the registry does not support ranges.
     skip: u64,
-    /// Length of the blob at the registry, if the answer has it.
+    /// Length of the blob at the registry, if the response has it.
     length: Option<u64>,
 }
 
@@ -151,14 +151,14 @@ pub struct BlobReader {
     cancel: CancelToken,
     progress: Progress,
     retries: Retries,
-    /// Bytes that came.
+    /// Received bytes.
     at: u64,
-    /// Bytes that came since the last break.
+    /// Bytes received since the last interruption.
     since_break: u64,
     answer: Option<Answer>,
-    /// Bytes that came and were not read yet.
+    /// Received bytes that were not read yet.
     piece: Bytes,
-    /// Whether more came than the manifest claims.
+    /// Whether more bytes were received than the manifest declares.
     too_long: bool,
     ended: bool,
 }
@@ -188,7 +188,7 @@ impl BlobReader {
         self.answer = None;
     }
 
-    /// The next bytes that are not empty; `None` at the end.
+    /// The next nonempty bytes; `None` at the end.
     async fn next_piece(&mut self) -> Result<Option<Bytes>, SourceError> {
         let (cancel, progress) = (self.cancel.clone(), self.progress.clone());
         let job = Job { cancel: &cancel, progress: &progress };
@@ -219,7 +219,7 @@ impl BlobReader {
                     }
                     let room = size - self.at;
                     if piece.len() as u64 > room {
-                        // What belongs to the claimed bytes is read first.
+                        // The declared bytes are read first.
                         self.too_long = true;
                         piece.truncate(in_memory(room));
                         if piece.is_empty() {
@@ -235,7 +235,7 @@ impl BlobReader {
                     return Ok(Some(piece));
                 }
                 Ok(Ok(None)) if self.at == size => return Ok(None),
-                // All that it has came.
+                // The blob is complete.
                 Ok(Ok(None)) if answer.length == Some(self.at) => {
                     let fault = self.blob.other_size(&self.at.to_string());
                     return Err(self.give_up(fault).await);
@@ -251,7 +251,7 @@ impl BlobReader {
         }
     }
 
-    /// Requests the missing rest.
+    /// Requests the remaining bytes.
     async fn open(&mut self, job: Job<'_>) -> Result<Answer, SourceError> {
         let (blob, at) = (&self.blob, self.at);
         let (path, wanted) = (format!("blobs/{}", blob.digest), blob.wanted());
@@ -282,11 +282,11 @@ impl BlobReader {
         blob.repository.first(&wanted, &mut self.retries, job, work).await
     }
 
-    /// After a break: waits for the next attempt, or ends with the error.
+    /// Handles an interruption: waits for the next attempt, or returns the error.
     async fn broke(&mut self, stop: Stop, job: Job<'_>) -> Result<(), SourceError> {
         let Some(answer) = self.answer.take() else { return Ok(()) };
         self.since_break = 0;
-        // The connection ends before the wait, not after it.
+        // The connection is closed before the wait.
         drop(answer.response);
         if self.retries.made() > 1
             && let Stop::Failed(failure) = &stop

@@ -32,7 +32,7 @@ const MOST_PAGES: usize = 100;
 /// Bytes of one page of tags.
 const PAGE_BYTES: u64 = 4 << 20;
 
-/// A document as it came.
+/// A document as received.
 struct Document {
     bytes: Vec<u8>,
     digest: String,
@@ -47,7 +47,7 @@ struct Remote<'a> {
     job: Job<'a>,
 }
 
-/// Opens the image that the name of the repository means.
+/// Opens the image of a repository.
 pub(super) fn open(repository: Repository, chosen: &Chosen<'_>, job: Job<'_>) -> Result<Image, SourceError> {
     let name = &repository.name;
     let tag = name.tag.as_ref().filter(|_| name.digest.is_none()).cloned();
@@ -97,7 +97,7 @@ impl Remote<'_> {
         })
     }
 
-    /// A document, whose digest `check` computes or rejects.
+    /// Reads a document; `check` computes its digest or rejects it.
     fn document(
         &self,
         path: &str,
@@ -134,7 +134,7 @@ impl Remote<'_> {
     }
 }
 
-/// The digest of `bytes`, in the algorithm of `claimed`, which it must be.
+/// Verifies `bytes` against `claimed` and returns their digest, in the same algorithm; SHA-256 without a claim.
 fn check(claimed: Option<&str>, bytes: &[u8]) -> Result<String, Fault> {
     let Some(claimed) = claimed else { return Ok(digest::sha256_of(bytes)) };
     let hasher = claimed.parse::<Digest>().ok().as_ref().and_then(Hasher::for_digest);
@@ -193,7 +193,7 @@ impl Documents for Remote<'_> {
         }
     }
 
-    // A tag names the whole index; names inside it are those of another place.
+    // A tag names the whole index; names inside it are from another repository.
     fn names(&self, _: &Descriptor) -> Vec<String> {
         Vec::new()
     }
@@ -244,7 +244,7 @@ pub(super) fn tags(repository: &Repository, job: Job<'_>) -> Result<TagList, Sou
         }
         Ok(TagList { tags, complete: false })
     };
-    // A mirror may have pulled some of them only.
+    // A mirror may have only some of the tags.
     wait_for(repository.last(TAGS, &mut retries, work)).flatten()
 }
 

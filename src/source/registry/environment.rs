@@ -17,7 +17,7 @@ pub(super) struct Environment {
     pub(super) config: Option<PathBuf>,
     /// Settings of the machine: `/etc`.
     pub(super) etc: PathBuf,
-    /// Where podman keeps logins until the machine restarts.
+    /// Podman's login file, which lasts until the machine restarts.
     pub(super) runtime_auth: PathBuf,
     /// `$REGISTRY_AUTH_FILE`, which replaces Podman's files.
     pub(super) auth_file: Option<PathBuf>,
@@ -27,7 +27,7 @@ pub(super) struct Environment {
     pub(super) docker_auth: Option<String>,
     /// `$CONTAINERS_REGISTRIES_CONF`.
     pub(super) registries_conf: Option<PathBuf>,
-    /// Host that the three variables after it are for: `$CUTAWAY_REGISTRY_HOST`.
+    /// Host for the three variables below: `$CUTAWAY_REGISTRY_HOST`.
     pub(super) login_host: Option<String>,
     /// `$CUTAWAY_REGISTRY_USERNAME`.
     pub(super) login_user: Option<String>,
@@ -37,7 +37,7 @@ pub(super) struct Environment {
     pub(super) login_token: Option<String>,
     /// Search path of credential helpers.
     pub(super) search_path: OsString,
-    /// How long a credential helper may take.
+    /// Time limit of a credential helper.
     pub(super) patience: Duration,
 }
 
@@ -96,7 +96,7 @@ impl Environment {
         }
     }
 
-    /// A path as it is shown: with `~` for the home folder.
+    /// A path for display: with `~` for the home folder.
     pub(super) fn shown(&self, path: &Path) -> String {
         let below_home = self.home.as_ref().and_then(|home| path.strip_prefix(home).ok());
         let shown = below_home.map_or_else(|| path.to_owned(), |rest| Path::new("~").join(rest));
@@ -109,7 +109,7 @@ impl Environment {
 pub(super) fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, String> {
     let facts = match fs::metadata(path) {
         Ok(facts) => facts,
-        // A part of the path that is a file is no such file, too.
+        // A file as a part of the path also means that it does not exist.
         Err(error)
             if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) =>
         {
@@ -117,7 +117,7 @@ pub(super) fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, String> {
         }
         Err(error) => return Err(error.to_string()),
     };
-    // A pipe would be waited for.
+    // Reading a FIFO would block.
     if !facts.is_file() {
         return Err("not a regular file".into());
     }

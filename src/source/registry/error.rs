@@ -10,22 +10,22 @@ use super::super::access::Tried;
 use super::super::error::SourceError;
 use crate::jobs::Cancelled;
 
-/// Cause of a failure, as far as the user can act on it.
+/// Cause of a failure, distinguished by what the user can do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The name of the host is not known.
+    /// Unknown host name.
     UnknownHost,
     /// Connection refused.
     Unreachable(String),
-    /// The connection is not trusted.
+    /// Untrusted TLS certificate.
     Certificate(String),
-    /// The server shows the certificate of a CA as its own.
+    /// The server uses a CA certificate as its own.
     CaAsServer,
-    /// The server talks plain HTTP.
+    /// The server uses plain HTTP.
     PlainHttp,
-    /// The server speaks TLS, but was contacted by plain HTTP.
+    /// The server uses TLS, but was contacted by plain HTTP.
     WantsTls,
-    /// Something went wrong at another host, to which the registry or its login leads.
+    /// A failure at another host, to which the registry or its login redirects.
     Elsewhere(String, Box<Self>),
     /// Authentication required or rejected (401).
     Unauthorized,
@@ -35,19 +35,19 @@ pub enum Fault {
     NotFound,
     /// Too many requests (429), with the delay if given.
     TooMany(Option<Duration>),
-    /// The registry is in trouble (5xx).
+    /// Server error (5xx).
     Server(u16),
-    /// An answer that is none of a registry.
+    /// Not a registry's response.
     NotARegistry(String),
-    /// What came does not have the digest that it should.
+    /// Digest mismatch.
     WrongDigest(String),
-    /// The connection broke, again and again.
+    /// The connection broke repeatedly.
     Cut(String),
-    /// Nothing came for too long.
+    /// Timeout while receiving.
     Slow(Duration),
-    /// A document larger than any of its kind.
+    /// A document exceeds its size limit.
     TooLarge(u64),
-    /// A file with certificates or settings that cannot be used.
+    /// An unusable certificate or settings file.
     Settings(String),
 }
 

@@ -39,7 +39,7 @@ use name::Name;
 use repository::Repository;
 use session::Job;
 
-/// Opens an image at a registry: reads its index, manifest and config. Layers are read when somebody asks.
+/// Opens an image at a registry: reads its index, manifest and config. Layers are fetched on demand.
 pub(super) fn open(reference: &Reference, context: &mut OpenContext<'_>) -> Result<Image, SourceError> {
     let chosen = Chosen {
         select: &reference.select,
@@ -54,16 +54,16 @@ pub(super) fn open(reference: &Reference, context: &mut OpenContext<'_>) -> Resu
 /// Tags of a repository.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TagList {
-    /// In the order that the registry gives.
+    /// In the registry's order.
     pub tags: Vec<String>,
-    /// Whether these are all.
+    /// Whether the list is complete.
     pub complete: bool,
 }
 
 /// The tags of a repository.
 ///
 /// # Errors
-/// When `reference` is none of a registry, or the registry does not answer with tags.
+/// `reference` is not a registry reference, or the registry does not return tags.
 pub fn tags(
     reference: &Reference,
     access: &Access,
@@ -92,8 +92,8 @@ fn repository(
     Repository::new(Name::parse(&reference.location).map_err(unusable)?, access, progress)
 }
 
-/// The host that opening `reference` would contact, with its port, as in the reference (`docker.io` when it names
-/// none); `None` when it is no reference to a registry.
+/// The host that opening `reference` would contact, with its port as in the reference (`docker.io` if it has none);
+/// `None` if it is not a registry reference.
 pub fn host(reference: &Reference) -> Option<String> {
     if reference.transport != Transport::Registry {
         return None;

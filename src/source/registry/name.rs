@@ -9,12 +9,12 @@ pub(super) struct Name {
     pub(super) repository: String,
     /// The tag; `latest` when there is neither tag nor digest.
     pub(super) tag: Option<String>,
-    /// The digest, which is what counts beside a tag.
+    /// The digest, which takes precedence over the tag.
     pub(super) digest: Option<String>,
 }
 
 impl Name {
-    /// Parses a name; the reason when it is none, which repeats nothing of the text: user info may be in it.
+    /// Parses a name; the error repeats nothing of the text, which may contain user info.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         if text.contains("://") {
             return Err("remove the scheme, such as https://".into());
@@ -23,7 +23,7 @@ impl Name {
         if has_user {
             return Err("remove user and password; log in instead".into());
         }
-        // Otherwise Docker Hub would be asked for a repository named like a host.
+        // Otherwise a host name would become a repository on Docker Hub.
         let first = text.split(['/', ':', '@']).next().unwrap_or_default();
         if !text.contains('/') && (first.contains('.') || first == "localhost") {
             return Err("a host without a repository".into());

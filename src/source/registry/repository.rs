@@ -57,7 +57,7 @@ impl Repository {
         }
     }
 
-    /// Where it is, as messages and users write it.
+    /// Name for messages.
     pub(super) fn label(&self) -> String {
         format!("{}/{}", self.name.host, self.name.repository)
     }
@@ -73,7 +73,7 @@ impl Repository {
         }))
     }
 
-    /// Does `work` at the first place that can. `retries` are those of the registry itself.
+    /// Runs `work` at the first usable location. `retries` apply to the registry itself.
     pub(super) async fn first<T>(
         &self,
         wanted: &str,
@@ -115,7 +115,7 @@ impl Repository {
         })
     }
 
-    /// Does `work` at the registry itself, not at its mirrors.
+    /// Runs `work` at the registry itself, not at mirrors.
     pub(super) async fn last<T>(
         &self,
         wanted: &str,
@@ -129,7 +129,7 @@ impl Repository {
         work(&session, retries).await
     }
 
-    /// Does not ask the place of this session again, unless it is the registry itself.
+    /// Excludes the location of this session, unless it is the registry itself.
     pub(super) fn give_up(&self, session: &Arc<Session>, why: &str, job: Job<'_>) {
         let is_it = |place: &&Mirror| {
             let known = place.session.lock().unwrap_or_else(PoisonError::into_inner);
@@ -146,7 +146,7 @@ impl Repository {
             return Ok(Arc::clone(session));
         }
         let endpoint = &place.endpoint;
-        // Where it really is: a login is for the host that gets it, also where settings lead to another one.
+        // The actual host: a login is for the host that receives it, even if settings redirect to another one.
         let host = match endpoint.host.as_str() {
             settings::DOCKER_HUB => "docker.io",
             host => host,

@@ -1,16 +1,16 @@
-//! When to ask again, and how long to wait before.
+//! Retry policy: attempts and delays.
 
 use std::hash::{BuildHasher, RandomState};
 use std::time::{Duration, SystemTime};
 
-/// Attempts at one thing, the first included.
+/// Maximum attempts, the first included.
 const ATTEMPTS: u32 = 5;
 /// Maximum delay a registry may request; a longer one ends the attempts.
 const LONGEST_WAIT: Duration = Duration::from_mins(1);
-/// Sets all the times for tests, in milliseconds: as they are, the tests of slow servers would take minutes.
+/// Sets all time limits in tests, in milliseconds, because tests of slow servers would take minutes.
 const TEST_TIMEOUT: &str = "CUTAWAY_REGISTRY_TIMEOUT_MS";
 
-/// How long to wait for what.
+/// Time limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Times {
     /// For a connection, the TLS handshake included.
@@ -47,7 +47,7 @@ impl Retries {
         Self { made: 1, most: ATTEMPTS, first_wait: times.first_wait }
     }
 
-    /// For a mirror, behind which the registry itself waits.
+    /// For a mirror, after which the registry itself is tried.
     pub(super) fn for_mirror(times: &Times) -> Self {
         Self { most: 2, ..Self::new(times) }
     }

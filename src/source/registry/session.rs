@@ -25,25 +25,25 @@ const ERROR_BYTES: u64 = 64 << 10;
 /// Maximum authentication rounds: each credential takes at most two.
 const MOST_PROOFS: usize = 64;
 
-/// The job of a request.
+/// Cancellation and progress of a request.
 #[derive(Clone, Copy)]
 pub(super) struct Job<'a> {
     pub(super) cancel: &'a CancelToken,
     pub(super) progress: &'a Progress,
 }
 
-/// What to ask for.
+/// A requested object.
 pub(super) struct Ask<'a> {
     /// Below the repository, such as `manifests/latest`.
     pub(super) path: &'a str,
-    /// What messages call it.
+    /// Name in messages.
     pub(super) wanted: &'a str,
     pub(super) headers: &'a [(HeaderName, String)],
 }
 
-/// A conversation with one endpoint about one repository.
+/// A session with one endpoint for one repository.
 pub(super) struct Session {
-    /// Host and port, as messages name it.
+    /// Host and port for messages.
     pub(super) host: String,
     pub(super) times: Times,
     endpoint: Endpoint,
@@ -51,11 +51,11 @@ pub(super) struct Session {
     auth: Auth,
     /// Whether plain HTTP was requested.
     plain_is_wanted: bool,
-    /// Whether plain HTTP is spoken there.
+    /// Whether the endpoint uses plain HTTP.
     plain: AtomicBool,
-    /// Whether it may turn out so.
+    /// Whether plain HTTP may be tried.
     may_be_plain: bool,
-    /// Whether it answered before.
+    /// Whether it has answered.
     answered: AtomicBool,
     /// Whether the challenge was requested.
     asked: AtomicBool,
@@ -85,7 +85,7 @@ impl Session {
         })
     }
 
-    /// The repository, as the endpoint has it.
+    /// Repository path at the endpoint.
     pub(super) fn repository(&self) -> &str {
         &self.endpoint.repository
     }
@@ -94,15 +94,15 @@ impl Session {
         self.plain.load(Ordering::Relaxed)
     }
 
-    /// Whether plain HTTP may be spoken to where `url` leads: on request, on the loopback, or to an endpoint that the
-    /// settings call insecure.
+    /// Whether plain HTTP is allowed for `url`: on request, on the loopback interface, or for an endpoint that the
+    /// settings mark as insecure.
     pub(super) fn may_speak_plain_to(&self, url: &Url) -> bool {
         self.plain_is_wanted
             || url.host_str().is_some_and(is_loopback)
             || self.endpoint.insecure && is_at(url, &self.endpoint.host)
     }
 
-    /// Whether a server that is unreachable was reachable before, and may be restarting.
+    /// Whether an unreachable server was reachable before, and may be restarting.
     fn is_there(&self, failure: &Failure) -> bool {
         let fault = match &failure.fault {
             Fault::Elsewhere(_, fault) => fault,
@@ -111,7 +111,7 @@ impl Session {
         matches!(fault, Fault::Unreachable(_) | Fault::UnknownHost) && self.answered.load(Ordering::Relaxed)
     }
 
-    /// Retries until there is an answer of 200 to 299, or 416, an answer about a range.
+    /// Retries until a response has status 200 to 299, or 416, which is about a range.
     pub(super) async fn get(
         &self,
         ask: &Ask<'_>,
@@ -130,7 +130,7 @@ impl Session {
         }
     }
 
-    /// Waits for the next attempt after a failure; the error when there is none.
+    /// Waits for the next attempt after a failure; returns the error if there is none.
     pub(super) async fn again(
         &self,
         stop: Stop,
@@ -158,7 +158,7 @@ impl Session {
         pause(wait, job.cancel).await.map_err(|_| Cancelled.into())
     }
 
-    /// The error of a failure here.
+    /// The error of a failure at this endpoint.
     pub(super) async fn error(&self, wanted: &str, failure: Failure) -> RegistryError {
         let about_login = matches!(failure.fault, Fault::Unauthorized | Fault::Forbidden);
         RegistryError {
@@ -294,7 +294,7 @@ impl Session {
         let fault = match status.as_u16() {
             429 => Fault::TooMany(after),
             500..=599 => Fault::Server(status.as_u16()),
-            // The words of Go's server and of nginx.
+            // Messages of Go's server and of nginx.
             400 if plain
                 && ["HTTPS server", "HTTPS port"]
                     .iter()
@@ -316,7 +316,7 @@ impl Session {
         Ok(Failure { said, after, ..Failure::of(fault) })
     }
 
-    /// The whole body of an answer, when it has at most `most` bytes.
+    /// The whole body of a response, if it has at most `most` bytes.
     pub(super) async fn body(
         &self,
         response: &mut Response,
@@ -342,7 +342,7 @@ fn is_redirect(status: StatusCode) -> bool {
     matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308)
 }
 
-/// Where a redirect leads.
+/// Target of a redirect.
 fn target(from: &Url, headers: &HeaderMap) -> Result<Url, Fault> {
     let broken = || Fault::NotARegistry("redirect without a target".into());
     let place = headers.get(LOCATION).and_then(|value| value.to_str().ok()).ok_or_else(broken)?;
@@ -355,7 +355,7 @@ fn target(from: &Url, headers: &HeaderMap) -> Result<Url, Fault> {
     Ok(url)
 }
 
-/// Host and port of a URL, and nothing else of it.
+/// Only host and port of a URL.
 fn shown_host(url: &Url) -> String {
     let host = printable(url.host_str().unwrap_or_default());
     url.port().map_or_else(|| host.clone(), |port| format!("{host}:{port}"))

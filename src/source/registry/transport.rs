@@ -1,4 +1,4 @@
-//! Connections: the runtime they live on, whom they trust, and what a failure of one means.
+//! Connections: runtime, trusted certificates, and classification of failures.
 
 use std::error::Error;
 use std::io;
@@ -21,10 +21,10 @@ use super::settings::Endpoint;
 use crate::base::text::printable;
 use crate::jobs::CancelToken;
 
-/// A file of certificates: that of a whole system has 250 KB.
+/// Size limit of certificate files: that of a whole system has 250 KB.
 const PEM_BYTES: u64 = 16 << 20;
 
-/// Runs `work`, which is all asynchronous, to its end on this thread.
+/// Runs the asynchronous `work` to completion on this thread.
 pub(super) fn wait_for<T>(work: impl Future<Output = T>) -> Result<T, SourceError> {
     let runtime = runtime().map_err(|error| SourceError::open("the network", error))?;
     Ok(runtime.block_on(work))
@@ -36,7 +36,7 @@ pub(super) enum Stop {
     Failed(Failure),
 }
 
-/// What went wrong with one request.
+/// A failed request.
 pub(super) struct Failure {
     pub(super) fault: Fault,
     /// Message of the server.
@@ -45,7 +45,7 @@ pub(super) struct Failure {
     pub(super) again: bool,
     /// Delay requested by the server.
     pub(super) after: Option<Duration>,
-    /// Whether what answered does not speak TLS.
+    /// Whether the server does not use TLS.
     pub(super) no_tls: bool,
 }
 
@@ -128,9 +128,9 @@ pub(super) struct Transport {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Kind {
-    /// For the endpoint itself.
+    /// Whether it is for the endpoint itself.
     own: bool,
-    /// Past any proxy.
+    /// Whether proxies are bypassed.
     direct: bool,
 }
 
@@ -154,7 +154,7 @@ impl Transport {
         })
     }
 
-    /// The client to ask for `url`.
+    /// The client for `url`.
     pub(super) fn client(&self, url: &Url) -> Result<Client, Fault> {
         let kind = Kind { own: is_at(url, &self.host), direct: url.host_str().is_some_and(is_loopback) };
         let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
@@ -312,7 +312,7 @@ fn certificate_fault(why: &CertificateError) -> Fault {
     }
 }
 
-/// The causes of an error; what an [`io::Error`] wraps is one of them.
+/// The causes of an error; an error inside an [`io::Error`] is one of them.
 fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     std::iter::successors(Some(error), |error: &&'a (dyn Error + 'static)| {
         let error: &'a (dyn Error + 'static) = *error;
@@ -331,7 +331,7 @@ fn io_kind(error: &(dyn Error + 'static)) -> Option<io::ErrorKind> {
     causes(error).filter_map(|cause| cause.downcast_ref::<io::Error>()).last().map(io::Error::kind)
 }
 
-/// The innermost cause in its own words, which name no URL.
+/// The message of the innermost cause, which contains no URL.
 fn deepest(error: &(dyn Error + 'static)) -> String {
     let cause = causes(error).last().unwrap_or(error);
     if cause.is::<reqwest::Error>() {

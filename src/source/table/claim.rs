@@ -12,11 +12,11 @@ use crate::formats::contents::chunked::{self, Position};
 use crate::formats::contents::{Contents, Format, Refused, estargz};
 use crate::jobs::Cancelled;
 
-/// End of a blob that is fetched first for eStargz: it has the footer, and usually the table.
+/// Bytes at the end of a blob that are fetched first for eStargz: they contain the footer, and usually the table.
 const TAIL: u64 = 64 << 10;
 
 static ONE_TABLE: Mutex<()> = Mutex::new(());
-/// Tables with more bytes as stored are large.
+/// Tables with more stored bytes are large.
 const LARGE: u64 = 4 << 20;
 
 /// Annotations about a table.
@@ -46,14 +46,14 @@ impl From<io::Error> for NoTable {
 }
 
 impl Claim {
-    /// Reads the annotations; `None` when they name no table.
+    /// Parses the annotations; `None` without a table.
     pub(super) fn of(annotations: &BTreeMap<String, String>) -> Result<Option<Self>, NoTable> {
         let digest = |name: &str| {
             let text = annotations.get(name)?;
             let digest = text.parse::<Digest>();
             Some(digest.map_err(|_| Refused::new(format!("annotation {name} is not a digest: {text}"))))
         };
-        // Some writers of zstd:chunked name the digest of the JSON as well.
+        // Some writers of zstd:chunked also add the annotation of eStargz.
         if let Some(text) = annotations.get(chunked::POSITION) {
             let Some(digest) = digest(chunked::DIGEST) else {
                 return Err(Refused::new(format!("annotation {} missing", chunked::DIGEST)).into());
@@ -154,7 +154,7 @@ fn bounded(length: u64, limits: &Limits) -> Result<(), Refused> {
     Err(Refused::new(format!("the table of contents has {length} bytes, the limit is {most}")))
 }
 
-/// The manifest is proven by its digest, and the table by what the manifest has of it.
+/// The digest verifies the manifest, which contains the digest of the table.
 fn prove(claimed: &Digest, bytes: &[u8]) -> Result<(), NoTable> {
     match digest::matches(claimed, bytes) {
         Some(true) => Ok(()),

@@ -13,34 +13,34 @@ use crate::base::convert::in_memory;
 use crate::formats::compression::{Compression, sniff};
 use crate::formats::contents::{Bodies, Part};
 
-/// Bytes that go to a decoder at once.
+/// Bytes passed to a decoder in one step.
 const PIECE: usize = 16 << 10;
-/// What passes of a file that is stepped over.
+/// Step size when bytes of a file are skipped.
 const SKIP: usize = 64 << 10;
-/// The largest window of the frames of zstd:chunked: its writer never needs a larger one.
+/// The largest window of zstd:chunked frames: its writer never uses a larger one.
 const WINDOW_LOG: u32 = 23;
 
-/// A place in one file of the layer.
+/// A position in one file of the layer.
 pub struct Cursor {
     window: Arc<Mutex<Window>>,
     stream: Option<Stream>,
     entry: usize,
-    /// The chunk, and how much of it was read.
+    /// The chunk, and how many of its bytes were read.
     part: usize,
     within: u64,
-    /// Bytes before the part.
+    /// Bytes before the chunk.
     before: u64,
     /// Hashes the chunk, and the file while it is read from its start.
     part_sum: Option<Sha256>,
     file_sum: Option<Sha256>,
-    /// Whether bytes were given that nothing has proven yet.
+    /// Whether unverified bytes were returned.
     unproven: bool,
     unproven_files: Arc<AtomicU64>,
-    /// Bytes that may still be inflated.
+    /// Remaining budget of decompressed bytes.
     room: u64,
 }
 
-/// A stream that is being inflated.
+/// A stream that is being decompressed.
 struct Stream {
     offset: u64,
     position: u64,
@@ -64,7 +64,7 @@ impl Cursor {
         }
     }
 
-    /// Goes to the start of a file.
+    /// Seeks to the start of a file.
     pub(super) fn open(&mut self, entry: usize) {
         self.leave();
         self.enter(entry, 0, 0);
@@ -77,19 +77,19 @@ impl Cursor {
         self.file_sum = None;
     }
 
-    /// What was read of the file before is all that is read of it.
+    /// Ends the read of the current file.
     fn leave(&mut self) {
         if std::mem::take(&mut self.unproven) {
             self.unproven_files.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// Lets go of the stream that is being inflated.
+    /// Drops the stream that is being decompressed.
     pub(super) fn let_go(&mut self) {
         self.stream = None;
     }
 
-    /// Goes to a place in a file.
+    /// Seeks to an offset in a file.
     pub(super) fn seek(&mut self, bodies: &Bodies, entry: usize, offset: u64) -> io::Result<()> {
         let here = self.before.saturating_add(self.within);
         if entry == self.entry && offset == here {
@@ -161,7 +161,7 @@ impl Cursor {
             self.unproven = false;
             return Err(damaged("digest mismatch with the table of contents"));
         }
-        // One part that nothing proves leaves the file unproven until its end.
+        // One chunk without a digest leaves the file unverified until its end.
         let parts = bodies.parts(self.entry);
         let all = parts.get(..=self.part).unwrap_or_default().iter().all(|part| part.sum.is_some());
         self.unproven = self.file_sum.is_some() && !all || part.sum.is_none();
@@ -185,7 +185,7 @@ impl Cursor {
         }
     }
 
-    /// Bytes of a part, as they come.
+    /// The next bytes of a chunk.
     fn give(&mut self, part: &Part, wanted: &mut [u8]) -> io::Result<usize> {
         let count = wanted.len() as u64;
         self.room = self.room.checked_sub(count).ok_or_else(too_much)?;

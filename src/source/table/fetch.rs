@@ -1,4 +1,4 @@
-//! Requests for ranges: counted, bounded, and in stretches that are laid out before.
+//! Range requests: counted, bounded, and planned in stretches.
 
 use std::io::{self, Read};
 use std::ops::Range;
@@ -9,12 +9,12 @@ use crate::base::convert::in_memory;
 use crate::base::text::printable;
 use crate::jobs::{CancelToken, Progress};
 
-/// Bytes per request, which a layer has in memory.
+/// Maximum bytes per request, which are in memory for each layer.
 const REQUEST: u64 = 8 << 20;
 /// A table may name the same bytes for many files; a valid one reads none twice, except for seeks back.
 const MOST_TIMES: u64 = 4;
 
-/// A blob, and what was fetched of it.
+/// A blob, and the bytes fetched so far.
 pub(super) struct Fetched {
     ranges: Arc<dyn Ranges>,
     cancel: CancelToken,
@@ -96,7 +96,7 @@ impl Window {
         }
         let is_held = |window: &Self| (window.at..window.at + window.held.len() as u64).contains(&at);
         if !is_held(self) {
-            // Fetched beyond this file, because the next one is needed too.
+            // Bytes beyond this file are fetched too if the next file needs them.
             let place = self.plan.partition_point(|stretch| stretch.end <= at);
             let stretch = self.plan.get(place).filter(|stretch| stretch.start <= at);
             let until = stretch.map_or(end, |stretch| stretch.end.max(at + 1)).min(self.fetched.size());

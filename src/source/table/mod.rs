@@ -19,23 +19,23 @@ use crate::jobs::{CancelToken, Progress};
 use claim::Claim;
 use fetch::{Fetched, Window};
 
-/// Bytes read of the first chunk of a file of which only the head is needed, if the chunk is larger than
-/// [`WHOLE_PART`]: it is then not verified.
+/// Bytes read of the first chunk of a file whose head may be sufficient, if the chunk is larger than [`WHOLE_PART`]: it
+/// is then not verified.
 const HEAD: u64 = 64 << 10;
-/// Parts up to this size are fetched whole, so that they can be proven.
+/// Chunks up to this size are fetched whole, so that they can be verified.
 const WHOLE_PART: u64 = 8 << 20;
-/// Stretches with a smaller gap between them are fetched together: a request costs more than the gap.
+/// Stretches with a smaller gap are fetched together: a request costs more than the gap.
 const GAP: u64 = 256 << 10;
 
-/// Bytes that can be fetched by range.
+/// A source with range requests.
 pub trait Ranges: Send + Sync {
-    /// Bytes in all.
+    /// Size in bytes.
     fn size(&self) -> u64;
 
-    /// The bytes `offset..offset + length`, all of them.
+    /// The complete range `offset..offset + length`.
     ///
     /// # Errors
-    /// Those of the source; [`io::ErrorKind::Unsupported`] when it gives no ranges.
+    /// Errors of the source; [`io::ErrorKind::Unsupported`] if it does not support ranges.
     fn range(
         &self,
         offset: u64,
@@ -44,7 +44,7 @@ pub trait Ranges: Send + Sync {
         progress: &Progress,
     ) -> io::Result<Vec<u8>>;
 
-    /// Bytes of those given so far that had not to be fetched.
+    /// Bytes returned so far that were not fetched, because they were cached.
     fn spared(&self) -> u64 {
         0
     }
@@ -95,7 +95,7 @@ pub struct NoTable {
     pub cancelled: bool,
 }
 
-/// Required bytes of a file.
+/// Required part of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Want {
     /// All of it.
@@ -104,12 +104,12 @@ pub enum Want {
     Head,
 }
 
-/// What a plan fetches.
+/// Size of a plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Planned {
-    /// Files that are analysed.
+    /// Files to analyse.
     pub files: u64,
-    /// Bytes that are fetched for them.
+    /// Bytes to fetch for them.
     pub bytes: u64,
 }
 
@@ -125,11 +125,11 @@ pub struct Table {
 }
 
 impl Table {
-    /// Fetches the table that the annotations of a layer name: its entries, and what serves their bodies. `None` when
-    /// they name none.
+    /// Fetches the table in the annotations of a layer: its entries, and access to file contents. `None` if the
+    /// annotations have none.
     ///
     /// # Errors
-    /// When it cannot be had, does not have the digest that the manifest has for it, or cannot be used.
+    /// It cannot be fetched, does not match its digest in the manifest, or is unusable.
     pub fn open(
         ranges: Arc<dyn Ranges>,
         annotations: &BTreeMap<String, String>,
@@ -156,17 +156,17 @@ impl Table {
         Ok(Some((table, contents)))
     }
 
-    /// Whether annotations name a table at all.
+    /// Whether the annotations have a table.
     pub fn is_named(annotations: &BTreeMap<String, String>) -> bool {
         [chunked::POSITION, estargz::DIGEST].iter().any(|name| annotations.contains_key(*name))
     }
 
-    /// The digest that annotations name the table by.
+    /// Digest of the table in the annotations.
     pub fn named(annotations: &BTreeMap<String, String>) -> Option<String> {
         Some(Claim::of(annotations).ok()??.digest().to_string())
     }
 
-    /// Which format it has.
+    /// Format.
     pub fn format(&self) -> Format {
         self.format
     }
@@ -181,22 +181,22 @@ impl Table {
         self.size
     }
 
-    /// Bytes that were fetched so far, the table included.
+    /// Bytes fetched so far, the table included.
     pub fn fetched_bytes(&self) -> u64 {
         self.window().fetched()
     }
 
-    /// Files of which bytes were used that no digest of the table proves.
+    /// Number of files with used bytes that no digest of the table verifies.
     pub fn unproven(&self) -> u64 {
         self.unproven.load(Ordering::Relaxed)
     }
 
-    /// Why nothing more can be fetched, after a request failed.
+    /// Why nothing more can be fetched after a failed request.
     pub fn broken(&self) -> Option<String> {
         self.window().broken()
     }
 
-    /// The sum that the table has for all bytes of a file.
+    /// Digest of a file in the table.
     pub fn sum(&self, entry: usize) -> Option<Sum> {
         self.bodies.sum(entry)
     }
@@ -206,7 +206,7 @@ impl Table {
         !self.bodies.parts(entry).is_empty()
     }
 
-    /// Prepares to fetch files in stretches. Instead of what was prepared before.
+    /// Plans which files to fetch, in stretches. Replaces an earlier plan.
     pub fn plan(&self, wanted: impl Iterator<Item = (usize, Want)>) -> Planned {
         let mut planned = Planned::default();
         let mut stretches: Vec<Range<u64>> = Vec::new();
@@ -229,18 +229,18 @@ impl Table {
         planned
     }
 
-    /// What reads the bodies, one after the other.
+    /// The reader of file contents, one file after the other.
     pub fn cursor(&self) -> Reading<'_> {
         Reading { table: self, cursor: self.cursor.lock().unwrap_or_else(PoisonError::into_inner) }
     }
 
-    /// The bytes of a file.
+    /// The contents of a file.
     pub fn body(self: &Arc<Self>, entry: usize) -> Section {
         let size = self.bodies.size(entry);
         Section::new(Arc::new(Body { table: Arc::clone(self), entry }), 0, size)
     }
 
-    /// Frees the blob's bytes in memory, until the next read.
+    /// Frees the fetched bytes, until the next read.
     pub fn let_go(&self) {
         self.window().let_go();
         self.cursor.lock().unwrap_or_else(PoisonError::into_inner).let_go();
@@ -251,14 +251,14 @@ impl Table {
     }
 }
 
-/// The one place of a table at which bodies are read.
+/// Exclusive access to the reader of a table.
 pub struct Reading<'a> {
     table: &'a Table,
     cursor: MutexGuard<'a, Cursor>,
 }
 
 impl Reading<'_> {
-    /// Goes to the start of a file.
+    /// Seeks to the start of a file.
     pub fn open(&mut self, entry: usize) {
         self.cursor.open(entry);
     }
@@ -271,7 +271,7 @@ impl Reading<'_> {
         self.cursor.read(&self.table.bodies, buffer)
     }
 
-    /// Verifies what was read so far.
+    /// Verifies the bytes read so far.
     ///
     /// # Errors
     /// Those of [`Self::read`].
@@ -279,13 +279,13 @@ impl Reading<'_> {
         self.cursor.prove(&self.table.bodies, WHOLE_PART)
     }
 
-    /// Why nothing more can be fetched, after a request failed.
+    /// Why nothing more can be fetched after a failed request.
     pub fn broken(&self) -> Option<String> {
         self.table.broken()
     }
 }
 
-/// A file of a layer, fetched on read, ideally from its start to its end.
+/// A file of a layer, fetched on read; most efficient from start to end.
 struct Body {
     table: Arc<Table>,
     entry: usize,
@@ -299,7 +299,7 @@ impl ReadAt for Body {
     }
 }
 
-/// Stretches in the order of the blob, those that overlap or are near each other as one.
+/// Stretches in blob order; overlapping and close ones are merged.
 fn joined(mut stretches: Vec<Range<u64>>) -> Vec<Range<u64>> {
     stretches.sort_unstable_by_key(|stretch| (stretch.start, stretch.end));
     let mut plan: Vec<Range<u64>> = Vec::new();

@@ -1,4 +1,4 @@
-//! The commands of a shell text: one pass over its tokens, with what is open on a stack.
+//! The commands of a shell text: one pass over its tokens with a stack of open constructs.
 
 mod operator;
 
@@ -8,13 +8,13 @@ use super::lex::{Lexer, Token};
 use super::quote::ShellWord;
 use super::{Joiner, ShellCommand};
 
-/// How deep `$(...)` in `$(...)` is looked into: each step reads its text again.
+/// Maximum depth of nested `$(...)`: each level reads its text again.
 const MOST_DEPTH: u32 = 3;
 
-/// Commands of a text: far more than anybody writes, and few enough to be kept.
+/// Maximum commands of a text: far more than any real one has.
 const MOST_COMMANDS: usize = 20_000;
 
-/// What is open.
+/// An open construct.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Open {
     If,
@@ -24,23 +24,23 @@ enum Open {
     Subshell,
 }
 
-/// Where words are no command.
+/// Contexts in which words are not commands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mode {
     Commands,
-    /// Between `for` and `do`: words that were read.
+    /// Between `for` and `do`, with the number of words read.
     Loop(u32),
-    /// Between `case` and `in`: words that were read.
+    /// Between `case` and `in`, with the number of words read.
     Case(u32),
     /// A pattern of `case`.
     Pattern(Pattern),
-    /// Behind `function`.
+    /// After `function`.
     Name,
     /// Between `[[` and `]]`.
     Test,
 }
 
-/// What was read of a pattern.
+/// The part of a pattern read so far.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Pattern {
     Nothing,
@@ -53,13 +53,13 @@ enum Pattern {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Next {
     Command,
-    /// A command was read, or something compound: what follows is an operator.
+    /// After a command or a compound command: an operator follows.
     Operator,
-    /// `name()` was read: what follows is compound.
+    /// After `name()`: a compound command follows.
     Body,
 }
 
-/// A command on its way, its places in the shell text.
+/// The current command; spans in the shell text.
 struct Current {
     words: Vec<Word>,
     span: Span,
@@ -67,12 +67,12 @@ struct Current {
     understood: bool,
 }
 
-/// What was read of a text.
+/// Result of parsing a text.
 pub(super) struct Read {
     pub(super) commands: Vec<ShellCommand>,
-    /// The names of heredocs whose lines are not in the text.
+    /// Delimiters of heredocs whose lines are outside the text.
     pub(super) heredocs: Vec<String>,
-    /// Whether all of it was understood.
+    /// Whether all of it was parsed.
     understood: bool,
 }
 
@@ -85,17 +85,17 @@ struct Reader<'a> {
     mode: Mode,
     next: Next,
     joiner: Joiner,
-    /// Behind `&&`, `||` or `|`.
+    /// After `&&`, `||` or `|`: a command must follow.
     expects: bool,
     negated: bool,
     current: Option<Current>,
-    /// Where the command before ends, in the file.
+    /// End of the previous command, in the file.
     before: usize,
     heredocs: Vec<(String, bool)>,
     broken: bool,
 }
 
-/// Reads a shell text. `strips_tabs`: tabs before its lines do not count.
+/// Parses a shell text. `strips_tabs`: tabs before lines are ignored.
 pub(super) fn read(joined: &Joined, strips_tabs: bool) -> Read {
     read_part(joined, 0..joined.text().len(), strips_tabs, 0)
 }
@@ -189,7 +189,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A word where a command may start or goes on.
+    /// A word in a position where a command may start or continue.
     fn command_word(&mut self, word: ShellWord) {
         if self.current.is_some() {
             self.add(word);
@@ -230,7 +230,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether a word is reserved, and what follows from that.
+    /// Handles a reserved word; whether it was one.
     fn reserved(&mut self, word: &ShellWord) -> bool {
         let starts = self.next != Next::Operator;
         match word.text.as_str() {
@@ -250,7 +250,7 @@ impl Reader<'_> {
                 self.broken |= self.expects && self.joiner == Joiner::Pipe;
                 self.negated = true;
             }
-            // Reserved in bash, or where they make no sense.
+            // Reserved in bash, or invalid here.
             "in" | "]]" | "coproc" | "time" => self.broken = true,
             "then" | "else" | "elif" => self.between(Open::If),
             "do" => self.between(Open::Loop),

@@ -8,11 +8,11 @@ use super::quote::{ShellWord, read};
 pub(super) enum Token {
     Word(ShellWord),
     Operator(Operator, Span),
-    /// The text ends, or nothing more can be understood.
+    /// End of the text, or of the part that can be parsed.
     End,
 }
 
-/// What parts words.
+/// A token that separates words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operator {
     Newline,
@@ -25,17 +25,17 @@ pub(super) enum Operator {
     CaseEnd,
     Open,
     Close,
-    /// A redirection to a file, with the number before it.
+    /// A redirection to a file, with an optional descriptor before it.
     Write,
-    /// `>&`: to a file, or to what a number stands for.
+    /// `>&`: to a file or a descriptor.
     WriteOrCopy,
-    /// A redirection that writes no file.
+    /// A redirection that does not write to a file.
     Read,
-    /// `<<`, or `<<-`: tabs are taken away.
+    /// `<<`, or `<<-`, which removes tabs.
     Heredoc(bool),
 }
 
-/// Operators, longer ones before their beginnings.
+/// Operators; longer ones precede their prefixes.
 const OPERATORS: [(&str, Operator); 23] = [
     ("\n", Operator::Newline),
     (";;&", Operator::CaseEnd),
@@ -66,9 +66,9 @@ const OPERATORS: [(&str, Operator); 23] = [
 pub(super) struct Lexer<'a> {
     pub(super) text: &'a str,
     pub(super) at: usize,
-    /// Tabs before lines do not count.
+    /// Tabs before lines are ignored.
     pub(super) strips_tabs: bool,
-    /// Something did not end.
+    /// A construct is not closed.
     pub(super) broken: bool,
 }
 
@@ -77,7 +77,7 @@ impl<'a> Lexer<'a> {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    /// Moves over white space, continuation and comments.
+    /// Skips white space, continuations and comments.
     fn skip(&mut self) {
         loop {
             let rest = self.rest();
@@ -118,12 +118,12 @@ impl<'a> Lexer<'a> {
             return Token::End;
         };
         self.at = word.span.end;
-        // A number of a redirection that the shell chooses: `{name}>file`.
+        // A descriptor chosen by the shell: `{name}>file`.
         word.understood &= !(self.rest().starts_with(['<', '>']) && word.text.starts_with('{'));
         Token::Word(word)
     }
 
-    /// Moves over the lines of a heredoc. Not when it has no end.
+    /// Skips the lines of a heredoc; returns whether it has an end.
     pub(super) fn heredoc(&mut self, name: &str, strips_tabs: bool) -> bool {
         while !self.rest().is_empty() {
             let rest = self.rest();

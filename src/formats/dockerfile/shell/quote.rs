@@ -1,22 +1,22 @@
-//! One word of a shell text: where it ends, and what it says.
+//! One word of a shell text: its end and its text.
 
 use super::super::value::Span;
 
-/// A word, its places in the shell text.
+/// A word; spans in the shell text.
 #[derive(Debug)]
 pub(super) struct ShellWord {
     pub(super) span: Span,
-    /// Quotes and escapes taken away; substitutions as they are written.
+    /// Quotes and escapes removed; substitutions as written.
     pub(super) text: String,
-    /// Nothing in it is quoted: only such a word can be a reserved one.
+    /// Whether nothing in it is quoted: only such a word can be reserved.
     pub(super) bare: bool,
-    /// Whether all of it was understood.
+    /// Whether all of it was parsed.
     pub(super) understood: bool,
-    /// What stands in its `$(...)`, not in those inside of them.
+    /// Contents of its `$(...)`, without nested ones.
     pub(super) inner: Vec<Span>,
 }
 
-/// What is open inside a word.
+/// An open construct inside a word.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Context {
     /// `"`.
@@ -25,37 +25,37 @@ enum Context {
     Command,
     /// `$((`.
     Arithmetic,
-    /// `(` in one of the two.
+    /// `(` inside one of the two.
     Parenthesis,
-    /// `${`: whether it stands in double quotes.
+    /// `${`, and whether it is in double quotes.
     Braces(bool),
     /// A backtick.
     Backtick,
 }
 
-/// Whether a character ends a word that is not quoted.
+/// Whether a character ends an unquoted word.
 const fn ends_word(character: char) -> bool {
     matches!(character, ' ' | '\t' | '\n' | ';' | '&' | '|' | '<' | '>' | '(' | ')')
 }
 
-/// A word on its way.
+/// The current word.
 struct Scan<'a> {
     text: &'a str,
     at: usize,
     open: Vec<Context>,
-    /// How many of them are arithmetic.
+    /// Number of open arithmetic expansions.
     arithmetic: usize,
     word: ShellWord,
-    /// Where the outermost substitution starts.
+    /// Start of the outermost substitution.
     inner: usize,
 }
 
-/// Reads the word at a place. `None` when something in it does not end, or when it is not sure where.
+/// Reads the word at a position. `None` if a part of it is not closed, or if its end is ambiguous.
 pub(super) fn read(text: &str, at: usize) -> Option<ShellWord> {
     let word =
         ShellWord { span: at..at, text: String::new(), bare: true, understood: true, inner: Vec::new() };
     let mut scan = Scan { text, at, open: Vec::new(), arithmetic: 0, word, inner: 0 };
-    // A substitution of a process starts with an operator.
+    // Process substitutions start with an operator.
     if scan.rest().starts_with(['<', '>']) {
         scan.word.understood = false;
         scan.word.bare = false;
@@ -77,19 +77,19 @@ impl Scan<'_> {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    /// Whether what is read stands in the word as it is written.
+    /// Whether the current text is copied verbatim.
     fn is_verbatim(&self) -> bool {
         self.open.len() > 1 || self.open.first().is_some_and(|first| *first != Context::Quotes)
     }
 
-    /// Moves over bytes, and writes them.
+    /// Skips bytes and appends them to the word.
     fn take(&mut self, bytes: usize) {
         let taken = self.text.get(self.at..self.at + bytes).unwrap_or_default();
         self.word.text.push_str(taken);
         self.at += bytes;
     }
 
-    /// Moves over bytes, and writes them where substitutions stand as they are written.
+    /// Skips bytes, and appends them where substitutions are copied verbatim.
     fn pass(&mut self, bytes: usize) {
         if self.is_verbatim() {
             self.take(bytes);
@@ -98,7 +98,7 @@ impl Scan<'_> {
         }
     }
 
-    /// A substitution begins, with an opening of so many bytes.
+    /// A substitution begins, with `bytes` of opening syntax.
     fn enter(&mut self, context: Context, bytes: usize) {
         if !self.is_verbatim() {
             self.inner = self.at + bytes;
@@ -124,7 +124,7 @@ impl Scan<'_> {
         }
     }
 
-    /// A double quote that ends.
+    /// A closing double quote.
     fn pass_quote(&mut self) {
         self.pass(1);
         self.open.pop();
@@ -162,14 +162,14 @@ impl Scan<'_> {
             ('<', Some(Context::Command | Context::Parenthesis)) => {
                 let rest = self.rest();
                 let length = rest.len() - rest.trim_start_matches('<').len();
-                // The lines of a heredoc would have to be told from commands.
+                // Heredoc lines would have to be distinguished from commands.
                 if length == 2 && self.arithmetic == 0 {
                     return None;
                 }
                 self.take(length);
             }
             _ => {
-                // Shells do not agree on a single quote in `"${A:-'}"`.
+                // Shells disagree on a single quote in `"${A:-'}"`.
                 if character == '\'' && context == Some(Context::Braces(true)) {
                     return None;
                 }
@@ -219,8 +219,7 @@ impl Scan<'_> {
         } else if next.starts_with('{') {
             self.enter(Context::Braces(quoted), 2);
         } else if next.starts_with('\'') && !quoted {
-            // Escapes of C, in bash only. Where they end is the same in other shells unless a quote is
-            // escaped.
+            // C escapes, in bash only. They end at the same place in other shells unless a quote is escaped.
             self.word.understood = false;
             self.word.bare = false;
             let end = next.get(1..)?.find('\'')? + 1;
@@ -229,10 +228,10 @@ impl Scan<'_> {
             }
             self.take(end + 2);
         } else if next.starts_with('$') {
-            // The number of the process: what follows is not part of it.
+            // `$$`, the process id: the text after it is not part of the variable.
             self.take(2);
         } else {
-            // `$"` is a text to be translated and `$[` is arithmetic, in bash only.
+            // `$"` is a translated string and `$[` is arithmetic, in bash only.
             if !quoted && next.starts_with('[') {
                 return None;
             }
@@ -243,7 +242,7 @@ impl Scan<'_> {
         Some(())
     }
 
-    /// Whether the place is the beginning of a word inside of a substitution.
+    /// Whether a word starts at this position inside a substitution.
     fn starts_word(&self) -> bool {
         let before = self.text.get(..self.at).and_then(|text| text.chars().next_back());
         before.is_none_or(ends_word)

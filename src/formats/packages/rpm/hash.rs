@@ -1,8 +1,7 @@
-//! A hash of Berkeley DB, as rpm used it up to version 4.16: pages of pairs of key and value, where long
-//! values lie in chains of pages of their own. The layout is that of `dbinc/db_page.h` in Berkeley DB.
+//! A Berkeley DB hash, used by rpm up to version 4.16: pages of key and value pairs; long values are in chains of
+//! overflow pages. The layout is that of `dbinc/db_page.h` in Berkeley DB.
 //!
-//! Buckets are of no use to somebody who wants everything, so the pages are read one after the other,
-//! and each once.
+//! Buckets only serve lookups by key, so all pages are read in order, each once.
 
 use super::Blobs;
 
@@ -10,7 +9,7 @@ const MAGIC: u32 = 0x0006_1561;
 
 const SMALLEST_PAGE: usize = 512;
 const LARGEST_PAGE: usize = 64 << 10;
-/// Bytes at the start of every page; places of the items follow.
+/// Header size of every page; item offsets follow.
 const PAGE_HEAD: usize = 26;
 
 const PAGE_HASH_UNSORTED: u8 = 2;
@@ -20,7 +19,7 @@ const PAGE_HASH: u8 = 13;
 const ITEM_ON_PAGE: u8 = 1;
 const ITEM_OFF_PAGE: u8 = 3;
 
-/// In which order the bytes of numbers stand: that of the machine which made the database.
+/// Byte order of numbers: that of the machine that created the database.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum ByteOrder {
     Little,
@@ -45,7 +44,7 @@ impl ByteOrder {
     }
 }
 
-/// The byte order of a hash of Berkeley DB; `None` for anything else.
+/// The byte order of a Berkeley DB hash; `None` for anything else.
 pub(super) fn byte_order(bytes: &[u8]) -> Option<ByteOrder> {
     [ByteOrder::Little, ByteOrder::Big].into_iter().find(|order| order.word(bytes, 12) == Some(MAGIC))
 }
@@ -55,7 +54,7 @@ struct Pages<'a> {
     bytes: &'a [u8],
     order: ByteOrder,
     size: usize,
-    /// How many there are, the first with facts about the database included.
+    /// Number of pages, the metadata page included.
     count: usize,
 }
 
@@ -65,11 +64,11 @@ impl<'a> Pages<'a> {
         self.bytes.get(start..start.checked_add(self.size)?)
     }
 
-    /// Where the bytes that follow `page` in a chain lie, with the number of the page after it.
+    /// Location of the bytes of `page` in an overflow chain, and the number of the next page.
     fn overflow(&self, number: usize) -> Option<(&'a [u8], usize)> {
         let page = self.get(number).filter(|page| page.get(25) == Some(&PAGE_OVERFLOW))?;
         let used = self.order.half(page, 22)?;
-        // An empty page would let a circle of pages run for ever.
+        // An empty page would allow an endless cycle.
         let content = page.get(PAGE_HEAD..)?.get(..used).filter(|content| !content.is_empty())?;
         Some((content, self.order.word(page, 16)? as usize))
     }
@@ -106,8 +105,8 @@ pub(super) fn read(bytes: &[u8], blobs: &mut Blobs) {
     }
 }
 
-/// Reads the pairs of a page. Items lie from its end towards its start, so that each ends where the one
-/// before it begins.
+/// Reads the pairs of a page. Items are stored from its end towards its start, so each ends where the previous one
+/// begins.
 fn read_page(pages: &Pages<'_>, number: usize, page: &[u8], blobs: &mut Blobs) {
     let at = number * pages.size;
     if pages.order.word(page, 8).map(|own| own as usize) != Some(number) {
@@ -125,7 +124,7 @@ fn read_page(pages: &Pages<'_>, number: usize, page: &[u8], blobs: &mut Blobs) {
         end -= bytes.len();
         match key.take() {
             None => key = Some(bytes),
-            // The number 0 holds the number that the next package gets.
+            // Key 0 stores the next free package number.
             Some([ITEM_ON_PAGE, 0, 0, 0, 0]) => {}
             Some(_) => read_value(pages, at + end, bytes, blobs),
         }
@@ -155,7 +154,7 @@ fn read_value(pages: &Pages<'_>, at: usize, item: &[u8], blobs: &mut Blobs) {
     }
 }
 
-/// Puts a long value together. Every byte that is taken is charged, so circles and shared pages end.
+/// Assembles a long value. Every byte is charged, so cycles and shared pages end.
 fn chain(pages: &Pages<'_>, at: usize, first: usize, length: usize, blobs: &mut Blobs) -> Option<Vec<u8>> {
     let mut value = Vec::new();
     let mut next = first;

@@ -1,8 +1,8 @@
-//! A header of rpm, as databases store it: two counts, an index of tags, and a store that it points into.
-//! Numbers are big endian. The layout is that of `lib/header.c` in rpm; a header in a database lacks the
-//! magic that it has in a package file.
+//! An rpm header, as databases store it: two counts, an index of tags, and a data store that the index points into.
+//! Numbers are big endian. The layout is that of `lib/header.c` in rpm; headers in a database lack the magic of package
+//! files.
 
-/// Tags that rpm itself accepts in one header.
+/// Maximum tags of one header, as in rpm.
 const MAX_TAGS: usize = 0xffff;
 
 /// Bytes of an index entry: tag, type, offset and count.
@@ -14,13 +14,13 @@ const STRING: u32 = 6;
 const STRING_ARRAY: u32 = 8;
 const I18N_STRING: u32 = 9;
 
-/// A header whose index and store lie within its bytes.
+/// A header whose index and store are within its bytes.
 pub(super) struct Header<'a> {
     index: &'a [u8],
     store: &'a [u8],
 }
 
-/// One entry: its type, how many values it has, and the store from where they begin.
+/// One entry: type, number of values, and the store from the first value on.
 #[derive(Clone, Copy)]
 struct IndexEntry<'a> {
     kind: u32,
@@ -46,19 +46,19 @@ impl<'a> Header<'a> {
         Ok(Self { index, store: rest.get(..bytes).ok_or(SHORT)? })
     }
 
-    /// The entry of a tag. Of several the last counts: rpm appends what it notes at installation.
+    /// The entry of a tag. If there are several the last counts: rpm appends installation data.
     fn entry(&self, tag: u32) -> Option<IndexEntry<'a>> {
         let entry = self.index.chunks_exact(ENTRY).rev().find(|entry| word(entry, 0) == Some(tag))?;
         let bytes = self.store.get(word(entry, 8)? as usize..)?;
         Some(IndexEntry { kind: word(entry, 4)?, count: word(entry, 12)?, bytes })
     }
 
-    /// A text, or the first of several.
+    /// A string, or the first of several.
     pub(super) fn text(&self, tag: u32) -> Option<&'a [u8]> {
         self.texts(tag).next()
     }
 
-    /// All texts of a tag; none when it holds something else. Ends where the store does.
+    /// All strings of a tag; none if it has another type. Limited by the store.
     pub(super) fn texts(&self, tag: u32) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         let entry = self.entry(tag);
         let (mut rest, count) = match entry {
@@ -74,14 +74,14 @@ impl<'a> Header<'a> {
         })
     }
 
-    /// All numbers of 32 bits of a tag; none when it holds something else. Ends where the store does.
+    /// All 32-bit numbers of a tag; none if it has another type. Limited by the store.
     pub(super) fn numbers(&self, tag: u32) -> impl Iterator<Item = u32> + use<'a> {
         let entry = self.entry(tag).filter(|entry| entry.kind == INT32);
         let (bytes, count) = entry.map_or((&[][..], 0), |entry| (entry.bytes, entry.count));
         bytes.chunks_exact(4).take(count as usize).filter_map(|chunk| word(chunk, 0))
     }
 
-    /// A number of 32 or 64 bits, or the first of several.
+    /// A 32-bit or 64-bit number, or the first of several.
     pub(super) fn number(&self, tag: u32) -> Option<u64> {
         let entry = self.entry(tag)?;
         match entry.kind {

@@ -1,4 +1,4 @@
-//! The databases of rpm. All three kinds hold one header for each package, and differ in how they store it.
+//! rpm databases. All three kinds store one header per package, in different containers.
 
 mod hash;
 mod header;
@@ -10,19 +10,19 @@ pub(super) use sqlite::rows;
 
 use super::{Bounds, Collector, Package, Read, some_text, text};
 
-/// How a database is stored.
+/// Format of a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DatabaseKind {
     /// `rpmdb.sqlite`: Fedora 33, RHEL 9 and later.
     Sqlite,
-    /// `Packages`, a hash of Berkeley DB: before that.
+    /// `Packages`, a Berkeley DB hash: earlier versions.
     BerkeleyHash,
-    /// `Packages.db`, the own format of SUSE.
+    /// `Packages.db`, the format of SUSE.
     Ndb,
 }
 
-/// Tells the kind from the first bytes. `None` for anything else, the other tables of Berkeley DB
-/// (which are trees) among them.
+/// Detects the kind from the first bytes. `None` for anything else, also for the other tables of Berkeley DB, which are
+/// trees.
 pub fn sniff(bytes: &[u8]) -> Option<DatabaseKind> {
     if bytes.starts_with(sqlite::MAGIC) {
         return Some(DatabaseKind::Sqlite);
@@ -33,8 +33,8 @@ pub fn sniff(bytes: &[u8]) -> Option<DatabaseKind> {
     hash::byte_order(bytes).map(|_| DatabaseKind::BerkeleyHash)
 }
 
-/// Reads all packages of a database. Keys for signatures, which rpm stores as packages named
-/// `gpg-pubkey`, are left out. Changes in a `-wal` beside an `SQLite` database are not in it.
+/// Reads all packages of a database. Signature keys, which rpm stores as packages named `gpg-pubkey`, are left out. A
+/// write-ahead log (`-wal`) of an `SQLite` database is not applied.
 pub fn read(bytes: &[u8], kind: DatabaseKind) -> Read {
     let mut blobs = Blobs { collector: Collector::new(Bounds::USUAL), left: bytes.len(), full: false };
     match kind {
@@ -45,15 +45,15 @@ pub fn read(bytes: &[u8], kind: DatabaseKind) -> Read {
     blobs.collector.finish()
 }
 
-/// Reads one header alone, as databases store it.
+/// Reads a single header, as databases store it.
 pub fn read_header(blob: &[u8]) -> Read {
     let mut blobs = Blobs { collector: Collector::new(Bounds::USUAL), left: blob.len(), full: false };
     blobs.add(0, blob);
     blobs.collector.finish()
 }
 
-/// Takes the headers that a database stores. All together they cannot be larger than the database:
-/// when they are, it names some of its bytes again and again.
+/// Reads the stored headers. Their total size cannot exceed the database, unless it references the same bytes
+/// repeatedly.
 struct Blobs {
     collector: Collector,
     left: usize,
@@ -61,7 +61,7 @@ struct Blobs {
 }
 
 impl Blobs {
-    /// Takes `bytes` from what headers may take in all; `false` when the database repeats itself.
+    /// Charges `bytes` to the total size of headers; `false` if the database references bytes repeatedly.
     fn charge(&mut self, at: usize, bytes: usize) -> bool {
         if let Some(left) = self.left.checked_sub(bytes) {
             self.left = left;
@@ -81,7 +81,7 @@ impl Blobs {
         self.full
     }
 
-    /// Reads the header in `blob`, which lies at `at`.
+    /// Reads the header `blob`, located at `at`.
     fn add(&mut self, at: usize, blob: &[u8]) {
         let header = match Header::parse(blob) {
             Ok(header) => header,
@@ -122,11 +122,11 @@ fn package(header: &Header<'_>, at: usize, collector: &mut Collector) -> Option<
     if let Some(release) = word(RELEASE) {
         version = format!("{version}-{release}");
     }
-    // No epoch and an epoch of 0 mean the same.
+    // A missing epoch equals epoch 0.
     if let Some(epoch) = header.number(EPOCH).filter(|epoch| *epoch != 0) {
         version = format!("{epoch}:{version}");
     }
-    // What begins so is asked of rpm itself, and no package.
+    // Names with this prefix are features of rpm itself, not packages.
     let needed = header.texts(REQUIRE_NAME).filter(|name| !name.starts_with(b"rpmlib("));
     Some(Package {
         name,
@@ -146,7 +146,7 @@ fn package(header: &Header<'_>, at: usize, collector: &mut Collector) -> Option<
     })
 }
 
-/// The files: names and the numbers of their folders; whole paths in headers of before 1999.
+/// The files: names and indexes of their folders; full paths in headers from before 1999.
 fn files(header: &Header<'_>, at: usize, collector: &mut Collector) -> Vec<Vec<u8>> {
     let mut files = Vec::new();
     for path in header.texts(OLD_FILE_NAMES) {

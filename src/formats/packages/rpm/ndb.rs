@@ -1,5 +1,5 @@
-//! ndb, the database that rpm on SUSE uses: pages of slots, then blobs in units of 16 bytes. Numbers are
-//! little endian. The layout is that of `lib/backend/ndb/rpmpkg.c` in rpm. Checksums are not compared.
+//! ndb, the rpm database of SUSE: pages of slots, then blobs in units of 16 bytes. Numbers are little endian. The
+//! layout is that of `lib/backend/ndb/rpmpkg.c` in rpm. Checksums are not verified.
 
 use super::Blobs;
 
@@ -33,7 +33,7 @@ pub(super) fn read(bytes: &[u8], blobs: &mut Blobs) {
     for (number, slot) in slots.chunks_exact(SLOT).enumerate() {
         let at = HEADER + number * SLOT;
         if !slot.starts_with(b"Slot") {
-            // rpm refuses such a database; the rest of the page may be anything.
+            // rpm rejects such a database; the rest of the page may be arbitrary.
             return blobs.problem(at, "damaged slot; the rest is omitted");
         }
         let (Some(package), Some(offset), Some(count)) = (word(slot, 4), word(slot, 8), word(slot, 12))
@@ -61,7 +61,7 @@ pub(super) fn read(bytes: &[u8], blobs: &mut Blobs) {
     }
 }
 
-/// What lies between the head and the tail of a blob, which must agree.
+/// The bytes between the header and the trailer of a blob, which must agree.
 fn header(blob: &[u8], package: u32) -> Option<&[u8]> {
     let length = word(blob, 12)?;
     let tail = blob.get(blob.len().checked_sub(BLOB_TAIL)?..)?;

@@ -1,5 +1,5 @@
-//! `rpmdb.sqlite`: the table `Packages` of `SQLite`, with one header in each row. `SQLite` reads the bytes in
-//! memory; it opens no file.
+//! `rpmdb.sqlite`: the `SQLite` table `Packages` with one header per row. `SQLite` reads the bytes in memory; it opens
+//! no file.
 
 use std::io::Read as _;
 use std::time::{Duration, Instant};
@@ -13,27 +13,27 @@ use super::Blobs;
 
 pub(super) const MAGIC: &[u8] = b"SQLite format 3\0";
 
-/// Where the header of the file holds the versions of its format, 2 when it is written by way of a
-/// journal beside it (WAL). Memory has no place for such a journal, so they are set back to 1.
+/// Location of the file format versions in the database header; 2 means write-ahead log. An in-memory database has
+/// none, so they are reset to 1.
 const VERSIONS: std::ops::Range<usize> = 18..20;
 
 /// The smallest database is one page of this size.
 const SMALLEST: usize = 512;
 
-/// Steps of the machine inside `SQLite` between two looks at the bounds below.
+/// Virtual machine steps of `SQLite` between two checks of the limits below.
 const STEPS: i32 = 1000;
 
-/// Looks that may pass until the schema is read, whose some 60 rows take 10 steps each.
+/// Maximum checks while the schema is read: some 60 rows of 10 steps each.
 const SCHEMA_LOOKS: u32 = 100;
 
-/// Looks that may pass until all rows are read, which take 10 steps each: enough for a million.
+/// Maximum checks while rows are read, at 10 steps each: enough for a million.
 const ROW_LOOKS: u32 = 10_000;
 
-/// Bytes of a text in the schema. Those of rpm stay below 200.
+/// Maximum bytes of a text in the schema. Those of rpm are below 200.
 const SCHEMA_BYTES: i32 = 4096;
 
-/// How long a database may take. Only a hostile one gets there: a chain of pages that all its rows share
-/// costs much in few steps. Large databases in use take well below a second.
+/// Time limit of a database. Only a hostile one reaches it: a chain of pages shared by all rows is expensive in few
+/// steps. Large real databases take well below a second.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 pub(super) fn read(bytes: &[u8], blobs: &mut Blobs) {
@@ -41,7 +41,7 @@ pub(super) fn read(bytes: &[u8], blobs: &mut Blobs) {
         return blobs.problem(0, "truncated database");
     }
     if let Err(error) = read_rows(bytes, blobs) {
-        // Messages of SQLite may quote the document, so only their kind is told.
+        // `SQLite` messages may quote the document, so only the kind of error is reported.
         let kind =
             error.sqlite_error_code().map_or_else(|| "no answer".to_owned(), |code| format!("{code:?}"));
         blobs.problem(0, format_args!("SQLite cannot read the database: {kind}"));
@@ -70,7 +70,7 @@ fn read_rows(bytes: &[u8], blobs: &mut Blobs) -> rusqlite::Result<()> {
             ValueRef::Text(text) => (text, false),
             _ => (&[][..], false),
         };
-        // A row takes a byte at least, so that empty rows have an end too.
+        // A row is charged at least one byte, so that empty rows are limited too.
         if blobs.charge(0, value.len().saturating_add(1)) {
             if is_header {
                 blobs.add(0, value);
@@ -85,21 +85,20 @@ fn read_rows(bytes: &[u8], blobs: &mut Blobs) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Whether a name is that of a table. A view or a virtual table would run what the database says instead of
-/// reading it.
+/// Whether a name is that of a table. A view or virtual table could execute SQL of the database.
 fn is_table(connection: &Connection, name: &str) -> rusqlite::Result<bool> {
     let query = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?1 AND rootpage > 0";
     Ok(connection.query_row(query, [name], |row| row.get::<_, u32>(0))? == 1)
 }
 
-/// Whether a column of a table is stored, not computed.
+/// Whether a column of a table is stored, not generated.
 fn is_plain(connection: &Connection, table: &str, column: &str) -> rusqlite::Result<bool> {
     let query = "SELECT count(*) FROM pragma_table_xinfo(?1) WHERE name = ?2 AND hidden = 0";
     Ok(connection.query_row(query, [table, column], |row| row.get::<_, u32>(0))? == 1)
 }
 
-/// Hands each row of a table to `take`, three of its columns; names are those of code, never of a document. `None`
-/// when the table is not there, has more than `most` rows, or cannot be read as a whole.
+/// Passes three columns of each row of a table to `take`; names are constants, never from a document. `None` if the
+/// table is missing, has more than `most` rows, or cannot be read completely.
 pub(in super::super) fn rows(
     bytes: &[u8],
     table: &str,
@@ -131,7 +130,7 @@ pub(in super::super) fn rows(
     Some(())
 }
 
-/// Ends what runs from here on after so many looks, or when patience is at its end.
+/// Interrupts the statements that follow after `looks` checks, or at the time limit.
 fn bound(connection: &mut Connection, looks: u32) -> rusqlite::Result<()> {
     let mut passed = 0;
     let begun = Instant::now();
@@ -142,7 +141,7 @@ fn bound(connection: &mut Connection, looks: u32) -> rusqlite::Result<()> {
     connection.progress_handler(STEPS, Some(is_enough))
 }
 
-/// The database in memory, read-only, with everything off that a hostile one could use.
+/// The database in memory, read-only, with features disabled that a hostile one could use.
 fn open(bytes: &[u8]) -> rusqlite::Result<Connection> {
     let mut connection = Connection::open_in_memory()?;
     for (limit, most) in [

@@ -1,4 +1,4 @@
-//! The form that docker's `config.json` and podman's `auth.json` share.
+//! The common format of Docker's `config.json` and Podman's `auth.json`.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::super::super::access::Credential;
 use crate::base::redact::json_fault;
 
-/// Names under which Docker Hub is found in these files, the one that docker writes first.
+/// Names of Docker Hub in these files; Docker writes the first.
 const DOCKER_HUB: [&str; 5] = [
     "https://index.docker.io/v1/",
     "index.docker.io",
@@ -25,7 +25,7 @@ pub(super) struct Wanted<'a> {
     pub(super) repository: &'a str,
 }
 
-/// A file of credentials, as far as it matters.
+/// The relevant parts of a credentials file.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Document {
@@ -51,7 +51,7 @@ struct AuthEntry {
     registrytoken: Option<String>,
 }
 
-/// Parses a file; the reason, which quotes nothing, when it has another form.
+/// Parses a file; the error quotes nothing of it.
 pub(super) fn parse(bytes: &[u8]) -> Result<Document, String> {
     // Some editors begin a file with a byte order mark.
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
@@ -91,7 +91,7 @@ impl Wanted<'_> {
     /// Server names for a credential store.
     pub(super) fn servers(&self) -> Vec<&str> {
         if is_docker_hub(self.host) {
-            // docker writes the first, podman the second.
+            // Docker writes the first, Podman the second.
             return vec!["https://index.docker.io/v1/", "docker.io"];
         }
         vec![self.host]
@@ -106,7 +106,7 @@ impl Document {
         found.map(|(key, name)| (key.as_str(), name.as_str())).filter(|(_, name)| !name.is_empty())
     }
 
-    /// The helper that keeps all logins.
+    /// The helper that stores all logins.
     pub(super) fn store(&self) -> Option<&str> {
         self.creds_store.as_deref().filter(|name| !name.is_empty())
     }
@@ -135,8 +135,8 @@ impl AuthEntry {
     }
 }
 
-/// `NAME:PASSWORD` in base64, with or without its padding. Zero bytes at the end are none of the password: old
-/// versions of docker wrote them.
+/// `NAME:PASSWORD` in base64, with or without padding. Zero bytes at the end are not part of the password: old versions
+/// of Docker wrote them.
 fn decode(auth: &str) -> Option<Credential> {
     let lenient = GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
     let bytes = GeneralPurpose::new(&STANDARD, lenient).decode(auth.trim()).ok()?;

@@ -1,4 +1,4 @@
-//! Credential helpers: programs that keep logins for docker and podman.
+//! Credential helpers: programs that store logins for Docker and Podman.
 //!
 //! The protocol is that of docker/docker-credential-helpers: `docker-credential-NAME get`, the server on standard
 //! input, `{"Username", "Secret"}` on standard output.
@@ -19,7 +19,7 @@ use super::absent;
 use crate::base::redact::{REDACTED, json_fault, value};
 use crate::base::text::{elide_middle, printable};
 
-/// A login is some hundred bytes, a token some thousand.
+/// Maximum answer: a login has some hundred bytes, a token some thousand.
 const LARGEST_ANSWER: u64 = 256 << 10;
 
 /// Message of helpers without a login for a server, by the protocol.
@@ -32,7 +32,7 @@ struct Answer {
     secret: String,
 }
 
-/// What a helper printed, and whether it ended well.
+/// Output of a helper, and whether it succeeded.
 struct Printed {
     well: bool,
     status: String,
@@ -40,7 +40,7 @@ struct Printed {
     stderr: Vec<u8>,
 }
 
-/// The program of a helper, as messages name it.
+/// Program name of a helper, for messages.
 pub(super) fn shown(name: &str) -> String {
     format!("docker-credential-{}", elide_middle(&printable(name), 60))
 }
@@ -83,7 +83,7 @@ fn ask_one(program: &Path, server: &str, patience: Duration) -> Result<Option<Cr
         .map_err(|error| format!("cannot start: {error}"))?;
     let printed = talk(&mut child, server, patience);
     if printed.is_err() {
-        // It may have ended by itself in between; then there is nothing to end.
+        // It may have exited in between.
         child.kill().ok();
         child.wait().ok();
     }
@@ -128,7 +128,7 @@ fn message(stderr: &[u8], stdout: &[u8]) -> Option<String> {
     Some(shown)
 }
 
-/// Hands the server over and reads what comes, until both outputs end or patience does.
+/// Sends the server and reads the output, until both pipes close or the time limit.
 fn talk(child: &mut Child, server: &str, patience: Duration) -> Result<Printed, String> {
     let started = Instant::now();
     let left = || patience.saturating_sub(started.elapsed());
@@ -153,7 +153,7 @@ fn talk(child: &mut Child, server: &str, patience: Duration) -> Result<Printed, 
     }
 }
 
-/// Reads on a thread of its own: what a helper started may keep the pipe open after the helper was ended.
+/// Reads on a separate thread: a child of the helper may keep the pipe open after the helper was killed.
 fn collect(pipe: Option<impl Read + Send + 'static>) -> Receiver<io::Result<Vec<u8>>> {
     let (sender, receiver) = sync_channel(1);
     thread::spawn(move || {

@@ -10,17 +10,17 @@ use super::super::access::{Access, Credential, Tried};
 use super::environment::{Environment, read};
 use crate::base::text::{elide_middle, printable};
 
-/// Credential files grow with the logins of one person; this is far more than any has.
+/// Size limit of credential files, far more than the logins of one person.
 const LARGEST_FILE: u64 = 16 << 20;
 
-/// A credential, and where it was found, as messages name it.
+/// A credential and its location, for messages.
 #[derive(Clone, Debug)]
 pub(super) struct StoredCredential {
     pub(super) way: String,
     pub(super) credential: Credential,
 }
 
-/// What the places have for a repository: all that were found, in order, and what became of the places without one.
+/// Credentials of all locations in order, and why the other locations have none.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Search {
     pub(super) found: Vec<StoredCredential>,
@@ -60,8 +60,8 @@ fn search_in(environment: &Environment, host: &str, repository: &str, access: &A
 }
 
 impl Search {
-    /// Notes what a place had. What was found before is not tried twice: a registry may lock an account after a few
-    /// wrong passwords.
+    /// Adds the result of a location. The same credential is not tried twice: a registry may lock an account after a
+    /// few wrong passwords.
     fn take(&mut self, way: &str, host: &str, credential: Result<Credential, String>) {
         match credential {
             Err(result) => self.without(way, &result),
@@ -91,7 +91,7 @@ impl Search {
         let is_it =
             named.eq_ignore_ascii_case(host) || file::is_docker_hub(host) && file::is_docker_hub(named);
         if !is_it {
-            // Some write it as a URL, with the login in it.
+            // Some users write a URL, with the login in it.
             let named = named.rsplit('@').next().unwrap_or_default();
             let shown = elide_middle(&printable(named), 100);
             return self.without(way, &format!("for {shown}, not {host}"));

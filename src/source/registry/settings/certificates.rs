@@ -1,4 +1,4 @@
-//! certs.d: certificates for single registries, as docker and containers/image keep them.
+//! certs.d: certificates for single registries, as stored by Docker and containers/image.
 
 use std::fs;
 use std::io;
@@ -12,7 +12,7 @@ use super::super::environment::Environment;
 pub(super) struct Certificates {
     /// `*.crt`: certificates to trust.
     pub(super) ca_files: Vec<PathBuf>,
-    /// `*.cert` with its `*.key`: what to show.
+    /// `*.cert` with its `*.key`: the client certificate.
     pub(super) identity: Option<(PathBuf, PathBuf)>,
 }
 
@@ -22,7 +22,7 @@ pub(super) fn of(hosts: &[&str], environment: &Environment, faults: &mut Vec<Tri
     // A name of dots would lead to another folder.
     let hosts = || hosts.iter().filter(|host| !host.bytes().all(|byte| byte == b'.'));
     let users = environment.config.iter().flat_map(|config| {
-        // docker reads its own when it runs without root.
+        // Rootless Docker reads its own folder.
         ["containers", "docker"].map(|owner| config.join(owner))
     });
     let machines = ["containers", "docker"].map(|owner| environment.etc.join(owner));

@@ -1,4 +1,4 @@
-//! registries.conf, version 2, and the files that are dropped in beside it.
+//! registries.conf, version 2, and its drop-in files.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,7 +11,7 @@ use super::super::super::access::Tried;
 use super::super::environment::{Environment, read};
 use crate::base::text::{elide_middle, printable};
 
-/// Maximum size: the file lists registries by hand.
+/// Size limit: the file is written by hand.
 const LARGEST_FILE: u64 = 1 << 20;
 
 /// Settings for the images below a prefix.
@@ -27,7 +27,7 @@ pub(super) struct Registry {
     pub(super) mirrors: Vec<Mirror>,
 }
 
-/// Another place for the images below a prefix.
+/// A mirror of the images below a prefix.
 #[derive(Debug)]
 pub(super) struct Mirror {
     pub(super) location: String,
@@ -47,7 +47,7 @@ enum Pulls {
 }
 
 impl Mirror {
-    /// Whether it is used for images that are named by digest, or else by tag.
+    /// Whether it is used for images named by digest (or else by tag).
     pub(super) fn serves(&self, by_digest: bool) -> bool {
         match self.pulls {
             Pulls::All => true,
@@ -118,7 +118,7 @@ pub(super) fn read_all(environment: &Environment, faults: &mut Vec<Tried>) -> BT
     registries
 }
 
-/// The registry with the longest prefix of `name`, and how long that is.
+/// The registry with the longest prefix of `name`, and the length of that prefix.
 pub(super) fn choose<'a>(
     registries: &'a BTreeMap<String, Registry>,
     name: &str,
@@ -178,7 +178,7 @@ fn read_one(path: &Path, way: &str) -> Result<Vec<Registry>, String> {
 }
 
 impl RegistryTable {
-    /// Checks what the form alone does not; a fault comes with its place when that is not the table itself.
+    /// Checks beyond the syntax; an error has an offset unless it concerns the whole table.
     fn registry(self, file: &str) -> Result<Registry, (Option<usize>, String)> {
         let location = cleaned(&self.location).map_err(|reason| (None, reason))?;
         let prefix = if self.prefix.is_empty() {
@@ -235,7 +235,7 @@ fn plain_prefix(prefix: &str) -> Result<String, String> {
     Ok(format!("*.{cleaned}"))
 }
 
-/// A name of a place: host, port and path, without a scheme.
+/// A location without a scheme: host, port and path.
 fn cleaned(text: &str) -> Result<String, String> {
     let cleaned = text.trim_end_matches('/');
     if cleaned.contains("://") {

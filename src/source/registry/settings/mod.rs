@@ -25,9 +25,9 @@ pub(super) struct Endpoint {
     pub(super) insecure: bool,
     /// Whether it is a mirror, which may lack the image.
     pub(super) mirror: bool,
-    /// Certificates (PEM files) that are trusted for it beside those of the system.
+    /// Certificates (PEM files) that are trusted in addition to the system's.
     pub(super) ca_files: Vec<PathBuf>,
-    /// Certificate and key (PEM files) to show to it.
+    /// Client certificate and key (PEM files).
     pub(super) identity: Option<(PathBuf, PathBuf)>,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct Endpoint {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Places {
     pub(super) endpoints: Vec<Endpoint>,
-    /// Files that were not usable, and why.
+    /// Unusable files, with the reasons.
     pub(super) faults: Vec<Tried>,
     /// Why the registry may not be contacted at all.
     pub(super) blocked: Option<String>,
@@ -79,7 +79,7 @@ impl Places {
             });
             return;
         };
-        // Docker Hub answers under another name than the one that its images bear; certificates go by either.
+        // Docker Hub's API host differs from the name in references; certificate folders may use either.
         let hosts = if host == "docker.io" { vec![host, DOCKER_HUB] } else { vec![host] };
         let certificates = certificates::of(&hosts, environment, &mut self.faults);
         let host = hosts.last().copied().unwrap_or(host);

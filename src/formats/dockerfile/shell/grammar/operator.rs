@@ -1,4 +1,4 @@
-//! What operators do.
+//! Operators of the shell grammar.
 
 use super::super::super::value::Span;
 use super::super::lex::{Operator, Token};
@@ -45,11 +45,11 @@ impl Reader<'_> {
         }
     }
 
-    /// What stands between commands.
+    /// A separator between commands.
     fn separator(&mut self, operator: Operator) {
         self.finish();
         if self.next != Next::Operator {
-            // An empty line is nothing; any other operator needs something before it.
+            // An empty line is valid; any other operator needs a command before it.
             self.broken |= operator != Operator::Newline;
             return;
         }
@@ -85,7 +85,7 @@ impl Reader<'_> {
         self.next = Next::Body;
     }
 
-    /// An operator that takes the word after it.
+    /// A redirection, which takes the next word.
     fn redirection(&mut self, operator: Operator, span: &Span) {
         let Token::Word(word) = self.lexer.next() else {
             self.broken = true;
@@ -96,7 +96,7 @@ impl Reader<'_> {
             self.heredocs.push((word.text.clone(), strips));
         }
         if self.current.is_none() && self.next == Next::Operator {
-            // Of something compound.
+            // Redirection of a compound command.
             self.before = self.joined.span(&word.span).end;
             return;
         }
