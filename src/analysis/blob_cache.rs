@@ -24,7 +24,7 @@ pub(super) fn read_and_keep(
             let first = file.lock().unwrap_or_else(PoisonError::into_inner).take();
             match first.or_else(|| blobs.find(digest)) {
                 Some(file) => Box::new(file),
-                None => Box::new(Gone),
+                None => Box::new(MissingBlob),
             }
         };
         let read = read_download(&open, blob.size(), expected, context)?;
@@ -40,7 +40,7 @@ pub(super) fn read_and_keep(
         // A layer that is read again from its start is kept again from its start.
         *kept.lock().unwrap_or_else(PoisonError::into_inner) = begun;
         let stream = blob.stream(&context.cancel, &context.progress);
-        Box::new(Keeping { stream, kept: Arc::clone(&kept), progress: context.progress.clone() })
+        Box::new(CachingReader { stream, kept: Arc::clone(&kept), progress: context.progress.clone() })
     };
     let read = read_download(&open, blob.size(), expected, context)?;
     let written = kept.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -73,13 +73,13 @@ fn cannot_keep(digest: &str, error: &io::Error) -> String {
 }
 
 /// A stream whose bytes are stored as they pass. A write error costs the copy, not the read.
-struct Keeping<R> {
+struct CachingReader<R> {
     stream: R,
     kept: PendingBlob,
     progress: Progress,
 }
 
-impl<R: Read> Read for Keeping<R> {
+impl<R: Read> Read for CachingReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.stream.read(buffer)?;
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
@@ -92,9 +92,9 @@ impl<R: Read> Read for Keeping<R> {
 }
 
 /// A file that was there a moment ago.
-struct Gone;
+struct MissingBlob;
 
-impl Read for Gone {
+impl Read for MissingBlob {
     fn read(&mut self, _buffer: &mut [u8]) -> io::Result<usize> {
         Err(io::ErrorKind::NotFound.into())
     }

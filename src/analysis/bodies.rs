@@ -194,7 +194,7 @@ pub(super) fn read(
             continue;
         }
         let known = layers.get(usize::from(inode.0)).and_then(Option::as_ref);
-        let sort = known.and_then(|read| read.facts.mention_sort(read.index.name(inode.1), inode.1));
+        let sort = known.and_then(|read| read.facts.search_kind(read.index.name(inode.1), inode.1));
         let found = source.open(*inode).zip(sort).map(|(section, sort)| search(section, sort, cancel));
         cancel.check()?;
         if let Some(Ok(Some(mentions))) = found {

@@ -7,7 +7,7 @@ use crate::base::read_at::SectionReader;
 use crate::base::{ReadAt, Section};
 use crate::formats::contents::Sum;
 use crate::formats::input::BUFFER_BYTES;
-use crate::formats::mentions::{Mentions, Scanner, Sort};
+use crate::formats::string_references::{Scanner, Sort, StringReferences};
 use crate::jobs::{CancelToken, Progress};
 use crate::layer::ContentHash;
 
@@ -15,7 +15,11 @@ use crate::layer::ContentHash;
 pub(super) const SAMPLE_BYTES: u64 = 4 << 10;
 
 /// The words of a file; `None` when it is too large.
-pub(super) fn search(section: Section, sort: Sort, cancel: &CancelToken) -> io::Result<Option<Mentions>> {
+pub(super) fn search(
+    section: Section,
+    sort: Sort,
+    cancel: &CancelToken,
+) -> io::Result<Option<StringReferences>> {
     let Some(mut scanner) = Scanner::new(sort, section.len()) else { return Ok(None) };
     pass(section, cancel, |bytes| scanner.push(bytes))?;
     Ok(Some(scanner.finish()))

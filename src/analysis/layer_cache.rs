@@ -79,7 +79,7 @@ impl<'a> LayerCache<'a> {
     ) {
         let place = Self::place(section).filter(|_| self.cache.is_open());
         if read.compression == Some(Compression::None) {
-            if let Some(place) = place.filter(|_| read.keepable()) {
+            if let Some(place) = place.filter(|_| read.is_cacheable()) {
                 self.cache.put(&self.key("plain layer", &place), &read.to_bytes(subject));
             }
         } else if let Some(digest) = read.digest.as_deref().filter(|_| self.keep_blob(read, subject))
@@ -118,7 +118,7 @@ impl<'a> LayerCache<'a> {
         let written = || read.warnings.iter().any(|warning| warning.code == WarningCode::SourceChanged);
         let refused = read.compression == Some(Compression::Zstd) && read.uncompressed_bytes.is_none();
         let Some(digest) = read.digest.as_deref().filter(|_| self.cache.is_open()) else { return false };
-        if !read.says_all() || refused || written() {
+        if !read.is_fully_analysed() || refused || written() {
             return false;
         }
         // Also where there is a record: it was not used, so it may be harmed.
@@ -229,7 +229,7 @@ impl<'a> LayerCache<'a> {
 
     /// Stores a layer that was read by its table and files, if all of it was verified.
     pub(super) fn keep_listed(&self, place: &str, read: &LayerRead, subject: &str) {
-        if read.keepable() {
+        if read.is_cacheable() {
             self.cache.put(&self.key("listed", place), &read.to_bytes(subject));
         }
     }

@@ -14,7 +14,7 @@ use crate::base::{Warning, WarningCode};
 use crate::cuda::{Inode, Wanted};
 use crate::jobs::{Cancelled, Progress, catch_panic, run_all, workers};
 use crate::layer::{Context, EntryId, LayerRead, ListedBodies, look_into_listed, read_listed, wanted_of};
-use crate::source::table::{NoTable, Ranges, Reading, Table, Want};
+use crate::source::table::{Ranges, Reading, Table, TocError, Want};
 use crate::source::{Blob, LayerSource};
 
 /// Result of the search for a table.
@@ -24,7 +24,7 @@ pub(super) enum Listed {
     /// None is named.
     None,
     /// One is named and not used.
-    Refused(NoTable),
+    Refused(TocError),
 }
 
 /// Reads a layer by its table of contents, when the manifest names one.
@@ -81,7 +81,7 @@ pub(super) fn read_tree(
 }
 
 /// Warning about a table that was declared and not used. Not a fault of the image, unless its digest is wrong.
-pub(super) fn note_refused(refused: &NoTable, read: &mut LayerRead, context: &Context) {
+pub(super) fn note_refused(refused: &TocError, read: &mut LayerRead, context: &Context) {
     if refused.contradicts {
         let message = format!("{}; the layer was read completely", refused.why);
         read.warnings.push(Warning::new(WarningCode::DigestMismatch, context.subject.clone(), message));
@@ -91,7 +91,7 @@ pub(super) fn note_refused(refused: &NoTable, read: &mut LayerRead, context: &Co
 }
 
 /// Why a layer was not read at all, according to `options`.
-pub(super) fn left_out(depth: Depth, refused: Option<&NoTable>) -> Option<String> {
+pub(super) fn left_out(depth: Depth, refused: Option<&TocError>) -> Option<String> {
     match (depth, refused) {
         (Depth::Full, _) => None,
         (Depth::Manifest, _) => Some("not read: --depth manifest".to_owned()),

@@ -93,7 +93,7 @@ impl Blobs {
         };
         self.prune(left)?;
         let folder = Folder::make_root(&self.root)?.make_below(OsStr::new(BLOBS))?;
-        refuse_strangers(&folder)?;
+        reject_foreign_owner(&folder)?;
         let (temporary, file) = folder.temporary()?;
         // Locked while it is written; an unlocked one is left from a killed run.
         file.try_lock().ok();
@@ -137,7 +137,7 @@ impl Blobs {
         let (folder, blobs, unfinished) = self.held()?;
         let mut removed = Usage::default();
         let Some(folder) = folder else { return Ok(removed) };
-        let mut remove = |file: &Held| -> io::Result<()> {
+        let mut remove = |file: &StoredBlob| -> io::Result<()> {
             folder.remove(&file.name).map_err(|error| named(&folder.path().join(&file.name), &error))?;
             removed.files += 1;
             removed.bytes += file.bytes;
@@ -162,7 +162,7 @@ impl Blobs {
     fn existing(&self) -> io::Result<Option<Folder>> {
         match Folder::root(&self.root).and_then(|root| root.below(OsStr::new(BLOBS))) {
             Ok(folder) => {
-                refuse_strangers(&folder)?;
+                reject_foreign_owner(&folder)?;
                 Ok(Some(folder))
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -171,7 +171,7 @@ impl Blobs {
     }
 
     /// Blobs, least recently used first, and unfinished ones.
-    fn held(&self) -> io::Result<(Option<Folder>, Vec<Held>, Vec<Held>)> {
+    fn held(&self) -> io::Result<(Option<Folder>, Vec<StoredBlob>, Vec<StoredBlob>)> {
         let Some(folder) = self.existing()? else { return Ok((None, Vec::new(), Vec::new())) };
         let (mut blobs, mut unfinished) = (Vec::new(), Vec::new());
         for name in folder.names()? {
@@ -182,7 +182,7 @@ impl Blobs {
             };
             let facts = file.metadata()?;
             let used = facts.modified()?;
-            let held = Held { used, bytes: facts.len(), name };
+            let held = StoredBlob { used, bytes: facts.len(), name };
             match held.name.as_bytes() {
                 _ if !facts.is_file() => {}
                 _ if is_temporary(&held.name) => unfinished.push(held),
@@ -196,7 +196,7 @@ impl Blobs {
 }
 
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Held {
+struct StoredBlob {
     used: SystemTime,
     bytes: u64,
     name: OsString,
@@ -236,13 +236,13 @@ impl Drop for NewBlob {
 }
 
 /// Whether a file is being written.
-fn is_held(folder: &Folder, file: &Held) -> bool {
+fn is_held(folder: &Folder, file: &StoredBlob) -> bool {
     let young = SystemTime::now().duration_since(file.used).is_ok_and(|age| age < STARTING);
     let free = || folder.open(&file.name).is_ok_and(|file| file.try_lock().is_ok());
     young || !free()
 }
 
-fn refuse_strangers(folder: &Folder) -> io::Result<()> {
+fn reject_foreign_owner(folder: &Folder) -> io::Result<()> {
     match folder.distrust(SHARED)? {
         None => Ok(()),
         Some(why) => Err(named(folder.path(), &io::Error::new(io::ErrorKind::PermissionDenied, why))),

@@ -56,12 +56,12 @@ pub struct Cache(Arc<Inner>);
 struct Inner {
     folder: PathBuf,
     limit: u64,
-    state: Mutex<KnownIdentities>,
+    state: Mutex<CacheState>,
 }
 
 /// State of this run.
 #[derive(Debug, Default)]
-struct KnownIdentities {
+struct CacheState {
     notes: Vec<String>,
     /// All notes of this run.
     told: Vec<String>,
@@ -292,7 +292,7 @@ impl Cache {
         });
     }
 
-    fn with_state<T>(&self, act: impl FnOnce(&mut KnownIdentities) -> T) -> T {
+    fn with_state<T>(&self, act: impl FnOnce(&mut CacheState) -> T) -> T {
         act(&mut self.0.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -31,7 +31,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    fn add(&mut self, file: &Held) {
+    fn add(&mut self, file: &StoredFile) {
         self.files += 1;
         self.bytes = self.bytes.saturating_add(file.bytes);
     }
@@ -39,7 +39,7 @@ impl Usage {
 
 /// One file of the cache.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Held {
+struct StoredFile {
     /// Time of the last use.
     used: SystemTime,
     version: OsString,
@@ -52,9 +52,9 @@ struct Held {
 pub(super) struct Survey {
     root: Option<Folder>,
     versions: Vec<OsString>,
-    records: Vec<Held>,
+    records: Vec<StoredFile>,
     /// Unfinished files of running or killed processes.
-    unfinished: Vec<Held>,
+    unfinished: Vec<StoredFile>,
     /// Unrecognized files.
     pub(super) others: Vec<PathBuf>,
 }
@@ -139,7 +139,7 @@ impl Survey {
                     continue;
                 }
             };
-            let held = Held { used, version: version.to_owned(), name, bytes };
+            let held = StoredFile { used, version: version.to_owned(), name, bytes };
             if is_record {
                 self.records.push(held);
             } else {
@@ -150,7 +150,7 @@ impl Survey {
     }
 }
 
-impl Held {
+impl StoredFile {
     /// Removes it, unless it was used or replaced since it was listed.
     fn remove(&self, root: &Folder) -> io::Result<bool> {
         let folder = match root.below(&self.version) {

@@ -10,7 +10,7 @@ use super::formats::{ReportFormatArguments, SchemaName};
 #[cfg(feature = "gpu")]
 use super::gpu_arguments::{GpuArguments, GpuPlan};
 use super::plan::PlanArguments;
-use super::reading::{Choice, How, ReadPlan, Reading};
+use super::reading::{Choice, ReadOptions, ReadPlan, Reading};
 use super::tags::{TagsArguments, TagsPlan};
 use super::terminal::{Color, TextArguments};
 use crate::base::Platform;
@@ -193,7 +193,7 @@ struct CompareArguments {
     #[arg(value_name = "IMAGE", required = true, num_args = 2..)]
     images: Vec<String>,
     #[command(flatten)]
-    how: How,
+    how: ReadOptions,
     /// Output format
     #[arg(long, value_enum, default_value = "text")]
     format: CompareFormatName,

@@ -53,7 +53,7 @@ fn prune(cache: &Cache, limit: u64) -> anyhow::Result<String> {
         writeln!(text, "removed {}", told(removed_blobs, "cached blob"))?;
     }
     text.push_str(&held_blobs(cache)?);
-    text.push_str(&strangers(&cache.others().with_context(|| unread(cache))?));
+    text.push_str(&unrecognized_files(&cache.others().with_context(|| unread(cache))?));
     Ok(text)
 }
 
@@ -68,7 +68,7 @@ fn blobs(cache: &Cache) -> Blobs {
 }
 
 /// Unrecognized files in the folder, which are never removed; empty when there are none.
-fn strangers(others: &[PathBuf]) -> String {
+fn unrecognized_files(others: &[PathBuf]) -> String {
     if others.is_empty() {
         return String::new();
     }

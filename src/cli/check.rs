@@ -25,7 +25,7 @@ const DEFAULT_FILE: &str = "cutaway.toml";
 pub(super) const FAILED: u8 = 1;
 
 /// Result of a check, with what the outputs need.
-struct Told<'a> {
+struct CheckSummary<'a> {
     /// The image reference, as given.
     image: &'a str,
     /// The policy file; `None` without one.
@@ -53,7 +53,7 @@ pub(super) fn check(plan: &CheckPlan) -> anyhow::Result<ExitCode> {
         warn(&warnings.iter().cloned().map(WarningLine::from).collect::<Vec<_>>());
     }
     let name = file.as_deref().map(Path::to_string_lossy);
-    let told = Told {
+    let told = CheckSummary {
         image: &plan.read.shown(),
         policy: name.as_deref(),
         outcome: &outcome,

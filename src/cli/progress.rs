@@ -26,7 +26,7 @@ pub(super) fn with_bar<T>(progress: &Progress, verbose: bool, work: impl FnOnce(
         scope.spawn(move || {
             let mut told = 0;
             let mut tell = || {
-                for text in progress.told_since(told) {
+                for text in progress.messages_since(told) {
                     told += 1;
                     shown.suspend(|| message(&format!("note: {text}")));
                 }

@@ -44,12 +44,12 @@ pub(super) struct Reading {
     /// Image to read, see `cutaway --help`
     image: String,
     #[command(flatten)]
-    how: How,
+    how: ReadOptions,
 }
 
 /// How images are read.
 #[derive(Args)]
-pub(super) struct How {
+pub(super) struct ReadOptions {
     #[command(flatten)]
     choice: Choice,
     /// Target GPU or machine, such as gpu:a100-80 or cc=8.6 [default: five common GPUs]
@@ -124,7 +124,7 @@ impl Reading {
     }
 }
 
-impl How {
+impl ReadOptions {
     pub(super) fn plan(self, image: String) -> ReadPlan {
         ReadPlan {
             image,

@@ -8,7 +8,7 @@ use super::links::Paths;
 use crate::base::convert::layer16;
 use crate::formats::binary::FileFacts;
 use crate::formats::document::DocumentKind;
-use crate::formats::mentions::Mentions;
+use crate::formats::string_references::StringReferences;
 use crate::layer::{ContentHash, Document, EntryId, EntryKind, LayerRead};
 use crate::rootfs::{Merge, Node, NodeId, Rootfs};
 use crate::source::Image;
@@ -41,7 +41,7 @@ pub struct FileContents {
     /// Binaries whose deferred GPU code was searched too; they replace the facts of their layer.
     pub binaries: HashMap<Inode, FileFacts>,
     /// Files that were searched for words, and what they hold.
-    pub mentions: HashMap<Inode, Mentions>,
+    pub mentions: HashMap<Inode, StringReferences>,
 }
 
 /// A binary of the merged view.

@@ -4,13 +4,13 @@ use std::collections::HashSet;
 
 use super::context::{BinaryFile, Inode, Input, InventoryContext};
 use super::frameworks::Evidence;
-use super::libraries::Surroundings;
+use super::libraries::LibraryContext;
 use super::packages::Packages;
 use super::stack::Known;
 use super::value::Inventory;
 use super::{
-    base_image, classes, duplicates, frameworks, gpu_code, libraries, mentions, packages, rules, stack,
-    toolkits, weights,
+    base_image, classes, duplicates, frameworks, gpu_code, libraries, packages, rules, stack,
+    string_references, toolkits, weights,
 };
 use crate::base::text::escape;
 use crate::base::warning::Warnings;
@@ -51,7 +51,7 @@ pub fn inventory(input: &Input<'_>, warnings_per_code: usize) -> (Inventory, Wan
     let (mut found_toolkits, toolkit) = toolkits::find(&context, &packages);
     let links = rules::links(&context, &packages, &mut warnings);
     let conda_roots = conda_roots(&packages);
-    let libraries = libraries::find(&Surroundings {
+    let libraries = libraries::find(&LibraryContext {
         context: &context,
         packages: &packages,
         links: &links,
@@ -73,7 +73,7 @@ pub fn inventory(input: &Input<'_>, warnings_per_code: usize) -> (Inventory, Wan
     // Each of these two looks at every file.
     let (class_bytes, heard) = both(
         || classes::sum(&context, &packages, &libraries, base_layers),
-        || mentions::gather(&context, &packages, &found_toolkits, base_layers),
+        || string_references::gather(&context, &packages, &found_toolkits, base_layers),
     );
     let gpu_code = gpu_code::sum(&context);
     let stack = stack::levels(&Known {

@@ -15,7 +15,7 @@ use crate::formats::elf::{ElfFacts, ElfKind};
 use crate::rootfs::NodeId;
 
 /// What is known besides the file itself.
-pub(super) struct Surroundings<'a> {
+pub(super) struct LibraryContext<'a> {
     pub(super) context: &'a InventoryContext<'a>,
     pub(super) packages: &'a Packages,
     pub(super) links: &'a Links,
@@ -37,7 +37,7 @@ pub(super) fn names(context: &InventoryContext<'_>) -> HashMap<Inode, Vec<NodeId
 }
 
 /// All libraries by path.
-pub(super) fn find(around: &Surroundings<'_>) -> Vec<Library> {
+pub(super) fn find(around: &LibraryContext<'_>) -> Vec<Library> {
     let objects: HashMap<Inode, ObjectId> = around
         .links
         .ids()
@@ -66,7 +66,7 @@ pub(super) fn find(around: &Surroundings<'_>) -> Vec<Library> {
 
 /// By file name, then by soname, so that a renamed copy is recognised.
 fn component<'a>(
-    around: &Surroundings<'a>,
+    around: &LibraryContext<'a>,
     file: &BinaryFile<'_>,
     elf: &ElfFacts,
 ) -> Option<&'a LibraryComponent> {
@@ -77,7 +77,7 @@ fn component<'a>(
 }
 
 fn library(
-    around: &Surroundings<'_>,
+    around: &LibraryContext<'_>,
     file: &BinaryFile<'_>,
     elf: &ElfFacts,
     object: ObjectId,
@@ -117,7 +117,7 @@ fn has_part(path: &[u8], part: &[u8]) -> bool {
 }
 
 fn role(
-    around: &Surroundings<'_>,
+    around: &LibraryContext<'_>,
     path: &[u8],
     package: Option<usize>,
     component: Option<&LibraryComponent>,
@@ -136,7 +136,7 @@ fn role(
     }
 }
 
-fn supplier(around: &Surroundings<'_>, path: &[u8], package: Option<usize>) -> Supplier {
+fn supplier(around: &LibraryContext<'_>, path: &[u8], package: Option<usize>) -> Supplier {
     let below = |root: &[u8]| path.strip_prefix(root).is_some_and(|rest| rest.starts_with(b"/"));
     let catalog = around.context.catalog;
     let owner = package.map(|place| &around.packages.list[place]);
@@ -171,7 +171,7 @@ pub(super) fn is_system_folder(path: &[u8]) -> bool {
 /// The version: from the file name if it has more digits than the soname, from another name of the same file, from the
 /// package.
 fn version(
-    around: &Surroundings<'_>,
+    around: &LibraryContext<'_>,
     file: &BinaryFile<'_>,
     elf: &ElfFacts,
     package: Option<usize>,
@@ -229,7 +229,7 @@ pub(super) fn upstream<'a>(manager: &str, version: &'a str) -> &'a str {
 
 /// The major version of CUDA: package and folder are right where a soname is shared by two.
 fn cuda_major(
-    around: &Surroundings<'_>,
+    around: &LibraryContext<'_>,
     path: &[u8],
     elf: &ElfFacts,
     package: Option<usize>,

@@ -15,12 +15,12 @@ mod libraries;
 pub mod links;
 mod loader;
 mod loader_path;
-mod mentions;
 mod names;
 mod packages;
 mod rules;
 mod runs;
 mod stack;
+mod string_references;
 mod toolkits;
 mod value;
 mod weights;
@@ -33,7 +33,7 @@ pub use packages::Owners;
 pub use runs::{Fit, fit, is_tegra};
 pub use value::{
     BaseImage, Class, ClassBytes, Component, Displaced, Duplicate, Flavor, ForwardCompat, Framework, GpuCode,
-    GpuCodeSum, GpuHolder, HolderKind, Identical, Inventory, Level, Library, LowerBase, Mention, Package,
-    Pick, Role, Searched, StackLevel, Strategy, SuppliedBy, Supplier, Toolkit, Use, VersionSource,
+    GpuCodeSum, GpuHolder, HolderKind, Identical, Inventory, Level, Library, LowerBase, Package, Pick, Role,
+    Searched, StackLevel, Strategy, StringReference, SuppliedBy, Supplier, Toolkit, Use, VersionSource,
     WeightFile,
 };

@@ -45,7 +45,7 @@ pub struct Inventory {
     /// Which package each file belongs to.
     pub owners: Owners,
     /// Mentions of tools and libraries in files of the application, by path; each inode once.
-    pub mentions: Vec<Mention>,
+    pub mentions: Vec<StringReference>,
     /// Coverage of [`Self::mentions`].
     pub searched: Searched,
     /// The base image, when it was recognised.
@@ -62,10 +62,10 @@ pub struct Inventory {
 
 /// A file that names tools of the build, headers of CUDA, or shared libraries.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mention {
+pub struct StringReference {
     /// The file: no package of the system owns it.
     pub node: NodeId,
-    /// The words of [`WORDS`](crate::formats::mentions::WORDS) that it holds, in their order.
+    /// The words of [`WORDS`](crate::formats::string_references::WORDS) that it holds, in their order.
     pub words: Vec<&'static str>,
     /// Names of shared libraries, escaped; of an ELF file without those that its dynamic table has.
     pub libraries: Vec<String>,

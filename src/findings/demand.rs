@@ -8,10 +8,10 @@ mod words;
 use std::collections::BTreeSet;
 
 use words::{WITH_NVCC, WORDS, known, told};
-pub(super) use words::{heard_as, is_unheard_in_libraries, tool_name};
+pub(super) use words::{is_not_searched_in_libraries, searched_terms, tool_name};
 
 use super::facts::Facts;
-use super::named::TOLD;
+use super::named::MAX_SHOWN_CHARS;
 use super::value::User;
 use crate::base::convert::index32;
 use crate::base::text::{elide_middle, printable};
@@ -217,7 +217,7 @@ impl Demands {
     /// Mentions in application files.
     fn mentions(&mut self, facts: &Facts<'_>) {
         for mention in &facts.inventory.mentions {
-            let who = elide_middle(&facts.shown(mention.node), TOLD);
+            let who = elide_middle(&facts.shown(mention.node), MAX_SHOWN_CHARS);
             for word in &mention.words {
                 self.word(word, Certainty::Asked, &who, &|| User::File(mention.node));
             }
@@ -282,7 +282,7 @@ impl Demands {
                     "headers",
                     &Demand {
                         certainty: Certainty::Asked,
-                        who: elide_middle(&facts.shown(links.object(id).node), TOLD),
+                        who: elide_middle(&facts.shown(links.object(id).node), MAX_SHOWN_CHARS),
                         user: User::Object(id),
                         why: "compiles with NVRTC; its sources may include CUDA headers".to_owned(),
                         site: None,

@@ -64,7 +64,7 @@ pub fn findings(input: &Input<'_>) -> Findings {
     keep_each_file_once(&mut drafts);
     let resting = rules::run_on(&facts, &drafts);
     drafts.extend(resting);
-    let places = drafts.into_iter().enumerate().filter(|(_, draft)| is_worth_telling(draft));
+    let places = drafts.into_iter().enumerate().filter(|(_, draft)| has_subject(draft));
     let mut list: Vec<(usize, Vec<usize>, Finding)> = places
         .map(|(place, mut draft)| (place, std::mem::take(&mut draft.rests_on), finish(&facts, draft)))
         .collect();
@@ -85,7 +85,7 @@ fn doubt(draft: &mut Draft) {
 }
 
 /// A draft about files is dropped when it has none left.
-fn is_worth_telling(draft: &Draft) -> bool {
+fn has_subject(draft: &Draft) -> bool {
     let named = !draft.category.has_bytes() && !draft.subjects.is_empty();
     !draft.items.is_empty() || named || draft.potential_bytes > 0
 }

@@ -26,7 +26,7 @@ pub(super) struct Named {
 const WORDS: usize = 10_000;
 const STEPS: u64 = 1 << 22;
 /// Most characters of a name or path in a text.
-pub(super) const TOLD: usize = 120;
+pub(super) const MAX_SHOWN_CHARS: usize = 120;
 
 /// Variables that list search folders: they name no file.
 const LISTS: [&str; 9] = [
@@ -49,7 +49,7 @@ impl Named {
         for pair in facts.environment() {
             let Some((name, value)) = pair.split_once('=') else { continue };
             if !LISTS.contains(&name) {
-                let setting = format!("ENV {}", elide_end(&printable(name), TOLD));
+                let setting = format!("ENV {}", elide_end(&printable(name), MAX_SHOWN_CHARS));
                 named.paths(facts, value, &setting, &mut room, &mut seen);
             }
         }

@@ -10,7 +10,7 @@ use super::demand::{Certainty, Demand};
 use super::evidence::{Agreement, Doubt, agreement};
 use super::facts::Facts;
 use super::finish::Draft;
-use super::named::TOLD;
+use super::named::MAX_SHOWN_CHARS;
 use super::rule::Rule;
 use super::rules::of_file;
 use super::value::{Category, Item, User, Verdict};
@@ -41,7 +41,7 @@ pub(super) enum FindingLocation {
 
 /// The reason for a verdict; files with the same reason form one finding.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Because {
+enum VerdictReason {
     /// Shadowed: no path leads to it.
     Hidden,
     /// Nothing loads or reads it.
@@ -55,7 +55,7 @@ enum Because {
     /// Nothing mentions it, but not all programs that may start it could be searched.
     Unsearched,
     /// Its name is not among those that files are searched for.
-    Unheard,
+    NotSearchedFor,
     /// A tool in a Python package without a known user.
     Tool,
     /// Only its path matches.
@@ -68,7 +68,7 @@ struct Key {
     category: Category,
     verdict: Verdict,
     place: FindingLocation,
-    because: Because,
+    because: VerdictReason,
 }
 
 #[derive(Default)]
@@ -85,8 +85,8 @@ pub(super) fn devel(facts: &Facts<'_>) -> Vec<Draft> {
     let mut groups: BTreeMap<Key, Group> = BTreeMap::new();
     let mut places: BTreeSet<Vec<u8>> = BTreeSet::new();
     let files = facts.classification.files.iter().filter(|sorted| sorted.category.is_devel());
-    let mut judged: Vec<(&ClassifiedFile<'_>, Because, Option<ObjectId>)> = files
-        .filter_map(|sorted| because_of_all(facts, sorted).map(|(because, object)| (sorted, because, object)))
+    let mut judged: Vec<(&ClassifiedFile<'_>, VerdictReason, Option<ObjectId>)> = files
+        .filter_map(|sorted| reason_for(facts, sorted).map(|(because, object)| (sorted, because, object)))
         .collect();
     follow_programs(facts, &mut judged);
     follow_links(facts, &mut judged);
@@ -102,7 +102,7 @@ pub(super) fn devel(facts: &Facts<'_>) -> Vec<Draft> {
                 place = FindingLocation::Packages(site.to_vec());
             }
         }
-        if because == Because::Doubtful(Doubt::Test) {
+        if because == VerdictReason::Doubtful(Doubt::Test) {
             // Nearly every package has tests: one question for all of them.
             place = site_root(&path)
                 .map_or(FindingLocation::System, |(site, _)| FindingLocation::Packages(site.to_vec()));
@@ -122,17 +122,17 @@ pub(super) fn devel(facts: &Facts<'_>) -> Vec<Draft> {
     groups.into_iter().filter_map(|(key, group)| draft(facts, key, group)).collect()
 }
 
-fn verdict(facts: &Facts<'_>, because: &Because) -> Verdict {
+fn verdict(facts: &Facts<'_>, because: &VerdictReason) -> Verdict {
     match because {
-        Because::Hidden | Because::Free => Verdict::Safe,
-        Because::Loaded => Verdict::Needed,
-        Because::Tool
-        | Because::Unsearched
-        | Because::Unheard
-        | Because::Doubtful(_)
-        | Because::Named(User::File(_)) => Verdict::Unsure,
-        Because::Named(_) => Verdict::Needed,
-        Because::Read(demands) => {
+        VerdictReason::Hidden | VerdictReason::Free => Verdict::Safe,
+        VerdictReason::Loaded => Verdict::Needed,
+        VerdictReason::Tool
+        | VerdictReason::Unsearched
+        | VerdictReason::NotSearchedFor
+        | VerdictReason::Doubtful(_)
+        | VerdictReason::Named(User::File(_)) => Verdict::Unsure,
+        VerdictReason::Named(_) => Verdict::Needed,
+        VerdictReason::Read(demands) => {
             let mut demands = demands.iter().filter_map(|place| facts.demands.get(*place));
             if demands.any(|demand| demand.certainty == Certainty::Known) {
                 Verdict::Needed
@@ -194,11 +194,14 @@ fn is_loaded_by_others(facts: &Facts<'_>, object: &Object) -> bool {
 }
 
 /// Other files of a package, such as messages and Perl modules, are used when one of its programs is.
-fn follow_programs(facts: &Facts<'_>, judged: &mut [(&ClassifiedFile<'_>, Because, Option<ObjectId>)]) {
+fn follow_programs(facts: &Facts<'_>, judged: &mut [(&ClassifiedFile<'_>, VerdictReason, Option<ObjectId>)]) {
     let owner = |sorted: &ClassifiedFile<'_>| facts.owner(sorted.item.node?);
-    let mut used: BTreeMap<usize, Because> = BTreeMap::new();
+    let mut used: BTreeMap<usize, VerdictReason> = BTreeMap::new();
     for (sorted, because, _) in judged.iter() {
-        if !matches!(because, Because::Read(_) | Because::Named(_) | Because::Unheard) {
+        if !matches!(
+            because,
+            VerdictReason::Read(_) | VerdictReason::Named(_) | VerdictReason::NotSearchedFor
+        ) {
             continue;
         }
         let Some(package) = owner(sorted) else { continue };
@@ -208,7 +211,7 @@ fn follow_programs(facts: &Facts<'_>, judged: &mut [(&ClassifiedFile<'_>, Becaus
         }
     }
     for (sorted, because, _) in judged.iter_mut() {
-        let is_beside = matches!(sorted.by, By::Package) && *because == Because::Free;
+        let is_beside = matches!(sorted.by, By::Package) && *because == VerdictReason::Free;
         if let Some(of_program) = owner(sorted).and_then(|package| used.get(&package))
             && is_beside
         {
@@ -218,15 +221,16 @@ fn follow_programs(facts: &Facts<'_>, judged: &mut [(&ClassifiedFile<'_>, Becaus
 }
 
 /// Libraries of a program whose users could not be searched need the same review as the program.
-fn follow_links(facts: &Facts<'_>, judged: &mut [(&ClassifiedFile<'_>, Because, Option<ObjectId>)]) {
+fn follow_links(facts: &Facts<'_>, judged: &mut [(&ClassifiedFile<'_>, VerdictReason, Option<ObjectId>)]) {
     let object = |sorted: &ClassifiedFile<'_>| facts.object_of((sorted.item.layer, sorted.item.entry));
-    let is_asked = |because: &Because| *because == Because::Unheard;
+    let is_asked = |because: &VerdictReason| *because == VerdictReason::NotSearchedFor;
     let mut asked: BTreeSet<ObjectId> = judged
         .iter()
         .filter(|(_, because, _)| is_asked(because))
         .filter_map(|(sorted, ..)| object(sorted).map(|(id, _)| id))
         .collect();
-    let mut free: Vec<usize> = (0..judged.len()).filter(|place| judged[*place].1 == Because::Free).collect();
+    let mut free: Vec<usize> =
+        (0..judged.len()).filter(|place| judged[*place].1 == VerdictReason::Free).collect();
     let mut before = 0;
     while asked.len() > before {
         before = asked.len();
@@ -235,7 +239,7 @@ fn follow_links(facts: &Facts<'_>, judged: &mut [(&ClassifiedFile<'_>, Because, 
             let Some((id, object)) = object(sorted) else { return false };
             let is_used = object.needed_by.iter().chain(&object.opened_by).any(|user| asked.contains(user));
             if is_used {
-                *because = Because::Unheard;
+                *because = VerdictReason::NotSearchedFor;
                 asked.insert(id);
             }
             !is_used
@@ -245,8 +249,8 @@ fn follow_links(facts: &Facts<'_>, judged: &mut [(&ClassifiedFile<'_>, Because, 
 
 /// The strongest reason to keep a file, over all of its names. `None` when one of the names is not that of build
 /// content.
-fn because_of_all(facts: &Facts<'_>, sorted: &ClassifiedFile<'_>) -> Option<(Because, Option<ObjectId>)> {
-    let mut worst: Option<(Because, Option<ObjectId>)> = None;
+fn reason_for(facts: &Facts<'_>, sorted: &ClassifiedFile<'_>) -> Option<(VerdictReason, Option<ObjectId>)> {
+    let mut worst: Option<(VerdictReason, Option<ObjectId>)> = None;
     for name in facts.classification.names(sorted) {
         let path = path_of(facts, name);
         let agreement = agreement(facts, name, &path);
@@ -266,9 +270,9 @@ fn because(
     sorted: &ClassifiedFile<'_>,
     path: &[u8],
     agreement: Agreement,
-) -> (Because, Option<ObjectId>) {
+) -> (VerdictReason, Option<ObjectId>) {
     if sorted.item.node.is_none() {
-        return (Because::Hidden, None);
+        return (VerdictReason::Hidden, None);
     }
     let object = facts.object_of((sorted.item.layer, sorted.item.entry));
     // Extension modules in tests are roots only because they exist.
@@ -276,13 +280,13 @@ fn because(
     if let Some((id, object)) = object
         && (if is_test { is_loaded_by_others(facts, object) } else { is_loaded(facts, object) })
     {
-        return (Because::Loaded, Some(id));
+        return (VerdictReason::Loaded, Some(id));
     }
     if let Some(user) = sorted.item.node.and_then(|node| facts.named.user(facts, node)) {
-        return (Because::Named(user), None);
+        return (VerdictReason::Named(user), None);
     }
     let copy = site_root(path).map(|(site, _)| site);
-    let heard = heard_as(sorted, path);
+    let heard = searched_terms(sorted, path);
     let names = read_as(facts, sorted)
         .chain(tool_names(sorted, path))
         .chain(libraries(facts, sorted, path))
@@ -293,40 +297,40 @@ fn because(
     demands.sort_unstable();
     demands.dedup();
     if !demands.is_empty() {
-        return (Because::Read(demands), None);
+        return (VerdictReason::Read(demands), None);
     }
     if let Agreement::Doubtful(doubt) = agreement {
-        return (Because::Doubtful(doubt), None);
+        return (VerdictReason::Doubtful(doubt), None);
     }
     let of_wheel = matches!(sorted.by, By::Path(rule) if rule.scope == PathScope::Python);
     if of_wheel && sorted.category == Category::Compilers {
-        return (Because::Tool, None);
+        return (VerdictReason::Tool, None);
     }
     // Files that are run or opened by name may be mentioned in files that were not searched.
     let by_name = matches!(sorted.category, Category::Compilers | Category::BuildTools) || object.is_some();
     let searched = &facts.inventory.searched;
-    let in_libraries = names.iter().any(|name| super::demand::is_unheard_in_libraries(name));
+    let in_libraries = names.iter().any(|name| super::demand::is_not_searched_in_libraries(name));
     if facts.named.cut
         || (by_name && searched.programs_left_out > 0)
         || (in_libraries && searched.libraries_left_out > 0)
     {
-        return (Because::Unsearched, None);
+        return (VerdictReason::Unsearched, None);
     }
     if heard.is_some_and(|heard| heard.is_empty()) && searched.files > 0 {
-        return (Because::Unheard, None);
+        return (VerdictReason::NotSearchedFor, None);
     }
-    (Because::Free, None)
+    (VerdictReason::Free, None)
 }
 
 /// What a compiler or build tool is read as by its name; empty when files are not searched for that. `None` for what
 /// nobody starts by its name.
-fn heard_as(sorted: &ClassifiedFile<'_>, path: &[u8]) -> Option<BTreeSet<&'static str>> {
+fn searched_terms(sorted: &ClassifiedFile<'_>, path: &[u8]) -> Option<BTreeSet<&'static str>> {
     let (folder, name) = path.split_at(path.iter().rposition(|byte| *byte == b'/')?);
     let name = str::from_utf8(&name[1..]).ok()?;
     let is_program = folder.ends_with(b"/bin") || folder.ends_with(b"/sbin");
     let is_tool = matches!(sorted.category, Category::Compilers | Category::BuildTools);
     // Programs with such names are parts of others.
-    (is_tool && is_program && !name.starts_with('_')).then(|| super::demand::heard_as(name))
+    (is_tool && is_program && !name.starts_with('_')).then(|| super::demand::searched_terms(name))
 }
 
 /// The name of everything installed outside toolkits that compiling or linking at run time reads.
@@ -368,10 +372,10 @@ fn draft(facts: &Facts<'_>, key: Key, group: Group) -> Option<Draft> {
         FindingLocation::System => String::new(),
     };
     let title = match (&key.because, &key.place) {
-        (Because::Doubtful(Doubt::Test), FindingLocation::System) => {
+        (VerdictReason::Doubtful(Doubt::Test), FindingLocation::System) => {
             "Python standard library tests".to_owned()
         }
-        (Because::Doubtful(Doubt::Test), _) => format!("Tests{place}"),
+        (VerdictReason::Doubtful(Doubt::Test), _) => format!("Tests{place}"),
         (_, FindingLocation::System) => format!("System {}", rule.title.to_lowercase()),
         _ => format!("{}{place}", rule.title),
     };
@@ -379,38 +383,37 @@ fn draft(facts: &Facts<'_>, key: Key, group: Group) -> Option<Draft> {
     draft.category = key.category;
     draft.items = group.items;
     match key.because {
-        Because::Hidden => {
+        VerdictReason::Hidden => {
             draft.title.push_str(", already shadowed by an upper layer");
             "An upper layer deletes or replaces these files. No path in a container leads to them, but every pull downloads them."
                 .clone_into(&mut draft.reason);
             draft.proof.push("no path of the merged view leads to any of these files".to_owned());
         }
-        Because::Loaded => loaded(facts, &group.loaded, &mut draft),
-        Because::Read(demands) => {
+        VerdictReason::Loaded => loaded(facts, &group.loaded, &mut draft),
+        VerdictReason::Read(demands) => {
             let demands: Vec<&Demand> =
                 demands.iter().filter_map(|place| facts.demands.get(*place)).collect();
             read(&demands, &mut draft);
         }
-        Because::Named(user) => named(facts, user, &mut draft),
-        Because::Unsearched => {
+        VerdictReason::Named(user) => named(facts, user, &mut draft),
+        VerdictReason::Unsearched => {
             "No known user, but not all programs of the image could be searched for their names."
                 .clone_into(&mut draft.reason);
             draft.proof.push(super::rules::searched(facts, "them"));
             draft.question =
                 Some("Do the programs that were not searched run or open these files?".to_owned());
         }
-        Because::Unheard => {
-            "Nothing that is known uses these programs. Files are not searched for their names."
-                .clone_into(&mut draft.reason);
+        VerdictReason::NotSearchedFor => {
+            "No known user. Files are not searched for these program names.".clone_into(&mut draft.reason);
             let names = draft.items.iter().filter_map(|item| item.node).map(|node| facts.shown(node));
             let names: BTreeSet<String> = names.filter(|path| path.contains("bin/")).collect();
-            let first = elide_middle(names.first().map_or("", String::as_str), TOLD);
+            let first = elide_middle(names.first().map_or("", String::as_str), MAX_SHOWN_CHARS);
             draft.question = Some(match names.len() {
                 1 => format!("Does the service start {first}?"),
                 count => format!("Does the service start {first} or another of these {count} programs?"),
             });
         }
-        Because::Tool => {
+        VerdictReason::Tool => {
             "A Python package contains these tools. No framework known to run them is installed."
                 .clone_into(&mut draft.reason);
             let (FindingLocation::Python(folder) | FindingLocation::Packages(folder)) = &key.place else {
@@ -419,8 +422,8 @@ fn draft(facts: &Facts<'_>, key: Key, group: Group) -> Option<Draft> {
             let folder = escape(folder);
             draft.question = Some(format!("Does anything run the tools in {folder} at run time?"));
         }
-        Because::Doubtful(doubt) => doubtful(facts, doubt, &mut draft),
-        Because::Free => free(facts, &key.place, group.elf, &group.read_as, &mut draft),
+        VerdictReason::Doubtful(doubt) => doubtful(facts, doubt, &mut draft),
+        VerdictReason::Free => free(facts, &key.place, group.elf, &group.read_as, &mut draft),
     }
     Some(draft)
 }
@@ -478,7 +481,7 @@ fn read(demands: &[&Demand], draft: &mut Draft) {
 /// Files that only their path classifies.
 fn doubtful(facts: &Facts<'_>, doubt: Doubt, draft: &mut Draft) {
     let first = draft.items.iter().filter_map(|item| item.node).map(|node| facts.shown(node)).min();
-    let first = elide_middle(&first.unwrap_or_default(), TOLD);
+    let first = elide_middle(&first.unwrap_or_default(), MAX_SHOWN_CHARS);
     let count = draft.items.len();
     let these = if count == 1 { first } else { format!("{first} or any other of these {count} files") };
     let (title, reason, question) = match doubt {
@@ -500,7 +503,7 @@ fn doubtful(facts: &Facts<'_>, doubt: Doubt, draft: &mut Draft) {
         Doubt::Test => (
             "",
             "These files are in test folders. Which modules import them is unknown.",
-            format!("Does the service import {these}, as users of test.support do?"),
+            format!("Does the service import {these}? Users of test.support do."),
         ),
         Doubt::PackageName => (
             ", by package name only",
@@ -588,7 +591,7 @@ fn free(
         for name in read_as {
             for copy in facts.demands.copies_of(name) {
                 let copy = escape(copy);
-                draft.proof.push(format!("readers of {name} in {copy} use the copy in a wheel there"));
+                draft.proof.push(format!("readers of {name} in {copy} use the copy in that folder's wheel"));
             }
         }
     }

@@ -1,8 +1,8 @@
 //! Single files of an image that have no function of their own beside their parser.
 
 use crate::formats::compression::{Compression, SNIFF_BYTES, sniff, zstd_window};
-use crate::formats::mentions::{Scanner, Sort};
 use crate::formats::packages::rpm as packages;
+use crate::formats::string_references::{Scanner, Sort};
 
 /// The databases of rpm that are read without `SQLite`, and one header alone.
 pub fn rpm(data: &[u8]) {

@@ -16,7 +16,7 @@ use super::library::{FOLDERS, NIXOS, OpenDriver, Search};
 use super::machine::Machine;
 use super::merge::micros;
 use super::nvml::Management;
-use super::protocol::{Message, Teller};
+use super::protocol::{Message, MessageWriter};
 use super::{Depth, Driver, Stage, Step, device};
 
 /// Parameters of a child.
@@ -41,15 +41,15 @@ pub fn run(request: &ChildRequest) -> ExitCode {
     let maximum = getrlimit(Resource::Core).maximum;
     setrlimit(Resource::Core, Rlimit { current: Some(0), maximum }).ok();
 
-    let mut work = Work { teller: Teller(out), machine: Machine::look(), cuda: None };
+    let mut work = Work { writer: MessageWriter(out), machine: Machine::look(), cuda: None };
     work.machine.asked = request.device;
     // A parent that is gone cannot end this process.
-    if !work.teller.tell(&Message::Begin { stage: Stage::Library, device: None }) {
+    if !work.writer.tell(&Message::Begin { stage: Stage::Library, device: None }) {
         return ExitCode::FAILURE;
     }
     // Failures were reported where they occurred.
     work.check(request).ok();
-    if work.teller.tell(&Message::End) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if work.writer.tell(&Message::End) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// The pipe to the parent. From here on, standard output of libraries goes to standard error.
@@ -70,7 +70,7 @@ pub(super) struct Attempt {
 
 /// A running check.
 pub(super) struct Work {
-    teller: Teller,
+    writer: MessageWriter,
     pub(super) machine: Machine,
     /// The driver, for its error descriptions.
     cuda: Option<&'static Cuda>,
@@ -79,7 +79,7 @@ pub(super) struct Work {
 impl Work {
     pub(super) fn tell(&mut self, message: &Message) {
         // Without a reader, the parent ends this process, or it ends soon.
-        self.teller.tell(message);
+        self.writer.tell(message);
     }
 
     pub(super) fn note(&mut self, note: impl Into<String>) {
@@ -119,7 +119,7 @@ impl Work {
     /// Reports why a step failed, before resources are released, because that may hang.
     pub(super) fn fail(&mut self, Attempt { fault, step }: Attempt) -> Failed {
         // The driver creates device nodes itself if it can: the state before it started is outdated.
-        self.machine.look_again();
+        self.machine.probe_again();
         let error = explain(&fault, (step.name, step.device), &self.machine, self.cuda);
         self.tell(&Message::Error(Box::new(error)));
         self.tell(&Message::Step(step));

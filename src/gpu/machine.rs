@@ -100,7 +100,7 @@ impl Machine {
     }
 
     /// Examines the machine again; keeps what is known of NVML, the library and the devices.
-    pub(super) fn look_again(&mut self) {
+    pub(super) fn probe_again(&mut self) {
         let known = std::mem::take(self);
         *self = Self {
             nvml: known.nvml,

@@ -16,7 +16,7 @@ use crate::jobs::{CancelToken, spawn};
 /// Polling interval of a child.
 const TICK: Duration = Duration::from_millis(20);
 /// Time limit for a child to exit after its last message: drivers clean up when a process ends.
-const GOODBYE: Duration = Duration::from_secs(2);
+const EXIT_LIMIT: Duration = Duration::from_secs(2);
 /// Time limit for a killed child to disappear.
 const REAP: Duration = Duration::from_secs(2);
 /// Time limit for the rest of its output after it has ended: a process that it started may keep the pipe open.
@@ -151,7 +151,7 @@ impl Running {
             let now = Instant::now();
             if merge.ended {
                 let since = *told.get_or_insert(now);
-                if now.saturating_duration_since(since) > GOODBYE {
+                if now.saturating_duration_since(since) > EXIT_LIMIT {
                     self.kill();
                     return Ending::Lingered;
                 }

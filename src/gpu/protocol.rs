@@ -44,9 +44,9 @@ impl Message {
 
 /// Writer of messages.
 #[derive(Debug)]
-pub(super) struct Teller(pub(super) File);
+pub(super) struct MessageWriter(pub(super) File);
 
-impl Teller {
+impl MessageWriter {
     /// Writes one message; returns whether there is a reader. A line is a single write, so that it arrives even if the
     /// next step ends the process.
     pub(super) fn tell(&mut self, message: &Message) -> bool {

@@ -21,7 +21,7 @@ struct Counters {
 }
 
 /// Maximum messages of one job; further ones are dropped.
-const MOST_TOLD: usize = 200;
+const MAX_MESSAGES: usize = 200;
 
 /// The counters at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -91,13 +91,13 @@ impl Progress {
     /// Adds a message about the work, such as a retry or an upcoming fetch.
     pub fn tell(&self, message: impl Into<String>) {
         let mut told = self.0.told.lock().unwrap_or_else(PoisonError::into_inner);
-        if told.len() < MOST_TOLD {
+        if told.len() < MAX_MESSAGES {
             told.push(message.into());
         }
     }
 
     /// Messages from number `first` on, counted from 0.
-    pub fn told_since(&self, first: usize) -> Vec<String> {
+    pub fn messages_since(&self, first: usize) -> Vec<String> {
         let told = self.0.told.lock().unwrap_or_else(PoisonError::into_inner);
         told.get(first..).map(<[String]>::to_vec).unwrap_or_default()
     }

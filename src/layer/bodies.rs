@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::facts::ContentHash;
 use super::index::EntryId;
 use crate::formats::binary::FileFacts;
-use crate::formats::mentions::Mentions;
+use crate::formats::string_references::StringReferences;
 
 /// Facts about single files of a seekable layer, by entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub struct BodyFacts {
     /// Binaries whose deferred ranges were searched.
     pub binaries: BTreeMap<EntryId, FileFacts>,
     /// String references of a file; empty if it was searched and has none.
-    pub mentions: BTreeMap<EntryId, Mentions>,
+    pub mentions: BTreeMap<EntryId, StringReferences>,
 }
 
 impl BodyFacts {

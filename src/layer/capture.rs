@@ -14,7 +14,7 @@ use crate::base::warning::Warnings;
 use crate::base::{Limits, Section, WarningCode};
 use crate::formats::binary::{self, BinaryLimits, HEAD_BYTES, Scan};
 use crate::formats::document::{DocumentKind, Folder, Keep};
-use crate::formats::mentions::{Scanner, Sort};
+use crate::formats::string_references::{Scanner, Sort};
 use crate::jobs::CancelToken;
 
 /// Minimum size of files that are compared with others of equal size: smaller duplicates waste little. Libraries are
@@ -168,7 +168,7 @@ impl<'a> Capture<'a> {
             if self.charge(mentions.kept_bytes() as u64) {
                 self.facts.mentions.push((entry, mentions));
             } else {
-                self.facts.lost_mentions += 1;
+                self.facts.lost_string_references += 1;
             }
         }
     }

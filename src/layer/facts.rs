@@ -9,7 +9,7 @@ use super::index::EntryId;
 use crate::formats::binary::{FileFacts, HEAD_BYTES};
 use crate::formats::document::DocumentKind;
 use crate::formats::elf::ElfKind;
-use crate::formats::mentions::{Mentions, Sort};
+use crate::formats::string_references::{Sort, StringReferences};
 
 /// BLAKE3 of a file's bytes. A cryptographic hash proves equality, at a cost acceptable for a single pass.
 pub type ContentHash = [u8; 32];
@@ -25,8 +25,8 @@ pub struct LayerFacts {
     pub(super) documents: Vec<Document>,
     pub(super) hashes: Vec<(EntryId, ContentHash)>,
     pub(super) heads: Vec<(EntryId, [u8; HEAD_BYTES])>,
-    pub(super) mentions: Vec<(EntryId, Mentions)>,
-    pub(super) lost_mentions: u64,
+    pub(super) mentions: Vec<(EntryId, StringReferences)>,
+    pub(super) lost_string_references: u64,
     pub(super) passed: bool,
     /// Whether facts were omitted because the budget of the image is exhausted.
     pub(super) left_out: bool,
@@ -122,13 +122,13 @@ impl LayerFacts {
     }
 
     /// Whether the layer was streamed, so that facts from file contents are known.
-    pub fn bodies_passed(&self) -> bool {
+    pub fn was_streamed(&self) -> bool {
         self.passed
     }
 
     /// How a file is searched for string references, by its name or its first bytes; `None` if it is neither script,
     /// settings nor program.
-    pub fn mention_sort(&self, name: &[u8], entry: EntryId) -> Option<Sort> {
+    pub fn search_kind(&self, name: &[u8], entry: EntryId) -> Option<Sort> {
         Sort::by_name(name).or_else(|| self.script(entry).map(|_| Sort::Script)).or_else(|| {
             let Some(FileFacts::Elf(elf)) = self.binary(entry) else { return None };
             matches!(elf.kind, ElfKind::Executable | ElfKind::SharedObject).then_some(Sort::Binary)
@@ -136,14 +136,14 @@ impl LayerFacts {
     }
 
     /// String references of a streamed file; `None` if there are none.
-    pub fn mentions(&self, entry: EntryId) -> Option<&Mentions> {
+    pub fn mentions(&self, entry: EntryId) -> Option<&StringReferences> {
         let place = self.mentions.binary_search_by_key(&entry, |(entry, _)| *entry).ok()?;
         Some(&self.mentions[place].1)
     }
 
     /// Number of files whose string references exceeded the budget.
-    pub fn lost_mentions(&self) -> u64 {
-        self.lost_mentions
+    pub fn lost_string_references(&self) -> u64 {
+        self.lost_string_references
     }
 
     /// Hash of a file that was streamed completely and is not empty. `None` for layers that were not streamed.

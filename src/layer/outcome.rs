@@ -59,15 +59,15 @@ pub struct LayerRead {
 impl LayerRead {
     /// Whether the result is reusable for the same bytes in other images: everything was read, and nothing was omitted
     /// because of other layers.
-    pub fn keepable(&self) -> bool {
-        self.complete && self.says_all()
+    pub fn is_cacheable(&self) -> bool {
+        self.complete && self.is_fully_analysed()
     }
 
     /// Whether everything that this version analyses was analysed: nothing was omitted because of other layers or read
     /// errors.
-    pub fn says_all(&self) -> bool {
+    pub fn is_fully_analysed(&self) -> bool {
         let unread = || self.warnings.iter().any(|warning| warning.code == WarningCode::NotRead);
-        !self.facts.left_out && self.facts.lost_mentions == 0 && !unread()
+        !self.facts.left_out && self.facts.lost_string_references == 0 && !unread()
     }
 
     /// Compares the result with the declared properties of one layer. A blob shared by several layers is read once and

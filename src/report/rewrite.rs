@@ -178,7 +178,7 @@ impl Report {
     /// Adds the proposals for the image, and the Dockerfile they change. Secrets are redacted in the user's own file
     /// too, because a report is shared.
     pub fn set_proposals(&mut self, proposals: &Proposals, options: &Options) {
-        let rebuilt = proposals.recipe.origin == Origin::Rebuilt;
+        let rebuilt = proposals.recipe.origin == Origin::Reconstructed;
         let hides = !rebuilt && !options.show_secrets;
         let dockerfile = |one: &Proposal| {
             if hides { redact::dockerfile(&one.dockerfile) } else { written(one.dockerfile.clone(), rebuilt) }
@@ -210,7 +210,7 @@ impl RewriteReport {
         let safe = Plan::of_safe(findings);
         let plan = options.plan.as_ref().unwrap_or(&safe);
         let image = image_part(analysis, options);
-        let rebuilt = proposals.recipe.origin == Origin::Rebuilt;
+        let rebuilt = proposals.recipe.origin == Origin::Reconstructed;
         Some(Self {
             schema: SCHEMA.into(),
             generator: GENERATOR,
@@ -274,7 +274,7 @@ pub(super) fn written(text: String, rebuilt: bool) -> String {
 fn recipe_part(recipe: &Recipe) -> RecipePart {
     let (origin, name) = match &recipe.origin {
         Origin::Given(name) => ("given".into(), Some(name.clone())),
-        Origin::Rebuilt => ("rebuilt".into(), None),
+        Origin::Reconstructed => ("rebuilt".into(), None),
     };
     let instructions = recipe.file.instructions.iter().enumerate().map(|(place, instruction)| {
         let tie = recipe.ties.get(place);
@@ -288,7 +288,7 @@ fn recipe_part(recipe: &Recipe) -> RecipePart {
     RecipePart {
         origin,
         name,
-        dockerfile: written(recipe.file.text().to_owned(), recipe.origin == Origin::Rebuilt),
+        dockerfile: written(recipe.file.text().to_owned(), recipe.origin == Origin::Reconstructed),
         unknown: recipe
             .unknown
             .iter()

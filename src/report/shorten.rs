@@ -25,11 +25,11 @@ pub(super) struct Limits {
 pub(super) fn shortened(page: &Page, limits: Limits) -> Page {
     let section = |section: &Section| {
         let (rows, evidence) = if section.part.is_first() { limits.first } else { limits.others };
-        let knife = Knife { rows, evidence, limits };
+        let truncator = Truncator { rows, evidence, limits };
         Section {
             part: section.part,
             note: elide_end(&section.note, limits.text),
-            blocks: knife.blocks(&section.blocks),
+            blocks: truncator.blocks(&section.blocks),
         }
     };
     Page {
@@ -44,13 +44,13 @@ pub(super) fn shortened(page: &Page, limits: Limits) -> Page {
 
 /// Cuts the blocks of one section.
 #[derive(Clone, Copy)]
-struct Knife {
+struct Truncator {
     rows: usize,
     evidence: usize,
     limits: Limits,
 }
 
-impl Knife {
+impl Truncator {
     fn blocks(self, list: &[Block]) -> Vec<Block> {
         let mut shorter = Vec::with_capacity(list.len());
         for block in list {

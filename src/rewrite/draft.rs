@@ -29,7 +29,7 @@ pub(super) struct Draft {
     /// Assumptions, in sentences.
     pub(super) assumed: Vec<String>,
     /// What could not be carried over, in sentences: makes the proposal `manual`.
-    pub(super) by_hand: Vec<String>,
+    pub(super) manual_steps: Vec<String>,
     /// Hints outside the Dockerfile.
     pub(super) hints: Vec<Hint>,
 }

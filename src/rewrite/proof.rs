@@ -138,7 +138,7 @@ fn check(input: &Input<'_>, draft: &Draft) -> Proven {
     let pair = ImagePair::new(input, old, new);
 
     let mut notes = ProofNotes::default();
-    draft.by_hand.iter().chain(&draft.assumed).for_each(|text| notes.unproven.add(text.clone()));
+    draft.manual_steps.iter().chain(&draft.assumed).for_each(|text| notes.unproven.add(text.clone()));
     let cmd = config.and_then(|config| config.cmd().as_deref()).unwrap_or_default();
     let entrypoint = draft.entrypoint.as_deref().unwrap_or_default();
     let started = command::command(&pair, entrypoint, cmd, &mut notes);
@@ -212,7 +212,7 @@ fn searched(pair: &ImagePair<'_>, notes: &mut ProofNotes) -> bool {
 
 /// The applicability of the draft after the proof.
 fn applicability(draft: &Draft, notes: &ProofNotes, dlopen_known: bool) -> Applicability {
-    let proven = if !notes.faults.is_empty() || !draft.by_hand.is_empty() {
+    let proven = if !notes.faults.is_empty() || !draft.manual_steps.is_empty() {
         Applicability::Manual
     } else if !notes.unproven.is_empty() || !dlopen_known {
         Applicability::Review

@@ -41,7 +41,7 @@ pub struct Input<'a> {
     pub complete: bool,
     /// The image's Dockerfile, if the user provides it.
     pub dockerfile: Option<Given<'a>>,
-    /// Whether a Dockerfile rebuilt from the history may contain values that look like secrets.
+    /// Whether a Dockerfile reconstructed from the image history may contain values that look like secrets.
     pub show_secrets: bool,
 }
 
@@ -81,11 +81,11 @@ impl RewriteError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Foreign { .. } => Some(
-                "pass the Dockerfile that this image was built from, or none: one is rebuilt from the history"
+                "pass the Dockerfile that this image was built from, or none: it is then reconstructed from the image history"
                     .to_owned(),
             ),
             Self::Syntax { .. } | Self::TooLarge { .. } => {
-                Some("omit the file: one is rebuilt from the image's history".to_owned())
+                Some("omit the file: it is then reconstructed from the image history".to_owned())
             }
         }
     }
@@ -103,10 +103,11 @@ pub fn propose(input: &Input<'_>) -> Result<Proposals, RewriteError> {
     let mut drafts = split::drafts(input, &recipe, &mut notes);
     drafts.extend(tidy::draft(input, &recipe));
     let marks = [UNKNOWN, redact::REDACTED].into_iter();
-    let to_fill_in: Vec<&str> =
-        marks.filter(|mark| recipe.origin == Origin::Rebuilt && recipe.file.text().contains(mark)).collect();
+    let to_fill_in: Vec<&str> = marks
+        .filter(|mark| recipe.origin == Origin::Reconstructed && recipe.file.text().contains(mark))
+        .collect();
     let proven = drafts.into_iter().filter_map(|mut draft| {
-        draft.by_hand.extend(to_fill_in.iter().map(|mark| match *mark {
+        draft.manual_steps.extend(to_fill_in.iter().map(|mark| match *mark {
             UNKNOWN => format!("{mark} marks values that are not recorded in the history: fill them in"),
             _ => format!("{mark} marks values that may be secrets: fill them in, or pass them another way"),
         }));

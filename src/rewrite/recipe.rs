@@ -1,4 +1,4 @@
-//! The Dockerfile to change: the user's own, or one rebuilt from the image's history; and which layers each of its
+//! The Dockerfile to change: the user's own, or one reconstructed from the image history; and which layers each of its
 //! instructions created.
 
 mod align;
@@ -32,8 +32,8 @@ use crate::formats::dockerfile::{Dockerfile, parse};
 pub enum Origin {
     /// Provided by the user, with its name.
     Given(String),
-    /// Rebuilt from the image's history.
-    Rebuilt,
+    /// Reconstructed from the image's history.
+    Reconstructed,
 }
 
 /// A Dockerfile and the layers of its instructions.
@@ -126,12 +126,12 @@ impl Facts<'_> {
         self.tell_misfit(&steps, &mut page.unknown);
         page.unknown.sort_by_key(|(line, _)| *line);
         let file = parse(page.text.as_bytes()).map_err(|source| RewriteError::Syntax {
-            name: "the Dockerfile rebuilt from the history".to_owned(),
+            name: "the Dockerfile reconstructed from the image history".to_owned(),
             source,
         })?;
         let ties = page.ties.into_iter().map(|entries| self.tie(&steps, fits, entries)).collect();
         let unknown = page.unknown;
-        Ok(Recipe { file, origin: Origin::Rebuilt, ties, base_layers: found.layers, unknown })
+        Ok(Recipe { file, origin: Origin::Reconstructed, ties, base_layers: found.layers, unknown })
     }
 
     /// Whether the history has as many layers as the image.

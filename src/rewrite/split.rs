@@ -54,7 +54,7 @@ pub(super) fn drafts(input: &Input<'_>, recipe: &Recipe, notes: &mut Vec<String>
     }
     let name = match &recipe.origin {
         Origin::Given(name) => name.as_str(),
-        Origin::Rebuilt => "Dockerfile",
+        Origin::Reconstructed => "Dockerfile",
     };
     let waste = tidy::waste(input);
     let look = View::new(&input.merge.rootfs);

@@ -68,7 +68,7 @@ pub(super) fn of_tail(scene: &TidyContext<'_>, from: usize) -> Tidied {
 pub(super) fn draft(input: &Input<'_>, recipe: &Recipe) -> Option<Draft> {
     let name = match &recipe.origin {
         Origin::Given(name) => name.as_str(),
-        Origin::Rebuilt => "Dockerfile",
+        Origin::Reconstructed => "Dockerfile",
     };
     let waste = waste(input);
     let look = View::new(&input.merge.rootfs);
@@ -104,7 +104,7 @@ pub(super) fn draft(input: &Input<'_>, recipe: &Recipe) -> Option<Draft> {
         stages: earlier_stages(&recipe.file),
         kept: Vec::new(),
         assumed: work.assumed,
-        by_hand: Vec::new(),
+        manual_steps: Vec::new(),
         hints: work.hints,
         edits: work.edits,
     })

@@ -55,7 +55,7 @@ pub struct Edit {
 /// The proposals for an image.
 #[derive(Clone, Debug)]
 pub struct Proposals {
-    /// The original Dockerfile: the user's, or one rebuilt from the image's history.
+    /// The original Dockerfile: the user's, or one reconstructed from the image history.
     pub recipe: Recipe,
     /// Proposals, best first.
     pub list: Vec<Proposal>,

@@ -132,7 +132,7 @@ impl Files {
             FileOrigin::Folder(root) => {
                 // Names come from digests and constants; a climbing name is rejected anyway.
                 if name.starts_with('/') || name.split('/').any(|part| part == "..") {
-                    return Err(io::Error::new(io::ErrorKind::InvalidInput, "the name leaves the folder"));
+                    return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path escapes the folder"));
                 }
                 open_regular(&root.join(name)).map(Member::Section)
             }

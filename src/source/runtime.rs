@@ -10,7 +10,7 @@ use tokio::runtime::{Builder, Runtime};
 use crate::jobs::{CancelToken, Cancelled};
 
 /// Interval of checks for cancellation.
-pub(super) const LOOK: Duration = Duration::from_millis(50);
+pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Threads that move bytes between sockets and readers; decompression happens elsewhere.
 const THREADS: usize = 2;
@@ -36,7 +36,7 @@ pub(super) fn wait<T>(
     let Ok(runtime) = runtime() else { return Ok(None) };
     let cancelled = async {
         while !cancel.is_cancelled() {
-            tokio::time::sleep(LOOK).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     };
     runtime.block_on(async {

@@ -373,7 +373,7 @@ fn a_file_with_faults_is_shown_with_its_place_and_the_result_before_stays() {
     click(&mut harness, Role::Button, "Try again");
     settle(&mut harness);
     harness.get_by_label("Dockerfile does not match this image");
-    harness.get_by_label_contains("one is rebuilt from the history");
+    harness.get_by_label_contains("reconstructed from the image history");
     std::fs::write(&path, ORIGINAL).unwrap();
     click(&mut harness, Role::Button, "Try again");
     settle(&mut harness);
@@ -521,7 +521,7 @@ fn long_files_paint_the_rows_in_sight() {
         let after = before.replacen("RUN one && two", "RUN one", 1);
         let list = vec![proposal("tidy", "Long", &after, vec![reason(2, 1, "less", None)])];
         Some(Ok(cutaway::rewrite::Proposals {
-            recipe: recipe(&before, Origin::Rebuilt),
+            recipe: recipe(&before, Origin::Reconstructed),
             list,
             reason: None,
             notes: Vec::new(),

@@ -157,8 +157,8 @@ fn histories_of_all_builders_give_a_dockerfile() {
     for (name, steps) in [("buildkit", BUILDKIT), ("classic", CLASSIC), ("buildah", BUILDAH)] {
         let recipe = proposed(&built(steps), None).unwrap();
         let text = recipe.file.text();
-        assert_eq!(recipe.origin, Origin::Rebuilt);
-        assert!(text.starts_with("# Rebuilt from the history"), "{name}: {text}");
+        assert_eq!(recipe.origin, Origin::Reconstructed);
+        assert!(text.starts_with("# Reconstructed from the image history"), "{name}: {text}");
         let froms: Vec<&str> = text.lines().filter(|line| line.starts_with("FROM ")).collect();
         assert_eq!(froms, [format!("FROM {DEVEL}")], "{name}");
         assert_eq!(recipe.base_layers, Some(11), "{name}");

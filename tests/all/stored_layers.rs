@@ -106,7 +106,7 @@ fn harmless(read: &LayerRead) {
         counted += index.size(entry);
         let _ = (index.mode(entry), index.owner(entry), index.mtime(entry), index.body_at(entry));
         let _ = (facts.script(entry), facts.head(entry), facts.hash(entry), facts.mentions(entry));
-        let _ = facts.mention_sort(index.name(entry), entry);
+        let _ = facts.search_kind(index.name(entry), entry);
     }
     assert_eq!(counted, index.counts().content_bytes);
     assert_eq!(index.counts().entries, index.len() as u64);
@@ -200,11 +200,11 @@ fn a_layer_with_one_of_everything_comes_back_from_each_packing() {
         let facts = &read.facts;
         assert!(read.complete && facts.binaries().len() >= 8, "{packing:?}: {:?}", read.warnings);
         assert!(facts.documents().len() >= 6 && read.index.counts().whiteouts == 2);
-        assert_eq!(facts.bodies_passed(), packing != Packing::Plain);
+        assert_eq!(facts.was_streamed(), packing != Packing::Plain);
         assert_eq!(facts.hashes().is_empty(), packing == Packing::Plain);
         let codes: Vec<WarningCode> = read.warnings.iter().map(|warning| warning.code).collect();
         assert!(codes.contains(&WarningCode::PathEscapes) && codes.contains(&WarningCode::FactsLimited));
-        assert!(read.keepable(), "{:?}", read.warnings);
+        assert!(read.is_cacheable(), "{:?}", read.warnings);
         comes_back(&read);
     }
 }
@@ -215,7 +215,7 @@ fn the_samples_come_back() {
         for layer in &image.layers {
             for blob in [&layer.tar, &layer.blob] {
                 let read = read(blob);
-                assert!(read.keepable() && !read.index.is_empty());
+                assert!(read.is_cacheable() && !read.index.is_empty());
                 comes_back(&read);
             }
         }
@@ -253,7 +253,7 @@ fn a_layer_that_ends_early_comes_back_and_is_not_kept() {
     let tar = tar(everything());
     for length in [0, 100, 600, 700, 5_000, tar.len() / 2, tar.len() * 2 / 3] {
         let read = read(&tar[..length]);
-        assert!(length == 0 || !read.complete && !read.keepable(), "{length}");
+        assert!(length == 0 || !read.complete && !read.is_cacheable(), "{length}");
         comes_back(&read);
     }
     comes_back(&read(b"neither a tar nor packed"));
@@ -282,20 +282,20 @@ fn warnings_about_the_layer_follow_it_and_others_stay() {
 fn what_other_layers_left_no_room_for_is_not_kept() {
     let packed = Packing::Gzip.pack(&tar(everything())).1;
     let whole = read(&packed);
-    assert!(whole.keepable());
+    assert!(whole.is_cacheable());
     // Room for all but the last fact, and for nothing.
     for facts_total in [whole.facts.kept_bytes() - 1, 0] {
         let read = read_within(&packed, &Limits { facts_total, ..Limits::default() });
-        assert!(read.complete && !read.keepable(), "{facts_total}");
+        assert!(read.complete && !read.is_cacheable(), "{facts_total}");
         comes_back(&read);
     }
     // The reason is known even where the warning that would say so is one too many.
     let limits = Limits { facts_total: 0, warnings_per_code: 0, ..Limits::default() };
-    assert!(!read_within(&packed, &limits).keepable());
+    assert!(!read_within(&packed, &limits).is_cacheable());
     // Files that could not be read may be readable another time.
     let mut read = whole;
     read.warnings.push(Warning::new(WarningCode::NotRead, "/a", "/a could not be looked into"));
-    assert!(!read.keepable());
+    assert!(!read.is_cacheable());
 }
 
 #[test]

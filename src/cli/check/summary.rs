@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::Told;
+use super::CheckSummary;
 use super::text::{amount, limit};
 use crate::base::size::human;
 use crate::base::text::{elide_middle, printable};
@@ -13,14 +13,14 @@ const MOST: usize = 50;
 /// Maximum characters of one text from the image.
 const LONGEST: usize = 300;
 
-pub(super) fn markdown(told: &Told<'_>) -> String {
+pub(super) fn markdown(told: &CheckSummary<'_>) -> String {
     let mut out = String::new();
     // Writing to a String cannot fail.
     write_all(&mut out, told).ok();
     out
 }
 
-fn write_all(out: &mut String, told: &Told<'_>) -> std::fmt::Result {
+fn write_all(out: &mut String, told: &CheckSummary<'_>) -> std::fmt::Result {
     let outcome = told.outcome;
     writeln!(out, "## Cutaway: {}\n", safe(told.image))?;
     if outcome.passes() {

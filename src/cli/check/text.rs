@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::Told;
+use super::CheckSummary;
 use crate::base::size::human;
 use crate::base::text::{elide_end, elide_middle, printable};
 use crate::findings::policy::{Amount, Check};
@@ -14,14 +14,14 @@ const WIDTH: usize = 80;
 const MOST: usize = 40;
 
 /// Result of a check as text, without control characters.
-pub(super) fn text(told: &Told<'_>) -> String {
+pub(super) fn text(told: &CheckSummary<'_>) -> String {
     let mut out = String::new();
     // Writing to a String cannot fail.
     write_all(&mut out, told).ok();
     out
 }
 
-fn write_all(out: &mut String, told: &Told<'_>) -> std::fmt::Result {
+fn write_all(out: &mut String, told: &CheckSummary<'_>) -> std::fmt::Result {
     writeln!(out, "{}", elide_middle(&printable(told.image), WIDTH))?;
     match told.policy {
         Some(file) => writeln!(out, "policy: {}", elide_middle(&printable(file), WIDTH - 8))?,
@@ -103,7 +103,7 @@ fn finding(out: &mut String, bytes: u64, verdict: Verdict, head: &str) -> std::f
 }
 
 /// Findings that do not fail the check; those required at run time are only counted.
-fn others(out: &mut String, told: &Told<'_>) -> std::fmt::Result {
+fn others(out: &mut String, told: &CheckSummary<'_>) -> std::fmt::Result {
     let Some(findings) = told.findings else {
         return writeln!(out, "\nFindings unknown: the rules did not run.");
     };
@@ -122,7 +122,7 @@ fn others(out: &mut String, told: &Told<'_>) -> std::fmt::Result {
 }
 
 /// Findings that neither fail the check nor are ignored completely.
-fn shown<'f>(findings: &'f Findings, told: &Told<'_>) -> Vec<&'f Finding> {
+fn shown<'f>(findings: &'f Findings, told: &CheckSummary<'_>) -> Vec<&'f Finding> {
     let failing = told.outcome.failing.iter().map(|failing| &failing.id);
     let elsewhere: BTreeSet<&String> = failing.chain(&told.outcome.accepted).collect();
     let open = findings.list.iter().filter(|one| one.verdict != Verdict::Needed);

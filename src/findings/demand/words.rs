@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::formats::mentions::{Scanner, Sort};
+use crate::formats::string_references::{Scanner, Sort};
 
 /// Names of what is read, each with the predicate of a sentence about its reader.
 const NAMES: [(&str, &str); 26] = [
@@ -163,13 +163,13 @@ const NOT_IN_LIBRARIES: [&str; 8] =
     ["autotools", "bazel", "ccache", "compiler", "dpkg-dev", "patchelf", "rpmbuild", "swig"];
 
 /// Whether a library that starts programs may name it without being heard.
-pub(in crate::findings) fn is_unheard_in_libraries(name: &str) -> bool {
+pub(in crate::findings) fn is_not_searched_in_libraries(name: &str) -> bool {
     NOT_IN_LIBRARIES.contains(&name)
 }
 
 /// What a program is read as, by its name: what the words ask for that the search finds where a file names it. Empty
 /// when nobody who names it is heard.
-pub(in crate::findings) fn heard_as(name: &str) -> BTreeSet<&'static str> {
+pub(in crate::findings) fn searched_terms(name: &str) -> BTreeSet<&'static str> {
     let text = format!("/usr/bin/{name} -x\n");
     let Some(mut scanner) = Scanner::new(Sort::Script, text.len() as u64) else { return BTreeSet::new() };
     scanner.push(text.as_bytes());

@@ -11,7 +11,7 @@ use crate::rootfs::Rootfs;
 const SHOWN: usize = 3;
 
 /// The rest of a finding after the ignores.
-pub(super) struct Left<'a> {
+pub(super) struct RemainingFinding<'a> {
     pub(super) finding: &'a Finding,
     pub(super) bytes: u64,
     pub(super) potential_bytes: u64,
@@ -21,7 +21,7 @@ pub(super) struct Left<'a> {
     pub(super) something: bool,
 }
 
-impl Left<'_> {
+impl RemainingFinding<'_> {
     pub(super) fn failing(&self) -> Failing {
         let finding = self.finding;
         Failing {
@@ -51,11 +51,11 @@ impl Left<'_> {
 
 /// All ignores, and what each removed.
 pub(super) struct IgnoreFilter<'a> {
-    ignores: Vec<Taken<'a>>,
+    ignores: Vec<IgnoreUse<'a>>,
     rootfs: &'a Rootfs,
 }
 
-struct Taken<'a> {
+struct IgnoreUse<'a> {
     ignore: &'a Ignore,
     expired: bool,
     fits: bool,
@@ -67,14 +67,14 @@ impl<'a> IgnoreFilter<'a> {
     pub(super) fn new(ignores: &'a [Ignore], rootfs: &'a Rootfs, today: Date) -> Self {
         let taken = |ignore: &'a Ignore| {
             let expired = ignore.expires.is_some_and(|last| today > last);
-            Taken { ignore, expired, fits: false, bytes: 0, things: 0 }
+            IgnoreUse { ignore, expired, fits: false, bytes: 0, things: 0 }
         };
         Self { ignores: ignores.iter().map(taken).collect(), rootfs }
     }
 
     /// Removes ignored files from a finding.
-    pub(super) fn left<'f>(&mut self, finding: &'f Finding) -> Left<'f> {
-        let mut left = Left {
+    pub(super) fn left<'f>(&mut self, finding: &'f Finding) -> RemainingFinding<'f> {
+        let mut left = RemainingFinding {
             finding,
             bytes: 0,
             potential_bytes: finding.potential_bytes,
@@ -182,7 +182,7 @@ impl<'a> IgnoreFilter<'a> {
     }
 }
 
-impl Taken<'_> {
+impl IgnoreUse<'_> {
     fn add(&mut self, bytes: u64) {
         self.bytes = self.bytes.saturating_add(bytes);
         self.things += 1;

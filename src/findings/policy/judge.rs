@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::Policy;
 use super::date::Date;
-use super::ignore_filter::{IgnoreFilter, Left};
+use super::ignore_filter::{IgnoreFilter, RemainingFinding};
 use super::outcome::{Amount, Check, Failing, Measured, Outcome};
 use crate::base::size::human;
 use crate::findings::value::{Category, Verdict};
@@ -19,7 +19,7 @@ impl Policy {
             .iter()
             .flatten()
             .filter(|left| left.something && self.denies(left.finding.rule.id))
-            .map(Left::failing)
+            .map(RemainingFinding::failing)
             .collect();
         let nothing = counted.iter().flatten().filter(|left| !left.something);
         let accepted = nothing.map(|left| left.finding.id.clone()).collect();
@@ -39,9 +39,9 @@ impl Policy {
         Outcome { checks, failing, accepted, ignored, notes, reasons }
     }
 
-    fn checks(&self, measured: &Measured<'_>, counted: Option<&[Left<'_>]>) -> Vec<Check> {
+    fn checks(&self, measured: &Measured<'_>, counted: Option<&[RemainingFinding<'_>]>) -> Vec<Check> {
         let budget = &self.budget;
-        let of = |fits: fn(Category) -> bool, bytes: fn(&Left<'_>) -> u64| {
+        let of = |fits: fn(Category) -> bool, bytes: fn(&RemainingFinding<'_>) -> u64| {
             let all = counted?.iter().filter(move |left| fits(left.finding.category) && bytes(left) > 0);
             let parts: Vec<(&'static str, u64)> =
                 all.map(|left| (left.finding.category.as_str(), bytes(left))).collect();
@@ -55,7 +55,7 @@ impl Policy {
             limit.map(|limit| at_most(name, limit, actual, detail))
         };
         let sum = |name, limit: Option<u64>, parts: Option<Vec<(&'static str, u64)>>| {
-            let detail = parts.as_deref().map_or_else(|| NOT_LOOKED.to_owned(), made_of);
+            let detail = parts.as_deref().map_or_else(|| NOT_EVALUATED.to_owned(), made_of);
             let actual =
                 parts.map(|parts| parts.iter().fold(0, |sum: u64, (_, bytes)| sum.saturating_add(*bytes)));
             limit.map(|limit| at_most(name, limit, actual, detail))
@@ -85,14 +85,14 @@ impl Policy {
 pub(super) fn findings_left<'m>(
     measured: &Measured<'m>,
     ignore_filter: &mut IgnoreFilter<'_>,
-) -> Option<Vec<Left<'m>>> {
+) -> Option<Vec<RemainingFinding<'m>>> {
     let findings = measured.findings.filter(|findings| findings.warnings.is_empty())?;
     let counted = findings.list.iter().filter(|finding| finding.verdict != Verdict::Needed);
     Some(counted.map(|finding| ignore_filter.left(finding)).collect())
 }
 
 pub(super) const NOT_KNOWN: &str = "not available from this image";
-pub(super) const NOT_LOOKED: &str = "not evaluated: the rules did not complete";
+pub(super) const NOT_EVALUATED: &str = "not evaluated: the rules did not complete";
 
 fn at_most(name: &'static str, limit: u64, actual: Option<u64>, detail: String) -> Check {
     let ok = actual.is_some_and(|actual| actual <= limit);

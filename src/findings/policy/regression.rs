@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Policy;
 use super::date::Date;
-use super::ignore_filter::{IgnoreFilter, Left};
-use super::judge::{NOT_KNOWN, NOT_LOOKED, findings_left};
+use super::ignore_filter::{IgnoreFilter, RemainingFinding};
+use super::judge::{NOT_EVALUATED, NOT_KNOWN, findings_left};
 use super::outcome::{Measured, verdict};
 use crate::findings::value::Category;
 
@@ -138,7 +138,7 @@ impl Policy {
             limit.map(|limit| at_most(name, limit, actual, NOT_KNOWN))
         };
         let found =
-            |name, limit: Option<u64>, actual| limit.map(|limit| at_most(name, limit, actual, NOT_LOOKED));
+            |name, limit: Option<u64>, actual| limit.map(|limit| at_most(name, limit, actual, NOT_EVALUATED));
         [
             total("compressed_bytes", asked.compressed_bytes, first.compressed_bytes, last.compressed_bytes),
             total("merged_bytes", asked.merged_bytes, first.merged_bytes, last.merged_bytes),
@@ -172,7 +172,7 @@ impl Policy {
                     ok: more.as_ref().is_some_and(Vec::is_empty),
                     actual: more.as_ref().map(|more| Difference::Rules(more.len())),
                     limit: Difference::Rules(0),
-                    detail: why(more.is_some(), NOT_LOOKED),
+                    detail: why(more.is_some(), NOT_EVALUATED),
                     rules: more.unwrap_or_default(),
                 }
             }),
@@ -185,7 +185,7 @@ impl Policy {
     fn side(&self, measured: &Measured<'_>, today: Date) -> Option<Side> {
         let mut ignore_filter = IgnoreFilter::new(&self.ignores, measured.rootfs, today);
         let left = findings_left(measured, &mut ignore_filter)?;
-        let sum = |fits: fn(Category) -> bool, bytes: fn(&Left<'_>) -> u64| {
+        let sum = |fits: fn(Category) -> bool, bytes: fn(&RemainingFinding<'_>) -> u64| {
             let fitting = left.iter().filter(|left| fits(left.finding.category));
             fitting.fold(0, |sum: u64, left| sum.saturating_add(bytes(left)))
         };

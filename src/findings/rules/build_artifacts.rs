@@ -10,7 +10,7 @@ use crate::findings::facts::Facts;
 use crate::findings::finish::Draft;
 use crate::findings::rule::Rule;
 use crate::findings::value::{Category, Item, Severity, Verdict};
-use judge::{Because, git, judge};
+use judge::{ArtifactReason, git, judge};
 
 pub(super) static RULE: Rule = Rule {
     id: "build-artifacts",
@@ -61,7 +61,7 @@ struct Group {
 }
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
-    let mut groups: BTreeMap<(usize, Because), Group> = BTreeMap::new();
+    let mut groups: BTreeMap<(usize, ArtifactReason), Group> = BTreeMap::new();
     let of_git = git(facts);
     for file in facts.classification.files.iter().filter(|file| file.category == Category::BuildArtifacts) {
         let Some((id, because, loaded)) = judge(facts, file, &of_git) else { continue };
@@ -77,23 +77,23 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     drafts.collect()
 }
 
-fn draft(facts: &Facts<'_>, id: &str, title: &str, because: Because, group: Group) -> Draft {
+fn draft(facts: &Facts<'_>, id: &str, title: &str, because: ArtifactReason, group: Group) -> Draft {
     let mut draft = Draft::new(&RULE, Verdict::Safe, title.to_owned());
     draft.items = group.items;
     if id == "artifact-git" {
         "Exclude .git with a .dockerignore, or clone and delete it in one RUN.".clone_into(&mut draft.fix);
     }
     match because {
-        Because::Hidden => common::tell_hidden(&mut draft),
-        Because::Loaded => {
+        ArtifactReason::Hidden => common::describe_shadowed(&mut draft),
+        ArtifactReason::Loaded => {
             draft.verdict = Verdict::Needed;
             draft.title.push_str(", in use");
             "Reachable programs load these files from the build folder.".clone_into(&mut draft.reason);
-            common::tell_chains(facts, &group.loaded, &mut draft);
+            common::add_chains(facts, &group.loaded, &mut draft);
             "Install them outside the build folder, and do not ship the build folder."
                 .clone_into(&mut draft.fix);
         }
-        Because::Asked { title, reason, question, users } => {
+        ArtifactReason::Asked { title, reason, question, users } => {
             draft.verdict = Verdict::Unsure;
             draft.title.push_str(title);
             draft.proof.push(reason.clone());
@@ -101,7 +101,7 @@ fn draft(facts: &Facts<'_>, id: &str, title: &str, because: Because, group: Grou
             draft.question = Some(question);
             draft.users = users;
         }
-        Because::Free(statements) => {
+        ArtifactReason::Free(statements) => {
             "Left by a build. Nothing reads these files at run time.".clone_into(&mut draft.reason);
             draft.proof = statements;
         }

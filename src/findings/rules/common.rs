@@ -22,7 +22,7 @@ pub(super) fn chain(facts: &Facts<'_>, id: ObjectId) -> String {
 }
 
 /// Adds the chain of each object to the proof, and its direct user to the evidence.
-pub(super) fn tell_chains(facts: &Facts<'_>, objects: &[ObjectId], draft: &mut Draft) {
+pub(super) fn add_chains(facts: &Facts<'_>, objects: &[ObjectId], draft: &mut Draft) {
     for id in objects.iter().take(NAMED) {
         draft.proof.push(chain(facts, *id));
     }
@@ -84,7 +84,7 @@ pub(super) fn beside(facts: &Facts<'_>, node: NodeId, name: &[u8]) -> bool {
 }
 
 /// Title, reason and proof for files that no path leads to.
-pub(super) fn tell_hidden(draft: &mut Draft) {
+pub(super) fn describe_shadowed(draft: &mut Draft) {
     draft.title.push_str(", already shadowed by an upper layer");
     "An upper layer deletes or replaces these files. No path in a container leads to them, but every pull downloads them.".clone_into(&mut draft.reason);
     draft.proof.push("no path of the merged view leads to any of these files".to_owned());

@@ -35,7 +35,7 @@ NVIDIA's base images set this value, and the toolkit uses it when the variable i
 const DEFAULT: [&str; 2] = ["compute", "utility"];
 
 /// A driver library that something needs or opens.
-struct Asked {
+struct CapabilityRequest {
     /// The request as a statement.
     statement: String,
     user: User,
@@ -77,9 +77,9 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
 const MOST: usize = 64;
 
 /// Requests for driver libraries, by capability.
-fn asked(facts: &Facts<'_>) -> BTreeMap<String, Vec<Asked>> {
+fn asked(facts: &Facts<'_>) -> BTreeMap<String, Vec<CapabilityRequest>> {
     let links = &facts.inventory.links;
-    let mut asked: BTreeMap<String, Vec<Asked>> = BTreeMap::new();
+    let mut asked: BTreeMap<String, Vec<CapabilityRequest>> = BTreeMap::new();
     let mut add = |name: &str, who: String, user: User, optional: bool| {
         if let Some(capability) = capability(facts, name) {
             let verb = if optional { "may open" } else { "loads" };
@@ -88,7 +88,7 @@ fn asked(facts: &Facts<'_>) -> BTreeMap<String, Vec<Asked>> {
             let firm = list.iter().filter(|one| !one.optional).count();
             if list.len() < MOST || (!optional && firm < MOST) {
                 let statement = format!("{} {verb} {}", elide_middle(&who, 200), printable(name));
-                list.push(Asked { statement, user, optional });
+                list.push(CapabilityRequest { statement, user, optional });
             }
         }
     };
@@ -119,13 +119,13 @@ fn capability<'a>(facts: &Facts<'a>, name: &str) -> Option<&'a str> {
 }
 
 fn too_narrow(
-    asked: &BTreeMap<String, Vec<Asked>>,
+    asked: &BTreeMap<String, Vec<CapabilityRequest>>,
     given: &BTreeSet<&str>,
     statement: &str,
 ) -> Option<Draft> {
     let lacks = |capability: &&String| !given.contains("all") && !given.contains(capability.as_str());
-    let firm = |who: &[Asked]| who.iter().any(|one| !one.optional);
-    let missing: Vec<(&String, &Vec<Asked>)> =
+    let firm = |who: &[CapabilityRequest]| who.iter().any(|one| !one.optional);
+    let missing: Vec<(&String, &Vec<CapabilityRequest>)> =
         asked.iter().filter(|(capability, who)| lacks(capability) && firm(who)).collect();
     if missing.is_empty() {
         return None;
@@ -156,7 +156,7 @@ fn too_narrow(
 }
 
 fn too_wide(
-    asked: &BTreeMap<String, Vec<Asked>>,
+    asked: &BTreeMap<String, Vec<CapabilityRequest>>,
     named: &BTreeSet<String>,
     statement: &str,
 ) -> Option<Draft> {

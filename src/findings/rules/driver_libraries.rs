@@ -100,7 +100,7 @@ fn used(facts: &Facts<'_>, objects: &[ObjectId], items: Vec<Item>) -> Draft {
         "Is this image started without the NVIDIA container toolkit, which mounts the host driver?"
             .to_owned(),
     );
-    common::tell_chains(facts, objects, &mut draft);
+    common::add_chains(facts, objects, &mut draft);
     draft.items = items;
     draft
 }

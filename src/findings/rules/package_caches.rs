@@ -105,7 +105,7 @@ const OF_MANAGERS: [&str; 9] = [
 const OFFLINE: [&str; 3] = ["HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_DATASETS_OFFLINE"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Because {
+enum CacheReason {
     Hidden,
     Loaded,
     Linked,
@@ -124,7 +124,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
         inode.is_some_and(|inode| inside.contains(&inode))
     };
     let links = Links::of(facts);
-    let mut groups: BTreeMap<(u32, Because), Group> = BTreeMap::new();
+    let mut groups: BTreeMap<(u32, CacheReason), Group> = BTreeMap::new();
     let mut marked: HashMap<(u32, Option<NodeId>), bool> = HashMap::new();
     for file in files {
         let Some(kind) = kind_of(file) else { continue };
@@ -133,10 +133,10 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
         let loaded = object.filter(|id| common::is_loaded_from_outside(facts, *id, &of_cache));
         let link = links.files.get(&inode).copied();
         let because = match (file.item.node, loaded, link) {
-            (None, ..) => Because::Hidden,
-            (_, Some(_), _) => Because::Loaded,
-            (_, None, Some(_)) => Because::Linked,
-            _ => Because::Free,
+            (None, ..) => CacheReason::Hidden,
+            (_, Some(_), _) => CacheReason::Loaded,
+            (_, None, Some(_)) => CacheReason::Linked,
+            _ => CacheReason::Free,
         };
         let folder = file.item.node.map(|node| facts.paths.parent(node));
         if !*marked.entry((kind, folder)).or_insert_with(|| is_cache(facts, kind, file)) {
@@ -145,7 +145,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
         let group = groups.entry((kind, because)).or_default();
         group.items.push(file.item);
         group.loaded.extend(loaded);
-        group.links.extend(link.filter(|_| because == Because::Linked));
+        group.links.extend(link.filter(|_| because == CacheReason::Linked));
         group.programs += usize::from(object.is_some());
     }
     let drafts = groups.into_iter().filter_map(|((kind, because), group)| {
@@ -193,21 +193,21 @@ fn kind_of(file: &ClassifiedFile<'_>) -> Option<u32> {
     KINDS.iter().position(|kind| kind.id == rule.id).map(index32)
 }
 
-fn draft(facts: &Facts<'_>, kind: &Kind, because: Because, group: Group, links: &Links) -> Draft {
+fn draft(facts: &Facts<'_>, kind: &Kind, because: CacheReason, group: Group, links: &Links) -> Draft {
     let mut draft = Draft::new(&RULE, Verdict::Safe, kind.title.to_owned());
     kind.fix.clone_into(&mut draft.fix);
     draft.items = group.items;
     match because {
-        Because::Hidden => common::tell_hidden(&mut draft),
-        Because::Loaded => {
+        CacheReason::Hidden => common::describe_shadowed(&mut draft),
+        CacheReason::Loaded => {
             draft.verdict = Verdict::Needed;
             draft.title.push_str(", in use");
             "Reachable programs load these files from the cache.".clone_into(&mut draft.reason);
-            common::tell_chains(facts, &group.loaded, &mut draft);
+            common::add_chains(facts, &group.loaded, &mut draft);
         }
-        Because::Linked => linked(facts, group.links, &mut draft),
-        Because::Free if kind.id.starts_with("hub-") => hub(facts, kind, &mut draft),
-        Because::Free => free(facts, kind, group.programs, links, &mut draft),
+        CacheReason::Linked => linked(facts, group.links, &mut draft),
+        CacheReason::Free if kind.id.starts_with("hub-") => hub(facts, kind, &mut draft),
+        CacheReason::Free => free(facts, kind, group.programs, links, &mut draft),
     }
     draft
 }

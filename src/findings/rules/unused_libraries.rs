@@ -11,7 +11,7 @@ use crate::findings::facts::Facts;
 use crate::findings::finish::Draft;
 use crate::findings::rule::Rule;
 use crate::findings::value::{Category, Item, Severity, User, Verdict};
-use judge::{Because, Judge};
+use judge::{Judge, LibraryReason};
 
 pub(super) static RULE: Rule = Rule {
     id: "unused-libraries",
@@ -47,7 +47,7 @@ struct Group {
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     let judge = Judge::new(facts);
-    let mut groups: BTreeMap<(Because, Supplier), Group> = BTreeMap::new();
+    let mut groups: BTreeMap<(LibraryReason, Supplier), Group> = BTreeMap::new();
     let candidates = facts.inventory.libraries.iter().filter(|library| {
         library.role == Role::Runtime
             && library.hard_link_of.is_none()
@@ -70,7 +70,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     groups.into_iter().map(|((because, supplier), group)| draft(facts, because, supplier, group)).collect()
 }
 
-fn draft(facts: &Facts<'_>, because: Because, supplier: Supplier, mut group: Group) -> Draft {
+fn draft(facts: &Facts<'_>, because: LibraryReason, supplier: Supplier, mut group: Group) -> Draft {
     let whose = match supplier {
         Supplier::Wheel => "libraries from wheels",
         Supplier::Conda => "libraries from conda packages",
@@ -78,14 +78,14 @@ fn draft(facts: &Facts<'_>, because: Because, supplier: Supplier, mut group: Gro
         Supplier::Distro => "distribution CUDA libraries",
         Supplier::Application => "application libraries",
     };
-    let verdict = if because == Because::Free { Verdict::Safe } else { Verdict::Unsure };
+    let verdict = if because == LibraryReason::Free { Verdict::Safe } else { Verdict::Unsure };
     let mut draft = Draft::new(&RULE, verdict, format!("Unreferenced {whose}{}", because.title()));
     because.reason().clone_into(&mut draft.reason);
     draft.question = because.question().map(str::to_owned);
     group.names.sort_unstable();
     group.names.dedup();
     draft.proof.push(format!("libraries: {}", group.names.join(", ")));
-    if because != Because::BuilderResource {
+    if because != LibraryReason::BuilderResource {
         let used =
             facts.inventory.links.objects.iter().filter(|object| object.usage != Use::Unreferenced).count();
         draft.proof.push(format!("unreferenced: none of the {used} reachable programs and libraries needs one of them (NEEDED, resolved as ld.so does)"));
@@ -93,7 +93,7 @@ fn draft(facts: &Facts<'_>, because: Because, supplier: Supplier, mut group: Gro
             .proof
             .push("no reachable library opens them at run time, per the catalogue's dlopen table".to_owned());
     }
-    if because == Because::Free {
+    if because == LibraryReason::Free {
         draft.proof.push(common::searched(facts, "any of them"));
         draft
             .proof

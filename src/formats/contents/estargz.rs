@@ -5,7 +5,7 @@ use std::io::{BufReader, Read as _};
 
 use flate2::bufread::GzDecoder;
 
-use super::{Contents, Format, Listed, Part, Refused, buffer};
+use super::{Chunk, Contents, Format, Listed, Refused, buffer};
 use crate::base::Limits;
 use crate::base::convert::in_memory;
 use crate::formats::input::{BUFFER_BYTES, StreamInput};
@@ -87,7 +87,7 @@ pub fn parse(found: &TocFile, offset: u64, end: u64, limits: &Limits) -> Result<
     let mut contents = Contents::parse(&found.json, Format::Estargz, offset, limits)?;
     let (size, inner) = (found.listed.size, found.inner);
     let sum = <sha2::Sha256 as sha2::Digest>::digest(&found.json).into();
-    let part = Part { at: 0, size, offset, end, inner, zeros: false, sum: Some(sum) };
+    let part = Chunk { at: 0, size, offset, end, inner, zeros: false, sum: Some(sum) };
     contents.push(&found.path, found.listed, part, Some(sum))?;
     Ok(contents)
 }

@@ -58,7 +58,7 @@ pub struct Contents {
     entries: Vec<Listed>,
     names: Vec<u8>,
     /// Locations of file contents, by entry index.
-    pub bodies: Bodies,
+    pub bodies: ChunkMap,
 }
 
 /// An entry of the table, with names as written there.
@@ -104,7 +104,7 @@ impl Contents {
 
 /// A chunk of a file: compressed separately, or at a known decompressed offset of such a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct Chunk {
     /// Offset in the file.
     pub at: u64,
     /// Decompressed size in bytes.
@@ -123,16 +123,16 @@ pub struct Part {
 
 /// Locations of file contents in the blob.
 #[derive(Debug, Default)]
-pub struct Bodies {
-    parts: Vec<Part>,
+pub struct ChunkMap {
+    parts: Vec<Chunk>,
     /// By entry, the end of its chunks in the list of all chunks.
     ends: Vec<u32>,
     sums: Vec<Option<Sum>>,
 }
 
-impl Bodies {
+impl ChunkMap {
     /// The chunks of an entry, contiguous from its start to its end. Empty for an entry without content.
-    pub fn parts(&self, entry: usize) -> &[Part] {
+    pub fn parts(&self, entry: usize) -> &[Chunk] {
         let end = |entry: Option<usize>| entry.and_then(|entry| self.ends.get(entry)).map_or(0, |end| *end);
         let (from, to) = (end(entry.checked_sub(1)), end(Some(entry)));
         self.parts.get(from as usize..to as usize).unwrap_or_default()
@@ -150,7 +150,7 @@ impl Bodies {
 
     /// Approximate size in memory, in bytes.
     pub fn kept_bytes(&self) -> u64 {
-        let parts = self.parts.len() * size_of::<Part>();
+        let parts = self.parts.len() * size_of::<Chunk>();
         let entries = self.ends.len() * (size_of::<u32>() + size_of::<Option<Sum>>());
         parts as u64 + entries as u64
     }

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::{Bodies, Contents, Format, Listed, Part, Refused, Sum, time};
+use super::{Chunk, ChunkMap, Contents, Format, Listed, Refused, Sum, time};
 use crate::base::Limits;
 use crate::base::convert::index32;
 use crate::base::text::escape;
@@ -32,7 +32,13 @@ impl Contents {
     ///
     /// # Errors
     /// A limit is reached.
-    pub fn push(&mut self, path: &[u8], listed: Listed, part: Part, sum: Option<Sum>) -> Result<(), Refused> {
+    pub fn push(
+        &mut self,
+        path: &[u8],
+        listed: Listed,
+        part: Chunk,
+        sum: Option<Sum>,
+    ) -> Result<(), Refused> {
         let name = store(&mut self.names, path).ok_or_else(|| Refused::new("names too long"))?;
         self.entries.push(Listed { name, link: (0, 0), ..listed });
         self.bodies.parts.push(part);
@@ -141,7 +147,7 @@ impl Builder<'_> {
 
     /// Adds a chunk of the current file.
     fn part(&mut self, raw: &Raw<'_>) -> Result<(), String> {
-        let part = Part {
+        let part = Chunk {
             at: unsigned(raw.chunk_offset, "chunkOffset")?,
             size: unsigned(raw.chunk_size, "chunkSize")?,
             offset: unsigned(raw.offset, "offset")?,
@@ -185,7 +191,7 @@ impl Builder<'_> {
 
     fn finish(&mut self) -> Result<(), String> {
         self.close()?;
-        let Bodies { parts, .. } = &mut self.contents.bodies;
+        let ChunkMap { parts, .. } = &mut self.contents.bodies;
         let mut starts: Vec<u64> = parts.iter().map(|part| part.offset).collect();
         starts.sort_unstable();
         starts.dedup();

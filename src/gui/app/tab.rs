@@ -205,7 +205,7 @@ impl Tab {
     /// Messages of the work since the last call. Safe to show.
     pub(crate) fn new_messages(&mut self) -> Vec<String> {
         let Work::Job(job) = &self.work else { return Vec::new() };
-        let messages = job.progress().told_since(self.messages.0);
+        let messages = job.progress().messages_since(self.messages.0);
         self.messages.0 += messages.len();
         let messages: Vec<String> =
             messages.iter().map(|message| printable(&redact::url_user_info(message))).collect();

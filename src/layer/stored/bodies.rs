@@ -2,7 +2,7 @@
 
 use super::StoredError;
 use super::bytes::{Reader, Writer};
-use crate::formats::mentions::Mentions;
+use crate::formats::string_references::StringReferences;
 use crate::layer::bodies::BodyFacts;
 use crate::layer::builder::MAX_CONTENT_BYTES;
 use crate::layer::index::EntryId;
@@ -35,7 +35,7 @@ impl BodyFacts {
         from.finish()?;
         // File sizes are unknown here: the limit of a layer applies.
         let possible = facts.binaries.values().all(|facts| facts.is_possible(MAX_CONTENT_BYTES))
-            && facts.mentions.values().all(Mentions::is_possible);
+            && facts.mentions.values().all(StringReferences::is_possible);
         from.expect(possible, "facts that no file has")?;
         Ok(facts)
     }

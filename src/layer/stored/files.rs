@@ -6,7 +6,7 @@ use crate::base::Limits;
 use crate::base::convert::in_memory;
 use crate::formats::binary::FileFacts;
 use crate::formats::document::{DocumentKind, Keep};
-use crate::formats::mentions::Mentions;
+use crate::formats::string_references::StringReferences;
 use crate::layer::capture::SCRIPT_BYTES;
 use crate::layer::facts::{Document, LayerFacts, Packed};
 use crate::layer::index::{EntryId, EntryKind, LayerIndex};
@@ -44,7 +44,7 @@ type Script = (EntryId, Box<[u8]>);
 
 pub(super) fn write(out: &mut Writer, facts: &LayerFacts) {
     out.raw(&[u8::from(facts.passed), u8::from(facts.left_out)]);
-    out.number(facts.lost_mentions);
+    out.number(facts.lost_string_references);
     out.pieces(facts.hashes.iter().map(|(entry, hash)| (*entry, hash)));
     out.pieces(facts.heads.iter().map(|(entry, head)| (*entry, head)));
     let scripts = &facts.scripts;
@@ -88,21 +88,30 @@ pub(super) fn read(
         [passed @ (0 | 1), left_out @ (0 | 1)] => [*passed == 1, *left_out == 1],
         _ => return Err(from.fault("neither yes nor no")),
     };
-    let lost_mentions = from.number()?;
-    from.expect(lost_mentions <= index.len() as u64, "more files than there are")?;
+    let lost_string_references = from.number()?;
+    from.expect(lost_string_references <= index.len() as u64, "more files than there are")?;
     let hashes = from.pieces_of(&is_file)?;
     let heads = from.pieces_of(&is_file)?;
     let scripts = read_scripts(from, &is_file)?;
     let documents = read_documents(from, index, limits, &is_file)?;
     let binaries: Vec<(EntryId, FileFacts)> = from.known(&is_file)?;
-    let mentions: Vec<(EntryId, Mentions)> = from.known(&is_file)?;
+    let mentions: Vec<(EntryId, StringReferences)> = from.known(&is_file)?;
     let possible = binaries.iter().all(|(entry, facts)| facts.is_possible(index.size(*entry)))
         && mentions.iter().all(|(_, mentions)| mentions.is_possible());
     from.expect(possible, "facts that no file has")?;
     let few = binaries.len() + scripts.len() <= limits.layer_binaries && heads.len() <= limits.layer_binaries;
     from.expect(few, "more binaries than a layer may have")?;
-    let facts =
-        LayerFacts { binaries, scripts, documents, hashes, heads, mentions, lost_mentions, passed, left_out };
+    let facts = LayerFacts {
+        binaries,
+        scripts,
+        documents,
+        hashes,
+        heads,
+        mentions,
+        lost_string_references,
+        passed,
+        left_out,
+    };
     from.expect(facts.kept_bytes() <= limits.facts_total, "more facts than an image may have")?;
     Ok(facts)
 }

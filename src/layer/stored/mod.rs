@@ -42,12 +42,12 @@ struct Whole {
     digest: Option<String>,
     diff_id: Option<String>,
     complete: bool,
-    warnings: Vec<Told>,
+    warnings: Vec<StoredWarning>,
 }
 
 /// A warning.
 #[derive(Serialize, Deserialize)]
-struct Told {
+struct StoredWarning {
     /// Index in [`WarningCode::ALL`].
     code: usize,
     message: String,
@@ -62,7 +62,7 @@ impl LayerRead {
         let mut out = Writer::default();
         entries::write(&mut out, &self.index);
         files::write(&mut out, &self.facts);
-        let told = |warning: &Warning| Told {
+        let told = |warning: &Warning| StoredWarning {
             code: WarningCode::ALL.iter().position(|code| *code == warning.code).unwrap_or(usize::MAX),
             message: warning.message.clone(),
             subject: (warning.subject != subject).then(|| warning.subject.clone()),
@@ -128,7 +128,7 @@ fn bodies_fit(index: &LayerIndex, whole: &Whole) -> bool {
 }
 
 /// Whether no code has more warnings than a pass stores, which limits them in four places.
-fn few(warnings: &[Told], limits: &Limits) -> bool {
+fn few(warnings: &[StoredWarning], limits: &Limits) -> bool {
     let most = limits.warnings_per_code.saturating_add(1).saturating_mul(4);
     let mut counts = [0_usize; WarningCode::ALL.len()];
     warnings.iter().all(|told| {
@@ -139,7 +139,7 @@ fn few(warnings: &[Told], limits: &Limits) -> bool {
     })
 }
 
-impl Told {
+impl StoredWarning {
     /// The warning; `None` if its code is invalid, or its text not safe to show.
     fn warning(self, subject: &str) -> Option<Warning> {
         let code = *WarningCode::ALL.get(self.code)?;

@@ -81,7 +81,7 @@ fn details(layer: &LayerLine) -> Vec<(String, Line)> {
     }
     facts.push(fact("Uncompressed", human_or_dash(layer.uncompressed_bytes)));
     facts.push(fact("Entries", entries(layer)));
-    facts.push(fact("Hides", format!("{} of lower layers", human_or_dash(layer.hides_bytes))));
+    facts.push(fact("Shadows", format!("{} of lower layers", human_or_dash(layer.hides_bytes))));
     if let Some(bytes @ 1..) = layer.metadata_only_bytes {
         let text = format!("{} with identical contents: only owner, mode or mtime changed", human(bytes));
         facts.push(fact("Metadata only", text));

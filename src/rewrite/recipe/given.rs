@@ -29,7 +29,7 @@ const MAX_OTHERS: usize = 1000;
 
 /// A file compared with an image.
 #[derive(Debug, Default)]
-pub(super) struct Held {
+pub(super) struct MatchedLayers {
     /// Entries, for each instruction.
     pub(super) ties: Vec<Vec<usize>>,
     /// Layers of the final stage's base.
@@ -45,7 +45,7 @@ pub(super) fn hold(
     base: &Base,
     told: Option<&BaseImage>,
     last: &Settings,
-) -> Result<Held, String> {
+) -> Result<MatchedLayers, String> {
     let stages = file.stages();
     let Some(target) = stages.len().checked_sub(1) else { return Err("no FROM instruction".to_owned()) };
     let stage = |place: usize| hold_stage(file, &stages, place, steps, base, told, last);
@@ -72,7 +72,7 @@ fn hold_stage(
     base: &Base,
     told: Option<&BaseImage>,
     last: &Settings,
-) -> Result<Held, String> {
+) -> Result<MatchedLayers, String> {
     let mut chain = Vec::new();
     let mut next = Some(target);
     while let Some(stage) = next.and_then(|place| stages.get(place)) {
@@ -84,7 +84,8 @@ fn hold_stage(
     let Some(first) = chain.first() else { return Err("no FROM instruction".to_owned()) };
     let line = file.instructions.get(first.from).map_or(1, |from| from.line);
     let against = told.and_then(|told| contradiction(&first.base, told));
-    let mut held = Held { ties: vec![Vec::new(); file.instructions.len()], ..Held::default() };
+    let mut held =
+        MatchedLayers { ties: vec![Vec::new(); file.instructions.len()], ..MatchedLayers::default() };
     if steps.is_empty() {
         if let Some(against) = against {
             return Err(against);

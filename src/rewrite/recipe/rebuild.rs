@@ -63,7 +63,7 @@ pub(super) fn rebuild(
 }
 
 fn head(page: &mut Page, steps: &[Step<'_>], base: &Base, distribution: Option<&str>) {
-    page.comment("Rebuilt from the history of the image; not the original Dockerfile.");
+    page.comment("Reconstructed from the image history; not the original Dockerfile.");
     page.comment(
         "An image contains neither earlier build stages nor the build context: this file may not build as is.",
     );

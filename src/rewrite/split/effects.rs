@@ -172,8 +172,8 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
         };
         if !keeps_mode && nodes.iter().filter(content).any(is_late) {
             let place = self.steps.list[at].place;
-            self.by_hand.push(format!(
-                "line {} gives an owner to {}, which is copied later: repeat it behind that",
+            self.manual_steps.push(format!(
+                "line {} changes the owner of {}, which is copied later: repeat it after the COPY",
                 self.steps.scene.line(place),
                 operand.path.as_deref().unwrap_or_default()
             ));

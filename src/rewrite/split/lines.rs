@@ -11,7 +11,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use super::keep::{FileDisposition, Keep};
 use super::owners::{Owner, owners};
-use super::packages::{Asked, added};
+use super::packages::{PackageSelection, added};
 use super::roots::{Finder, Roots};
 use super::stage::Final;
 use super::state::{State, state};
@@ -70,7 +70,7 @@ pub(super) struct Lines<'l, 'w, 'a, 's, 'r> {
     /// Commands at the end of the build stage.
     pub(super) removed: Vec<(String, u64)>,
     pub(super) assumed: Vec<String>,
-    pub(super) by_hand: Vec<String>,
+    pub(super) manual_steps: Vec<String>,
     /// Steps of the build stage that the new stage has whole.
     pub(super) repeated: HashSet<usize>,
     /// Steps whose changes of owners and removals the new stage has.
@@ -95,7 +95,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         keep: &'l Keep<'w, 'a>,
         steps: &'l Steps<'s, 'r>,
         (last, build): (usize, &'l str),
-        asked: &'l Asked,
+        asked: &'l PackageSelection,
         tidied: &'l Tidied,
     ) -> Self {
         let (dropped, added) = (&asked.dropped, added(keep, &asked.kept));
@@ -118,7 +118,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
             covered: HashSet::new(),
             removed: Vec::new(),
             assumed: Vec::new(),
-            by_hand: Vec::new(),
+            manual_steps: Vec::new(),
             repeated: HashSet::new(),
             alive: HashSet::new(),
             folder: None,

@@ -15,16 +15,16 @@ const MOST_COMPARED: usize = 60;
 const OF_PYTHON: [&str; 6] = ["pip", "venv", "setuptools", "wheel", "virtualenv", "pipx"];
 
 /// Named packages that stay, by their indexes in the inventory, and names of those that do not.
-pub(super) struct Asked {
+pub(super) struct PackageSelection {
     pub(super) kept: Vec<usize>,
     pub(super) dropped: BTreeSet<String>,
 }
 
 /// Sorts the packages that instructions name. With `copies` the stage copies its language packages from another one,
 /// and needs no installer for them.
-pub(super) fn asked(world: &SplitContext<'_>, steps: &Steps<'_, '_>, copies: bool) -> Asked {
+pub(super) fn asked(world: &SplitContext<'_>, steps: &Steps<'_, '_>, copies: bool) -> PackageSelection {
     let programs = steps.programs();
-    let mut asked = Asked { kept: Vec::new(), dropped: BTreeSet::new() };
+    let mut asked = PackageSelection { kept: Vec::new(), dropped: BTreeSet::new() };
     for (step, name) in steps.asked() {
         let opaque = steps.is_opaque(step);
         match world.by_name.get(name.as_str()) {
@@ -85,7 +85,7 @@ pub(super) const USED_SILENTLY: [&str; 2] = ["ca-certificates", "tzdata"];
 pub(super) fn without_recommended(
     steps: &Steps<'_, '_>,
     keep: &Keep<'_, '_>,
-    asked: &Asked,
+    asked: &PackageSelection,
 ) -> Option<String> {
     const NAMED: usize = 10;
     let world = keep.world;

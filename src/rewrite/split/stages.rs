@@ -4,7 +4,7 @@
 use super::from::{self, config, described, reference, settings};
 use super::keep::{FileDisposition, Keep};
 use super::lines::{Lines, last_making};
-use super::packages::{Asked, without_recommended};
+use super::packages::{PackageSelection, without_recommended};
 use super::stage::Final;
 use super::steps::Steps;
 use crate::base::convert::layer16;
@@ -25,7 +25,7 @@ pub(super) fn draft(
     stage: &Final<'_>,
     steps: &Steps<'_, '_>,
     keep: &Keep<'_, '_>,
-    asked: &Asked,
+    asked: &PackageSelection,
 ) -> Option<Draft> {
     let base = keep.base;
     let last = last_making(steps, 0)?;
@@ -74,7 +74,7 @@ pub(super) fn draft(
         stages: stages(input, stage, steps, last, &lines.removed, &build),
         kept: config.kept,
         assumed,
-        by_hand: lines.by_hand.clone(),
+        manual_steps: lines.manual_steps.clone(),
         hints: tidied.hints.clone(),
     })
 }

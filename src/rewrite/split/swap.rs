@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::from::{self, config, described, install, installer, reference, settings};
 use super::keep::{FileDisposition, Keep};
-use super::packages::{Asked, added};
+use super::packages::{PackageSelection, added};
 use super::runs::Trim;
 use super::stage::Final;
 use super::steps::{Kind, Steps};
@@ -24,7 +24,7 @@ pub(super) fn draft(
     stage: &Final<'_>,
     steps: &Steps<'_, '_>,
     keep: &Keep<'_, '_>,
-    asked: &Asked,
+    asked: &PackageSelection,
     tidied: &Tidied,
 ) -> Option<Draft> {
     let base = keep.base;
@@ -94,7 +94,7 @@ pub(super) fn draft(
         stages: crate::rewrite::tidy::earlier_stages(stage.file),
         kept: config.kept,
         assumed,
-        by_hand: Vec::new(),
+        manual_steps: Vec::new(),
         hints: tidied.hints.clone(),
     })
 }
@@ -103,7 +103,7 @@ struct Swap<'d, 'r, 's, 'p, 'k, 'w, 'a> {
     stage: &'d Final<'r>,
     steps: &'d Steps<'s, 'p>,
     keep: &'k Keep<'w, 'a>,
-    asked: &'d Asked,
+    asked: &'d PackageSelection,
     tidied: &'d Tidied,
     edits: Vec<Edit>,
     /// Rewritten parts of the file: clean-ups within them are part of the new text.
@@ -256,7 +256,7 @@ fn reason(dropped: &[&String], added: &[String], tidied: bool) -> String {
 fn selection(
     keep: &Keep<'_, '_>,
     steps: &Steps<'_, '_>,
-    asked: &Asked,
+    asked: &PackageSelection,
     tidied: &Tidied,
     left_out: &[u16],
 ) -> Selection {
@@ -342,7 +342,7 @@ fn has_kept_below(keep: &Keep<'_, '_>, folder: crate::rootfs::Node<'_>) -> bool 
 }
 
 /// Packages that are not installed without these.
-fn going(keep: &Keep<'_, '_>, steps: &Steps<'_, '_>, asked: &Asked) -> BTreeSet<usize> {
+fn going(keep: &Keep<'_, '_>, steps: &Steps<'_, '_>, asked: &PackageSelection) -> BTreeSet<usize> {
     let world = keep.world;
     let stays = world.with_dependencies(asked.kept.iter().copied().chain(keep.installed.iter().copied()));
     let mut going = BTreeSet::new();

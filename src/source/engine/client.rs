@@ -19,11 +19,11 @@ pub(super) enum Failure {
     /// Unusable address.
     Unusable(Unusable),
     /// No such socket, or no listener.
-    NobodyThere(String),
+    NoListener(String),
     /// Permission denied.
     NotAllowed,
     /// No answer within this time.
-    Silent(Duration),
+    TimedOut(Duration),
     /// No such image.
     NoSuchImage,
     /// Any other failure, as a clause that is safe to show.
@@ -33,11 +33,11 @@ pub(super) enum Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unusable(Unusable { reason, .. }) | Self::NobodyThere(reason) | Self::Other(reason) => {
+            Self::Unusable(Unusable { reason, .. }) | Self::NoListener(reason) | Self::Other(reason) => {
                 formatter.write_str(reason)
             }
             Self::NotAllowed => formatter.write_str("permission denied"),
-            Self::Silent(limit) => write!(formatter, "no answer within {} s", limit.as_secs()),
+            Self::TimedOut(limit) => write!(formatter, "no answer within {} s", limit.as_secs()),
             Self::NoSuchImage => formatter.write_str("no such image"),
         }
     }
@@ -45,7 +45,7 @@ impl fmt::Display for Failure {
 
 /// An engine's facts about an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Held {
+pub(super) struct EngineImage {
     /// Its id: the digest of its config, or in containerd's image store that of its manifest or index.
     pub(super) id: String,
     pub(super) tags: Vec<String>,
@@ -62,7 +62,7 @@ pub(super) struct Client(Docker);
 /// Time limits are set per request; that of the library only must not be shorter.
 const LIBRARY_LIMIT: u64 = 24 * 60 * 60;
 /// Maximum length of an engine's error message.
-const SAID: usize = 300;
+const MAX_MESSAGE_BYTES: usize = 300;
 /// Maximum stored names of one image.
 pub(super) const TAGS: usize = 100;
 /// Maximum length of a name: a registry allows 255 bytes, a tag 128.
@@ -82,11 +82,11 @@ impl Client {
     }
 
     /// Facts about an image.
-    pub(super) async fn inspect(&self, name: &str) -> Result<Held, Failure> {
+    pub(super) async fn inspect(&self, name: &str) -> Result<EngineImage, Failure> {
         let ImageInspect { id, repo_tags, root_fs, size, .. } =
             self.0.inspect_image(name).await.map_err(|error| meaning(&error))?;
         let id = id.ok_or(Failure::Other("no image in the answer".into()))?;
-        Ok(Held {
+        Ok(EngineImage {
             id: full_id(&id).ok_or(Failure::Other("no digest as image id in the answer".into()))?,
             tags: names(repo_tags.unwrap_or_default()),
             diff_ids: root_fs.and_then(|layers| layers.layers).unwrap_or_default(),
@@ -138,10 +138,10 @@ pub(super) fn bytes(size: Option<i64>) -> Option<u64> {
 
 fn meaning(error: &Error) -> Failure {
     match error {
-        Error::SocketNotFoundError(_) => return Failure::NobodyThere("no such socket".into()),
+        Error::SocketNotFoundError(_) => return Failure::NoListener("no such socket".into()),
         Error::DockerResponseServerError { status_code: 404, .. } => return Failure::NoSuchImage,
         Error::DockerResponseServerError { status_code, message } => {
-            let message = elide_end(&printable(message.trim()), SAID);
+            let message = elide_end(&printable(message.trim()), MAX_MESSAGE_BYTES);
             let said = if message.is_empty() { String::new() } else { format!(": {message}") };
             return Failure::Other(format!("HTTP status {status_code}{said}"));
         }
@@ -158,9 +158,9 @@ fn meaning(error: &Error) -> Failure {
     }
     match system {
         Some(ErrorKind::PermissionDenied) => Failure::NotAllowed,
-        Some(ErrorKind::NotFound) => Failure::NobodyThere("no such socket".into()),
-        Some(ErrorKind::ConnectionRefused) => Failure::NobodyThere("connection refused".into()),
-        _ => Failure::Other(elide_end(&printable(&cause.to_string()), SAID)),
+        Some(ErrorKind::NotFound) => Failure::NoListener("no such socket".into()),
+        Some(ErrorKind::ConnectionRefused) => Failure::NoListener("connection refused".into()),
+        _ => Failure::Other(elide_end(&printable(&cause.to_string()), MAX_MESSAGE_BYTES)),
     }
 }
 

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::super::files::open_regular;
-use super::Surroundings;
+use super::EngineEnvironment;
 use crate::base::digest;
 use crate::base::redact::json_fault;
 use crate::base::text::{elide_end, printable};
@@ -51,7 +51,7 @@ const MOST: u64 = 4 << 20;
 const SHOWN: usize = 80;
 
 /// The current context; `None` for the default one, which is Docker's socket.
-pub(super) fn current(around: &Surroundings<'_>) -> Option<Context> {
+pub(super) fn current(around: &EngineEnvironment<'_>) -> Option<Context> {
     let folder = match around.variable("DOCKER_CONFIG") {
         Some(folder) => PathBuf::from(folder),
         None => Path::new(&around.variable("HOME")?).join(".docker"),
@@ -135,7 +135,7 @@ mod tests {
             "DOCKER_CONTEXT" => variable.map(str::to_owned),
             _ => None,
         };
-        current(&Surroundings::new(&lookup, 0))
+        current(&EngineEnvironment::new(&lookup, 0))
     }
 
     const META: &str =

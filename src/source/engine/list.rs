@@ -12,7 +12,7 @@ use super::super::runtime::wait;
 use super::client::{Client, Failure, bytes, full_id, names};
 use super::host::Host;
 use super::is_name;
-use super::places::{self, Asked, Endpoint};
+use super::places::{self, Endpoint, EngineSelection};
 use crate::base::text::counted;
 use crate::jobs::CancelToken;
 
@@ -61,8 +61,8 @@ struct Answer {
 
 /// Queries the engines of this machine. Engines that do not answer in time are omitted and named.
 pub fn list(cancel: &CancelToken) -> Listing {
-    let places = places::here(Asked::All);
-    let podmans = places::here(Asked::Podman);
+    let places = places::here(EngineSelection::All);
+    let podmans = places::here(EngineSelection::Podman);
     let answers = each(&places, LIST, cancel, |client| async move {
         let images = client.list().await?;
         Ok((images, client.is_podman().await?))
@@ -97,8 +97,8 @@ pub fn list(cancel: &CancelToken) -> Listing {
 /// engine without an answer counts as not having it.
 pub fn holds(name: &str, cancel: &CancelToken) -> Option<String> {
     let full: Arc<str> = full_name(name)?.into();
-    let places = places::here(Asked::All);
-    let podmans = places::here(Asked::Podman);
+    let places = places::here(EngineSelection::All);
+    let podmans = places::here(EngineSelection::Podman);
     let answers = each(&places, HOLDS, cancel, |client| {
         let full = Arc::clone(&full);
         async move { client.inspect(&full).await }
@@ -152,7 +152,7 @@ fn each<T: Send + 'static, W: Future<Output = Result<T, Failure>> + Send + 'stat
     let ended = wait(cancel, limit.saturating_mul(2), asked);
     answers.resize_with(places.len(), || None);
     let unanswered = match ended {
-        Ok(_) => Failure::Silent(limit),
+        Ok(_) => Failure::TimedOut(limit),
         Err(cancelled) => Failure::Other(cancelled.to_string()),
     };
     answers.into_iter().map(|answer| answer.unwrap_or_else(|| Err(unanswered.clone()))).collect()

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 pub use list::{Listing, LocalImage, holds, list};
 pub(super) use name::is_name;
-use places::Surroundings;
+use places::EngineEnvironment;
 
 use super::OpenContext;
 use super::access::Tried;
@@ -23,9 +23,9 @@ use super::reference::Reference;
 use super::runtime::wait;
 use crate::base::text::printable;
 use crate::jobs::{CancelToken, Cancelled};
-use client::{Client, Failure, Held};
+use client::{Client, EngineImage, Failure};
 use name::Name;
-use places::{Asked, Endpoint};
+use places::{Endpoint, EngineSelection};
 
 /// Time limit for the facts of one image: a socket-activated engine needs seconds.
 const INSPECT: Duration = Duration::from_secs(10);
@@ -33,7 +33,8 @@ const INSPECT: Duration = Duration::from_secs(10);
 /// Opens an image of an engine by streaming what `docker save` would write, once and without a copy.
 pub(super) fn open(reference: &Reference, context: &mut OpenContext<'_>) -> Result<Image, SourceError> {
     let name = Name::new(&reference.location);
-    let asked = if reference.text.starts_with("podman:") { Asked::Podman } else { Asked::All };
+    let asked =
+        if reference.text.starts_with("podman:") { EngineSelection::Podman } else { EngineSelection::All };
     let mut failures: Vec<(Endpoint, Failure)> = Vec::new();
     for place in places::here(asked) {
         let result = match ask(&place, &name, context.cancel)? {
@@ -63,13 +64,13 @@ fn ask(
     place: &Endpoint,
     name: &Name,
     cancel: &CancelToken,
-) -> Result<Result<(Client, Held), Failure>, Cancelled> {
+) -> Result<Result<(Client, EngineImage), Failure>, Cancelled> {
     let client = match place.host.clone().map_err(Failure::Unusable).and_then(|host| Client::new(&host)) {
         Ok(client) => client,
         Err(failure) => return Ok(Err(failure)),
     };
-    let answer = wait(cancel, INSPECT, client.inspect(name.as_asked()))?;
-    Ok(answer.unwrap_or(Err(Failure::Silent(INSPECT))).map(|held| (client, held)))
+    let answer = wait(cancel, INSPECT, client.inspect(name.as_requested()))?;
+    Ok(answer.unwrap_or(Err(Failure::TimedOut(INSPECT))).map(|held| (client, held)))
 }
 
 /// Hint if no engine provided the image: from the most specific failure.
@@ -93,7 +94,7 @@ fn hint(failures: &[(Endpoint, Failure)], name: &Name) -> String {
             None => list.to_owned(),
         };
     }
-    if of(&|failure| matches!(failure, Failure::Silent(_) | Failure::Other(_))).is_some() {
+    if of(&|failure| matches!(failure, Failure::TimedOut(_) | Failure::Other(_))).is_some() {
         return save;
     }
     format!(

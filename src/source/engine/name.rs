@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::client::{Held, NAME_BYTES, full_id};
+use super::client::{EngineImage, NAME_BYTES, full_id};
 use crate::base::Digest;
 
 /// Whether it is a valid name for an engine: a name with tag or digest, or an id. It becomes part of a request path, so
@@ -28,7 +28,7 @@ impl Name {
     }
 
     /// Form in engine requests.
-    pub(super) fn as_asked(&self) -> &str {
+    pub(super) fn as_requested(&self) -> &str {
         &self.0
     }
 
@@ -39,7 +39,7 @@ impl Name {
     }
 
     /// What to ask to save: exactly one image, where a name without a tag would save all of its tags.
-    pub(super) fn to_save(&self, held: &Held) -> String {
+    pub(super) fn to_save(&self, held: &EngineImage) -> String {
         let name = self.0.as_str();
         if self.is_id_of(held) {
             return held.id.clone();
@@ -49,7 +49,7 @@ impl Name {
     }
 
     /// Whether it is an id (or the beginning of one), rather than a name that looks like one.
-    pub(super) fn is_id_of(&self, held: &Held) -> bool {
+    pub(super) fn is_id_of(&self, held: &EngineImage) -> bool {
         if let Some(hex) = self.0.strip_prefix("sha256:") {
             return held.id[7..].starts_with(hex);
         }
@@ -114,7 +114,7 @@ mod tests {
 
     fn saved(name: &str, id: &str, tags: &[&str]) -> String {
         let tags = tags.iter().map(|tag| (*tag).to_owned()).collect();
-        let held = Held { id: format!("sha256:{id}"), tags, diff_ids: Vec::new(), bytes: None };
+        let held = EngineImage { id: format!("sha256:{id}"), tags, diff_ids: Vec::new(), bytes: None };
         Name::new(name).to_save(&held)
     }
 

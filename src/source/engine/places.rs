@@ -6,12 +6,12 @@ use super::context;
 use super::host::{self, Host, Unusable};
 
 /// Facts of the machine that determine engine locations.
-pub(super) struct Surroundings<'a> {
+pub(super) struct EngineEnvironment<'a> {
     lookup: &'a dyn Fn(&str) -> Option<String>,
     user: u32,
 }
 
-impl<'a> Surroundings<'a> {
+impl<'a> EngineEnvironment<'a> {
     /// From the environment variables of `lookup` and a user id.
     pub(super) fn new(lookup: &'a dyn Fn(&str) -> Option<String>, user: u32) -> Self {
         Self { lookup, user }
@@ -36,7 +36,7 @@ pub(super) struct Endpoint {
 
 /// Engines selected by a reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum EngineSelection {
     /// Those of docker, then podman.
     All,
     /// Podman only.
@@ -55,12 +55,12 @@ impl Endpoint {
 }
 
 /// Locations of this machine for a reference, in order, each once.
-pub(super) fn here(asked: Asked) -> Vec<Endpoint> {
+pub(super) fn here(asked: EngineSelection) -> Vec<Endpoint> {
     let lookup = |name: &str| std::env::var(name).ok();
-    once(all(&Surroundings::new(&lookup, rustix::process::getuid().as_raw()), asked))
+    once(all(&EngineEnvironment::new(&lookup, rustix::process::getuid().as_raw()), asked))
 }
 
-fn all(around: &Surroundings<'_>, asked: Asked) -> Vec<Endpoint> {
+fn all(around: &EngineEnvironment<'_>, asked: EngineSelection) -> Vec<Endpoint> {
     let mut places = Vec::new();
     let run = around.variable("XDG_RUNTIME_DIR").unwrap_or_else(|| format!("/run/user/{}", around.user));
     let tls = around.variable("DOCKER_TLS_VERIFY").or_else(|| around.variable("DOCKER_TLS")).is_some();
@@ -91,7 +91,7 @@ fn all(around: &Surroundings<'_>, asked: Asked) -> Vec<Endpoint> {
     places.push(named("CONTAINER_HOST".into(), true, around.variable("CONTAINER_HOST"), false));
     places.push(socket("rootless podman", true, format!("{run}/podman/podman.sock")));
     places.push(socket("rootful podman", true, "/run/podman/podman.sock".into()));
-    places.retain(|place| asked == Asked::All || place.podman);
+    places.retain(|place| asked == EngineSelection::All || place.podman);
     places
 }
 
@@ -116,14 +116,14 @@ pub(super) fn is_roots(path: &Path) -> bool {
 mod tests {
     use super::*;
 
-    fn found(variables: &[(&str, &str)], asked: Asked) -> Vec<Endpoint> {
+    fn found(variables: &[(&str, &str)], asked: EngineSelection) -> Vec<Endpoint> {
         let lookup = |name: &str| {
             variables.iter().find(|(variable, _)| *variable == name).map(|(_, value)| (*value).to_owned())
         };
-        once(all(&Surroundings::new(&lookup, 1234), asked))
+        once(all(&EngineEnvironment::new(&lookup, 1234), asked))
     }
 
-    fn ways(variables: &[(&str, &str)], asked: Asked) -> Vec<String> {
+    fn ways(variables: &[(&str, &str)], asked: EngineSelection) -> Vec<String> {
         found(variables, asked).into_iter().map(|place| place.way).collect()
     }
 
@@ -142,8 +142,8 @@ mod tests {
             "rootful podman (unix:///run/podman/podman.sock)",
         ];
         let variables = [("DOCKER_HOST", "tcp://h:1"), ("HOME", "/h")];
-        assert_eq!(ways(&variables, Asked::All), [&docker[..], &podman[..]].concat());
-        assert_eq!(ways(&variables, Asked::Podman), podman);
+        assert_eq!(ways(&variables, EngineSelection::All), [&docker[..], &podman[..]].concat());
+        assert_eq!(ways(&variables, EngineSelection::Podman), podman);
     }
 
     #[test]
@@ -151,14 +151,19 @@ mod tests {
         let place = "unix:///run/podman/podman.sock";
         let both = [("DOCKER_HOST", place), ("CONTAINER_HOST", "unix:///run/podman/../podman/podman.sock")];
         let count = |asked| ways(&both, asked).iter().filter(|way| way.contains(place)).count();
-        assert_eq!(count(Asked::All), 1);
-        assert_eq!(count(Asked::Podman), 1);
+        assert_eq!(count(EngineSelection::All), 1);
+        assert_eq!(count(EngineSelection::Podman), 1);
     }
 
     #[test]
     fn empty_variables_are_not_set() {
         let empty = [("DOCKER_HOST", ""), ("XDG_RUNTIME_DIR", "")];
-        assert_eq!(ways(&empty, Asked::All), ways(&[], Asked::All));
-        assert!(found(&empty, Asked::All)[0].host.as_ref().is_err_and(|fault| fault.reason == "not set"));
+        assert_eq!(ways(&empty, EngineSelection::All), ways(&[], EngineSelection::All));
+        assert!(
+            found(&empty, EngineSelection::All)[0]
+                .host
+                .as_ref()
+                .is_err_and(|fault| fault.reason == "not set")
+        );
     }
 }

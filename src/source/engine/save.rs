@@ -6,17 +6,17 @@ use super::super::files::Files;
 use super::super::image::{Blob, Image};
 use super::super::reference::Select;
 use super::super::{Chosen, OpenContext, docker, oci, runtime};
-use super::client::{Client, Failure, Held};
+use super::client::{Client, EngineImage, Failure};
 use super::name::Name;
 use super::places::Endpoint;
-use super::stream::{Patience, Reader};
+use super::stream::{Reader, StreamTimeouts};
 use crate::base::digest::{self, Digest};
 
 /// Opens an image reported by an engine. The inner error is why this engine does not provide it.
 pub(super) fn open(
     place: &Endpoint,
     client: &Client,
-    held: &Held,
+    held: &EngineImage,
     name: &Name,
     context: &mut OpenContext<'_>,
 ) -> Result<Result<Image, Failure>, SourceError> {
@@ -32,7 +32,7 @@ pub(super) fn open(
     context.progress.set_totals(total, 0);
     let stream = client.save(&name.to_save(held));
     let runtime = runtime::runtime().map_err(|error| SourceError::open("the network", error))?;
-    let reader = Reader::start(stream, runtime, Patience::default(), context.cancel, context.progress)?;
+    let reader = Reader::start(stream, runtime, StreamTimeouts::default(), context.cancel, context.progress)?;
     let reader = match reader {
         Ok(reader) => reader,
         Err(failure) => return Ok(Err(failure)),
@@ -58,7 +58,7 @@ pub(super) fn open(
 fn recalled(
     label: &str,
     key: &SourceKey,
-    held: &Held,
+    held: &EngineImage,
     name: &Name,
     context: &mut OpenContext<'_>,
 ) -> Option<Image> {
@@ -70,7 +70,12 @@ fn recalled(
 }
 
 /// The image of the streamed members, as in a `docker save` archive.
-fn read(files: &Files, held: &Held, name: &Name, context: &OpenContext<'_>) -> Result<Image, SourceError> {
+fn read(
+    files: &Files,
+    held: &EngineImage,
+    name: &Name,
+    context: &OpenContext<'_>,
+) -> Result<Image, SourceError> {
     let by_name = match held.id.parse() {
         Ok(id) if name.is_id_of(held) => Select::Digest(id),
         _ => Select::Name(name.to_save(held)),
@@ -100,14 +105,14 @@ fn read(files: &Files, held: &Held, name: &Name, context: &OpenContext<'_>) -> R
 }
 
 /// Uses the engine's current names: a stream has only the requested ones, and a cached one may be outdated.
-fn named(mut image: Image, held: &Held) -> Image {
+fn named(mut image: Image, held: &EngineImage) -> Image {
     image.tags.clone_from(&held.tags);
     image
 }
 
 /// Whether the stream contains the image with the engine's id: its config has the id as its digest, or, in containerd's
 /// store, its manifest or the index that lists the manifest.
-fn is_held(image: &Image, files: &Files, held: &Held, context: &OpenContext<'_>) -> bool {
+fn is_held(image: &Image, files: &Files, held: &EngineImage, context: &OpenContext<'_>) -> bool {
     let Some(config) = &image.config_digest else { return false };
     image.intact
         && fits(image, held, context)
@@ -143,7 +148,7 @@ fn names(files: &Files, id: &str, config: &str, context: &OpenContext<'_>, depth
 }
 
 /// Whether the config matches the engine's layers. With a selected platform it may differ.
-fn fits(image: &Image, held: &Held, context: &OpenContext<'_>) -> bool {
+fn fits(image: &Image, held: &EngineImage, context: &OpenContext<'_>) -> bool {
     let Some(config) = &image.config else { return false };
     context.platform.is_some() || held.diff_ids.is_empty() || *config.rootfs().diff_ids() == held.diff_ids
 }

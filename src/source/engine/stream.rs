@@ -10,7 +10,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
-use super::super::runtime::LOOK;
+use super::super::runtime::POLL_INTERVAL;
 use super::client::Failure;
 use crate::jobs::{CancelToken, Cancelled, Progress};
 
@@ -19,14 +19,14 @@ const AHEAD: u32 = 2 << 20;
 
 /// How long to wait for bytes.
 #[derive(Clone, Copy)]
-pub(super) struct Patience {
+pub(super) struct StreamTimeouts {
     /// For the first: engines write an image to a temporary file before they send it.
     pub(super) start: Duration,
     /// Between two chunks.
     pub(super) pause: Duration,
 }
 
-impl Default for Patience {
+impl Default for StreamTimeouts {
     fn default() -> Self {
         Self { start: Duration::from_mins(30), pause: Duration::from_mins(2) }
     }
@@ -40,7 +40,7 @@ pub(super) struct Reader<B> {
     chunk: Option<B>,
     at: usize,
     failed: Option<Failure>,
-    patience: Patience,
+    patience: StreamTimeouts,
     cancel: CancelToken,
     progress: Progress,
 }
@@ -50,7 +50,7 @@ impl<B: AsRef<[u8]> + Send + 'static> Reader<B> {
     pub(super) fn start(
         mut stream: impl Stream<Item = Result<B, Failure>> + Unpin + Send + 'static,
         runtime: &Runtime,
-        patience: Patience,
+        patience: StreamTimeouts,
         cancel: &CancelToken,
         progress: &Progress,
     ) -> Result<Result<Self, Failure>, Cancelled> {
@@ -86,7 +86,7 @@ impl<B: AsRef<[u8]> + Send + 'static> Reader<B> {
         let started = Instant::now();
         loop {
             self.cancel.check()?;
-            match self.chunks.recv_timeout(LOOK) {
+            match self.chunks.recv_timeout(POLL_INTERVAL) {
                 Ok(Ok(chunk)) => {
                     let count = chunk.as_ref().len();
                     self.room.add_permits(weight(count) as usize);
@@ -99,7 +99,7 @@ impl<B: AsRef<[u8]> + Send + 'static> Reader<B> {
                 Ok(Err(failure)) => return Ok(Err(failure)),
                 Err(RecvTimeoutError::Disconnected) => return Ok(Ok(None)),
                 Err(RecvTimeoutError::Timeout) if started.elapsed() < limit => {}
-                Err(RecvTimeoutError::Timeout) => return Ok(Err(Failure::Silent(limit))),
+                Err(RecvTimeoutError::Timeout) => return Ok(Err(Failure::TimedOut(limit))),
             }
         }
     }
@@ -160,7 +160,8 @@ mod tests {
     use super::super::super::runtime::runtime;
     use super::*;
 
-    const SHORT: Patience = Patience { start: Duration::from_millis(300), pause: Duration::from_millis(300) };
+    const SHORT: StreamTimeouts =
+        StreamTimeouts { start: Duration::from_millis(300), pause: Duration::from_millis(300) };
 
     type Chunk = Result<Vec<u8>, Failure>;
 
@@ -218,7 +219,7 @@ mod tests {
     fn silence_is_a_failure_before_and_between_bytes() {
         let cancel = CancelToken::new();
         let silent = started(stream::pending(), &cancel, &Progress::default()).unwrap();
-        assert_eq!(silent.err(), Some(Failure::Silent(SHORT.start)));
+        assert_eq!(silent.err(), Some(Failure::TimedOut(SHORT.start)));
         let stops = stream::iter([Ok(b"a".to_vec())]).chain(stream::pending());
         let mut reader = started(stops, &cancel, &Progress::default()).unwrap().unwrap();
         let error = reader.read_to_end(&mut Vec::new()).unwrap_err();

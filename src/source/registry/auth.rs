@@ -81,7 +81,7 @@ struct AuthState {
 }
 
 /// The current proof and its generation.
-pub(super) struct Now {
+pub(super) struct CurrentProof {
     pub(super) proof: Option<Proof>,
     pub(super) generation: u64,
 }
@@ -112,9 +112,9 @@ impl Auth {
         secrets.fold(text, |text, secret| text.replace(secret, REDACTED))
     }
 
-    pub(super) async fn now(&self) -> Now {
+    pub(super) async fn now(&self) -> CurrentProof {
         let state = self.state.lock().await;
-        Now { proof: state.proof.clone(), generation: state.generation }
+        CurrentProof { proof: state.proof.clone(), generation: state.generation }
     }
 
     /// Whether to request the challenge before anything else, so that a user with credentials never requests

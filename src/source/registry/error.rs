@@ -24,7 +24,7 @@ pub enum Fault {
     /// The server uses plain HTTP.
     PlainHttp,
     /// The server uses TLS, but was contacted by plain HTTP.
-    WantsTls,
+    RequiresTls,
     /// A failure at another host, to which the registry or its login redirects.
     Elsewhere(String, Box<Self>),
     /// Authentication required or rejected (401).
@@ -79,7 +79,7 @@ impl fmt::Display for Fault {
             Self::Certificate(why) => write!(formatter, "untrusted TLS connection: {why}"),
             Self::CaAsServer => formatter.write_str("a CA certificate is used as the server certificate"),
             Self::PlainHttp => formatter.write_str("the server speaks plain HTTP, not TLS"),
-            Self::WantsTls => formatter.write_str("the server speaks TLS, not plain HTTP"),
+            Self::RequiresTls => formatter.write_str("the server speaks TLS, not plain HTTP"),
             Self::Elsewhere(host, fault) => write!(formatter, "redirected to {host}: {fault}"),
             Self::Unauthorized => formatter.write_str("login required or rejected (401)"),
             Self::Forbidden => formatter.write_str("access denied (403)"),
@@ -151,7 +151,7 @@ impl RegistryError {
                 authenticated".into(),
             Fault::Elsewhere(other, _) => format!("check that this machine can reach {other}; HTTPS_PROXY and NO_PROXY \
                 control the proxy"),
-            Fault::WantsTls => "omit --plain-http".into(),
+            Fault::RequiresTls => "omit --plain-http".into(),
             Fault::Unauthorized | Fault::Forbidden => {
                 format!("check the name; for a private repository, run docker login {host} or podman login {host}")
             }
@@ -225,7 +225,7 @@ pub(super) fn seconds(time: Duration) -> String {
 }
 
 /// Maximum bytes of a server message.
-const SAID: usize = 400;
+const MAX_MESSAGE_BYTES: usize = 400;
 
 /// The message in an error body: bounded, safe to show, without secrets in URLs, and `without_secrets` that were sent,
 /// which a server may repeat.
@@ -236,7 +236,7 @@ pub(super) fn said(body: &[u8], without_secrets: impl Fn(String) -> String) -> O
     };
     let text = without_secrets(text);
     let text = crate::base::text::printable(text.trim());
-    let text = crate::base::text::elide_end(&without_queries(&text), SAID);
+    let text = crate::base::text::elide_end(&without_queries(&text), MAX_MESSAGE_BYTES);
     (!text.is_empty()).then_some(text)
 }
 
@@ -336,7 +336,7 @@ mod tests {
             Some("wrong name or password")
         );
         let long = said("word ".repeat(10_000).as_bytes()).expect("a message");
-        assert!(long.chars().count() <= super::SAID);
+        assert!(long.chars().count() <= super::MAX_MESSAGE_BYTES);
     }
 
     #[test]

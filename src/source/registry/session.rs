@@ -300,7 +300,7 @@ impl Session {
                     .iter()
                     .any(|words| memmem::find(&body, words.as_bytes()).is_some()) =>
             {
-                Fault::WantsTls
+                Fault::RequiresTls
             }
             _ if !here => Fault::NotARegistry(format!("{away} (redirect target) answers {status}")),
             401 => Fault::Unauthorized,

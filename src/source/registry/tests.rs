@@ -186,7 +186,7 @@ fn a_refused_login_shows_neither_password_nor_token_even_when_the_registry_repea
     let job = Job { cancel: &cancel, progress: &progress };
     let fault = documents::tags(&server.repository(&access), job).unwrap_err();
     let SourceError::Registry(error) = &fault else { panic!("{fault}") };
-    let shown = format!("{fault} {fault:?} {:?} {:?}", error.hint(), progress.told_since(0));
+    let shown = format!("{fault} {fault:?} {:?} {:?}", error.hint(), progress.messages_since(0));
     for secret in ["hunter2", "T0KEN1", "bWU6"] {
         assert!(!shown.contains(secret), "{shown}");
     }

@@ -14,7 +14,7 @@ use tokio::time::{Instant, sleep};
 
 use super::super::access::Access;
 use super::super::error::SourceError;
-use super::super::runtime::{LOOK, runtime};
+use super::super::runtime::{POLL_INTERVAL, runtime};
 use super::error::Fault;
 use super::retry::Times;
 use super::settings::Endpoint;
@@ -103,7 +103,7 @@ async fn watch(idle: Duration, cancel: &CancelToken) -> Stop {
         if left.is_zero() {
             return Fault::Slow(idle).into();
         }
-        sleep(left.min(LOOK)).await;
+        sleep(left.min(POLL_INTERVAL)).await;
     }
 }
 

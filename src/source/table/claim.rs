@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::NoTable;
+use super::TocError;
 use super::fetch::Fetched;
 use crate::base::text::printable;
 use crate::base::{Digest, Limits, digest};
@@ -27,13 +27,13 @@ pub(super) enum Claim {
     Chunked(Position, Digest),
 }
 
-impl From<Refused> for NoTable {
+impl From<Refused> for TocError {
     fn from(why: Refused) -> Self {
         Self { why: why.to_string(), contradicts: false, cancelled: false }
     }
 }
 
-impl From<io::Error> for NoTable {
+impl From<io::Error> for TocError {
     fn from(error: io::Error) -> Self {
         let cancelled = error.get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<Cancelled>);
         let why = if error.kind() == io::ErrorKind::Unsupported {
@@ -47,7 +47,7 @@ impl From<io::Error> for NoTable {
 
 impl Claim {
     /// Parses the annotations; `None` without a table.
-    pub(super) fn of(annotations: &BTreeMap<String, String>) -> Result<Option<Self>, NoTable> {
+    pub(super) fn of(annotations: &BTreeMap<String, String>) -> Result<Option<Self>, TocError> {
         let digest = |name: &str| {
             let text = annotations.get(name)?;
             let digest = text.parse::<Digest>();
@@ -79,7 +79,7 @@ impl Claim {
     }
 
     /// Fetches, verifies and parses the table.
-    pub(super) fn fetch(&self, fetched: &mut Fetched, limits: &Limits) -> Result<Contents, NoTable> {
+    pub(super) fn fetch(&self, fetched: &mut Fetched, limits: &Limits) -> Result<Contents, TocError> {
         match self {
             Self::Estargz(digest) => fetch_estargz(digest, fetched, limits),
             Self::Chunked(position, digest) => fetch_chunked(*position, digest, fetched, limits),
@@ -92,7 +92,7 @@ fn fetch_chunked(
     digest: &Digest,
     fetched: &mut Fetched,
     limits: &Limits,
-) -> Result<Contents, NoTable> {
+) -> Result<Contents, TocError> {
     let (size, length) = (fetched.size(), position.length);
     if position.offset.checked_add(length).is_none_or(|end| end > size) {
         return Err(Refused::new("the table of contents is beyond the end of the layer").into());
@@ -107,7 +107,7 @@ fn fetch_chunked(
     Ok(Contents::parse(&json, Format::ZstdChunked, position.data_end(), limits)?)
 }
 
-fn fetch_estargz(digest: &Digest, fetched: &mut Fetched, limits: &Limits) -> Result<Contents, NoTable> {
+fn fetch_estargz(digest: &Digest, fetched: &mut Fetched, limits: &Limits) -> Result<Contents, TocError> {
     let size = fetched.size();
     let tail_at = size.saturating_sub(TAIL);
     let tail = fetched.range(tail_at, size - tail_at)?;
@@ -155,13 +155,13 @@ fn bounded(length: u64, limits: &Limits) -> Result<(), Refused> {
 }
 
 /// The digest verifies the manifest, which contains the digest of the table.
-fn prove(claimed: &Digest, bytes: &[u8]) -> Result<(), NoTable> {
+fn prove(claimed: &Digest, bytes: &[u8]) -> Result<(), TocError> {
     match digest::matches(claimed, bytes) {
         Some(true) => Ok(()),
         Some(false) => {
             let why =
                 format!("the table of contents does not have the digest {claimed} declared by the manifest");
-            Err(NoTable { why: printable(&why), contradicts: true, cancelled: false })
+            Err(TocError { why: printable(&why), contradicts: true, cancelled: false })
         }
         None => Err(Refused::new(format!(
             "the digest {claimed} of the table of contents has an unknown algorithm"

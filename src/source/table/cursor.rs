@@ -11,7 +11,7 @@ use zstd::stream::read::Decoder as ZstdDecoder;
 use super::fetch::{Compressed, Window};
 use crate::base::convert::in_memory;
 use crate::formats::compression::{Compression, sniff};
-use crate::formats::contents::{Bodies, Part};
+use crate::formats::contents::{Chunk, ChunkMap};
 
 /// Bytes passed to a decoder in one step.
 const PIECE: usize = 16 << 10;
@@ -90,7 +90,7 @@ impl Cursor {
     }
 
     /// Seeks to an offset in a file.
-    pub(super) fn seek(&mut self, bodies: &Bodies, entry: usize, offset: u64) -> io::Result<()> {
+    pub(super) fn seek(&mut self, bodies: &ChunkMap, entry: usize, offset: u64) -> io::Result<()> {
         let here = self.before.saturating_add(self.within);
         if entry == self.entry && offset == here {
             return Ok(());
@@ -116,7 +116,7 @@ impl Cursor {
     }
 
     /// The next bytes of the file; 0 at its end.
-    pub(super) fn read(&mut self, bodies: &Bodies, buffer: &mut [u8]) -> io::Result<usize> {
+    pub(super) fn read(&mut self, bodies: &ChunkMap, buffer: &mut [u8]) -> io::Result<usize> {
         let Some(part) = bodies.parts(self.entry).get(self.part).copied() else { return Ok(0) };
         let most = in_memory(part.size - self.within).min(buffer.len());
         let Some(wanted) = buffer.get_mut(..most).filter(|wanted| !wanted.is_empty()) else { return Ok(0) };
@@ -141,7 +141,7 @@ impl Cursor {
     }
 
     /// Reads on to the next digest that verifies what was returned. More than `most` bytes stay unverified.
-    pub(super) fn prove(&mut self, bodies: &Bodies, most: u64) -> io::Result<()> {
+    pub(super) fn prove(&mut self, bodies: &ChunkMap, most: u64) -> io::Result<()> {
         let mut buffer = vec![0; SKIP];
         while self.unproven {
             let Some(part) = bodies.parts(self.entry).get(self.part) else { break };
@@ -155,7 +155,7 @@ impl Cursor {
         Ok(())
     }
 
-    fn finish_part(&mut self, bodies: &Bodies, part: &Part) -> io::Result<()> {
+    fn finish_part(&mut self, bodies: &ChunkMap, part: &Chunk) -> io::Result<()> {
         let found = self.part_sum.replace(Sha256::new()).map(|sum| <[u8; 32]>::from(sum.finalize()));
         if part.sum.is_some() && part.sum != found {
             self.unproven = false;
@@ -186,7 +186,7 @@ impl Cursor {
     }
 
     /// The next bytes of a chunk.
-    fn give(&mut self, part: &Part, wanted: &mut [u8]) -> io::Result<usize> {
+    fn give(&mut self, part: &Chunk, wanted: &mut [u8]) -> io::Result<usize> {
         let count = wanted.len() as u64;
         self.room = self.room.checked_sub(count).ok_or_else(too_much)?;
         if part.zeros {
@@ -216,7 +216,7 @@ impl Cursor {
     }
 }
 
-fn inflater(window: &Arc<Mutex<Window>>, part: &Part) -> io::Result<Box<dyn Read + Send>> {
+fn inflater(window: &Arc<Mutex<Window>>, part: &Chunk) -> io::Result<Box<dyn Read + Send>> {
     let compressed = Compressed { window: Arc::clone(window), at: part.offset, end: part.end };
     let mut reader = BufReader::with_capacity(PIECE, compressed);
     match sniff(io::BufRead::fill_buf(&mut reader)?.get(..4).unwrap_or_default()) {

@@ -14,7 +14,7 @@ pub use cursor::Cursor;
 
 use super::registry::RemoteBlob;
 use crate::base::{Limits, ReadAt, Section};
-use crate::formats::contents::{Bodies, Contents, Format, Sum, chunked, estargz};
+use crate::formats::contents::{ChunkMap, Contents, Format, Sum, chunked, estargz};
 use crate::jobs::{CancelToken, Progress};
 use claim::Claim;
 use fetch::{Fetched, Window};
@@ -86,7 +86,7 @@ impl Ranges for Section {
 
 /// Why a table is not used.
 #[derive(Debug)]
-pub struct NoTable {
+pub struct TocError {
     /// The reason. Safe to show.
     pub why: String,
     /// Whether the bytes contradict a digest of the manifest.
@@ -117,7 +117,7 @@ pub struct Planned {
 pub struct Table {
     format: Format,
     digest: String,
-    bodies: Bodies,
+    bodies: ChunkMap,
     size: u64,
     window: Arc<Mutex<Window>>,
     cursor: Mutex<Cursor>,
@@ -136,7 +136,7 @@ impl Table {
         limits: &Limits,
         cancel: &CancelToken,
         progress: &Progress,
-    ) -> Result<Option<(Self, Contents)>, NoTable> {
+    ) -> Result<Option<(Self, Contents)>, TocError> {
         let Some(claim) = Claim::of(annotations)? else { return Ok(None) };
         let size = ranges.size();
         let mut fetched = Fetched::new(ranges, cancel.clone(), progress.clone());

@@ -12,13 +12,13 @@ mod frameworks;
 mod gpu_code;
 mod libraries;
 mod links;
-mod mentions;
 mod packages;
 mod reading;
 mod review;
 mod roots;
 mod stack;
 mod statements;
+mod string_references;
 mod toolkits;
 mod weights;
 

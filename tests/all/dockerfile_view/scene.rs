@@ -190,9 +190,9 @@ fn tidy() -> Proposal {
     tidy
 }
 
-/// Two proposals for a file called `name`, or for one rebuilt from the history.
+/// Two proposals for a file called `name`, or for one reconstructed from the image history.
 pub(crate) fn proposals(name: Option<&str>) -> Proposals {
-    let origin = name.map_or(Origin::Rebuilt, |name| Origin::Given(name.into()));
+    let origin = name.map_or(Origin::Reconstructed, |name| Origin::Given(name.into()));
     let mut recipe = recipe(ORIGINAL, origin);
     recipe.unknown =
         vec![(12, "The source of COPY is not recorded: the history has only its checksum".into())];
@@ -202,7 +202,7 @@ pub(crate) fn proposals(name: Option<&str>) -> Proposals {
 /// Nothing to propose, for a text.
 pub(crate) fn none(text: &str) -> Proposals {
     Proposals {
-        recipe: recipe(text, Origin::Rebuilt),
+        recipe: recipe(text, Origin::Reconstructed),
         list: Vec::new(),
         reason: Some("the image is already on the smallest suitable base".into()),
         notes: vec!["The base image of the final stage is unknown.".into()],

@@ -123,7 +123,7 @@ fn analyzed(path: &str) -> Arc<Analysis> {
 fn body_facts(analysis: &Analysis) -> BodyFacts {
     let facts = &analysis.layers.last().and_then(|layer| layer.read.as_ref()).unwrap().facts;
     let (entry, binary) = facts.binaries().first().unwrap();
-    let mut mentions = cutaway::formats::mentions::Mentions::default();
+    let mut mentions = cutaway::formats::string_references::StringReferences::default();
     mentions.libraries.push(b"libcudnn.so.9".to_vec());
     BodyFacts {
         samples: BTreeMap::from([(*entry, [7; 32])]),

@@ -151,7 +151,7 @@ fn plan() -> Section {
         vec![
             line("Two stages: the toolkit builds, the runtime image runs."),
             Block::Code("diff", diff.to_owned()),
-            Block::Heading("The Dockerfile, rebuilt from the image's history".to_owned()),
+            Block::Heading("The Dockerfile, reconstructed from the image history".to_owned()),
             Block::Code("dockerfile", file.to_owned()),
         ],
     )

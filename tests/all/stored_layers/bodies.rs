@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use cutaway::formats::binary::FileFacts;
-use cutaway::formats::mentions::{Mentions, Scanner, Sort};
+use cutaway::formats::string_references::{Scanner, Sort, StringReferences};
 use cutaway::layer::{BodyFacts, EntryId};
 
 use super::{everything, read};
 use crate::fixtures::tarball::tar;
 
-fn mentions(text: &str) -> Mentions {
+fn mentions(text: &str) -> StringReferences {
     let mut scanner = Scanner::new(Sort::Text, text.len() as u64).unwrap();
     scanner.push(text.as_bytes());
     scanner.finish()
@@ -25,7 +25,7 @@ pub(super) fn bodies() -> BodyFacts {
         binaries,
         mentions: [
             (EntryId(4), mentions("nvcc libcublas.so.13 cmake libfoo.so")),
-            (EntryId(9), Mentions::default()),
+            (EntryId(9), StringReferences::default()),
         ]
         .into(),
     }

@@ -63,7 +63,7 @@ enum Outcome {
 
 /// What follows from GPU code.
 #[derive(Default)]
-pub(super) struct Coded {
+pub(super) struct CodeJudgement {
     pub(super) reasons: Vec<Reason>,
     /// What changes nothing and is worth knowing.
     pub(super) remarks: Vec<Reason>,
@@ -111,7 +111,7 @@ impl<'a> Code<'a> {
     }
 
     /// How all of it fares on a machine.
-    pub(super) fn judge(&self, host: &Host<'_>, ptx: &Ptx) -> Coded {
+    pub(super) fn judge(&self, host: &Host<'_>, ptx: &Ptx) -> CodeJudgement {
         let sm = host.target.sm;
         let outcomes: Vec<Outcome> =
             self.groups.iter().map(|group| outcome(&group.rows, host, ptx)).collect();
@@ -124,7 +124,7 @@ impl<'a> Code<'a> {
         let mut frameworks =
             self.groups.iter().zip(&outcomes).filter(|(group, _)| group.first.among_frameworks);
         let another_fits = frameworks.any(|(_, outcome)| *outcome <= Outcome::JitByCompat);
-        let mut told: Vec<Told<'_>> = Vec::new();
+        let mut told: Vec<JudgedGroup<'_>> = Vec::new();
         let mut places: HashMap<(usize, Weight, Outcome), usize> = HashMap::new();
         for (group, outcome) in self.groups.iter().zip(outcomes) {
             // Who opens files for single architectures asks the GPU first.
@@ -141,11 +141,11 @@ impl<'a> Code<'a> {
             let place = *places.entry((group.owner, weight, outcome)).or_insert(told.len());
             match told.get_mut(place) {
                 Some(known) => known.files += group.files,
-                None => told.push(Told { group, files: group.files, weight, outcome }),
+                None => told.push(JudgedGroup { group, files: group.files, weight, outcome }),
             }
         }
         let decides = told.iter().any(|one| one.weight == Weight::Decides);
-        let mut coded = Coded { proof: proof(&told, decides, sm), ..Coded::default() };
+        let mut coded = CodeJudgement { proof: proof(&told, decides, sm), ..CodeJudgement::default() };
         for one in &told {
             if let Some(reason) = one.reason(sm, ptx, decides) {
                 let list =
@@ -158,7 +158,7 @@ impl<'a> Code<'a> {
 }
 
 /// Files of one owner that fare alike.
-struct Told<'a> {
+struct JudgedGroup<'a> {
     group: &'a Group<'a>,
     files: usize,
     weight: Weight,
@@ -193,9 +193,9 @@ fn compiles(isa: Option<(u16, u16)>, ptx: &Ptx) -> Outcome {
 }
 
 /// What all files that decide have in common, when it is SASS.
-fn proof(told: &[Told<'_>], decides: bool, sm: u32) -> Option<Proof> {
+fn proof(told: &[JudgedGroup<'_>], decides: bool, sm: u32) -> Option<Proof> {
     let wanted = if decides { Weight::Decides } else { Weight::MayDecide };
-    let deciding: Vec<&Told<'_>> = told.iter().filter(|one| one.weight == wanted).collect();
+    let deciding: Vec<&JudgedGroup<'_>> = told.iter().filter(|one| one.weight == wanted).collect();
     let subject = deciding.first()?.group.first.path.clone();
     if deciding.iter().any(|one| one.outcome != Outcome::Native) {
         return None;
@@ -211,7 +211,7 @@ fn proof(told: &[Told<'_>], decides: bool, sm: u32) -> Option<Proof> {
     })
 }
 
-impl Told<'_> {
+impl JudgedGroup<'_> {
     fn reason(&self, sm: u32, ptx: &Ptx, decides: bool) -> Option<Reason> {
         if self.outcome == Outcome::Native {
             return None;

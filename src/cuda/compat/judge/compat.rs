@@ -1,6 +1,6 @@
 //! The image's forward-compatibility driver: a libcuda that is newer than the kernel's driver.
 
-use super::driver::{Driven, Isa, Ptx, too_old, wants, with_compat};
+use super::driver::{DriverJudgement, Isa, Ptx, too_old, wants, with_compat};
 use super::host::{Host, Served, serves};
 use crate::cuda::catalog::{GpuClass, numbers};
 use crate::cuda::compat::versions::listed;
@@ -21,7 +21,7 @@ enum Works {
 }
 
 /// Effect of the container toolkit loading it.
-pub(super) enum Taken {
+pub(super) enum CompatEffect {
     /// It does not.
     No,
     /// It works and brings this CUDA version.
@@ -67,7 +67,7 @@ fn works(compat: &CompatDriver, host: &Host<'_>) -> Works {
         Some(_) => {}
         None => match compat.branch {
             Some(own) if branch >= own => {
-                let text = format!("it is of branch {own}, and the driver branch {branch} is not older");
+                let text = format!("it is for branch {own}; the driver branch {branch} is as new or newer");
                 return Works::No(MISMATCH, text);
             }
             Some(_) if is_long_term(branch, host) => {}
@@ -92,12 +92,8 @@ fn within_branch(compat: &CompatDriver, host: &Host<'_>) -> Works {
     let own = version(compat);
     match own.filter(|own| own.len() > 1 && host.driver.len() > 1) {
         Some(own) if own == host.driver => Works::Yes,
-        Some(_) => {
-            Works::No(MISMATCH, "it is of the driver's branch, where both versions must be equal".to_owned())
-        }
-        None => Works::Unknown(
-            "it is of the driver's branch, and works only if both versions are equal".to_owned(),
-        ),
+        Some(_) => Works::No(MISMATCH, "same branch as the driver, but not the same version".to_owned()),
+        None => Works::Unknown("same branch as the driver: works only if both versions are equal".to_owned()),
     }
 }
 
@@ -188,9 +184,9 @@ fn one(compat: &CompatDriver, need: &CudaNeed, host: &Host<'_>) -> Reason {
 }
 
 /// The container toolkit takes it where it is newer than the driver, needed or not.
-pub(super) fn taken(needs: &Needs, host: &Host<'_>) -> Taken {
+pub(super) fn taken(needs: &Needs, host: &Host<'_>) -> CompatEffect {
     let (Some(branch), Some(cuda), None) = (host.data_branch(), host.cuda, &host.target.driver_folder) else {
-        return Taken::No;
+        return CompatEffect::No;
     };
     let takes = |compat: &&CompatDriver| {
         is_in_place(compat)
@@ -199,12 +195,14 @@ pub(super) fn taken(needs: &Needs, host: &Host<'_>) -> Taken {
                 _ => compat.branch.is_some_and(|own| branch < own),
             }
     };
-    let Some(compat) = needs.compat.iter().find(takes) else { return Taken::No };
+    let Some(compat) = needs.compat.iter().find(takes) else { return CompatEffect::No };
     match (works(compat, host), compat.cuda) {
-        (Works::Yes, Some(cuda)) => Taken::Works(cuda),
-        (Works::No(error, why), _) => Taken::Open(open(compat, host, &why).with_error(error.0, error.1)),
-        (Works::Unknown(why), _) => Taken::Open(open(compat, host, &why)),
-        (Works::Yes, None) => Taken::No,
+        (Works::Yes, Some(cuda)) => CompatEffect::Works(cuda),
+        (Works::No(error, why), _) => {
+            CompatEffect::Open(open(compat, host, &why).with_error(error.0, error.1))
+        }
+        (Works::Unknown(why), _) => CompatEffect::Open(open(compat, host, &why)),
+        (Works::Yes, None) => CompatEffect::No,
     }
 }
 
@@ -220,7 +218,7 @@ fn open(compat: &CompatDriver, host: &Host<'_>, why: &str) -> Reason {
 }
 
 /// Every program gets it, whatever the machine has.
-pub(super) fn forced(needs: &Needs, compat: &CompatDriver, host: &Host<'_>) -> Driven {
+pub(super) fn forced(needs: &Needs, compat: &CompatDriver, host: &Host<'_>) -> DriverJudgement {
     let by_whom = compat.forced_by.as_deref().unwrap_or("the loader's path");
     let puts = format!("{by_whom} puts {} before {}", brings(compat), host.name());
     let told = |verdict, text: String| {
@@ -230,7 +228,7 @@ pub(super) fn forced(needs: &Needs, compat: &CompatDriver, host: &Host<'_>) -> D
     };
     let open = |reason| {
         let ptx = Ptx { isa: Isa::Open, compat: None, by: host.acts() };
-        Driven { reasons: vec![reason], proof: None, ptx }
+        DriverJudgement { reasons: vec![reason], proof: None, ptx }
     };
     let cuda = match (works(compat, host), compat.cuda) {
         (Works::No(error, why), _) => {
@@ -243,7 +241,7 @@ pub(super) fn forced(needs: &Needs, compat: &CompatDriver, host: &Host<'_>) -> D
         (Works::Yes, Some(cuda)) => cuda,
     };
     let runs = told(RunVerdict::RunsWithCompat, format!("{puts}: it works there, {}.", by(compat)));
-    let mut driven = Driven { reasons: vec![runs], proof: None, ptx: with_compat(host, Some(cuda)) };
+    let mut driven = DriverJudgement { reasons: vec![runs], proof: None, ptx: with_compat(host, Some(cuda)) };
     // The highest unsupported version is sufficient.
     let old = needs
         .versions

@@ -1,6 +1,6 @@
 //! The driver against the GPU, and against the CUDA versions that something was built for.
 
-use super::compat::{self, Taken};
+use super::compat::{self, CompatEffect};
 use super::host::{Host, Served};
 use crate::cuda::catalog::DriverBranch;
 use crate::cuda::compat::versions::capability;
@@ -27,7 +27,7 @@ pub(super) struct Ptx {
 }
 
 /// What follows from the driver.
-pub(super) struct Driven {
+pub(super) struct DriverJudgement {
     pub(super) reasons: Vec<Reason>,
     /// What speaks for it, as half a sentence.
     pub(super) proof: Option<(RuleId, String)>,
@@ -67,14 +67,14 @@ pub(super) fn dropped(host: &Host<'_>) -> Option<Reason> {
 }
 
 /// The driver against everything that something was built for.
-pub(super) fn judge(needs: &Needs, host: &Host<'_>) -> Driven {
+pub(super) fn judge(needs: &Needs, host: &Host<'_>) -> DriverJudgement {
     if let Some(forced) = needs.compat.iter().find(|one| compat::is_forced(one, host)) {
         return compat::forced(needs, forced, host);
     }
     if host.cuda.is_none() && host.data_branch().is_none() {
         return unknown(needs, host);
     }
-    let mut driven = Driven { reasons: Vec::new(), proof: None, ptx: ptx(host) };
+    let mut driven = DriverJudgement { reasons: Vec::new(), proof: None, ptx: ptx(host) };
     let mut full = None;
     let mut by_minor = None;
     for need in &needs.versions {
@@ -112,15 +112,15 @@ pub(super) fn judge(needs: &Needs, host: &Host<'_>) -> Driven {
     driven.proof = by_minor.map(|need| minor(need, host)).or_else(|| full.map(|need| enough(need, host)));
     let bad = driven.reasons.iter().any(|reason| reason.rule == RuleId::ForwardCompat);
     match compat::taken(needs, host) {
-        Taken::Works(cuda) => driven.ptx.compat = host.catalog.ptx_isa(cuda),
-        Taken::Open(reason) if !bad => driven.reasons.push(reason),
+        CompatEffect::Works(cuda) => driven.ptx.compat = host.catalog.ptx_isa(cuda),
+        CompatEffect::Open(reason) if !bad => driven.reasons.push(reason),
         _ => {}
     }
     driven
 }
 
 /// GPU code without a known CUDA version: a driver that runs all known versions is sufficient.
-fn any_version(driven: &mut Driven, host: &Host<'_>) {
+fn any_version(driven: &mut DriverJudgement, host: &Host<'_>) {
     let newest = host.catalog.majors().iter().map(|known| known.major).max();
     let all = newest.map(|major| (major, host.serves(CudaVersion { major, minor: None })));
     if let Some((major, Served::Fully | Served::ByMinor)) = all {
@@ -206,7 +206,7 @@ fn untold(need: &CudaNeed, host: &Host<'_>) -> Reason {
     Reason::new(RunVerdict::Unknown, RuleId::Driver, text).about(&need.subject)
 }
 
-fn unknown(needs: &Needs, host: &Host<'_>) -> Driven {
+fn unknown(needs: &Needs, host: &Host<'_>) -> DriverJudgement {
     let need = needs.versions.iter().find(|need| need.firm).or_else(|| needs.versions.first());
     let jetson = host.is_jetson();
     let what = if jetson { "CUDA version of the board" } else { "Driver version of the machine" };
@@ -222,7 +222,7 @@ fn unknown(needs: &Needs, host: &Host<'_>) -> Driven {
         reason.hint = Some("Append driver=VERSION to the target.".to_owned());
     }
     let ptx = Ptx { isa: Isa::Open, compat: None, by: host.name() };
-    Driven { reasons: vec![reason], proof: None, ptx }
+    DriverJudgement { reasons: vec![reason], proof: None, ptx }
 }
 
 fn ptx(host: &Host<'_>) -> Ptx {

@@ -6,7 +6,7 @@ use crate::cuda::catalog::normalized_python_name;
 use crate::cuda::links::ObjectId;
 use crate::findings::classification::ClassifiedFile;
 use crate::findings::facts::Facts;
-use crate::findings::named::TOLD;
+use crate::findings::named::MAX_SHOWN_CHARS;
 use crate::findings::value::User;
 use crate::formats::binary::FileFacts;
 use crate::formats::elf::{ElfFacts, ElfKind};
@@ -14,7 +14,7 @@ use crate::rootfs::NodeId;
 
 /// The reason for a verdict; files with the same reason form one finding.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Because {
+pub(super) enum ArtifactReason {
     Hidden,
     Loaded,
     /// Title suffix, reason, question and users.
@@ -28,7 +28,7 @@ pub(super) enum Because {
     Free(Vec<String>),
 }
 
-impl Because {
+impl ArtifactReason {
     /// Order of the reasons: a higher weight is a stronger reason to keep a file.
     fn weight(&self) -> u8 {
         match self {
@@ -106,11 +106,11 @@ const OF_BUILDS: [&[u8]; 52] = [
 ];
 
 /// The kind of a file, the reason for its verdict, and its object if something loads it.
-pub(super) type Judged = (&'static str, Because, Option<ObjectId>);
+pub(super) type Judged = (&'static str, ArtifactReason, Option<ObjectId>);
 
 /// The strongest reason to keep a file, over all of its names. `None` when one of the names is not that of a build
 /// artifact.
-pub(super) fn judge(facts: &Facts<'_>, file: &ClassifiedFile<'_>, of_git: &Because) -> Option<Judged> {
+pub(super) fn judge(facts: &Facts<'_>, file: &ClassifiedFile<'_>, of_git: &ArtifactReason) -> Option<Judged> {
     let mut worst: Option<Judged> = None;
     for name in facts.classification.names(file) {
         let other = judge_name(facts, name, of_git)?;
@@ -121,7 +121,7 @@ pub(super) fn judge(facts: &Facts<'_>, file: &ClassifiedFile<'_>, of_git: &Becau
     worst
 }
 
-fn judge_name(facts: &Facts<'_>, file: &ClassifiedFile<'_>, of_git: &Because) -> Option<Judged> {
+fn judge_name(facts: &Facts<'_>, file: &ClassifiedFile<'_>, of_git: &ArtifactReason) -> Option<Judged> {
     let rule = file.rule()?;
     let (id, _) = super::KINDS.iter().find(|(id, _)| *id == rule)?;
     let inode = (file.item.layer, file.item.entry);
@@ -134,12 +134,12 @@ fn judge_name(facts: &Facts<'_>, file: &ClassifiedFile<'_>, of_git: &Because) ->
         return None;
     }
     if file.item.node.is_none() {
-        return Some((id, Because::Hidden, None));
+        return Some((id, ArtifactReason::Hidden, None));
     }
     if let Some((object, _)) = facts.object_of(inode)
         && is_loaded_from_outside(facts, object, &|_| false)
     {
-        return Some((id, Because::Loaded, Some(object)));
+        return Some((id, ArtifactReason::Loaded, Some(object)));
     }
     let because = match *id {
         "artifact-git" => of_git.clone(),
@@ -149,7 +149,7 @@ fn judge_name(facts: &Facts<'_>, file: &ClassifiedFile<'_>, of_git: &Because) ->
             "Does one of these packages, or the service, read them?".to_owned(),
         ),
         "artifact-wheel" | "artifact-sdist" => archive(facts, id, file, &path),
-        "artifact-core" => Because::Free(vec!["its ELF header marks it as a core dump".to_owned()]),
+        "artifact-core" => ArtifactReason::Free(vec!["its ELF header marks it as a core dump".to_owned()]),
         "artifact-objects" => object_file(facts, file),
         // Anything but an object was classified by its build folder.
         "artifact-cmake" | "artifact-cargo" if !is_of_build(facts, id, file) => object_file(facts, file),
@@ -215,12 +215,12 @@ fn is_below(facts: &Facts<'_>, file: &ClassifiedFile<'_>, name: &[u8], marks: &[
     }
 }
 
-fn asked(title: &'static str, reason: String, question: String) -> Because {
-    Because::Asked { title, reason, question, users: Vec::new() }
+fn asked(title: &'static str, reason: String, question: String) -> ArtifactReason {
+    ArtifactReason::Asked { title, reason, question, users: Vec::new() }
 }
 
 /// A repository is read by git, and by packages that query git for a version.
-pub(super) fn git(facts: &Facts<'_>) -> Because {
+pub(super) fn git(facts: &Facts<'_>) -> ArtifactReason {
     const ASK_GIT: [&str; 22] = [
         "aim",
         "clearml",
@@ -282,13 +282,13 @@ pub(super) fn git(facts: &Facts<'_>) -> Because {
             );
         }
         None => {
-            return Because::Free(vec![
+            return ArtifactReason::Free(vec![
                 searched(facts, "git"),
                 "no installed package queries git for a version".to_owned(),
             ]);
         }
     };
-    Because::Asked {
+    ArtifactReason::Asked {
         title: ", possibly queried at run time",
         reason: format!("Only git reads a .git folder, and {who}."),
         question: "Does the service query git for its version or history at run time?".to_owned(),
@@ -297,7 +297,7 @@ pub(super) fn git(facts: &Facts<'_>) -> Because {
 }
 
 /// A wheel or source archive: useless once installed.
-fn archive(facts: &Facts<'_>, id: &str, file: &ClassifiedFile<'_>, path: &[u8]) -> Because {
+fn archive(facts: &Facts<'_>, id: &str, file: &ClassifiedFile<'_>, path: &[u8]) -> ArtifactReason {
     let name = String::from_utf8_lossy(name_of(path)).into_owned();
     let stem = name.strip_suffix(".whl").or_else(|| name.strip_suffix(".tar.gz")).unwrap_or(&name);
     // A wheel is NAME-VERSION-..., with no dash in its name; a source archive ends with the version.
@@ -314,7 +314,7 @@ fn archive(facts: &Facts<'_>, id: &str, file: &ClassifiedFile<'_>, path: &[u8]) 
     // A folder `dist` may contain anything; next to a project it is the project's output.
     let built = id == "artifact-wheel" || is_below(facts, file, b"dist", &[b"pyproject.toml", b"setup.py"]);
     if installed && !by_settings && built && script.is_none() {
-        return Because::Free(vec![
+        return ArtifactReason::Free(vec![
             "the same version of each package is already installed".to_owned(),
             "neither the image's command nor its environment mentions them".to_owned(),
             "the image's command runs no shell script that could install them again".to_owned(),
@@ -342,7 +342,7 @@ fn starting_script(facts: &Facts<'_>) -> Option<String> {
     let words = facts.command();
     for word in words.iter().flat_map(|text| text.split_whitespace()).take(WORDS) {
         if SHELLS.contains(&word.rsplit('/').next().unwrap_or(word)) {
-            return Some(elide_end(&printable(word), TOLD));
+            return Some(elide_end(&printable(word), MAX_SHOWN_CHARS));
         }
         let found = if word.contains('/') {
             facts.paths.lookup(word.as_bytes())
@@ -358,7 +358,7 @@ fn starting_script(facts: &Facts<'_>) -> Option<String> {
             line.is_some_and(|line| memchr::memmem::find(line, b"sh").is_some())
         });
         if let Some(script) = script {
-            return Some(elide_end(&facts.shown(script), TOLD));
+            return Some(elide_end(&facts.shown(script), MAX_SHOWN_CHARS));
         }
     }
     None
@@ -369,7 +369,7 @@ fn is_of_other_package(facts: &Facts<'_>, node: Option<NodeId>) -> bool {
     node.and_then(|node| facts.owner(node)).is_some_and(|place| facts.devel_rule(place).is_none())
 }
 
-fn object_file(facts: &Facts<'_>, file: &ClassifiedFile<'_>) -> Because {
+fn object_file(facts: &Facts<'_>, file: &ClassifiedFile<'_>) -> ArtifactReason {
     let node = file.item.node;
     if node.is_some_and(|node| beside(facts, node, b"build.ninja")) && facts.demands.any("ninja") {
         return asked(
@@ -389,7 +389,7 @@ fn object_file(facts: &Facts<'_>, file: &ClassifiedFile<'_>) -> Because {
             "Does the service compile or link programs with these object files?".to_owned(),
         );
     }
-    Because::Free(vec![
+    ArtifactReason::Free(vec![
         "relocatable by their ELF headers: only a linker reads them, the loader does not".to_owned(),
         "host CPU code: kernel programs (BPF) and GPU programs are not among them".to_owned(),
     ])
@@ -411,7 +411,7 @@ fn is_in_library_folder(facts: &Facts<'_>, file: &ClassifiedFile<'_>) -> bool {
 }
 
 /// A question when something builds at run time: it may reuse the last build.
-fn built_again(facts: &Facts<'_>) -> Option<Because> {
+fn built_again(facts: &Facts<'_>) -> Option<ArtifactReason> {
     facts.demands.any("cmake").then(|| {
         asked(
             ", possibly rebuilt at run time",
@@ -473,7 +473,7 @@ fn is_of_node_tool(path: &[u8]) -> bool {
 }
 
 /// A build folder: its own files are useless afterwards; programs and resources may be used.
-fn tree(facts: &Facts<'_>, id: &str, path: &[u8], elf: Option<&ElfFacts>) -> Because {
+fn tree(facts: &Facts<'_>, id: &str, path: &[u8], elf: Option<&ElfFacts>) -> ArtifactReason {
     if id == "artifact-node" && !is_of_node_tool(path) {
         return asked(
             " of unknown tools",
@@ -516,7 +516,7 @@ fn tree(facts: &Facts<'_>, id: &str, path: &[u8], elf: Option<&ElfFacts>) -> Bec
         );
     }
     if plain || known || is_probe || elf.is_some() || !mixed {
-        return Because::Free(vec![
+        return ArtifactReason::Free(vec![
             of_build(id).to_owned(),
             "no reachable program loads a program or library among them".to_owned(),
         ]);

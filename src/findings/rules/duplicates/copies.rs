@@ -13,7 +13,7 @@ use crate::findings::value::{Item, User, Verdict};
 
 /// The reason for a verdict; copies with the same reason form one finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Because {
+enum CopyReason {
     /// Nothing outside the folder of the loaded copy needs it.
     Free,
     /// Another copy of the same supplier is loaded.
@@ -38,7 +38,7 @@ struct Group {
 }
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
-    let mut groups: BTreeMap<(Because, Supplier), Group> = BTreeMap::new();
+    let mut groups: BTreeMap<(CopyReason, Supplier), Group> = BTreeMap::new();
     for duplicate in &facts.inventory.duplicates {
         for place in &duplicate.libraries {
             let Some((copy, picked)) = spare(facts, duplicate, *place) else { continue };
@@ -86,7 +86,7 @@ fn displaced(facts: &Facts<'_>) -> Vec<Draft> {
                 group.users.push(User::File(mention.node));
             }
         }
-        let mut draft = draft(facts, Because::Displaced, supplier, group);
+        let mut draft = draft(facts, CopyReason::Displaced, supplier, group);
         let from = if supplier == Supplier::Toolkit { "the toolkit" } else { "the system" };
         let loaders: Vec<&str> = loaders.into_iter().collect();
         let without = loaders.join(" or ");
@@ -115,23 +115,23 @@ fn because(
     duplicate: &Duplicate,
     copy: &Library,
     picked: &Library,
-) -> (Because, Option<User>) {
+) -> (CopyReason, Option<User>) {
     if let Some(user) = named(facts, duplicate, copy) {
-        return (Because::Named, Some(user));
+        return (CopyReason::Named, Some(user));
     }
     match copy.supplier {
-        Supplier::Wheel | Supplier::Conda => return (Because::Recorded, None),
-        Supplier::Application => return (Because::ByHand, None),
+        Supplier::Wheel | Supplier::Conda => return (CopyReason::Recorded, None),
+        Supplier::Application => return (CopyReason::ByHand, None),
         Supplier::Toolkit | Supplier::Distro => {}
     }
     let picked_path = facts.path(picked.node);
     let Some((site, _)) = site_root(&picked_path) else {
         let same = picked.supplier == copy.supplier;
-        return (if same { Because::SameSupplier } else { Because::AlsoOutside }, None);
+        return (if same { CopyReason::SameSupplier } else { CopyReason::AlsoOutside }, None);
     };
     match asks_outside(facts, &duplicate.soname, site) {
-        Some(id) => (Because::AlsoOutside, Some(User::Object(id))),
-        None => (Because::Free, None),
+        Some(id) => (CopyReason::AlsoOutside, Some(User::Object(id))),
+        None => (CopyReason::Free, None),
     }
 }
 
@@ -168,7 +168,7 @@ fn statement(facts: &Facts<'_>, duplicate: &Duplicate, copy: &Library, picked: &
     format!("{}: {copy} is unreferenced ({same}); resolves to {chain}", duplicate.soname)
 }
 
-fn draft(facts: &Facts<'_>, because: Because, supplier: Supplier, group: Group) -> Draft {
+fn draft(facts: &Facts<'_>, because: CopyReason, supplier: Supplier, group: Group) -> Draft {
     let whose = match supplier {
         Supplier::Wheel => "Wheel libraries",
         Supplier::Conda => "Conda libraries",
@@ -176,9 +176,9 @@ fn draft(facts: &Facts<'_>, because: Because, supplier: Supplier, group: Group) 
         Supplier::Distro => "Distribution libraries",
         Supplier::Application => "Application libraries",
     };
-    let free = matches!(because, Because::Free | Because::SameSupplier);
+    let free = matches!(because, CopyReason::Free | CopyReason::SameSupplier);
     let verdict = if free { Verdict::Safe } else { Verdict::Unsure };
-    let beside = if matches!(because, Because::Displaced | Because::Free) {
+    let beside = if matches!(because, CopyReason::Displaced | CopyReason::Free) {
         "Python wheels"
     } else {
         "loaded copies elsewhere"
@@ -186,41 +186,41 @@ fn draft(facts: &Facts<'_>, because: Because, supplier: Supplier, group: Group) 
     let mut draft = Draft::new(&RULE, verdict, format!("{whose} duplicated by {beside}"));
     draft.proof = group.proof;
     let (reason, question) = match because {
-        Because::Free | Because::SameSupplier => (
+        CopyReason::Free | CopyReason::SameSupplier => (
             "Never loaded: each name resolves to another copy for the same CUDA, and this copy is unreferenced.",
             None,
         ),
-        Because::AlsoOutside => (
+        CopyReason::AlsoOutside => (
             "Each name resolves to another copy. A program outside that copy's folder needs the name too, and would load this copy if the search path changed.",
             Some("Is the container also started in a way that loads these copies?"),
         ),
-        Because::Named => (
+        CopyReason::Named => (
             "Each name resolves to another copy, but a file or a setting mentions these copies.",
             Some("Does it open these copies?"),
         ),
-        Because::Recorded => (
+        CopyReason::Recorded => (
             "Each name resolves to another copy. An installed package owns these copies and records them.",
             Some("Does anything need the packages that own these copies?"),
         ),
-        Because::ByHand => (
+        CopyReason::ByHand => (
             "Each name resolves to another copy. These copies were added outside package managers.",
             Some("Does anything open these copies by path?"),
         ),
-        Because::Displaced => (
+        CopyReason::Displaced => (
             "Only Python packages load these libraries. The first library of a name serves the whole process: if the packages' own copies are loaded first, these copies are not loaded.",
             None,
         ),
     };
     reason.clone_into(&mut draft.reason);
     draft.question = question.map(str::to_owned);
-    if because == Because::Free {
+    if because == CopyReason::Free {
         draft.proof.push("no reachable program outside the site-packages folder of the loaded copy needs or opens these names".to_owned());
     }
     if free {
         draft.proof.push(common::searched(facts, "any of them"));
         draft.title.push_str(match (because, supplier) {
-            (Because::Free, Supplier::Toolkit) => " (toolkit copy never loaded)",
-            (Because::Free, _) => " (distribution copy never loaded)",
+            (CopyReason::Free, Supplier::Toolkit) => " (toolkit copy never loaded)",
+            (CopyReason::Free, _) => " (distribution copy never loaded)",
             _ => " (copy never loaded)",
         });
     }

@@ -9,7 +9,7 @@ use crate::cuda::links::{DEFAULT_PATH, ObjectId, RootKind, WRAPPERS, file_name, 
 use crate::findings::facts::Facts;
 use crate::findings::value::User;
 use crate::formats::binary::FileFacts;
-use crate::formats::mentions::Mentions;
+use crate::formats::string_references::StringReferences;
 use crate::rootfs::{NodeId, NodeKind};
 
 /// A package that uses a file of another; `None` for a file that no system package owns.
@@ -284,9 +284,9 @@ impl Finder<'_, '_> {
 
     /// Libraries mentioned by a file; the outer `None` when it was not searched.
     #[allow(clippy::option_option, reason = "the two are not the same: not searched, and nothing found")]
-    fn mentions(&self, inode: Inode) -> Option<Option<&Mentions>> {
+    fn mentions(&self, inode: Inode) -> Option<Option<&StringReferences>> {
         let read = self.facts.layer(inode.0)?;
-        if read.facts.bodies_passed() || read.facts.hash(inode.1).is_some() {
+        if read.facts.was_streamed() || read.facts.hash(inode.1).is_some() {
             return Some(read.facts.mentions(inode.1));
         }
         self.facts.input.bodies.mentions.get(&inode).map(Some)

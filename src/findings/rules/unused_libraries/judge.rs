@@ -11,7 +11,7 @@ use crate::findings::value::User;
 
 /// The reason for a verdict; libraries with the same reason form one finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Because {
+pub(super) enum LibraryReason {
     Free,
     /// The image has no application to analyse.
     NoApplication,
@@ -35,7 +35,7 @@ pub(super) enum Because {
     ByHand,
 }
 
-impl Because {
+impl LibraryReason {
     pub(super) fn title(self) -> &'static str {
         match self {
             Self::Free => "",
@@ -147,16 +147,16 @@ impl<'f, 'a> Judge<'f, 'a> {
     }
 
     /// The reason for the verdict on a library, and its user. `None` when it is used after all.
-    pub(super) fn judge(&self, library: &Library) -> Option<(Because, Option<User>)> {
+    pub(super) fn judge(&self, library: &Library) -> Option<(LibraryReason, Option<User>)> {
         let facts = self.facts;
         if is_builder_resource(facts, library) {
             return self.resource(library);
         }
         if !self.has_application {
-            return Some((Because::NoApplication, None));
+            return Some((LibraryReason::NoApplication, None));
         }
         if let Some(user) = self.named(library) {
-            return Some((Because::Named, Some(user)));
+            return Some((LibraryReason::Named, Some(user)));
         }
         let name = facts.node(library.node).name();
         let soname = library.soname.as_deref().unwrap_or_default();
@@ -165,20 +165,20 @@ impl<'f, 'a> Judge<'f, 'a> {
                 || crate::cuda::links::fits(open.as_bytes(), soname.as_bytes())
         };
         if self.opened.iter().any(fits) || name.starts_with(b"libnccl-") {
-            return Some((Because::Opened, None));
+            return Some((LibraryReason::Opened, None));
         }
         if IN_PARTS.contains(&&*library.component) {
             let folder = folder_of(&facts.path(library.node)).to_vec();
             if self.parts.contains(&(library.component.to_string(), folder)) {
-                return Some((Because::Part, None));
+                return Some((LibraryReason::Part, None));
             }
         }
         if &*library.component == "cufile" && self.storage {
-            return Some((Because::Storage, None));
+            return Some((LibraryReason::Storage, None));
         }
         match library.supplier {
-            Supplier::Wheel | Supplier::Conda => return Some((Because::Recorded, None)),
-            Supplier::Application => return Some((Because::ByHand, None)),
+            Supplier::Wheel | Supplier::Conda => return Some((LibraryReason::Recorded, None)),
+            Supplier::Application => return Some((LibraryReason::ByHand, None)),
             Supplier::Toolkit | Supplier::Distro => {}
         }
         let reads: &[&str] = match &*library.component {
@@ -189,22 +189,22 @@ impl<'f, 'a> Judge<'f, 'a> {
         };
         let mut demands = reads.iter().flat_map(|name| facts.demands.on(name, None));
         if let Some(demand) = demands.find_map(|place| facts.demands.get(place)) {
-            return Some((Because::Read, Some(demand.user.clone())));
+            return Some((LibraryReason::Read, Some(demand.user.clone())));
         }
         if facts.inventory.searched.programs_left_out > 0 {
-            return Some((Because::Unsearched, None));
+            return Some((LibraryReason::Unsearched, None));
         }
-        Some((Because::Free, None))
+        Some((LibraryReason::Free, None))
     }
 
     /// Builder resources are needed by components that build engines, except `TensorRT` itself.
-    fn resource(&self, library: &Library) -> Option<(Because, Option<User>)> {
+    fn resource(&self, library: &Library) -> Option<(LibraryReason, Option<User>)> {
         let path = self.facts.path(library.node);
         let copy = site_root(&path).map(|(site, _)| site);
         let demands = self.facts.demands.on("builder-resources", copy);
         let mut demands = demands.filter_map(|place| self.facts.demands.get(place));
         let builds = demands.any(|one| one.certainty == Certainty::Known && !one.who.starts_with("tensorrt"));
-        (!builds).then_some((Because::BuilderResource, None))
+        (!builds).then_some((LibraryReason::BuilderResource, None))
     }
 
     /// The mention of a library, by its soname or file name.

@@ -170,7 +170,7 @@ impl Drafts {
         self.number += 1;
     }
 
-    /// Goes back to what is rebuilt from the history.
+    /// Goes back to what is reconstructed from the image history.
     pub fn forget(&mut self) {
         self.given = None;
         self.number += 1;

@@ -38,7 +38,7 @@ pub struct Sizes {
 pub struct DockerfileModel {
     /// What the original is.
     pub heading: String,
-    /// Whether it is rebuilt from the image's history.
+    /// Whether it is reconstructed from the image history.
     pub rebuilt: bool,
     /// The original alone.
     pub original: Aligned,
@@ -65,8 +65,10 @@ impl DockerfileModel {
         let text = recipe.file.text();
         let (heading, rebuilt) = match &recipe.origin {
             Origin::Given(name) => (format!("Your Dockerfile: {}", printable(name)), false),
-            Origin::Rebuilt if has_history(analysis) => ("Reconstructed from image history".to_owned(), true),
-            Origin::Rebuilt => ("Reconstructed: the image has no history".to_owned(), true),
+            Origin::Reconstructed if has_history(analysis) => {
+                ("Reconstructed from image history".to_owned(), true)
+            }
+            Origin::Reconstructed => ("Reconstructed: the image has no history".to_owned(), true),
         };
         let totals = analysis.totals();
         Self {

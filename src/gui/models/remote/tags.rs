@@ -93,7 +93,7 @@ impl TagList {
 
     /// The newest message of the work, such as that it tries again, or that there are more tags.
     pub fn message(&self) -> Option<String> {
-        self.progress.told_since(0).last().map(|message| printable(&redact::url_user_info(message)))
+        self.progress.messages_since(0).last().map(|message| printable(&redact::url_user_info(message)))
     }
 
     /// What is typed to filter them; [`Self::filter`] is to be called when it was changed.

@@ -18,7 +18,7 @@ impl DockerfileView {
         self.state.drafts.give(path);
     }
 
-    /// Goes back to what is rebuilt from the history.
+    /// Goes back to what is reconstructed from the image history.
     pub fn forget(&mut self) {
         self.notice = None;
         self.state.drafts.forget();

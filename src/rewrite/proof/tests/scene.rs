@@ -208,7 +208,7 @@ impl Scene {
             stages: Vec::new(),
             kept: Vec::new(),
             assumed: Vec::new(),
-            by_hand: Vec::new(),
+            manual_steps: Vec::new(),
             hints: Vec::new(),
         }
     }

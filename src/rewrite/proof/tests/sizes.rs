@@ -66,7 +66,7 @@ fn what_the_draft_takes_to_be_true_is_told() {
     let proven = scene.prove(&draft);
     assert_eq!(proven.closure.unproven, ["apt installs the same versions"]);
     assert_eq!(proven.applicability, Applicability::Review);
-    draft.by_hand.push("write the file".to_owned());
+    draft.manual_steps.push("write the file".to_owned());
     let proven = scene.prove(&draft);
     assert_eq!(proven.closure.unproven, ["write the file", "apt installs the same versions"]);
     assert_eq!(proven.applicability, Applicability::Manual);

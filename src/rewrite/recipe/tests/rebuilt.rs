@@ -47,7 +47,7 @@ fn buildkit_on_a_cuda_image() {
     assert_eq!(recipe.ties[5].content_bytes, Some(60));
     assert_eq!(recipe.unknown.len(), 1, "{}", recipe.notes());
     assert!(recipe.notes().contains("--mount"), "{}", recipe.notes());
-    assert!(recipe.file.text().starts_with("# Rebuilt from the history"));
+    assert!(recipe.file.text().starts_with("# Reconstructed from the image history"));
 }
 
 #[test]

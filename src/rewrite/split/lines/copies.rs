@@ -64,7 +64,7 @@ impl Lines<'_, '_, '_, '_, '_> {
         let world = self.keep.world;
         let folder = world.rootfs.node(root.folder).path();
         let Some(path) = word(if folder.is_empty() { b"/" } else { &folder }) else {
-            self.by_hand.push(format!("copy {} from the build stage", escape(&folder)));
+            self.manual_steps.push(format!("copy {} from the build stage", escape(&folder)));
             return;
         };
         let first = root.steps.first().copied().unwrap_or(at);
@@ -85,13 +85,13 @@ impl Lines<'_, '_, '_, '_, '_> {
         let names: Vec<Option<String>> =
             root.files.iter().map(|node| word(&world.rootfs.node(*node).path())).collect();
         let Some(names) = names.into_iter().collect::<Option<Vec<String>>>() else {
-            self.by_hand.push(format!("copy the files of {} from the build stage", escape(&folder)));
+            self.manual_steps.push(format!("copy the files of {} from the build stage", escape(&folder)));
             return;
         };
         let whose = self.needs(&root.files);
         let path = if path == "/" { String::new() } else { path };
         if names.len() > MOST_PATHS {
-            self.by_hand.push(format!(
+            self.manual_steps.push(format!(
                 "{} of {} are needed: collect them in a separate folder of the build stage, and copy that folder",
                 counted(names.len() as u64, "file"),
                 printable(&path)
@@ -171,7 +171,7 @@ impl Lines<'_, '_, '_, '_, '_> {
         let mut commands = Vec::new();
         let links = std::mem::take(&mut self.roots.links);
         if links.len() > MOST_PATHS {
-            self.by_hand.push(format!(
+            self.manual_steps.push(format!(
                 "{} outside of copied folders: recreate those that are needed",
                 counted(links.len() as u64, "symbolic link")
             ));

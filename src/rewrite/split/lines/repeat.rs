@@ -50,7 +50,7 @@ impl Lines<'_, '_, '_, '_, '_> {
             return;
         }
         if step.compiles {
-            self.by_hand.push(format!(
+            self.manual_steps.push(format!(
                 "line {} installs packages and compiles in an unsupported form: repeat the part that the final stage needs",
                 self.steps.scene.line(step.place)
             ));
@@ -137,7 +137,7 @@ impl Lines<'_, '_, '_, '_, '_> {
             .filter(|word| !super::super::shell::is_package_word(word))
             .collect();
         if installs && !unknown.is_empty() {
-            self.by_hand.push(format!(
+            self.manual_steps.push(format!(
                 "line {} installs {}: which of these packages the final stage needs, and their size, is unknown",
                 self.steps.scene.line(step.place),
                 unknown.join(", ")

@@ -296,22 +296,22 @@ pub(super) mod numbers {
 
     use super::WORDS;
 
-    pub(in crate::formats::mentions) fn serialize<S: Serializer>(
+    pub(in crate::formats::string_references) fn serialize<S: Serializer>(
         words: &[&'static str],
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
         let place = |word: &&str| WORDS.iter().position(|known| known == word);
         let places: Option<Vec<u8>> = words.iter().map(|word| u8::try_from(place(word)?).ok()).collect();
-        places.ok_or_else(|| S::Error::custom("a word that is not looked for"))?.serialize(serializer)
+        places.ok_or_else(|| S::Error::custom("not a searched word"))?.serialize(serializer)
     }
 
-    pub(in crate::formats::mentions) fn deserialize<'de, D: Deserializer<'de>>(
+    pub(in crate::formats::string_references) fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Vec<&'static str>, D::Error> {
         let places = Vec::<u8>::deserialize(deserializer)?;
         let words: Option<Vec<&'static str>> =
             places.iter().map(|place| WORDS.get(usize::from(*place)).copied()).collect();
         let in_order = places.is_sorted_by(|one, next| one < next);
-        words.filter(|_| in_order).ok_or_else(|| D::Error::custom("a word that is not looked for"))
+        words.filter(|_| in_order).ok_or_else(|| D::Error::custom("not a searched word"))
     }
 }

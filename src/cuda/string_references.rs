@@ -15,10 +15,10 @@ use started::started;
 
 use super::context::{Inode, InventoryContext};
 use super::packages::Packages;
-use super::value::{Mention, Searched, Toolkit};
+use super::value::{Searched, StringReference, Toolkit};
 use crate::base::text::escape;
 use crate::formats::binary::FileFacts;
-use crate::formats::mentions::{Habit, Mentions, STARTS, Sort};
+use crate::formats::string_references::{STARTS, Sort, StringReferences, UncertaintyReason};
 use crate::rootfs::{NodeId, NodeKind};
 
 /// Files that are searched. An application has some hundred.
@@ -34,8 +34,8 @@ const PATH_BYTES: usize = 64 << 20;
 
 /// Words found, and files that need the second pass.
 #[derive(Default)]
-pub(super) struct MentionScan {
-    pub(super) mentions: Vec<Mention>,
+pub(super) struct StringReferenceScan {
+    pub(super) mentions: Vec<StringReference>,
     pub(super) searched: Searched,
     pub(super) wanted: Vec<Inode>,
 }
@@ -47,15 +47,15 @@ pub(super) fn gather(
     packages: &Packages,
     toolkits: &[Toolkit],
     base_layers: usize,
-) -> MentionScan {
-    let mut heard = MentionScan::default();
+) -> StringReferenceScan {
+    let mut heard = StringReferenceScan::default();
     let mut room = (FILES, BYTES);
     // Or when libraries may be called orphans.
     let relevant = packages.list.iter().any(|package| package.automatic.is_some())
         || context.binaries.iter().any(|binary| is_spoken_of(context, context.node(binary.node).name()));
     let (mut lost, mut names) = (0_u64, 0);
     for layer in context.input.layers.iter().flatten() {
-        lost = lost.saturating_add(layer.facts.lost_mentions());
+        lost = lost.saturating_add(layer.facts.lost_string_references());
     }
     heard.searched.left_out = lost;
     heard.searched.programs_left_out = u64::from(runs_archives(context));
@@ -75,7 +75,7 @@ pub(super) fn gather(
         has_database,
     };
     let mut room_of_packages = (PACKAGED * room.0, PACKAGED * room.1);
-    let mut search = |heard: &mut MentionScan, file: &OwnFile<'_>| {
+    let mut search = |heard: &mut StringReferenceScan, file: &OwnFile<'_>| {
         let size = context.size(file.inode);
         let room = if file.of_package { &mut room_of_packages } else { &mut room };
         if size > file.sort.most() || room.0 == 0 || size > room.1 {
@@ -99,7 +99,7 @@ pub(super) fn gather(
             let unbounded = is_unbounded(context, file.inode, mentions.habit);
             heard.searched.left_out += u64::from(cut || unbounded);
             heard.searched.programs_left_out += u64::from(unbounded);
-            let library = mentions.habit == Habit::Library && !is_of_interpreter(file.name);
+            let library = mentions.habit == UncertaintyReason::Library && !is_of_interpreter(file.name);
             heard.searched.libraries_left_out += u64::from(library);
             let found = mention(context, file, mentions, room);
             names += found.as_ref().map_or(0, |found| found.libraries.len());
@@ -111,7 +111,7 @@ pub(super) fn gather(
         files.into_iter().partition(|file| choice.is_unused_manager(file));
     files.iter().for_each(|file| search(&mut heard, file));
     // A package manager that nothing starts builds no packages.
-    let starts = |mention: &Mention| mention.words.iter().any(|word| MANAGERS.contains(word));
+    let starts = |mention: &StringReference| mention.words.iter().any(|word| MANAGERS.contains(word));
     if heard.mentions.iter().any(starts) {
         managers.iter().for_each(|file| search(&mut heard, file));
     }
@@ -121,9 +121,9 @@ pub(super) fn gather(
 
 /// What a file holds; the outer `None` when it was not searched.
 #[allow(clippy::option_option, reason = "not distinguished: not searched, and nothing found")]
-fn searched<'a>(context: &InventoryContext<'a>, inode: Inode) -> Option<Option<&'a Mentions>> {
+fn searched<'a>(context: &InventoryContext<'a>, inode: Inode) -> Option<Option<&'a StringReferences>> {
     let read = context.layer(inode.0)?;
-    if read.facts.bodies_passed() {
+    if read.facts.was_streamed() {
         // A sparse file passed, but not as it is.
         read.index.body_at(inode.1)?;
         return Some(read.facts.mentions(inode.1));
@@ -139,10 +139,11 @@ fn searched<'a>(context: &InventoryContext<'a>, inode: Inode) -> Option<Option<&
 const MANAGERS: [&str; 2] = ["uv", "uvx"];
 
 /// Whether a program may start others whose names have no bounds in it.
-fn is_unbounded(context: &InventoryContext<'_>, inode: Inode, habit: Habit) -> bool {
+fn is_unbounded(context: &InventoryContext<'_>, inode: Inode, habit: UncertaintyReason) -> bool {
     let facts = context.layer(inode.0).and_then(|read| read.facts.binary(inode.1));
     let is_static = matches!(facts, Some(FileFacts::Elf(elf)) if elf.is_static);
-    matches!(habit, Habit::Unbounded | Habit::PackageManager) || habit == Habit::Rust && is_static
+    matches!(habit, UncertaintyReason::Unbounded | UncertaintyReason::PackageManager)
+        || habit == UncertaintyReason::Rust && is_static
 }
 
 /// Whether a library is an interpreter's own: what it starts, scripts name.
@@ -165,9 +166,9 @@ fn is_of_interpreter(name: &[u8]) -> bool {
 fn mention(
     context: &InventoryContext<'_>,
     file: &OwnFile<'_>,
-    mentions: &Mentions,
+    mentions: &StringReferences,
     room: usize,
-) -> Option<Mention> {
+) -> Option<StringReference> {
     let facts = context.layer(file.inode.0).and_then(|read| read.facts.binary(file.inode.1));
     let of_links = |name: &Vec<u8>| match facts {
         Some(FileFacts::Elf(elf)) => elf.needed.contains(name) || elf.soname.as_ref() == Some(name),
@@ -182,7 +183,7 @@ fn mention(
     };
     let words: Vec<&'static str> = mentions.words.iter().filter(is_told).copied().collect();
     let found = !words.is_empty() || !libraries.is_empty();
-    found.then_some(Mention { node: file.node, words, libraries })
+    found.then_some(StringReference { node: file.node, words, libraries })
 }
 
 /// Who makes the packages of distributions, as their databases say. What such packages need for their own work
@@ -276,7 +277,7 @@ impl<'a> Choice<'a> {
             if is_paper(read.index.name(inode.1), read.index.dir_name(read.index.dir(inode.1))) {
                 continue;
             }
-            let Some(sort) = read.facts.mention_sort(read.index.name(inode.1), inode.1) else {
+            let Some(sort) = read.facts.search_kind(read.index.name(inode.1), inode.1) else {
                 let runs = u64::from(self.runtimes.run(context, folder, name));
                 searched.left_out += runs;
                 searched.programs_left_out += runs;
@@ -314,7 +315,7 @@ impl<'a> Choice<'a> {
         let manager = |node: NodeId| {
             let inode = context.node(node).content()?;
             let found = searched(context, inode).flatten()?;
-            (found.habit == Habit::PackageManager).then_some(node)
+            (found.habit == UncertaintyReason::PackageManager).then_some(node)
         };
         let is_one = file.sort == Sort::Binary && MANAGERS.iter().any(|name| name.as_bytes() == file.name);
         let of_folder = |name: &&str| context.paths.child(file.folder, name.as_bytes());

@@ -2,7 +2,7 @@
 
 use crate::cuda::catalog::normalized_python_name;
 use crate::cuda::packages::Packages;
-use crate::formats::mentions::STARTS;
+use crate::formats::string_references::STARTS;
 
 /// Words that count in packages, too. Others, such as the names of compilers of C, stand in many that help to
 /// build and never do at run time.

@@ -2,15 +2,15 @@
 
 use crate::base::text::escape;
 use crate::cuda::context::InventoryContext;
-use crate::cuda::value::Mention;
+use crate::cuda::value::StringReference;
 
 /// Words that indicate a build system in use.
 const BUILDERS: [&str; 3] = ["cmake", "make", "ninja"];
 
 /// Drops mentions in such files, unless something else names a build system that could read them.
-pub(super) fn leave_out(context: &InventoryContext<'_>, mentions: &mut Vec<Mention>) {
+pub(super) fn leave_out(context: &InventoryContext<'_>, mentions: &mut Vec<StringReference>) {
     let by_build: Vec<bool> = mentions.iter().map(|mention| is_recipe(&context.path(mention.node))).collect();
-    let builds = |mention: &Mention| mention.words.iter().any(|word| BUILDERS.contains(word));
+    let builds = |mention: &StringReference| mention.words.iter().any(|word| BUILDERS.contains(word));
     let outside = mentions.iter().zip(&by_build).any(|(mention, by_build)| !by_build && builds(mention));
     if outside || command_builds(context) {
         return;

@@ -12,8 +12,8 @@ use memchr::memrchr;
 use serde::{Deserialize, Serialize};
 
 use crate::base::convert::in_memory;
-pub use habits::Habit;
-use habits::Habits;
+use habits::StringScanState;
+pub use habits::UncertaintyReason;
 use keys::{BINARY, Finder, Key, LONGEST, PROGRAM, TEXT};
 use words::{SHARED, Word};
 pub use words::{STARTS, WORDS};
@@ -35,7 +35,7 @@ const HEAD_BYTES: usize = 18;
 
 /// Strings found in a file, in the order of [`WORDS`]; empty for nearly all files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Mentions {
+pub struct StringReferences {
     /// The words, each once.
     #[serde(with = "words::numbers")]
     pub words: Vec<&'static str>,
@@ -44,13 +44,16 @@ pub struct Mentions {
     /// Whether results are incomplete: more library names or more key matches than the limits.
     pub cut: bool,
     /// Why a binary may reference more than was found.
-    pub habit: Habit,
+    pub habit: UncertaintyReason,
 }
 
-impl Mentions {
+impl StringReferences {
     /// Whether nothing was found.
     pub fn is_empty(&self) -> bool {
-        self.words.is_empty() && self.libraries.is_empty() && !self.cut && self.habit == Habit::Plain
+        self.words.is_empty()
+            && self.libraries.is_empty()
+            && !self.cut
+            && self.habit == UncertaintyReason::Plain
     }
 
     /// Whether a search could have found these: names within their limits and in order.
@@ -226,7 +229,7 @@ impl Scanner {
     }
 
     /// The strings found.
-    pub fn finish(mut self) -> Mentions {
+    pub fn finish(mut self) -> StringReferences {
         if matches!(self.state, State::Waiting { .. }) {
             self.decide();
         }
@@ -268,7 +271,7 @@ struct Found {
     libraries: BTreeSet<Vec<u8>>,
     places: usize,
     cut: bool,
-    habits: Habits,
+    habits: StringScanState,
 }
 
 /// Whether a word at a position counts as a reference to a program.
@@ -287,11 +290,11 @@ impl Counts {
 }
 
 impl Found {
-    fn finish(mut self) -> Mentions {
+    fn finish(mut self) -> StringReferences {
         if self.habits.starts() {
             self.words.append(&mut self.maybe);
         }
-        Mentions {
+        StringReferences {
             words: self.words.into_iter().filter_map(|place| WORDS.get(place).copied()).collect(),
             libraries: self.libraries.into_iter().collect(),
             cut: self.cut,

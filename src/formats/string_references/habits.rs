@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Why a binary may reference more than was found in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Habit {
+pub enum UncertaintyReason {
     /// It does not: its strings are terminated, or it starts no program.
     #[default]
     Plain,
@@ -41,7 +41,7 @@ const LONGEST: usize = 12;
 
 #[derive(Default)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about one program")]
-pub(super) struct Habits {
+pub(super) struct StringScanState {
     go: bool,
     /// Contains Go's own function for starting programs.
     go_starts: bool,
@@ -55,7 +55,7 @@ pub(super) struct Habits {
     before: u64,
 }
 
-impl Habits {
+impl StringScanState {
     /// Takes in the first bytes of the file. What is no ELF file is searched as a program.
     pub(super) fn begin(&mut self, bytes: &[u8]) {
         let is_elf = bytes.starts_with(crate::formats::elf::MAGIC);
@@ -111,13 +111,13 @@ impl Habits {
         if self.go { self.go_starts } else { self.starts }
     }
 
-    pub(super) fn habit(&self) -> Habit {
+    pub(super) fn habit(&self) -> UncertaintyReason {
         match (self.go || self.rust, self.starts()) {
-            _ if self.rust && self.uv => Habit::PackageManager,
-            (true, true) => Habit::Unbounded,
-            _ if self.rust && !self.go => Habit::Rust,
-            (false, true) if self.program.is_none_or(|from| from > FRONT) => Habit::Library,
-            _ => Habit::Plain,
+            _ if self.rust && self.uv => UncertaintyReason::PackageManager,
+            (true, true) => UncertaintyReason::Unbounded,
+            _ if self.rust && !self.go => UncertaintyReason::Rust,
+            (false, true) if self.program.is_none_or(|from| from > FRONT) => UncertaintyReason::Library,
+            _ => UncertaintyReason::Plain,
         }
     }
 }
