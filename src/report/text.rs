@@ -7,7 +7,7 @@ mod wrap;
 use anstyle::{AnsiColor, Style};
 
 use super::page::{Block, Chart, Line, Page, Part, Section, Tone};
-use super::sections::finding_summary;
+use super::sections::remark;
 use crate::base::size::human;
 use crate::base::text::{elide_end, elide_middle};
 pub(super) use wrap::wrap;
@@ -17,7 +17,7 @@ pub(super) const WIDTH: usize = 80;
 /// Before the lines of a section.
 const INDENT: usize = 2;
 /// Names of facts are aligned up to this width.
-const FACT_NAME: usize = 16;
+const FACT_NAME: usize = 18;
 /// Characters of a full bar.
 const BAR: usize = 24;
 
@@ -104,10 +104,9 @@ impl Writer {
             Block::Facts(facts) => self.facts(facts),
             Block::Chart(chart) => self.chart(chart),
             Block::Table(table) => {
-                // Rows of findings have their question or reason below; other details are in the JSON report.
-                let below = |details: &[Block]| match part {
-                    Part::Findings if !self.style.brief => finding_summary(details).cloned(),
-                    _ => None,
+                // Other details are in the JSON report.
+                let below = |details: &[Block]| {
+                    if self.style.brief { None } else { remark(part, details).cloned() }
                 };
                 let text = table::write(table, self.style, &below);
                 self.out += &text;

@@ -148,7 +148,7 @@ fn text_has_colors_only_where_they_are_asked_for() {
 fn a_terminal_gets_a_summary_in_its_width_that_fits_a_screen_and_a_half() {
     let shown = |columns: u16, rest: &str| {
         let command = format!(
-            "stty cols {columns} rows 40; exec '{}' report sample:devel{rest}",
+            "stty cols {columns} rows 40; exec '{}' report sample:devel{rest} 2>/dev/null",
             env!("CARGO_BIN_EXE_cutaway")
         );
         let output = Command::new("script")

@@ -257,7 +257,10 @@ fn the_report_names_what_is_proposed() {
     let all: Vec<Value> = list(&answer, "proposals").iter().map(short).collect();
     assert_eq!(report.json["proposals"], Value::Array(all));
     let text = place.run(&["report", "sample:devel"]).stdout;
-    assert!(text.contains("\nProposed Dockerfile\n") && text.contains("cutaway dockerfile IMAGE"), "{text}");
+    assert!(
+        text.contains("\n  Proposed Dockerfile\n") && text.contains("cutaway dockerfile IMAGE"),
+        "{text}"
+    );
 }
 
 #[test]

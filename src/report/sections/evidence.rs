@@ -20,20 +20,8 @@ const INSTRUCTION: usize = 140;
 const PATHS: usize = 8;
 
 /// Names of the two facts that come first.
-const WHY: &str = "Why";
-const QUESTION: &str = "Question";
-
-/// The question of a finding, or its reason, from the evidence.
-pub(in crate::report) fn summary(evidence: &[Block]) -> Option<&Line> {
-    let facts = || {
-        evidence.iter().filter_map(|block| match block {
-            Block::Facts(facts) => Some(facts),
-            _ => None,
-        })
-    };
-    let named = |name: &str| facts().flatten().find(|(known, _)| known == name).map(|(_, line)| line);
-    named(QUESTION).or_else(|| named(WHY))
-}
+pub(super) const WHY: &str = "Why";
+pub(super) const QUESTION: &str = "Question";
 
 pub(super) fn evidence(finding: &FindingLine) -> Vec<Block> {
     let mut facts = vec![fact(WHY, prose(&finding.reason))];

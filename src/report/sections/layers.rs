@@ -13,6 +13,10 @@ const LAYERS: usize = 127;
 const SHORT: usize = 100;
 const LONG: usize = 1200;
 
+/// Names of facts of layers that were not read completely.
+pub(super) const TOC: &str = "Table of contents";
+pub(super) const CLAIMED: &str = "Compressed";
+
 pub(super) fn section(report: &Report) -> Content {
     if report.layers.is_empty() {
         return (String::new(), Vec::new());
@@ -74,10 +78,10 @@ fn details(layer: &LayerLine) -> Vec<(String, Line)> {
             "{}, {fetched} of {all} fetched; the layer was not read completely",
             words(&table.format)
         );
-        facts.push(fact("Table of contents", text));
+        facts.push(fact(TOC, text));
     }
     if let (None, Some(bytes)) = (layer.compressed_bytes, layer.claimed_bytes) {
-        facts.push(fact("Compressed", format!("{}, claimed by the manifest", human(bytes))));
+        facts.push(fact(CLAIMED, format!("{}, claimed by the manifest", human(bytes))));
     }
     facts.push(fact("Uncompressed", human_or_dash(layer.uncompressed_bytes)));
     facts.push(fact("Entries", entries(layer)));

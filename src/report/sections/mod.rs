@@ -14,10 +14,8 @@ mod plan;
 mod settings;
 pub(super) mod sizes;
 
-pub(super) use evidence::summary as finding_summary;
-
 use super::model::Report;
-use super::page::{Block, Page, Part, Section};
+use super::page::{Block, Line, Page, Part, Section};
 
 /// The page of a report.
 pub fn page(report: &Report) -> Page {
@@ -47,3 +45,16 @@ pub fn page(report: &Report) -> Page {
 
 /// Note and blocks of a section; none if it has no contents.
 type Content = (String, Vec<Block>);
+
+/// What text says below a row, of its details: why, or the question, of a finding; how a layer was read in part.
+pub(super) fn remark(part: Part, details: &[Block]) -> Option<&Line> {
+    let names: &[&str] = match part {
+        Part::Findings => &[evidence::QUESTION, evidence::WHY],
+        Part::Layers => &[layers::TOC, layers::CLAIMED],
+        _ => &[],
+    };
+    let facts = || {
+        details.iter().filter_map(|block| if let Block::Facts(facts) = block { Some(facts) } else { None })
+    };
+    names.iter().find_map(|name| facts().flatten().find(|(known, _)| known == name).map(|(_, line)| line))
+}

@@ -263,21 +263,25 @@ fn the_text_says_what_the_json_says() {
     let json = report_of(&place, &reference, &targets).json;
     let options: Vec<&str> = targets.iter().flat_map(|target| ["--target", *target]).collect();
     let text = place.run(&[&["report", &reference][..], &options].concat()).stdout;
-    let part = text.split("\nCompatibility\n").nth(1).expect("the section").split("\n\n").next().unwrap();
+    let part = text.split("\nCompatibility: ").nth(1).expect("the section").split("\nLayers").next().unwrap();
     assert!(part.lines().all(|line| line.chars().count() <= 80), "{part}");
-    let flat: String = part.split_whitespace().collect::<Vec<_>>().join(" ");
     let told = &json["compatibility"];
-    assert!(
-        flat.starts_with(&format!("Built for CUDA {}", told["requires"]["cuda"].as_str().unwrap())),
-        "{part}"
-    );
+    let cuda = told["requires"]["cuda"].as_str().unwrap();
+    assert!(part.contains(&format!("Built for  CUDA {cuda}")), "{part}");
+    let rows: Vec<&str> = part.lines().skip_while(|line| !line.contains("  Verdict  ")).collect();
+    let why_at = rows[0].find("Why").unwrap();
     for target in told["targets"].as_array().unwrap() {
         let (verdict, why) = (target["verdict"].as_str().unwrap(), target["why"].as_str().unwrap());
         let gpu = target["gpu"].as_str().unwrap().trim_start_matches("NVIDIA ");
         let verdict = TARGET_VERDICTS.get(verdict).unwrap().text;
-        let head = format!("{verdict} {gpu} ({})", target["compute_capability"].as_str().unwrap());
-        let place = flat.find(&head).unwrap_or_else(|| panic!("{head}: {part}"));
-        assert!(flat[place..].contains(why), "{why}: {part}");
+        let gpu = format!("  {gpu} ({})", target["compute_capability"].as_str().unwrap());
+        let place =
+            rows.iter().position(|line| line.starts_with(&gpu)).unwrap_or_else(|| panic!("{gpu}: {part}"));
+        assert!(rows[place].contains(&format!("  {verdict}  ")), "{verdict}: {part}");
+        // A cell of several lines.
+        let last = rows[place + 1..].iter().take_while(|line| line.starts_with("   ")).count();
+        let lines = rows[place..=place + last].iter().filter_map(|line| line.get(why_at..));
+        assert_eq!(lines.collect::<Vec<_>>().join(" "), why, "{part}");
     }
 }
 

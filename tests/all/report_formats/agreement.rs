@@ -77,7 +77,7 @@ fn claims(json: &Value) -> Vec<Claim> {
     }
     for (place, finding) in list(json, "findings").iter().enumerate().take(5) {
         if finding["bytes"] != 0 {
-            let title: String = finding["title"].as_str().unwrap().chars().take(30).collect();
+            let title: String = finding["title"].as_str().unwrap().chars().take(20).collect();
             claim(format!("/findings/{place}/bytes"), &[&title]);
         }
     }
