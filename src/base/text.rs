@@ -29,9 +29,26 @@ pub fn printable(text: &str) -> String {
     shown
 }
 
-/// A number of things: `1 file`, `2 files`.
-pub fn counted(count: u64, one: &str) -> String {
-    if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
+/// A number of things: `1 file`, `2,000 files`, `2 libraries`.
+pub fn counted(count: impl TryInto<u64>, one: &str) -> String {
+    let count = count.try_into().unwrap_or(u64::MAX);
+    let number = super::size::grouped(count);
+    match one.strip_suffix('y') {
+        _ if count == 1 => format!("1 {one}"),
+        Some(stem) if !stem.ends_with(['a', 'e', 'o', 'u']) => format!("{number} {stem}ies"),
+        _ => format!("{number} {one}s"),
+    }
+}
+
+/// Words as one would type them in a shell.
+pub fn shell_words(words: &[String]) -> String {
+    let plain = |word: &String| {
+        !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || "-_./=:,@%+<>".contains(c))
+    };
+    let quote = |word: &String| {
+        if plain(word) { word.clone() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+    };
+    words.iter().map(quote).collect::<Vec<_>>().join(" ")
 }
 
 /// A text as a sentence: first letter upper case, unless it begins with a path or name, and a full stop.

@@ -32,7 +32,6 @@ const CRATE_HOMES: [(&str, &[&str]); 17] = [
     ("tokio", &["source"]),
     ("eframe", &["gui"]),
     ("egui", &["gui"]),
-    ("egui_extras", &["gui"]),
     ("egui_kittest", &["gui"]),
     ("rfd", &["gui", "jobs"]),
     ("poll_promise", &["gui", "jobs"]),

@@ -1,5 +1,6 @@
 //! Base images and distributions: what their configuration looks like.
 
+use chrono::{Days, Months, NaiveDate};
 use serde::Deserialize;
 
 use super::Catalog;
@@ -150,23 +151,13 @@ impl Release {
 
 /// Days since 1970 of `2023-05-31`, or of the last day of `2029-04`.
 fn last_day(date: &str) -> Option<u32> {
-    let mut parts = date.split('-').map(|part| part.parse::<u32>().ok());
-    let (year, month) = (parts.next()??, parts.next()??);
-    if !(1970..=9999).contains(&year) || !(1..=12).contains(&month) {
-        return None;
-    }
-    let leap = |year: u32| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
-    let days = |month: u32| match month {
-        2 => 28 + u32::from(leap(year)),
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
+    let day = match date.len() {
+        7 => {
+            NaiveDate::parse_from_str(&format!("{date}-01"), "%Y-%m-%d").ok()? + Months::new(1) - Days::new(1)
+        }
+        _ => NaiveDate::parse_from_str(date, "%Y-%m-%d").ok()?,
     };
-    let day = match parts.next() {
-        Some(day) => day.filter(|day| (1..=days(month)).contains(day))?,
-        None => days(month),
-    };
-    let years: u32 = (1970..year).map(|year| 365 + u32::from(leap(year))).sum();
-    Some(years + (1..month).map(days).sum::<u32>() + day - 1)
+    u32::try_from(day.signed_duration_since(NaiveDate::default()).num_days()).ok()
 }
 
 impl Distribution {

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use chrono::{Days, NaiveDate};
+
 /// A day, counted from 1970-01-01.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Date(pub u32);
@@ -10,28 +12,19 @@ pub struct Date(pub u32);
 impl Date {
     /// The day of a Gregorian date; `None` when the date is invalid, before 1970 or after 9999.
     pub fn of(year: u32, month: u32, day: u32) -> Option<Self> {
-        if !(1970..=9999).contains(&year) || day == 0 || day > days_of(year, month)? {
-            return None;
-        }
-        let years: u32 = (1970..year).map(length).sum();
-        let months: u32 = (1..month).filter_map(|month| days_of(year, month)).sum();
-        Some(Self(years + months + day - 1))
+        let year = i32::try_from(year).ok().filter(|year| (1970..=9999).contains(year))?;
+        let date = NaiveDate::from_ymd_opt(year, month, day)?;
+        u32::try_from(date.signed_duration_since(NaiveDate::default()).num_days()).ok().map(Self)
     }
 }
 
-/// In the form of ISO 8601: `2026-01-31`.
+/// In the form of ISO 8601: `2026-01-31`; later than the calendar as `after` its last day.
 impl fmt::Display for Date {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (mut year, mut month, mut left) = (1970, 1, self.0);
-        while left >= length(year) {
-            left -= length(year);
-            year += 1;
+        match NaiveDate::default().checked_add_days(Days::new(self.0.into())) {
+            Some(date) => write!(f, "{date}"),
+            None => write!(f, "after {}", NaiveDate::MAX),
         }
-        while let Some(days) = days_of(year, month).filter(|days| left >= *days) {
-            left -= days;
-            month += 1;
-        }
-        write!(f, "{year:04}-{month:02}-{:02}", left + 1)
     }
 }
 
@@ -39,36 +32,14 @@ impl FromStr for Date {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let fault = || "not a date in the form YYYY-MM-DD, 1970 or later".to_owned();
         let shape = |(place, byte): (usize, u8)| match place {
             4 | 7 => byte == b'-',
             _ => byte.is_ascii_digit(),
         };
-        if text.len() != 10 || !text.bytes().enumerate().all(shape) {
-            return Err(fault());
-        }
-        let mut parts = text.split('-');
-        let year = parts.next().and_then(|part| part.parse().ok());
-        let mut part = || parts.next().and_then(|part| part.parse().ok());
-        let (month, day) = (part(), part());
-        year.zip(month).zip(day).and_then(|((year, month), day)| Self::of(year, month, day)).ok_or_else(fault)
-    }
-}
-
-fn is_leap(year: u32) -> bool {
-    year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
-}
-
-fn length(year: u32) -> u32 {
-    if is_leap(year) { 366 } else { 365 }
-}
-
-fn days_of(year: u32, month: u32) -> Option<u32> {
-    match month {
-        2 if is_leap(year) => Some(29),
-        2 => Some(28),
-        4 | 6 | 9 | 11 => Some(30),
-        1..=12 => Some(31),
-        _ => None,
+        let has_shape = text.len() == 10 && text.bytes().enumerate().all(shape);
+        let number = |range: std::ops::Range<usize>| text.get(range)?.parse().ok();
+        let parts = || Some((number(0..4)?, number(5..7)?, number(8..10)?));
+        let date = parts().filter(|_| has_shape).and_then(|(year, month, day)| Self::of(year, month, day));
+        date.ok_or_else(|| "not a date in the form YYYY-MM-DD, 1970 or later".to_owned())
     }
 }

@@ -1,21 +1,16 @@
-//! All rules, one file each: name, manual text and, for rules that need more than path and package, their detection.
+//! All rules: name, manual text and detection, one file each; those about build content in one.
 //! Rules about build content are evaluated together, in [`super::verdict`].
 
 mod base_past_support;
 mod build_artifacts;
-mod build_metadata;
-mod build_tools;
+mod build_content;
 mod common;
 mod compat_on_loader_path;
-mod compilers;
 mod cuda_requirement;
-mod debuggers;
 mod devel_base;
-mod docs_samples;
 mod driver_capabilities;
 mod driver_libraries;
 mod duplicates;
-mod headers;
 mod metadata_copies;
 mod missing_libraries;
 mod missing_ptx;
@@ -23,12 +18,7 @@ mod mixed_majors;
 mod orphaned_packages;
 mod overwritten;
 mod package_caches;
-mod profilers;
-mod python_build_leftovers;
-mod python_tests;
 mod secrets;
-mod static_libraries;
-mod stubs;
 mod stubs_on_loader_path;
 mod unused_gpu_code;
 mod unused_libraries;
@@ -48,17 +38,17 @@ use crate::jobs::both;
 pub(super) static ALL: &[&Rule] = &[
     &package_caches::RULE,
     &build_artifacts::RULE,
-    &stubs::RULE,
-    &static_libraries::RULE,
-    &headers::RULE,
-    &python_build_leftovers::RULE,
-    &profilers::RULE,
-    &debuggers::RULE,
-    &compilers::RULE,
-    &build_metadata::RULE,
-    &docs_samples::RULE,
-    &python_tests::RULE,
-    &build_tools::RULE,
+    &build_content::STUBS,
+    &build_content::STATIC_LIBRARIES,
+    &build_content::HEADERS,
+    &build_content::PYTHON_BUILD_LEFTOVERS,
+    &build_content::PROFILERS,
+    &build_content::DEBUGGERS,
+    &build_content::COMPILERS,
+    &build_content::BUILD_METADATA,
+    &build_content::DOCS_SAMPLES,
+    &build_content::PYTHON_TESTS,
+    &build_content::BUILD_TOOLS,
     &orphaned_packages::RULE,
     &driver_libraries::RULE,
     &duplicates::RULE,
@@ -133,21 +123,21 @@ pub(super) fn metadata_only(facts: &Facts<'_>) -> Vec<Option<u64>> {
 /// The build content rule for a classified file.
 pub(super) fn of_file(file: &ClassifiedFile<'_>, place: &FindingLocation) -> &'static Rule {
     if matches!(file.by, By::Path(rule) if rule.evidence == Some(Evidence::Test)) {
-        return &python_tests::RULE;
+        return &build_content::PYTHON_TESTS;
     }
     match (file.category, place) {
         (
             Category::Headers | Category::StaticLibraries,
             FindingLocation::Python(_) | FindingLocation::Packages(_),
-        ) => &python_build_leftovers::RULE,
-        (Category::Stubs, _) => &stubs::RULE,
-        (Category::StaticLibraries, _) => &static_libraries::RULE,
-        (Category::Headers, _) => &headers::RULE,
-        (Category::Profilers, _) => &profilers::RULE,
-        (Category::Debuggers, _) => &debuggers::RULE,
-        (Category::Compilers, _) => &compilers::RULE,
-        (Category::BuildMetadata, _) => &build_metadata::RULE,
-        (Category::DocsSamples, _) => &docs_samples::RULE,
-        _ => &build_tools::RULE,
+        ) => &build_content::PYTHON_BUILD_LEFTOVERS,
+        (Category::Stubs, _) => &build_content::STUBS,
+        (Category::StaticLibraries, _) => &build_content::STATIC_LIBRARIES,
+        (Category::Headers, _) => &build_content::HEADERS,
+        (Category::Profilers, _) => &build_content::PROFILERS,
+        (Category::Debuggers, _) => &build_content::DEBUGGERS,
+        (Category::Compilers, _) => &build_content::COMPILERS,
+        (Category::BuildMetadata, _) => &build_content::BUILD_METADATA,
+        (Category::DocsSamples, _) => &build_content::DOCS_SAMPLES,
+        _ => &build_content::BUILD_TOOLS,
     }
 }

@@ -1,5 +1,7 @@
 //! Facts of files as people read them.
 
+use chrono::DateTime;
+
 use crate::rootfs::NodeKind;
 
 /// Mode bits as `ls -l` writes them, and in octal: `-rwxr-xr-x (755)`.
@@ -25,28 +27,12 @@ pub fn mode(mode: u16, kind: NodeKind) -> String {
     format!("{text} ({mode:o})")
 }
 
-/// Seconds since 1970 as `2026-01-02 03:04:05 UTC`.
+/// Seconds since 1970 as `2026-01-02 03:04:05 UTC`; years beyond 262,000 as the number of seconds.
 pub fn utc(seconds: i64) -> String {
-    let days = seconds.div_euclid(86_400);
-    let rest = seconds.rem_euclid(86_400);
-    // Howard Hinnant's civil_from_days: eras of 400 years that begin on 1 March.
-    let shifted = i128::from(days) + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let day_of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    let year = year_of_era + era * 400 + i128::from(month <= 2);
-    let (hour, minute, second) = (rest / 3_600, rest / 60 % 60, rest % 60);
-    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")
-}
-
-/// `count` of something: `1 layer`, `2 layers`.
-pub fn count(count: usize, one: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{} {one}{plural}", crate::base::size::grouped(count as u64))
+    match DateTime::from_timestamp(seconds, 0) {
+        Some(time) => time.format("%Y-%m-%d %H:%M:%S UTC").to_string(),
+        None => format!("{seconds} s after 1970-01-01 UTC"),
+    }
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! The layers of an image as a table.
 
-use super::format::count;
 use crate::analysis::{Analysis, Layer};
 use crate::base::digest::short;
 use crate::base::redact;
 use crate::base::size::human_or_dash;
+use crate::base::text::counted;
 use crate::base::text::printable;
 use crate::report::short_instruction;
 use crate::source::LayerSource;
@@ -179,8 +179,8 @@ pub fn waiting_for(items: &[LayerItem]) -> Option<String> {
         [] => None,
         [one] => Some(format!("layer {one}")),
         [one, two] => Some(format!("layers {one} and {two}")),
-        many if many.len() == items.len() => Some(format!("all {}", count(items.len(), "layer"))),
-        many => Some(format!("{} of {}", many.len(), count(items.len(), "layer"))),
+        many if many.len() == items.len() => Some(format!("all {}", counted(items.len(), "layer"))),
+        many => Some(format!("{} of {}", many.len(), counted(items.len(), "layer"))),
     }
 }
 

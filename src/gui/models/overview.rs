@@ -3,10 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-use super::format::count;
 use super::layers::{LayerItem, waiting_for};
 use crate::analysis::{Analysis, Totals};
 use crate::base::size::{grouped, human};
+use crate::base::text::counted;
 use crate::base::text::{escape, printable};
 use crate::jobs::Snapshot;
 use crate::report::{ImagePart, Options, image_part};
@@ -189,7 +189,7 @@ fn origin(part: &ImagePart) -> Vec<String> {
 
 /// What the image is, with each of the three sizes named.
 fn sentence(totals: Option<&Totals>, compressed: Option<u64>, layers: &[LayerItem], done: bool) -> String {
-    let layers_text = count(layers.len(), "layer");
+    let layers_text = counted(layers.len(), "layer");
     let Some(totals) = totals else {
         let size = compressed.map_or_else(String::new, |bytes| format!(", {} compressed", human(bytes)));
         return if done {
@@ -206,7 +206,7 @@ fn sentence(totals: Option<&Totals>, compressed: Option<u64>, layers: &[LayerIte
         Some(bytes) => format!("{layers_text} ({} compressed) contain", human(bytes)),
         None => format!("{layers_text} contain"),
     };
-    let files = count(usize::try_from(totals.merged_files).unwrap_or(usize::MAX), "file");
+    let files = counted(usize::try_from(totals.merged_files).unwrap_or(usize::MAX), "file");
     let merged = format!("{} in the merged filesystem ({})", human(totals.merged_bytes), files);
     let stored = if layers.len() - unread == 1 { format!("{stored}s") } else { stored };
     match (totals.wasted_bytes, totals.content_bytes) {
@@ -223,7 +223,7 @@ fn settings(part: &ImagePart) -> Vec<Setting> {
     let Some(config) = &part.config else { return Vec::new() };
     let one = |text: &Option<String>| text.iter().map(|text| printable(text)).collect::<Vec<_>>();
     let command = |words: &Option<Vec<String>>| match words {
-        Some(words) if !words.is_empty() => vec![printable(&quoted(words))],
+        Some(words) if !words.is_empty() => vec![printable(&crate::base::text::shell_words(words))],
         _ => Vec::new(),
     };
     let mut env: Vec<String> = config.env.iter().map(|pair| printable(pair)).collect();
@@ -238,17 +238,6 @@ fn settings(part: &ImagePart) -> Vec<Setting> {
         Setting { name: "Environment", lines: env },
         Setting { name: "Labels", lines: labels.collect() },
     ]
-}
-
-/// Words as one would type them in a shell.
-fn quoted(words: &[String]) -> String {
-    let plain = |word: &String| {
-        !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || "-_./=:,@%+<>".contains(c))
-    };
-    let quote = |word: &String| {
-        if plain(word) { word.clone() } else { format!("'{}'", word.replace('\'', "'\\''")) }
-    };
-    words.iter().map(quote).collect::<Vec<_>>().join(" ")
 }
 
 impl Contents {

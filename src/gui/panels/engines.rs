@@ -5,10 +5,10 @@ use egui::{
     Align, Frame, Label, Layout, Rect, RichText, ScrollArea, Sense, Stroke, Ui, WidgetInfo, pos2, vec2,
 };
 
+use crate::base::text::counted;
 use crate::gui::app::commands::command;
 use crate::gui::app::{App, Request};
 use crate::gui::design::{Tokens, radius, row, space, text};
-use crate::gui::models::format::count;
 use crate::gui::models::remote::{ImageRow, LocalImages};
 use crate::gui::widgets::cell::{self, Cut, Direction, triangle};
 use crate::gui::widgets::controls::{heading, paint_focus, weak};
@@ -50,9 +50,9 @@ pub(super) fn engines(ui: &mut Ui, app: &mut App) {
 
 fn note(images: &LocalImages) -> String {
     match images.left_out() {
-        0 => count(images.rows().len(), "image"),
+        0 => counted(images.rows().len(), "image"),
         more => {
-            format!("newest {} of {}", images.rows().len(), count(images.rows().len() + more, "image"))
+            format!("newest {} of {}", images.rows().len(), counted(images.rows().len() + more, "image"))
         }
     }
 }

@@ -2,10 +2,10 @@
 
 use egui::{Frame, Id, Label, Margin, Modal, RichText, Ui};
 
+use crate::base::text::counted;
 use crate::base::text::{elide_middle, printable};
 use crate::gui::app::App;
 use crate::gui::design::{Tokens, radius, space, text};
-use crate::gui::models::format::count;
 use crate::gui::widgets::controls::{primary_button, weak};
 
 /// How many files are named.
@@ -35,7 +35,7 @@ pub(crate) fn offer(ui: &Ui, app: &mut App) {
         ui.set_width((ui.content_rect().width() - 80.0).clamp(200.0, 460.0));
         let head = match names.as_slice() {
             [one] if files == 1 => one.clone(),
-            _ => format!("{} dropped", count(files, "file")),
+            _ => format!("{} dropped", counted(files, "file")),
         };
         ui.add(Label::new(RichText::new(head).font(text::title()).color(tokens.text)).wrap());
         if files > 1 {

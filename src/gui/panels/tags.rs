@@ -7,10 +7,10 @@ use egui::{
 };
 
 use super::sheet::{failure, sheet, title, whole};
+use crate::base::text::counted;
 use crate::base::text::{elide_middle, printable};
 use crate::gui::app::{App, Request, Retry};
 use crate::gui::design::{Tokens, radius, row, space, text};
-use crate::gui::models::format::count;
 use crate::gui::models::remote::{TagList, TagsState};
 use crate::gui::widgets::cell::{self, Cut};
 use crate::gui::widgets::controls::{primary_button, weak};
@@ -143,7 +143,8 @@ fn known(ui: &mut Ui, list: &mut TagList) -> Option<Done> {
     ui.add_space(space::XS);
     let mut done = taken.or_else(|| list.at(chosen).filter(|_| entered).map(str::to_owned)).map(Done::Take);
     ui.horizontal(|ui| {
-        let words = if fit == all { count(all, "tag") } else { format!("{fit} of {}", count(all, "tag")) };
+        let words =
+            if fit == all { counted(all, "tag") } else { format!("{fit} of {}", counted(all, "tag")) };
         weak(ui, words);
         let message = list.message();
         ui.with_layout(egui::Layout::right_to_left(Align::Center), |ui| {

@@ -17,11 +17,11 @@ use self::tables::{Figure, Table};
 use self::uses::Uses;
 use super::{Action, View, ViewContext};
 use crate::base::size::{grouped, human, human_or_dash};
+use crate::base::text::counted;
 use crate::base::text::elide_end;
 use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::background::Background;
 use crate::gui::models::findings::Savings;
-use crate::gui::models::format::count;
 use crate::gui::models::layers::{LayerItem, LayerState};
 use crate::gui::models::overview::{Contents, Overview, PathItem};
 use crate::gui::widgets::controls::heading;
@@ -156,7 +156,7 @@ fn figures(ui: &mut Ui, overview: &Overview) {
     let or_pending = |note: String| {
         if totals.is_some() { note } else { pending.clone().unwrap_or_else(|| "unknown".to_owned()) }
     };
-    let layers = count(overview.layers.len(), "layer");
+    let layers = counted(overview.layers.len(), "layer");
     let wasted = totals.map(|totals| totals.wasted_bytes);
     let figures = [
         Figure {
@@ -170,7 +170,7 @@ fn figures(ui: &mut Ui, overview: &Overview) {
             value: human_or_dash(totals.map(|totals| totals.merged_bytes)),
             note: or_pending(totals.map_or_else(String::new, |totals| {
                 let files = usize::try_from(totals.merged_files).unwrap_or(usize::MAX);
-                format!("{} in the merged filesystem", count(files, "file"))
+                format!("{} in the merged filesystem", counted(files, "file"))
             })),
             color: tokens.text,
         },
@@ -300,7 +300,7 @@ fn waste(
         return;
     }
     for pair in contents.pairs.iter().take(3) {
-        let files = count(pair.files, "file");
+        let files = counted(pair.files, "file");
         let what = if pair.held_by == pair.hidden_by {
             format!("{} in {files} stored twice in layer {}", human(pair.bytes), pair.held_by)
         } else {

@@ -1,9 +1,10 @@
 //! GPU code by architecture, and duplicates.
 
 use super::Content;
-use super::make::{code, count, label, name, number, paragraph, path, paths, row, sum, table, text};
+use super::make::{code, label, name, number, paragraph, path, paths, row, sum, table, text};
 use crate::base::labels::GPU_CODE;
 use crate::base::size::{grouped, human};
+use crate::base::text::counted;
 use crate::compare::Change;
 use crate::report::cuda::{CudaPart, DuplicateLine, GpuCodeSumLine, IdenticalLine};
 use crate::report::model::Report;
@@ -129,7 +130,7 @@ fn users(cuda: &CudaPart, duplicate: &DuplicateLine, path: &str) -> String {
     match users {
         0 if runs() => "in use".to_owned(),
         0 => "not loaded".to_owned(),
-        users => format!("by {}", count(users, "file")),
+        users => format!("by {}", counted(users, "file")),
     }
 }
 

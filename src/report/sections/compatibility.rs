@@ -2,8 +2,9 @@
 
 use super::Content;
 use super::lead::gpu;
-use super::make::{cell, count, fact, label, name, one_line, paragraph, path, prose, row, some, table, text};
+use super::make::{cell, fact, label, name, one_line, paragraph, path, prose, row, some, table, text};
 use crate::base::labels::{DRIVER_SOURCES, TARGET_VERDICTS};
+use crate::base::text::counted;
 use crate::report::compatibility::{CompatibilityPart, ReasonPart, RequiresPart, TargetLine, VersionLine};
 use crate::report::model::Report;
 use crate::report::page::{Block, Line, Row, Tone};
@@ -37,7 +38,7 @@ fn note(part: &CompatibilityPart) -> String {
         return "unknown".to_owned();
     }
     let runs = part.targets.iter().filter(|target| target.verdict.starts_with("runs")).count();
-    format!("on {runs} of {}", count(part.targets.len(), "GPU"))
+    format!("on {runs} of {}", counted(part.targets.len(), "GPU"))
 }
 
 fn needs(requires: &RequiresPart) -> Vec<Block> {

@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::Content;
-use super::make::{
-    cell, code, count, count_or_dash, number, one_line, paragraph, path, row, sum, table, text,
-};
+use super::make::{cell, code, count_or_dash, number, one_line, paragraph, path, row, sum, table, text};
 use crate::base::size::{grouped, human, human_or_dash};
+use crate::base::text::counted;
 use crate::report::cuda::PackageLine;
 use crate::report::model::{FileLine, Report};
 use crate::report::page::{Block, Line};
@@ -48,7 +47,7 @@ pub(super) fn packages(report: &Report) -> Content {
         row([cell(manager), all, bytes, unknown])
     });
     (
-        count(packages.len(), "package"),
+        counted(packages.len(), "package"),
         vec![sums, Block::Heading("Largest packages".to_owned()), largest(packages)],
     )
 }
@@ -99,5 +98,5 @@ pub(super) fn warnings(report: &Report) -> Content {
     let line = |warning: &WarningLine| {
         row([code(&warning.code), path(&warning.subject), Line::plain(one_line(&warning.message, MESSAGE))])
     };
-    (count(warnings.len(), "warning"), vec![table(columns, "warnings", (warnings, WARNINGS), line)])
+    (counted(warnings.len(), "warning"), vec![table(columns, "warnings", (warnings, WARNINGS), line)])
 }

@@ -2,11 +2,10 @@
 
 use super::Content;
 use super::libraries::libraries_table;
-use super::make::{
-    UNKNOWN, cell, count, fact, label, libraries, name, number, one_line, paragraph, path, row, table, text,
-};
+use super::make::{UNKNOWN, cell, fact, label, name, number, one_line, paragraph, path, row, table, text};
 use crate::base::labels::{FLAVORS, LEVELS, STACK_SUPPLIERS, STRATEGIES, SUPPLIERS};
 use crate::base::size::{grouped, human};
+use crate::base::text::counted;
 use crate::report::cuda::{
     ComponentLine, CudaPart, FrameworkLine, StackLine, ToolkitLine, UnresolvedLine, WeightLine,
 };
@@ -34,7 +33,7 @@ pub(super) fn section(report: &Report) -> Content {
     let left_out =
         cuda.toolkits.len().saturating_sub(LINES).saturating_add(cuda.frameworks.len().saturating_sub(LINES));
     if left_out > 0 {
-        facts.push(fact("And", count(left_out, "more toolkit or framework")));
+        facts.push(fact("And", counted(left_out, "more toolkit or framework")));
     }
     let mut blocks = Vec::new();
     if cuda.libraries.is_empty() && cuda.gpu_code.is_empty() && cuda.frameworks.is_empty() {
@@ -50,7 +49,7 @@ pub(super) fn section(report: &Report) -> Content {
     blocks.extend(unresolved(&cuda.unresolved));
     let note = match cuda.libraries.len() {
         0 => String::new(),
-        count => libraries(count),
+        count => counted(count, "library"),
     };
     (note, blocks)
 }

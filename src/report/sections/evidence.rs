@@ -1,7 +1,8 @@
 //! Evidence of a finding: reason, proof, users, locations, fix.
 
-use super::make::{cell, count, fact, name, number, one_line, path, paths, prose, row, some, table, text};
+use super::make::{cell, fact, name, number, one_line, path, paths, prose, row, some, table, text};
 use crate::base::size::{grouped, human};
+use crate::base::text::counted;
 use crate::report::findings::{FindingLine, LayerShare};
 use crate::report::instruction::short_instruction;
 use crate::report::page::{Block, Line, Tone};
@@ -77,7 +78,7 @@ fn places(finding: &FindingLine) -> Option<Block> {
 
 fn more(facts: &mut Vec<(String, Line)>, name: &str, all: usize, most: usize, noun: &str) {
     if let Some(rest @ 1..) = all.checked_sub(most) {
-        facts.push(fact(name, format!("and {}", count(rest, noun).replacen(' ', " more ", 1))));
+        facts.push(fact(name, format!("and {}", counted(rest, noun).replacen(' ', " more ", 1))));
     }
 }
 

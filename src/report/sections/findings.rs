@@ -2,9 +2,10 @@
 
 use super::Content;
 use super::evidence::evidence;
-use super::make::{UNKNOWN, count, label, number, one_line, paragraph, row, some, sum, table, text};
+use super::make::{UNKNOWN, label, number, one_line, paragraph, row, some, sum, table, text};
 use crate::base::labels::{CATEGORIES, SEVERITIES, VERDICTS};
 use crate::base::size::{grouped, human};
+use crate::base::text::counted;
 use crate::findings::Verdict;
 use crate::report::findings::FindingLine;
 use crate::report::model::Report;
@@ -29,7 +30,7 @@ pub(super) fn section(report: &Report) -> Content {
     let (safe, unsure) = (human(sums.safe_bytes), human(sums.unsure_bytes));
     let mut blocks = vec![paragraph(format!(
         "{}: {safe} removable, {unsure} to review. Bytes are layer bytes.",
-        count(findings.len(), "finding")
+        counted(findings.len(), "finding")
     ))];
     if sums.potential_bytes > 0 {
         let bytes = human(sums.potential_bytes);
@@ -53,7 +54,7 @@ pub(super) fn section(report: &Report) -> Content {
 }
 
 fn heading(title: &str, list: &[&FindingLine]) -> String {
-    let findings = count(list.len(), "finding");
+    let findings = counted(list.len(), "finding");
     match sum(list.iter().map(|finding| finding.bytes)) {
         0 => format!("{title}: {findings}"),
         bytes => format!("{title}: {findings}, {}", human(bytes)),
@@ -89,7 +90,7 @@ fn place(finding: &FindingLine) -> String {
         return some(finding.subjects.iter().map(String::as_str));
     }
     let files = usize::try_from(finding.files).unwrap_or(usize::MAX);
-    format!("{} in {}", count(files, "file"), layers(&finding.layers))
+    format!("{} in {}", counted(files, "file"), layers(&finding.layers))
 }
 
 /// Numbers of layers in a line: `layer 3`, `layers 1, 3 and 5`, `layers 1, 2, 3 and 4 more`.

@@ -1,8 +1,9 @@
 //! Layers, bottom first.
 
 use super::Content;
-use super::make::{UNKNOWN, code, count, count_or_dash, fact, number, one_line, table, text, words};
+use super::make::{UNKNOWN, code, count_or_dash, fact, number, one_line, table, text, words};
 use crate::base::size::{grouped, human, human_or_dash};
+use crate::base::text::counted;
 use crate::report::instruction::short_instruction;
 use crate::report::model::{LayerLine, Report};
 use crate::report::page::{Block, Line, Row};
@@ -29,7 +30,7 @@ pub(super) fn section(report: &Report) -> Content {
         number("Wasted"),
         number("Files"),
     ];
-    (count(report.layers.len(), "layer"), vec![table(columns, "layers", (&report.layers, LAYERS), line)])
+    (counted(report.layers.len(), "layer"), vec![table(columns, "layers", (&report.layers, LAYERS), line)])
 }
 
 fn line(layer: &LayerLine) -> Row {

@@ -1,8 +1,9 @@
 //! Lead of a report: name, origin, and summary.
 
-use super::make::{count, label, name, one_line, sum};
+use super::make::{label, name, one_line, sum};
 use crate::base::labels::{APPLICABILITIES, inline};
 use crate::base::size::{grouped, human};
+use crate::base::text::counted;
 use crate::base::text::{elide_end, elide_middle, printable};
 use crate::cuda::compat::RunVerdict;
 use crate::report::compatibility::TargetLine;
@@ -79,7 +80,7 @@ fn incomplete(report: &Report) -> Option<Line> {
         unread => format!(
             "Incomplete: {} of {} could not be read. Figures cover the rest; see the warnings.",
             grouped(unread as u64),
-            count(layers, "layer"),
+            counted(layers, "layer"),
         ),
     };
     Some(Line::plain(text).tone(Tone::Bad))
@@ -88,7 +89,7 @@ fn incomplete(report: &Report) -> Option<Line> {
 /// What the image is, with each of the sizes named.
 fn sizes(report: &Report) -> Line {
     let totals = &report.totals;
-    let layers = count(totals.layers, "layer");
+    let layers = counted(totals.layers, "layer");
     let stored = match totals.compressed_bytes {
         Some(bytes) => format!("{layers}, {} compressed", human(bytes)),
         None => layers.clone(),
@@ -101,7 +102,7 @@ fn sizes(report: &Report) -> Line {
     let merged = format!(
         "{} merged ({})",
         human(merged),
-        count(usize::try_from(files).unwrap_or(usize::MAX), "file"),
+        counted(usize::try_from(files).unwrap_or(usize::MAX), "file"),
     );
     Line::plain(match wasted {
         0 if totals.complete => format!("{stored}: {merged}, 0 B wasted."),
@@ -122,7 +123,7 @@ fn severe(report: &Report) -> Option<Line> {
     Some(
         Line::plain(match list.len() - 1 {
             0 => format!("1 finding of high severity: {title}."),
-            more => format!("{} of high severity: {title}, and {more} more.", count(more + 1, "finding")),
+            more => format!("{} of high severity: {title}, and {more} more.", counted(more + 1, "finding")),
         })
         .tone(Tone::Unsure),
     )
@@ -185,7 +186,7 @@ fn runs(report: &Report) -> Line {
     if targets.is_empty() {
         return Line::plain("No target GPU.");
     }
-    let all = count(targets.len(), "GPU");
+    let all = counted(targets.len(), "GPU");
     if unknown.len() == targets.len() {
         let text = format!("Compatibility unknown for all {all}.");
         return Line::plain(text).tone(Tone::Unsure);

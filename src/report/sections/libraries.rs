@@ -1,10 +1,9 @@
 //! CUDA libraries, largest first, with details.
 
-use super::make::{
-    cell, cell_or_dash, code, count, described, fact, label, name, number, path, some, table, text,
-};
+use super::make::{cell, cell_or_dash, code, described, fact, label, name, number, path, some, table, text};
 use crate::base::labels::{ROLES, SUPPLIERS, USES};
 use crate::base::size::human;
+use crate::base::text::counted;
 use crate::cuda::Role;
 use crate::report::cuda::{GpuCodeLine, LibraryLine};
 use crate::report::page::{Block, Line, Row};
@@ -91,7 +90,7 @@ fn details(library: &LibraryLine) -> Vec<Block> {
 fn steps(facts: &mut Vec<(String, Line)>, name: &str, list: &[String], noun: &str) {
     facts.extend(list.iter().take(STEPS).map(|one| (name.to_owned(), path(one))));
     if let Some(more @ 1..) = list.len().checked_sub(STEPS) {
-        facts.push(fact(name, format!("and {}", count(more, noun).replacen(' ', " more ", 1))));
+        facts.push(fact(name, format!("and {}", counted(more, noun).replacen(' ', " more ", 1))));
     }
 }
 

@@ -74,18 +74,6 @@ pub(in crate::report) fn count_or_dash(count: Option<u64>) -> String {
     count.map_or_else(|| UNKNOWN.to_owned(), grouped)
 }
 
-/// `1 layer`, `2,000 layers`.
-pub(in crate::report) fn count(count: usize, one: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{} {one}{plural}", grouped(count as u64))
-}
-
-/// `1 library`, `2 libraries`.
-pub(in crate::report) fn libraries(count: usize) -> String {
-    let word = if count == 1 { "library" } else { "libraries" };
-    format!("{} {word}", grouped(count as u64))
-}
-
 /// Names in a line: `a, b and 3 more`.
 pub(in crate::report) fn some<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
     let all = names.len();

@@ -4,9 +4,10 @@ use std::collections::HashSet;
 
 use super::Content;
 use super::findings::listed;
-use super::make::{code, count, described, fact, label, one_line, paragraph, sum};
+use super::make::{code, described, fact, label, one_line, paragraph, sum};
 use crate::base::labels::{APPLICABILITIES, inline};
 use crate::base::size::{human, human_or_dash};
+use crate::base::text::counted;
 use crate::base::text::{is_unsafe, printable};
 use crate::report::findings::{FindingLine, PlanPart};
 use crate::report::model::Report;
@@ -53,7 +54,7 @@ fn planned(report: &Report, plan: &PlanPart) -> Vec<Block> {
     };
     let (now, then) = (human_or_dash(totals.merged_bytes), human(plan.merged_bytes_after));
     let facts = vec![
-        fact("Removed", format!("{bytes} in layers, {}", count(plan.findings.len(), "finding"))),
+        fact("Removed", format!("{bytes} in layers, {}", counted(plan.findings.len(), "finding"))),
         fact("Merged", format!("{now} now, {then} after")),
         fact("Compressed", pull),
     ];
@@ -65,7 +66,7 @@ fn planned(report: &Report, plan: &PlanPart) -> Vec<Block> {
     {
         blocks.push(paragraph("The plan removes all removable findings."));
     } else if !chosen.is_empty() {
-        let title = format!("Findings removed by the plan: {}", count(chosen.len(), "finding"));
+        let title = format!("Findings removed by the plan: {}", counted(chosen.len(), "finding"));
         blocks.push(Block::Fold(title, vec![listed(&chosen, FINDINGS)]));
     }
     blocks
@@ -107,7 +108,7 @@ fn proposed(report: &Report) -> Vec<Block> {
     };
     blocks.extend(others.iter().take(OTHERS).map(other));
     if let Some(more @ 1..) = others.len().checked_sub(OTHERS) {
-        blocks.push(paragraph(format!("{}.", count(more, "more proposal"))));
+        blocks.push(paragraph(format!("{}.", counted(more, "more proposal"))));
     }
     blocks
 }

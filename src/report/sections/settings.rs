@@ -30,7 +30,7 @@ fn facts(config: &RunConfig) -> Vec<(String, Line)> {
         Some(text) if !text.is_empty() => Line::code(one_line(&text, VALUE)),
         _ => Line::plain("none"),
     };
-    let command = |words: &Option<Vec<String>>| words.as_deref().map(quoted);
+    let command = |words: &Option<Vec<String>>| words.as_deref().map(crate::base::text::shell_words);
     let mut facts = vec![
         ("Entrypoint".to_owned(), line(command(&config.entrypoint))),
         ("Command".to_owned(), line(command(&config.cmd))),
@@ -45,17 +45,6 @@ fn facts(config: &RunConfig) -> Vec<(String, Line)> {
         facts.push(fact("Ports", some(config.exposed_ports.iter().map(String::as_str))));
     }
     facts
-}
-
-/// Words as one would type them in a shell.
-fn quoted(words: &[String]) -> String {
-    let plain = |word: &String| {
-        !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || "-_./=:,@%+<>".contains(c))
-    };
-    let quote = |word: &String| {
-        if plain(word) { word.clone() } else { format!("'{}'", word.replace('\'', "'\\''")) }
-    };
-    words.iter().map(quote).collect::<Vec<_>>().join(" ")
 }
 
 fn pairs_table(title: &str, noun: &'static str, pairs: &[(&str, &str)]) -> Vec<Block> {

@@ -1,8 +1,9 @@
 //! Sizes and classes.
 
 use super::Content;
-use super::make::{UNKNOWN, count, count_or_dash, fact, name, sum, weak};
+use super::make::{UNKNOWN, count_or_dash, fact, name, sum, weak};
 use crate::base::size::human;
+use crate::base::text::counted;
 use crate::cuda::Class;
 use crate::report::model::Report;
 use crate::report::page::{Block, Chart, Slice, share};
@@ -15,7 +16,7 @@ pub(super) fn section(report: &Report) -> Content {
         Some(bytes) => format!("{}, {meaning}", human(bytes)),
         None => format!("unknown: {why}"),
     };
-    let stored = format!("{} as stored, transferred by a first pull", count(totals.layers, "layer"));
+    let stored = format!("{} as stored, transferred by a first pull", counted(totals.layers, "layer"));
     let files = format!(
         "visible in the container: {} {}",
         count_or_dash(totals.merged_files),
@@ -54,7 +55,7 @@ pub(super) fn section(report: &Report) -> Content {
             .as_deref()
             .or(base.distribution.as_deref())
             .map_or_else(|| "unknown".to_owned(), name);
-        facts.push(fact("Base image", format!("{name}, {}", count(base.layers, "layer"))));
+        facts.push(fact("Base image", format!("{name}, {}", counted(base.layers, "layer"))));
     }
     let mut blocks = vec![Block::Facts(facts)];
     blocks.extend(classes(report));
@@ -84,7 +85,7 @@ fn classes(report: &Report) -> Vec<Block> {
     }
     let mut blocks = vec![Block::Chart(Chart { title: "Content by class".to_owned(), parts })];
     if let Some(missing @ 1..) = report.layers.len().checked_sub(known.len()) {
-        blocks.push(weak(format!("Not included: {}, contents unknown.", count(missing, "layer"))));
+        blocks.push(weak(format!("Not included: {}, contents unknown.", counted(missing, "layer"))));
     }
     blocks
 }

@@ -5,8 +5,9 @@ mod python;
 use std::collections::{BTreeSet, HashSet};
 
 use super::image_pair::ImagePair;
-use super::notes::{ProofNotes, counted};
+use super::notes::ProofNotes;
 use super::side::{Side, shown};
+use crate::base::text::counted;
 use crate::cuda::Inode;
 use crate::cuda::links::{SHELLS, WRAPPERS, commands, file_name, is_assignment};
 use crate::rootfs::{NodeId, NodeKind};

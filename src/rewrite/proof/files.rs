@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::image_pair::{FileDisposition, ImagePair};
-use super::notes::{ProofNotes, counted};
+use super::notes::ProofNotes;
 use super::side::shown;
 use crate::base::convert::layer16;
 use crate::base::size::human;
+use crate::base::text::counted;
 use crate::cuda::links::{file_name, is_assignment};
 use crate::layer::EntryKind;
 use crate::rewrite::select::Selection;

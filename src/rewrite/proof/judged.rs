@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::image_pair::ImagePair;
-use super::notes::{ProofNotes, counted};
+use super::notes::ProofNotes;
 use super::side::shown;
+use crate::base::text::counted;
 use crate::base::text::{elide_end, escape};
 use crate::cuda::links::Object;
 use crate::findings::{Category, Finding, User, Verdict};

@@ -65,11 +65,3 @@ impl Sentences {
         list
     }
 }
-
-/// A count with its noun: `1 file`, `2 files`.
-pub(super) fn counted(count: impl Into<u64>, noun: &str) -> String {
-    match count.into() {
-        1 => format!("1 {noun}"),
-        count => format!("{count} {noun}s"),
-    }
-}

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::command::{Started, is_python};
 use super::image_pair::{FileDisposition, ImagePair};
-use super::notes::{ProofNotes, counted};
+use super::notes::ProofNotes;
 use super::side::shown;
 use crate::base::size::human;
+use crate::base::text::counted;
 use crate::base::text::printable;
 use crate::cuda::Package;
 use crate::rootfs::{NodeId, NodeKind};

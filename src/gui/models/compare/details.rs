@@ -209,7 +209,7 @@ fn facts(
     facts.push(("Kind", kind.to_owned()));
     match node.kind() {
         NodeKind::Directory => {
-            let files = format::count(node.files() as usize, "file");
+            let files = crate::base::text::counted(node.files() as usize, "file");
             facts.push(("Size", format!("{} in {files}", exact(bytes.unwrap_or(0)))));
         }
         NodeKind::File => facts.push(("Size", exact(bytes.unwrap_or(0)))),

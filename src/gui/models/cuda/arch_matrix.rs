@@ -7,11 +7,11 @@ use super::libraries::LibraryItem;
 use super::target::{CodeTarget, Fit};
 use super::words;
 use crate::base::size::human;
+use crate::base::text::counted;
 use crate::base::text::escape;
 use crate::cuda::kind_label;
 use crate::cuda::{GpuCode, Inventory};
 use crate::formats::fatbin::{GpuKind, Suffix};
-use crate::gui::models::format::count;
 use crate::rootfs::Rootfs;
 
 /// Bytes of GPU code of one architecture, by kind.
@@ -233,7 +233,7 @@ fn sentence(target: &CodeTarget, native: u64, jit: u64, never: u64, without: usi
     }
     text.push('.');
     if without > 0 && native.saturating_add(jit) > 0 {
-        let files = format!("{without} of {}", count(files, "file"));
+        let files = format!("{without} of {}", counted(files, "file"));
         let contain = if without == 1 { "contains" } else { "contain" };
         text = format!("{text} {files} {contain} no usable code for it.");
     }

@@ -2,11 +2,11 @@
 
 use super::{CudaModel, words};
 use crate::base::size::{grouped, human};
+use crate::base::text::counted;
 use crate::base::text::{escape, is_unsafe, printable};
 use crate::cuda::links::{Object, ObjectId, Reached, Resolution};
 use crate::cuda::{Inventory, Library, arch_name};
 use crate::gui::models::files::PathFact;
-use crate::gui::models::format::count;
 use crate::gui::models::layers::LayerItem;
 use crate::rootfs::Rootfs;
 
@@ -315,7 +315,7 @@ impl Source<'_> {
                 let about = match callers {
                     0 => "No file in the image needs or opens it.".to_owned(),
                     1 => "1 file needs it, but no process loads that file.".to_owned(),
-                    callers => format!("{} need it, but no process loads them.", count(callers, "file")),
+                    callers => format!("{} need it, but no process loads them.", counted(callers, "file")),
                 };
                 steps.push(ChainStep { title, about, place: None });
             }

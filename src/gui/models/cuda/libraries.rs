@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::words;
 use crate::base::labels::inline;
 use crate::base::size::human;
+use crate::base::text::counted;
 use crate::base::text::{escape, printable};
 use crate::cuda::{Inventory, Library, Role, Supplier, Use, arch_name};
-use crate::gui::models::format::count;
 use crate::rootfs::Rootfs;
 
 /// A library as a line of the table.
@@ -111,7 +111,7 @@ impl LibraryItem {
             self.supplier.label(),
             self.layer,
             self.usage.label(),
-            count(self.needed_by, "file")
+            counted(self.needed_by, "file")
         )
     }
 }

@@ -1,10 +1,9 @@
 //! The CUDA content in a few words.
 
-use super::words;
 use crate::base::size::{grouped, human};
+use crate::base::text::counted;
 use crate::base::text::{escape, printable};
 use crate::cuda::{Framework, Inventory, Library, Strategy};
-use crate::gui::models::format::count;
 
 /// A framework or service that uses the GPU.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +66,7 @@ fn sentence(inventory: &Inventory) -> String {
     let toolkit = toolkit(inventory);
     let mut cuda = match toolkit.and_then(|toolkit| toolkit.version.as_deref()) {
         Some(version) => format!("CUDA {}", printable(version)),
-        None if inventory.toolkits.len() > 1 => count(inventory.toolkits.len(), "CUDA toolkit"),
+        None if inventory.toolkits.len() > 1 => counted(inventory.toolkits.len(), "CUDA toolkit"),
         None if toolkit.is_some() => "CUDA, unknown version".to_owned(),
         None => "No toolkit".to_owned(),
     };
@@ -80,14 +79,14 @@ fn sentence(inventory: &Inventory) -> String {
     let own: Vec<&Library> =
         inventory.libraries.iter().filter(|library| library.hard_link_of.is_none()).collect();
     let bytes: u64 = own.iter().map(|library| library.bytes).sum();
-    let libraries = words::libraries(own.len());
+    let libraries = counted(own.len(), "library");
     let mut text = format!("{cuda}; {libraries} of {}", human(bytes));
     let code: u64 = inventory.gpu_code.iter().map(|sum| sum.bytes).sum();
     if code > 0 {
         let mut archs: Vec<u32> = inventory.gpu_code.iter().map(|sum| sum.arch).collect();
         archs.sort_unstable();
         archs.dedup();
-        let archs = count(archs.len(), "architecture");
+        let archs = counted(archs.len(), "architecture");
         text = format!("{text}; {} of GPU code for {archs}", human(code));
     } else if !own.is_empty() {
         text.push_str("; no GPU code");
@@ -143,7 +142,7 @@ fn checked_items(inventory: &Inventory) -> String {
     format!(
         "Checked {} and shared objects and {}. Found no CUDA library, GPU code, CUDA toolkit \
          or GPU framework.",
-        count(inventory.links.objects.len(), "executable"),
-        count(inventory.packages.len(), "package"),
+        counted(inventory.links.objects.len(), "executable"),
+        counted(inventory.packages.len(), "package"),
     )
 }

@@ -83,9 +83,3 @@ pub(super) fn step(step: &SearchStep, links: &Links, rootfs: &Rootfs) -> String 
         SearchStep::Table(says) => printable(says),
     }
 }
-
-/// `1 library`, `2 libraries`.
-pub fn libraries(count: usize) -> String {
-    let word = if count == 1 { "library" } else { "libraries" };
-    format!("{} {word}", crate::base::size::grouped(count as u64))
-}

@@ -2,8 +2,8 @@
 
 use super::align::Aligned;
 use crate::base::size::human;
+use crate::base::text::counted;
 use crate::base::text::printable;
-use crate::gui::models::format::count;
 use crate::rewrite::{Applicability, Closure, Hint, Predicted, Proposal, Reason, Removed};
 
 /// A proposal.
@@ -100,7 +100,7 @@ impl ProposalItem {
     /// The same for screen readers.
     pub fn spoken_counts(&self) -> String {
         let Aligned { added, removed, changed, .. } = &self.aligned;
-        let added = count(*added, "line");
+        let added = counted(*added, "line");
         format!("{added} added, {removed} removed, {changed} changed")
     }
 }

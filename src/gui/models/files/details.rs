@@ -60,7 +60,7 @@ impl PathDetails {
                 format!(
                     "{} in {}",
                     exact(tree.bytes(path)),
-                    format::count(tree.files(path) as usize, "file")
+                    crate::base::text::counted(tree.files(path) as usize, "file")
                 ),
             );
         } else if let Some(version) = version.as_ref().filter(|version| version.kind == NodeKind::File) {

@@ -23,9 +23,9 @@ pub use savings::{SavingItem, Savings};
 
 use crate::analysis::Analysis;
 use crate::base::size::grouped;
+use crate::base::text::counted;
 use crate::base::text::printable;
 use crate::findings::rules;
-use crate::gui::models::format::count;
 
 /// What the view shows, but for the details of one finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,14 +47,14 @@ impl FindingsModel {
         let packages = analysis.inventory.as_ref().map_or(0, |inventory| inventory.packages.len());
         let checked_items = format!(
             "{} checked {}, {}, {} and the image configuration.",
-            count(rules().len(), "rule"),
+            counted(rules().len(), "rule"),
             if merge.merged_files == 1 {
                 "1 file".to_owned()
             } else {
                 format!("{} files", grouped(merge.merged_files))
             },
-            count(analysis.layers.len(), "layer"),
-            count(packages, "package"),
+            counted(analysis.layers.len(), "layer"),
+            counted(packages, "package"),
         );
         let fault = match findings.warnings.as_slice() {
             [first, ..] if findings.list.is_empty() => Some(printable(&first.message)),

@@ -8,9 +8,9 @@ use super::item::can_be_chosen;
 use super::words;
 use crate::analysis::Analysis;
 use crate::base::size::human;
+use crate::base::text::counted;
 use crate::base::text::printable;
 use crate::findings::{Answer, Finding, Findings, Plan, PlanChanges, SavedPlan, Verdict};
-use crate::gui::models::format::count;
 use crate::report::{PlanDocument, to_json};
 
 /// What a saved plan brought.
@@ -237,7 +237,7 @@ impl ChosenPlan {
         let mut text = String::new();
         let name = printable(&crate::base::redact::reference(&analysis.image.reference));
         // Writing to a String cannot fail.
-        writeln!(text, "Plan for {name}: {}", count(prediction.chosen, "finding")).ok();
+        writeln!(text, "Plan for {name}: {}", counted(prediction.chosen, "finding")).ok();
         let (now, then) = prediction.merged;
         writeln!(text, "Merged: {} now, {} after removal", human(now), human(then)).ok();
         if let Some((now, then)) = prediction.pull {
@@ -301,10 +301,10 @@ impl Prediction {
         if self.choosable == 0 {
             return "No removable findings".to_owned();
         }
-        let selected = format!("{} of {} selected", self.chosen, count(self.choosable, "finding"));
+        let selected = format!("{} of {} selected", self.chosen, counted(self.choosable, "finding"));
         match self.open {
             0 => selected,
-            open => format!("{selected}, {}", count(open, "open question")),
+            open => format!("{selected}, {}", counted(open, "open question")),
         }
     }
 

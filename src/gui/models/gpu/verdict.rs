@@ -2,9 +2,9 @@
 
 use super::words;
 use crate::base::size::grouped;
+use crate::base::text::counted;
 use crate::base::text::{printable, sentence};
 use crate::gpu::{Check, GpuError, KernelVerdict, Stage};
-use crate::gui::models::format::count;
 
 /// The tone of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl Headline {
             check.devices.iter().filter(|device| device.kernel_check.verdict != KernelVerdict::Skipped);
         let (working, tried) = (check.devices.iter().filter(|one| check.works(one)).count(), tried.count());
         if working > 0 && working < tried {
-            return headline(Tone::Mixed, format!("{working} of {} work.", count(tried, "GPU")));
+            return headline(Tone::Mixed, format!("{working} of {} work.", counted(tried, "GPU")));
         }
         match &check.error {
             Some(error) if right > 0 => headline(

@@ -9,7 +9,7 @@ use crate::base::labels::USES;
 use crate::base::size::{grouped, human};
 use crate::base::text::elide_end;
 use crate::gui::design::{Tokens, space, text};
-use crate::gui::models::cuda::{CudaModel, Summary, words};
+use crate::gui::models::cuda::{CudaModel, Summary};
 
 /// How many frameworks are named.
 const FRAMEWORKS: usize = 4;
@@ -107,7 +107,7 @@ pub(super) fn bar(ui: &mut Ui, page: &mut CudaPage, state: &mut CudaState, model
     let line = match &state.rows.error {
         Some(error) => Some((error.to_string(), tokens.error)),
         None if state.rows.filtered && *page == CudaPage::Libraries => {
-            let all = words::libraries(model.libraries.len());
+            let all = crate::base::text::counted(model.libraries.len(), "library");
             let found = match state.rows.found {
                 0 => format!("0 of {all} match"),
                 found => {

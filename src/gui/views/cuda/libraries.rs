@@ -12,7 +12,7 @@ use crate::base::size::{grouped, human};
 use crate::cuda::{Supplier, Use};
 use crate::gui::design::Tokens;
 use crate::gui::models::cuda::{
-    CudaModel, LibraryColumn, LibraryGroup, LibraryItem, LibraryRow, LibraryRows, copy_text, words,
+    CudaModel, LibraryColumn, LibraryGroup, LibraryItem, LibraryRow, LibraryRows, copy_text,
 };
 use crate::gui::widgets::cell::Cut;
 use crate::gui::widgets::pane::{card, empty};
@@ -187,7 +187,7 @@ pub(super) fn supplier_color(tokens: &Tokens, supplier: Supplier) -> egui::Color
 
 fn group_row(tokens: &Tokens, key: usize, group: &LibraryGroup, whole: u64) -> TableRow {
     let text = tokens.text;
-    let count = words::libraries(group.libraries.len());
+    let count = crate::base::text::counted(group.libraries.len(), "library");
     let supplier = match group.suppliers.as_slice() {
         [one] => TableCell {
             chip: Some(supplier_color(tokens, *one)),
@@ -217,7 +217,7 @@ fn group_row(tokens: &Tokens, key: usize, group: &LibraryGroup, whole: u64) -> T
 
 fn spoken_group(group: &LibraryGroup) -> String {
     let suppliers: Vec<&str> = group.suppliers.iter().map(|one| one.label()).collect();
-    let count = words::libraries(group.libraries.len());
+    let count = crate::base::text::counted(group.libraries.len(), "library");
     format!("{}, {}, {count}, {}", group.name, human(group.bytes), suppliers.join(" and "))
 }
 

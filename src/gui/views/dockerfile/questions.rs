@@ -4,9 +4,9 @@ use egui::{RichText, Ui};
 
 use super::{Action, DockerfileEvent};
 use crate::base::size::human;
+use crate::base::text::counted;
 use crate::gui::design::{Tokens, space};
 use crate::gui::models::findings::{ChosenPlan, QuestionItem};
-use crate::gui::models::format::count;
 use crate::gui::views::question;
 use crate::gui::widgets::controls;
 
@@ -25,7 +25,7 @@ pub(super) fn open(plan: &ChosenPlan) -> (usize, u64) {
 pub(super) fn sentence(plan: &ChosenPlan) -> Option<String> {
     match open(plan) {
         (0, _) => None,
-        (open, bytes) => Some(format!("{}, {}", count(open, "open question"), human(bytes))),
+        (open, bytes) => Some(format!("{}, {}", counted(open, "open question"), human(bytes))),
     }
 }
 

@@ -6,10 +6,10 @@ use super::state::DockerfileState;
 use super::{Action, DockerfileEvent, ViewContext};
 use crate::base::convert::fraction;
 use crate::base::size::human;
+use crate::base::text::counted;
 use crate::findings::Category;
 use crate::gui::design::{Tokens, space};
 use crate::gui::models::dockerfile::ProposalItem;
-use crate::gui::models::format::count;
 use crate::gui::views::View;
 use crate::gui::widgets::cell::Cut;
 use crate::gui::widgets::table::{TableCell, TableColumn, TableEvent, TableRow, TableShape, table};
@@ -36,7 +36,7 @@ pub(super) fn show(
     Frame::new().inner_margin(Margin { left: 12, right: 12, top: 0, bottom: 6 }).show(ui, |ui| {
         ui.horizontal(|ui| {
             ui.spacing_mut().item_spacing.x = space::S;
-            let words = format!("{}, {}", count(files.len(), "file"), human(proposal.removed_bytes));
+            let words = format!("{}, {}", counted(files.len(), "file"), human(proposal.removed_bytes));
             ui.label(RichText::new(words).color(tokens.text));
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
                 let about = "Show the finding of the selected file, or all findings";

@@ -8,9 +8,9 @@ use super::{Action, FindingsEvent, ViewContext};
 use crate::base::convert::fraction;
 use crate::base::labels::VERDICTS;
 use crate::base::size::{grouped, human};
+use crate::base::text::counted;
 use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::findings::{FindingsModel, PlanChange, Prediction};
-use crate::gui::models::format::count;
 
 /// The size of the sizes.
 const LARGE: f32 = 19.0;
@@ -70,7 +70,7 @@ pub(super) fn show(
 }
 
 fn found(state: &FindingsState, model: &FindingsModel) -> String {
-    let all = count(model.items.len(), "finding");
+    let all = counted(model.items.len(), "finding");
     match state.rows.found {
         0 => format!("0 of {all} match"),
         found => {

@@ -7,12 +7,12 @@ use super::{Action, FindingsEvent};
 use crate::base::convert::fraction;
 use crate::base::labels::{SEVERITIES, VERDICTS};
 use crate::base::size::{grouped, human};
+use crate::base::text::counted;
 use crate::findings::{Severity, Verdict};
 use crate::gui::design::Tokens;
 use crate::gui::models::findings::{
     ChosenPlan, FindingColumn, FindingItem, FindingRow, FindingsModel, PlanChange, VerdictGroup, words,
 };
-use crate::gui::models::format::count;
 use crate::gui::widgets::cell::Cut;
 use crate::gui::widgets::controls::Mark;
 use crate::gui::widgets::pane::{card, empty};
@@ -174,7 +174,7 @@ fn group_row(tokens: &Tokens, key: usize, group: &VerdictGroup) -> TableRow {
 }
 
 fn spoken_group(group: &VerdictGroup) -> String {
-    let findings = count(group.findings.len(), "finding");
+    let findings = counted(group.findings.len(), "finding");
     format!("{}, {findings}, {}", group.verdict.label(), human(group.bytes))
 }
 

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use egui::Ui;
 
 use super::{Action, FindingsView, ViewContext};
+use crate::base::text::counted;
 use crate::gui::dialogs::Pick;
 use crate::gui::models::dockerfile::SaveState;
 use crate::gui::models::findings::{LoadedPlan, PlanFiles};
-use crate::gui::models::format::count;
 use crate::gui::models::typed::tidy;
 use crate::gui::views::path_bar::{PathBar, PathEvent, PathNotice, PathWords, show_notice};
 use crate::jobs::Waker;
@@ -138,8 +138,8 @@ impl FindingsView {
                 let of = if foreign { "; saved for another image" } else { "" };
                 let words = format!(
                     "Plan {name} opened: {}, {}{of}",
-                    count(findings, "finding"),
-                    count(answers, "answer")
+                    counted(findings, "finding"),
+                    counted(answers, "answer")
                 );
                 self.plan_file.bar = None;
                 self.plan_file.notice = Some(PathNotice::done(&words, ""));

@@ -5,11 +5,11 @@ use egui::{Grid, Label, Link, Rect, RichText, Sense, Ui, WidgetInfo, vec2};
 
 use super::{Action, FindingsEvent, FindingsPage, manual};
 use crate::base::size::{grouped, human};
+use crate::base::text::counted;
 use crate::base::text::{elide_end, elide_middle};
 use crate::findings::Verdict;
 use crate::gui::design::{Tokens, radius, space, text};
 use crate::gui::models::findings::{ChosenPlan, FileLine, FindingDetails, LayerLine, UserLine, spans};
-use crate::gui::models::format::count;
 use crate::gui::models::layers::LayerItem;
 use crate::gui::views::question;
 use crate::gui::widgets::cell::{self, Cut};
@@ -66,7 +66,7 @@ pub(super) fn show(
         section(ui, "Files", note);
         files(ui, &details.largest, events);
         if details.files.len() > details.largest.len()
-            && ui.link(format!("All {}", count(details.files.len(), "file"))).clicked()
+            && ui.link(format!("All {}", counted(details.files.len(), "file"))).clicked()
         {
             events.push(FindingsEvent::Page(FindingsPage::Files));
         }

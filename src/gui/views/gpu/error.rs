@@ -40,7 +40,7 @@ pub(super) fn show(ui: &mut Ui, check: &Check, actions: &mut Vec<Action>) {
             }
             if let Some(log) = error.log.as_deref().filter(|log| !log.trim().is_empty()) {
                 ui.add_space(space::S);
-                let note = crate::gui::models::format::count(log.lines().count(), "line");
+                let note = crate::base::text::counted(log.lines().count(), "line");
                 fold(ui, "Compiler log", &note, false, |ui| show_log(ui, log));
             }
             ui.add_space(space::S);

@@ -4,9 +4,9 @@ use egui::accesskit::Role;
 use egui::{Align, Color32, Key, Label, Layout, RichText, TextEdit, Ui, WidgetInfo, vec2};
 
 use super::state::GpuState;
+use crate::base::text::counted;
 use crate::cuda::compat::RunVerdict;
 use crate::gui::design::{Tokens, space, text};
-use crate::gui::models::format::count;
 use crate::gui::models::gpu::{TargetVerdicts, words};
 use crate::gui::widgets::chip::chip;
 use crate::gui::widgets::controls::{Mark, heading, progress_bar};
@@ -74,7 +74,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut GpuState, judged: &TargetVerdicts, f
         if state.rows.filtered {
             let found = match state.rows.found {
                 0 => "No matching machine".to_owned(),
-                found => format!("{} of {} shown", found, count(judged.targets.len(), "machine")),
+                found => format!("{} of {} shown", found, counted(judged.targets.len(), "machine")),
             };
             ui.label(RichText::new(found).font(text::small()).color(tokens.text_weak));
         }

@@ -106,7 +106,7 @@ fn places(ui: &mut Ui, check: &Check) {
         return;
     }
     let tokens = Tokens::of(ui);
-    let note = crate::gui::models::format::count(check.tried.len(), "path");
+    let note = crate::base::text::counted(check.tried.len(), "path");
     fold(ui, "Driver search", &note, false, |ui| {
         for tried in &check.tried {
             ui.horizontal_wrapped(|ui| {

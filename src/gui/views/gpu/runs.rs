@@ -4,8 +4,8 @@ use egui::accesskit::Role;
 use egui::{Align, Key, Label, Layout, Rect, RichText, Sense, Ui, WidgetInfo, pos2, vec2};
 
 use super::machine::{MachineView, tone};
+use crate::base::text::counted;
 use crate::gui::design::{Tokens, radius, row, space, text};
-use crate::gui::models::format::count;
 use crate::gui::models::gpu::{Machine, RunItem};
 use crate::gui::widgets::cell::{self, Cut};
 use crate::gui::widgets::controls::{heading, paint_focus, paint_mark};
@@ -69,7 +69,7 @@ fn clear(ui: &mut Ui, machine: &mut Machine, view: &mut MachineView) {
     if ui.button("Cancel").clicked() || ui.input(|input| input.key_pressed(Key::Escape)) {
         view.confirm_forget = false;
     }
-    if ui.button(format!("Delete {}", count(machine.runs().len(), "run"))).clicked() {
+    if ui.button(format!("Delete {}", counted(machine.runs().len(), "run"))).clicked() {
         machine.clear_runs();
         view.confirm_forget = false;
     }

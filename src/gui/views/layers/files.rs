@@ -6,11 +6,11 @@ use egui::{Color32, Key, RichText, TextEdit, Ui, WidgetInfo, vec2};
 use super::{card, empty};
 use crate::base::labels::SHADOWED;
 use crate::base::size::{grouped, human};
+use crate::base::text::counted;
 use crate::base::text::escape;
 use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::browser::{Browser, MissingTree};
 use crate::gui::models::files::{FileTreeRow, HIDDEN_SIGN, PathChange, ShownTree, SortKey};
-use crate::gui::models::format::count;
 use crate::gui::views::{Action, ViewContext};
 use crate::gui::widgets::tree::{TreeColumn, TreeEvent, TreeOutput, TreeRow, TreeShape, tree};
 
@@ -250,7 +250,7 @@ fn speak_row(shown: &ShownTree, row: FileTreeRow) -> String {
     let path = row.path;
     let mut spoken = format!("{}, {}", escape(tree.timeline().name(path)), human(tree.bytes(path)));
     if tree.is_folder(path) {
-        spoken = format!("{spoken} in {}", count(tree.files(path) as usize, "file"));
+        spoken = format!("{spoken} in {}", counted(tree.files(path) as usize, "file"));
     }
     if tree.mark(path) != PathChange::None {
         spoken = format!("{spoken}, {}", tree.mark(path).word());
@@ -314,7 +314,7 @@ fn show_gap(ui: &mut Ui, browser: &mut Browser, gap: &MissingTree) {
         MissingTree::Broken(why) => empty(ui, "Cannot show files", why),
     }
     if let MissingTree::Working = gap {
-        let items = count(browser.items.len(), "layer");
+        let items = counted(browser.items.len(), "layer");
         ui.vertical_centered(|ui| ui.label(RichText::new(items).color(Tokens::of(ui).text_weak)));
     }
 }

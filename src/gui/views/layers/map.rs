@@ -5,11 +5,11 @@ use egui::{RichText, Ui};
 use super::empty;
 use super::files::mark_color;
 use crate::base::size::{grouped, human};
+use crate::base::text::counted;
 use crate::base::text::{elide_middle, escape};
 use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::browser::Browser;
 use crate::gui::models::files::{FileTree, PathChange, Scope, ShownTree};
-use crate::gui::models::format::count;
 use crate::gui::models::treemap::{CellKind, Treemap, TreemapCell};
 use crate::gui::widgets::treemap::{CellLook, Picture, TreemapEvent, treemap};
 use crate::rootfs::PathId;
@@ -188,7 +188,7 @@ fn hover(ui: &mut Ui, shown: &ShownTree, cell: &TreemapCell) {
     ui.label(RichText::new(full).font(text::strong()));
     let mut line = human(tree.bytes(path));
     if tree.is_folder(path) {
-        line = format!("{line} in {}", count(tree.files(path) as usize, "file"));
+        line = format!("{line} in {}", counted(tree.files(path) as usize, "file"));
     }
     if tree.mark(path) != PathChange::None {
         line = format!("{line}, {}", tree.mark(path).word());

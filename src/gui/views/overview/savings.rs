@@ -6,9 +6,9 @@ use egui::{Rect, Sense, Ui, WidgetInfo, pos2, vec2};
 use super::{section, tables};
 use crate::base::convert::fraction;
 use crate::base::size::human;
+use crate::base::text::counted;
 use crate::gui::design::{Tokens, radius, row, space, text};
 use crate::gui::models::findings::{SavingItem, Savings};
-use crate::gui::models::format::count;
 use crate::gui::views::{Action, View, findings};
 use crate::gui::widgets::cell::{self, Cut};
 use crate::gui::widgets::controls;
@@ -40,7 +40,7 @@ pub(super) fn show(ui: &mut Ui, savings: Option<&Savings>, done: bool, actions: 
         ui.add_space(space::XS);
         let all = match savings.findings {
             1 => "1 finding".to_owned(),
-            findings => format!("All {}", count(findings, "finding")),
+            findings => format!("All {}", counted(findings, "finding")),
         };
         if ui.link(all).clicked() {
             actions.push(Action::ShowView(View::Findings));

@@ -2,10 +2,11 @@
 
 use crate::base::labels::inline;
 use crate::base::size::{grouped, human};
+use crate::base::text::counted;
 use crate::compare::Change;
 use crate::report::compare::rows::{View, class_title, ends, more_or_less};
 use crate::report::page::{Line, Tone};
-use crate::report::sections::make::{count, name};
+use crate::report::sections::make::name;
 
 /// Minimum share of the difference for a cause to be named.
 const SHARE: u64 = 5;
@@ -20,7 +21,7 @@ pub(super) fn title(view: &View<'_>) -> String {
 }
 
 pub(super) fn facts(view: &View<'_>) -> Vec<String> {
-    let mut facts = vec![count(view.titles.len(), "image"), format!("baseline {}", view.first())];
+    let mut facts = vec![counted(view.titles.len(), "image"), format!("baseline {}", view.first())];
     if view.shown.len() < view.titles.len() {
         let shown: Vec<&str> = view.shown.iter().map(|place| view.title(*place)).collect();
         facts.push(format!("columns for {} only; JSON and CSV have all images", shown.join(" and ")));
@@ -51,7 +52,7 @@ fn verdict(view: &View<'_>) -> Option<Line> {
         verdict.checks.iter().filter(|check| !check.ok).map(|check| check.name.as_ref()).collect();
     Some(match (verdict.pass, &broken[..]) {
         (true, _) => {
-            Line::plain(format!("Regression budget passed: {}.", count(verdict.checks.len(), "check")))
+            Line::plain(format!("Regression budget passed: {}.", counted(verdict.checks.len(), "check")))
                 .tone(Tone::Good)
         }
         (false, []) => Line::plain("Regression budget not evaluated.").tone(Tone::Bad),

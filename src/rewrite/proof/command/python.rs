@@ -1,8 +1,8 @@
 //! Modules and sources that a Python runs.
 
 use super::{Runner, WORDS, is_of_system};
+use crate::base::text::counted;
 use crate::cuda::links::{file_name, folder_of};
-use crate::rewrite::proof::notes::counted;
 use crate::rewrite::proof::side::{Side, shown};
 use crate::rootfs::{NodeId, NodeKind};
 
