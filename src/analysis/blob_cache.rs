@@ -1,5 +1,5 @@
-//! The blob cache in use: compressed layers from registries, written while they are read, under the verified digest,
-//! and read from there the next time.
+//! Access to the blob cache: compressed registry layers are stored under their verified digest while they are
+//! read, and loaded from there the next time.
 
 use std::io::{self, Read, Write as _};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,7 +10,7 @@ use crate::jobs::{Cancelled, Progress};
 use crate::layer::{Context, Expected, LayerRead, read_download};
 use crate::source::registry::RemoteBlob;
 
-/// Reads a layer at a registry: from where it was kept, else from there, and keeps it.
+/// Reads a registry layer from the blob cache; else from the registry, storing it in the cache.
 pub(super) fn read_and_keep(
     blob: &RemoteBlob,
     blobs: &Blobs,
@@ -37,7 +37,7 @@ pub(super) fn read_and_keep(
     let kept: PendingBlob = Arc::default();
     let open = || -> Box<dyn Read + Send> {
         let begun = begin(blobs, blob, &context.progress);
-        // A layer that is read again from its start is kept again from its start.
+        // If the layer is read again from its start, the cached copy restarts too.
         *kept.lock().unwrap_or_else(PoisonError::into_inner) = begun;
         let stream = blob.stream(&context.cancel, &context.progress);
         Box::new(CachingReader { stream, kept: Arc::clone(&kept), progress: context.progress.clone() })
@@ -72,7 +72,8 @@ fn cannot_keep(digest: &str, error: &io::Error) -> String {
     format!("{digest} not added to the blob cache: {error}")
 }
 
-/// A stream whose bytes are stored as they pass. A write error costs the copy, not the read.
+/// A stream whose bytes are also written to the blob cache. After a write error the copy is dropped and
+/// reading continues.
 struct CachingReader<R> {
     stream: R,
     kept: PendingBlob,
@@ -91,7 +92,7 @@ impl<R: Read> Read for CachingReader<R> {
     }
 }
 
-/// A file that was there a moment ago.
+/// A cached blob that was removed after it was found; every read fails.
 struct MissingBlob;
 
 impl Read for MissingBlob {

@@ -1,4 +1,4 @@
-//! The second pass: reads the bodies of single files after the layers, where only their bytes decide.
+//! The second pass: reads single files after the layers if a result depends on their bytes.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::os::unix::fs::MetadataExt as _;
@@ -19,7 +19,7 @@ use crate::rootfs::{Merge, NodeKind};
 use crate::source::table::Table;
 use crate::source::{Blob, Image};
 
-/// The part of `wanted` that is readable without decompressing a layer again. A single file is not worth comparing.
+/// The part of `wanted` that is readable without decompressing a layer again.
 pub(super) fn readable(analysis: &Analysis, wanted: Wanted) -> Wanted {
     let can = |inode: &Inode| analysis.has_body(*inode);
     Wanted {
@@ -29,7 +29,7 @@ pub(super) fn readable(analysis: &Analysis, wanted: Wanted) -> Wanted {
     }
 }
 
-/// Whether the body of an entry can be read without inflating its layer again.
+/// Whether the body of an entry is readable without decompressing its layer again.
 fn is_readable(blob: &Blob, read: &LayerRead, table: Option<&Arc<Table>>, entry: EntryId) -> bool {
     if let Some(table) = table {
         return table.has_body(entry.0 as usize);
@@ -43,7 +43,8 @@ fn is_readable(blob: &Blob, read: &LayerRead, table: Option<&Arc<Table>>, entry:
     }
 }
 
-/// Opens the body of a file. `path` is its path below a folder, evaluated only there.
+/// Opens the body of a file. `path` returns its path in the folder and is called only for layers that are
+/// folders.
 fn open(
     blob: &Blob,
     read: &LayerRead,
@@ -58,12 +59,12 @@ fn open(
     let size = read.index.size(entry);
     let section = match blob {
         _ if table.is_some() => table?.body(entry.0 as usize),
-        // A file that changed since has other content.
+        // If the file was written to, its content may have changed.
         Blob::Section(section) if section.was_written().unwrap_or(true) => return None,
         Blob::Section(section) => section.part(read.index.body_at(entry)?, size),
         Blob::Folder(root) => {
             let file = open_file(root, &path()?).ok()?;
-            // A file that changed since is another file; one that is nearly all holes is not worth reading.
+            // Skip files that changed since the pass, and large files that consist almost only of holes.
             let now = file.metadata().ok()?;
             let full = now.blocks().saturating_mul(512) >= size / 64 || size <= 1 << 20;
             let same = now.len() == size && now.mtime() == read.index.mtime(entry);
@@ -75,18 +76,18 @@ fn open(
     whole.then(|| Section::new(Arc::new(Compared { section, progress: progress.clone() }), 0, size))
 }
 
-/// The bytes of a file that can be read without inflating a layer again.
+/// The bytes of a file that is readable without decompressing a layer again.
 pub struct Body(Section);
 
 impl Body {
-    /// A mark of some bytes: bodies of one size with different marks differ. It is not a content hash, and equals none.
-    /// `None` for a body so small that its hash costs no more, or that cannot be read.
+    /// A hash of some bytes: bodies of one size with different samples differ. Never equal to a content hash.
+    /// `None` if the body is unreadable, or so small that its content hash costs no more.
     pub fn sample(&self) -> Option<ContentHash> {
         let size = self.0.len();
         (size > 4 * SAMPLE_BYTES).then(|| sample(&self.0, size).ok())?
     }
 
-    /// The hash of all its bytes; `None` when it cannot be read.
+    /// The hash of all bytes; `None` if they cannot be read.
     ///
     /// # Errors
     /// Cancelled.
@@ -123,7 +124,7 @@ impl Analysis {
     }
 }
 
-/// Reads missing bodies. Unreadable ones stay unknown.
+/// Reads the bodies in `wanted` that are not cached. Unreadable ones stay unknown.
 pub(super) fn read(
     analysis: &Analysis,
     layers: &[Option<Arc<LayerRead>>],
@@ -147,7 +148,7 @@ pub(super) fn read(
         new: BTreeMap::new(),
     };
     let mut bodies = FileContents::default();
-    // A file whose bytes passed is compared by its hash: a sample of the other would prove nothing.
+    // Files that the pass hashed are compared by hash: a sample of the other file would prove nothing.
     let mut passed: HashMap<u64, Vec<Option<Sum>>> = HashMap::new();
     for (read, table) in
         layers.iter().zip(&tables).filter_map(|(read, table)| Some((read.as_deref()?, table)))
@@ -181,7 +182,7 @@ pub(super) fn read(
             bodies.binaries.insert(*inode, facts);
         }
     }
-    // Those of one layer in the order of its bytes.
+    // Sorted by layer, and within a layer in the order of its bytes.
     let mut texts = wanted.texts.clone();
     texts.sort_unstable();
     let mut before = None;
@@ -209,7 +210,7 @@ pub(super) fn read(
     Ok(bodies)
 }
 
-/// Known facts of single files of the relevant layers.
+/// Cached facts about single files, for the layers in `wanted`.
 fn before(
     image: &Image,
     layers: &[Option<Arc<LayerRead>>],
@@ -245,9 +246,9 @@ struct Source<'a> {
     /// Paths of files in folders.
     paths: HashMap<Inode, Vec<u8>>,
     progress: &'a Progress,
-    /// What was read of single files before.
+    /// Cached facts about single files.
     before: BodiesByLayer,
-    /// What is read now.
+    /// Facts about single files, read in this run.
     new: BodiesByLayer,
 }
 
@@ -260,7 +261,7 @@ impl Source<'_> {
         self.tables.get(usize::from(inode.0))?.as_ref()
     }
 
-    /// The sum that a table of contents has for a file.
+    /// The digest of a file in its table of contents; unverified.
     fn claimed(&self, inode: Inode) -> Option<Sum> {
         self.table(inode)?.sum(inode.1.0 as usize)
     }
@@ -282,7 +283,7 @@ impl Source<'_> {
         }
         for (bytes, (place, all)) in by_place {
             let table = tables.get(usize::from(place)).and_then(Option::as_ref);
-            // Facts read during a write belong to no state of the file, and unverified ones to no layer.
+            // Facts from changed files or unverified bytes are not stored.
             let sound = match (table, image.layers.get(usize::from(place)).map(|layer| &layer.blob)) {
                 (Some(table), _) => table.unproven() == 0,
                 (None, Some(Blob::Section(section))) => !section.was_written().unwrap_or(true),
@@ -300,7 +301,7 @@ impl Source<'_> {
         }
         let sample = match (self.claimed(inode), self.table(inode)) {
             (Some(sum), _) => mark_of(&sum),
-            // Jumping to and fro costs more requests than reading it all.
+            // Random access costs more requests than reading the file completely.
             (None, Some(_)) => [0; 32],
             (None, None) => sample(&self.open(inode)?, size).ok()?,
         };
@@ -313,7 +314,7 @@ impl Source<'_> {
             return Some(*hash);
         }
         let hash = whole(self.open(inode)?, cancel);
-        // The next file may be in another layer: only one of them is locked.
+        // The next file may be in another layer: release this table, so that only one is locked.
         if let Some(table) = self.table(inode) {
             table.let_go();
         }
@@ -354,8 +355,8 @@ fn by_size(layers: &[Option<Arc<LayerRead>>], inodes: &[Inode]) -> BTreeMap<u64,
     groups
 }
 
-/// Distinguishes the files of one size: by a sample, and those with equal samples by all of their bytes. `passed` has
-/// other files of the size, with known hashes and digests from tables of contents.
+/// Distinguishes files of one size by samples, and those with equal samples by content hashes. `passed` lists
+/// the files of this size that the pass hashed, by their digests in tables of contents.
 fn hash_group(
     source: &mut Source<'_>,
     size: u64,
@@ -379,7 +380,7 @@ fn hash_group(
         if let [one] = &alike[..]
             && alone(*one)
         {
-            // Different from all others: the mark of its sample equals no content hash.
+            // Different from all others: a sample never equals a content hash.
             hashes.insert(*one, sample);
             continue;
         }

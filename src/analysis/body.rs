@@ -1,4 +1,4 @@
-//! Facts from the bytes of a single file: marks, hashes, words.
+//! Facts from the bytes of a single file: samples, hashes, string references.
 
 use std::io::{self, Read as _};
 
@@ -11,10 +11,11 @@ use crate::formats::string_references::{Scanner, Sort, StringReferences};
 use crate::jobs::{CancelToken, Progress};
 use crate::layer::ContentHash;
 
-/// Bytes at the start, in the middle and at the end that distinguish most files of one size.
+/// Bytes read for a sample at the start, in the middle and at the end. They distinguish most files of one
+/// size.
 pub(super) const SAMPLE_BYTES: u64 = 4 << 10;
 
-/// The words of a file; `None` when it is too large.
+/// The string references of a file; `None` if it is too large.
 pub(super) fn search(
     section: Section,
     sort: Sort,
@@ -25,7 +26,7 @@ pub(super) fn search(
     Ok(Some(scanner.finish()))
 }
 
-/// Reports every byte read after the layers to the progress.
+/// A section that reports every byte read to the progress.
 pub(super) struct Compared {
     pub(super) section: Section,
     pub(super) progress: Progress,
@@ -39,8 +40,8 @@ impl ReadAt for Compared {
     }
 }
 
-/// Files with different sums in their tables are different. That those with the same sum are the same is only claimed,
-/// so they are read.
+/// The sample of a file with a digest in its table of contents. Different digests prove different files;
+/// equal digests are unverified, so these files are read.
 pub(super) fn mark_of(sum: &Sum) -> ContentHash {
     let mut hasher = blake3::Hasher::new_derive_key("cutaway sum of a file in a table of contents");
     hasher.update(sum);
@@ -64,7 +65,7 @@ pub(super) fn whole(section: Section, cancel: &CancelToken) -> io::Result<Conten
     Ok(*hasher.finalize().as_bytes())
 }
 
-/// Reads a file from its start to its end, all of it.
+/// Passes all bytes of a file to `take`, in chunks.
 fn pass(section: Section, cancel: &CancelToken, mut take: impl FnMut(&[u8])) -> io::Result<()> {
     let size = section.len();
     let mut reader = SectionReader::new(section);

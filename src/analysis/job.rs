@@ -1,4 +1,4 @@
-//! An analysis in the background: for the window, which polls and never waits.
+//! An analysis in the background, for the window, which polls and never blocks.
 
 use std::sync::Arc;
 
@@ -7,10 +7,10 @@ use super::value::Analysis;
 use crate::jobs::{CancelToken, Progress, Slot, Waker, catch_panic, spawn};
 use crate::source::{Reference, SourceError, Tried};
 
-/// Why a job ended without a result, in words for people.
+/// Why a job ended without a result, as text for users.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// What was tried, on what, and why it failed.
+    /// What failed, on what, and why.
     pub message: String,
     /// What to do about it.
     pub hint: Option<String>,
@@ -21,7 +21,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// The message without what was tried, for where that is listed apart.
+    /// The message without the attempts, for views that list these separately.
     pub fn summary(&self) -> &str {
         let tried: Vec<String> = self.tried.iter().map(ToString::to_string).collect();
         let before = self.message.strip_suffix(&tried.join(", ")).filter(|_| !tried.is_empty());
@@ -50,13 +50,13 @@ impl From<&SourceError> for Failure {
 /// State of a job.
 #[derive(Clone)]
 pub enum JobState {
-    /// Working; the newest result.
+    /// In progress, with the newest result.
     Running(Arc<Analysis>),
-    /// Done: this is all there will be.
+    /// Done, with the final result.
     Done(Arc<Analysis>),
     /// Ended without a result.
     Failed(Failure),
-    /// Stopped on request.
+    /// Cancelled on request.
     Cancelled,
 }
 
@@ -69,7 +69,8 @@ pub struct AnalysisJob {
 }
 
 impl AnalysisJob {
-    /// Starts to analyse the image that `text` names. `waker` is called when there is news.
+    /// Starts the analysis of the image with the reference `text`. `waker` is called after each change of
+    /// state.
     pub fn start(text: &str, options: Options, waker: Waker) -> Self {
         let job = Self {
             text: text.to_owned(),
@@ -95,22 +96,22 @@ impl AnalysisJob {
         job
     }
 
-    /// The reference as it was given.
+    /// The reference, as given.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The state, with a number that grows with every change; `None` before the first.
+    /// The state, with a number that increases with every change; `None` before the first.
     pub fn state(&self) -> Option<(u64, Arc<JobState>)> {
         self.slot.newest()
     }
 
-    /// Its counters.
+    /// Progress counters.
     pub fn progress(&self) -> &Progress {
         &self.progress
     }
 
-    /// Stops it; the state becomes [`JobState::Cancelled`] soon after.
+    /// Cancels the analysis; the state becomes [`JobState::Cancelled`] soon after.
     pub fn cancel(&self) {
         self.cancel.cancel();
     }

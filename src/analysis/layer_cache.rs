@@ -1,7 +1,7 @@
-//! Cached layers: their keys, and when they may replace reading.
+//! Cached layers: their keys, and the conditions for using them.
 //!
-//! A blob is stored under the digest that its bytes were hashed to, a local file under its identity. A claim in a
-//! manifest or name is never a key.
+//! A blob is stored under the computed digest of its bytes, a local file under its identity. No blob is
+//! stored under a digest that is only declared by a manifest or name.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -17,11 +17,11 @@ use crate::layer::{BodyFacts, Context, Expected, LayerRead};
 use crate::source::table::Table;
 use crate::source::{LayerSource, SourceKey};
 
-/// The cache, for an analysis.
+/// The index cache, as used by one analysis.
 pub(super) struct LayerCache<'a> {
     cache: &'a Cache,
     limits: &'a Limits,
-    /// Results depend on the limits they were read with.
+    /// Hash of the limits, part of every key: results depend on them.
     bounds: String,
 }
 
@@ -69,7 +69,7 @@ impl<'a> LayerCache<'a> {
         Ok(found)
     }
 
-    /// Keeps what was read of a section.
+    /// Stores a layer read from a section.
     pub(super) fn keep_section(
         &self,
         section: &Section,
@@ -89,7 +89,7 @@ impl<'a> LayerCache<'a> {
         }
     }
 
-    /// By which algorithm a blob is hashed depends on what its manifest claims.
+    /// Key of the digest of a section. It includes the algorithm, which depends on the declared digest.
     fn digest_key(&self, place: &str, expected: &Expected) -> Key {
         let known = expected.digest.as_ref().filter(|digest| Hasher::for_digest(digest).is_some());
         let algorithm = known.map_or_else(|| "sha256".to_owned(), |digest| digest.algorithm().to_string());
@@ -100,33 +100,34 @@ impl<'a> LayerCache<'a> {
         self.key("layer", digest)
     }
 
-    /// The layer whose bytes were hashed to `digest`.
+    /// The cached layer with the computed digest `digest`.
     pub(super) fn blob(&self, digest: &str, context: &Context) -> Option<LayerRead> {
         let read = self.load(&self.blob_key(digest), context)?;
         (read.digest.as_deref() == Some(digest)).then_some(read)
     }
 
-    /// Whether there is a cached layer whose bytes were hashed to `digest`.
+    /// Whether a layer with the computed digest `digest` is cached.
     pub(super) fn has_blob(&self, digest: &str) -> bool {
         self.cache.get(&self.blob_key(digest)).is_some()
     }
 
     /// Stores a completely read layer; returns whether it is stored.
     pub(super) fn keep_blob(&self, read: &LayerRead, subject: &str) -> bool {
-        // Completely hashed bytes give the same result again, also if they are not a valid layer. But not if the hashed
-        // bytes may differ from the walked ones, or were walked in a stream only.
+        // Completely hashed bytes give the same result again, even if they are not a valid layer. Exceptions:
+        // the hashed bytes may differ from the walked ones, or the end of a zstd stream was not decompressed.
         let written = || read.warnings.iter().any(|warning| warning.code == WarningCode::SourceChanged);
         let refused = read.compression == Some(Compression::Zstd) && read.uncompressed_bytes.is_none();
         let Some(digest) = read.digest.as_deref().filter(|_| self.cache.is_open()) else { return false };
         if !read.is_fully_analysed() || refused || written() {
             return false;
         }
-        // Also where there is a record: it was not used, so it may be harmed.
+        // Replaces an existing record: it was not used, so it may be damaged.
         self.cache.put(&self.blob_key(digest), &read.to_bytes(subject));
         true
     }
 
-    /// A new file with a blob of which another copy is cached: hashing it costs a fifth of decompressing it.
+    /// The cached layer with the declared digest, if the section has this digest: hashing costs a fifth of
+    /// decompressing.
     fn claimed(
         &self,
         section: &Section,
@@ -138,7 +139,8 @@ impl<'a> LayerCache<'a> {
         let Some(read) = self.look_up(&self.blob_key(digest.as_ref()), context) else { return Ok(None) };
         let mut start = [0; SNIFF_BYTES];
         let sniffed = section.read_full_at(&mut start, 0).ok().and_then(|count| sniff(&start[..count]).ok());
-        // A plain layer is walked without its bodies: less is known of it than of one that passed.
+        // Uncompressed layers are walked without reading bodies, which gives fewer facts than a streamed
+        // layer has.
         if sniffed.is_none_or(|compression| compression == Compression::None)
             || !hashes_to(section, digest, context)?
             || section.was_written().unwrap_or(true)
@@ -164,8 +166,8 @@ impl<'a> LayerCache<'a> {
         self.charge(read.facts.kept_bytes(), context).then_some(read)
     }
 
-    /// Charges facts to the budget of the image, as if they were collected now; without room the layer is read within
-    /// it.
+    /// Charges cached facts to the budget of the image, as if they were collected now. `false` if they exceed
+    /// it: the layer is then read within the remaining budget.
     fn charge(&self, bytes: u64, context: &Context) -> bool {
         let before = context.kept.fetch_add(bytes, Ordering::Relaxed);
         let room = before.saturating_add(bytes) <= self.limits.facts_total;
@@ -175,12 +177,12 @@ impl<'a> LayerCache<'a> {
         room
     }
 
-    /// What was kept of an archive or an engine's stream that passed.
+    /// The cached record of an archive or of an engine's stream.
     pub(super) fn archive(&self, key: &SourceKey) -> Option<Vec<u8>> {
         self.cache.get(&self.source_key(key)?).map(|found| found.bytes().to_vec())
     }
 
-    /// Keeps what an archive that passed consists of.
+    /// Stores the record of an archive or of an engine's stream.
     pub(super) fn keep_archive(&self, key: &SourceKey, bytes: &[u8]) {
         if let Some(key) = self.source_key(key) {
             self.cache.put(&key, bytes);
@@ -194,19 +196,19 @@ impl<'a> LayerCache<'a> {
         }
     }
 
-    /// Cached facts of single files at a location.
+    /// Cached facts about single files; `place` is the key of their layer.
     pub(super) fn bodies(&self, place: &str, entries: usize) -> BodyFacts {
         let found = self.cache.get(&self.key("bodies", place));
         found.and_then(|found| BodyFacts::from_bytes(found.bytes(), entries).ok()).unwrap_or_default()
     }
 
-    /// Keeps what was read of single files.
+    /// Stores facts about single files.
     pub(super) fn keep_bodies(&self, place: &str, facts: &BodyFacts) {
         self.cache.put(&self.key("bodies", place), &facts.to_bytes());
     }
 
-    /// The text of a layer as its table of contents lists it: the manifest names both by their digests, and bytes are
-    /// used only when the table has their digests.
+    /// Key of a layer read by its table of contents. The manifest declares the digests of both; results are
+    /// stored only if the digests in the table verify the bytes.
     pub(super) fn listed_place(source: &LayerSource) -> Option<String> {
         let (table, layer) = (Table::named(&source.annotations)?, source.digest.as_ref()?);
         Some(format!("layer {layer} by table {table}"))
@@ -217,7 +219,7 @@ impl<'a> LayerCache<'a> {
         self.cache.get(&self.key("table of", place)).map(|found| found.bytes().to_vec())
     }
 
-    /// Keeps the bytes of a table.
+    /// Stores the bytes of a table.
     pub(super) fn keep_table(&self, place: &str, bytes: &[u8]) {
         self.cache.put(&self.key("table of", place), bytes);
     }
@@ -227,14 +229,15 @@ impl<'a> LayerCache<'a> {
         self.load(&self.key("listed", place), context)
     }
 
-    /// Stores a layer that was read by its table and files, if all of it was verified.
+    /// Stores a layer that was read by its table and files. The caller checks that all of its bytes are
+    /// verified.
     pub(super) fn keep_listed(&self, place: &str, read: &LayerRead, subject: &str) {
         if read.is_cacheable() {
             self.cache.put(&self.key("listed", place), &read.to_bytes(subject));
         }
     }
 
-    /// The layers with these digests, all of them or none.
+    /// The cached layers with these digests; `None` if one of them is missing or they exceed the budget.
     pub(super) fn blobs(&self, digests: &[&str], context: &Context) -> Option<Vec<LayerRead>> {
         let look_up = |digest: &&str| {
             let read = self.look_up(&self.blob_key(digest), context)?;
@@ -246,17 +249,17 @@ impl<'a> LayerCache<'a> {
     }
 }
 
-/// Prunes the cache after additions, however the run ended.
+/// Prunes the cache if records were added, also after a failed run.
 impl Drop for LayerCache<'_> {
     fn drop(&mut self) {
         self.cache.tidy();
     }
 }
 
-/// Facts of single files, by the place of their layer in the image.
+/// Facts about single files, by the index of their layer.
 pub(super) type BodiesByLayer = BTreeMap<u16, BodyFacts>;
 
-/// Whether all bytes of a section have this digest. What cannot be read has none.
+/// Whether a section has this digest; `false` if it is unreadable or the algorithm is unknown.
 fn hashes_to(section: &Section, digest: &Digest, context: &Context) -> Result<bool, Cancelled> {
     let Some(mut hasher) = Hasher::for_digest(digest) else { return Ok(false) };
     let mut reader = SectionReader::new(section.clone());

@@ -1,5 +1,5 @@
 //! In: an image reference and options.
-//! Out: an [`Analysis`], published stage by stage: documents, each layer, the merged view, totals.
+//! Out: an [`Analysis`], published stage by stage: manifest and config, each layer, merged view, inventory.
 //! Must not know: the command line, the window, or how results are written.
 
 mod blob_cache;

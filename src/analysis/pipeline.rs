@@ -1,4 +1,4 @@
-//! Source to layers to merged view.
+//! The stages of an analysis: source, layers, merged view, inventory, findings.
 
 use std::cmp::Reverse;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,7 +20,7 @@ use crate::layer::{Context, FolderError, LayerIndex, LayerRead};
 use crate::rootfs::merge;
 use crate::source::{Access, Blob, Image, OpenContext, Reference, SourceError, open};
 
-/// How much of an image is read.
+/// How much of an image to read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Depth {
     /// Manifest and config only.
@@ -32,30 +32,30 @@ pub enum Depth {
     Full,
 }
 
-/// How to analyse.
+/// Options of an analysis.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// The platform to choose from an index; `None` for Linux on this machine's architecture.
     pub platform: Option<Platform>,
-    /// Read and hash everything, diff ids too.
+    /// Read and hash every byte, including diff ids.
     pub verify: bool,
-    /// Bounds on hostile input.
+    /// Limits for untrusted input.
     pub limits: Limits,
-    /// Rules that are data; `None` for those that are built in.
+    /// Catalogue of components, frameworks and targets; `None` for the built-in one.
     pub catalog: Option<Arc<Catalog>>,
-    /// GPUs that the image is meant for; none for those that data centres have most.
+    /// Target GPUs; empty for the default targets of the catalogue.
     pub targets: Vec<TargetGpu>,
     /// Today in days since 1970, for support periods; `None` to skip these rules.
     pub today: Option<u32>,
     /// Index cache; `None` to read everything again.
     pub cache: Option<Cache>,
-    /// How registries and engines are reached.
+    /// Access to registries and engines.
     pub access: Access,
     /// How much of the image to read.
     pub depth: Depth,
 }
 
-/// Why there is no analysis. Faults of single layers are warnings in it instead.
+/// Why an analysis failed. Faults of single layers are warnings of the analysis instead.
 #[derive(Debug, thiserror::Error)]
 pub enum AnalysisError {
     /// The image cannot be opened.
@@ -66,7 +66,7 @@ pub enum AnalysisError {
     Folder {
         /// The folder.
         path: String,
-        /// Why.
+        /// Why it cannot be read.
         source: FolderError,
     },
     /// Cancelled.
@@ -90,11 +90,11 @@ impl AnalysisError {
     }
 }
 
-/// Analyses an image on this thread and a pool. `publish` receives each stage: manifest and config, every finished
-/// layer, the merged view; the last one is also returned.
+/// Analyses an image on this thread and a thread pool. `publish` receives each stage: manifest and config,
+/// every finished layer, the merged view, inventory and findings. The last stage is also returned.
 ///
 /// # Errors
-/// The image cannot be opened, or the job is cancelled.
+/// The image cannot be opened, its folder cannot be read, or the job is cancelled.
 pub fn analyze(
     reference: &Reference,
     options: &Options,
@@ -133,7 +133,7 @@ pub fn analyze(
 
     let work = distinct(&image);
     let bytes = work.iter().map(|places| length(&image.layers[places[0]])).fold(0, u64::saturating_add);
-    // A streamed archive has passed already; its own length is the total.
+    // A streamed archive was already read; its length is the total.
     let passed = progress.snapshot().bytes_total;
     progress.set_totals(if streamed.is_empty() { bytes } else { passed }, image.layers.len() as u64);
     let failed = Mutex::new(None);
@@ -169,7 +169,7 @@ pub fn analyze(
         let count = layer.read.as_ref().map_or(0, |read| read.index.len() as u64);
         let mut state = lock();
         for (number, place) in places.into_iter().enumerate() {
-            // A blob used as several layers is read once, and costs the merge for each use.
+            // A blob used by several layers is read once, but its entries are merged for each.
             let before = entries.fetch_add(count, Ordering::Relaxed);
             state.layers[place] = if number > 0 && before > options.limits.image_entries {
                 too_many(&subject_of(place), options)
@@ -191,7 +191,7 @@ pub fn analyze(
 
     let mut analysis = state.into_inner().unwrap_or_else(PoisonError::into_inner);
     if options.depth != Depth::Full && !tables::is_any_read(&analysis) {
-        // Nothing is merged, so that no sum over it is known.
+        // Without layers nothing is merged: totals stay unknown.
         return Ok(Arc::new(analysis));
     }
     tables::leave_bodies(&mut analysis, options);
@@ -284,7 +284,7 @@ fn take_inventory(
     Ok(())
 }
 
-/// What was read after the layers was read from files that may have been written to since.
+/// Warns about layer files that were written to since they were opened.
 fn note_writes(analysis: &mut Analysis) {
     for (place, source) in analysis.image.layers.iter().enumerate() {
         let (Blob::Section(section), Some(read)) = (&source.blob, &mut analysis.layers[place].read) else {
@@ -296,7 +296,7 @@ fn note_writes(analysis: &mut Analysis) {
     }
 }
 
-/// Lets the rules look at a complete inventory.
+/// Applies the rules to the complete inventory.
 fn apply_rules(
     analysis: &Analysis,
     inventory: &Inventory,
@@ -325,8 +325,8 @@ fn apply_rules(
     })
 }
 
-/// Layers that are one blob are read once, whatever is claimed of each; largest first, so that the longest
-/// does not start last.
+/// Indexes of layers, grouped by blob: each blob is read once. Largest first, so that the longest read does
+/// not start last.
 fn distinct(image: &Image) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     let mut by_digest = std::collections::HashMap::new();

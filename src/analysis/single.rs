@@ -1,4 +1,4 @@
-//! One layer of the image: read or loaded from the cache, and compared with what is declared.
+//! Reads a layer of the image or loads it from the cache, and checks its declared properties.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub(super) fn subject(place: usize, layer: &LayerSource) -> String {
     }
 }
 
-/// Reads one layer, according to `options`; with `true` if it was loaded from the cache.
+/// Reads a layer to the depth of `options`; the flag is `true` if it was loaded from the cache.
 pub(super) fn read_one(
     source: &LayerSource,
     context: &Context,
@@ -90,7 +90,7 @@ pub(super) fn read_one(
             (read, false)
         }
         Blob::Streamed(id) => {
-            // Two layers may be one member.
+            // Several layers may refer to one archive member.
             let Some(layer) = streamed.get(*id) else {
                 return Ok((missing(subject, "not found in the archive stream"), false));
             };
@@ -109,8 +109,8 @@ pub(super) fn read_one(
     Ok((Layer { read: Some(Arc::new(read)), ..Layer::default() }, was_known))
 }
 
-/// Whether a layer is read by its table of contents, if it has one. A local one is read completely in little time, and
-/// so is one to be verified, or to be stored in the blob cache.
+/// Whether a layer is read by its table of contents, if it has one. With depth `Full`, local layers, layers
+/// to verify and layers to store in the blob cache are read completely instead.
 fn by_table(source: &LayerSource, options: &Options) -> bool {
     let is_remote = matches!(source.blob, Blob::Remote(_));
     match options.depth {
@@ -120,13 +120,13 @@ fn by_table(source: &LayerSource, options: &Options) -> bool {
     }
 }
 
-/// Whether a registry layer was read completely before, which has more facts than its table.
+/// Whether a complete read of a registry layer is cached, which has more facts than its table of contents.
 fn was_read(source: &LayerSource, layer_cache: Option<&LayerCache<'_>>) -> bool {
     let Blob::Remote(blob) = &source.blob else { return false };
     layer_cache.is_some_and(|layer_cache| layer_cache.has_blob(blob.digest().as_ref()))
 }
 
-/// A layer that can be read at any place: as it was kept when it was read before, else read now and kept.
+/// A seekable layer: loaded from the cache, or read and stored.
 fn read_section(
     section: &Section,
     expected: &Expected,
@@ -146,8 +146,8 @@ fn read_section(
     Ok((read, false))
 }
 
-/// A registry layer: loaded from the cache, or fetched and stored. The digest in the manifest is what would be
-/// requested, so it is the key; a record exists under it only if its bytes were hashed to it.
+/// A registry layer: loaded from the cache, or fetched and stored. The declared digest is the key: a record
+/// with this key exists only if the bytes were hashed to it.
 fn read_remote(
     blob: &RemoteBlob,
     blobs: Option<&Blobs>,
@@ -190,7 +190,7 @@ pub(super) fn note_write(section: &Section, expected: &Expected, read: &mut Laye
     read.warnings.push(Warning::new(WarningCode::SourceChanged, subject, message));
 }
 
-/// A layer as read, compared with what is declared for this one.
+/// A copy of a layer that was read, checked against the declared properties of `source`.
 pub(super) fn judged(layer: &Layer, source: &LayerSource, subject: &str) -> Layer {
     let mut judged = layer.clone();
     if let Some(read) = &mut judged.read {
@@ -209,7 +209,7 @@ pub(super) fn expected(source: &LayerSource, verify: bool) -> Expected {
     }
 }
 
-/// A layer that is left out because those before it have as many entries as an image may have.
+/// A layer that is not read, because the layers read before exceed the entry limit of an image.
 pub(super) fn too_many(subject: &str, options: &Options) -> Layer {
     let message = format!("not read: the image has more than {} entries", options.limits.image_entries);
     let fault = Some(Warning::new(WarningCode::LayerMalformed, subject, message));

@@ -1,4 +1,4 @@
-//! Receives the members of a compressed archive as they pass, and recognises an archive seen before.
+//! Receives the members of a compressed archive while it is streamed, and recognises cached archives.
 
 use std::io::Read;
 
@@ -12,7 +12,7 @@ use crate::jobs::Cancelled;
 use crate::layer::{Context, Expected, LayerRead, read_stream};
 use crate::source::{Sink, SourceKey, StreamedMember};
 
-/// Layers of a compressed archive, by the number that the source has for them.
+/// Layers of a compressed archive; the source refers to them by index.
 pub(super) struct Streamed<'a> {
     options: &'a Options,
     layer_cache: Option<&'a LayerCache<'a>>,
@@ -21,18 +21,19 @@ pub(super) struct Streamed<'a> {
     pub(super) reads: Vec<StreamedLayer>,
 }
 
-/// A layer of a compressed archive, and what its warnings call it until its place in the image is known.
+/// A layer of a compressed archive. `subject` is the subject of its warnings until its index in the image is
+/// known.
 pub(super) struct StreamedLayer {
     subject: String,
     read: LayerRead,
-    /// Whether the archive passed in an earlier run.
+    /// Whether it was loaded from the cache.
     pub(super) layer_cache: bool,
-    /// Whether nothing of it was left out because of what passed before it.
+    /// Whether no entries were omitted because earlier members used up the entry limit.
     whole: bool,
 }
 
 impl StreamedLayer {
-    /// The layer with warnings about `subject`.
+    /// The layer, with `subject` as the subject of its warnings.
     pub(super) fn named(&self, subject: &str) -> LayerRead {
         let mut read = self.read.clone();
         for warning in read.warnings.iter_mut().filter(|warning| warning.subject == self.subject) {
@@ -42,7 +43,7 @@ impl StreamedLayer {
     }
 }
 
-/// An archive that passed: what the source knows of its members, and the digests of its layers by their number.
+/// Cached record of an archive: the source's record of its members, and the digests of its layers by index.
 #[derive(Serialize, Deserialize)]
 struct Passed<'a> {
     digests: Vec<&'a str>,
@@ -62,7 +63,7 @@ impl<'a> Streamed<'a> {
 impl Sink for Streamed<'_> {
     fn layer(&mut self, member: &StreamedMember, bytes: &mut dyn Read) -> Result<usize, Cancelled> {
         if self.options.depth != Depth::Full {
-            // It passes anyway, but its contents are not requested.
+            // The member is streamed anyway, but its contents are not requested.
             return Ok(usize::MAX);
         }
         let limits = &self.options.limits;

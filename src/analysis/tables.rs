@@ -19,15 +19,15 @@ use crate::source::{Blob, LayerSource};
 
 /// Result of the search for a table.
 pub(super) enum Listed {
-    /// The tree of the layer, and what serves its files.
+    /// The tree of the layer, and the table for reading its files.
     Tree(Box<Layer>),
-    /// None is named.
+    /// No table is declared, or the layer is not readable by ranges.
     None,
-    /// One is named and not used.
+    /// A table is declared and cannot be used.
     Refused(TocError),
 }
 
-/// Reads a layer by its table of contents, when the manifest names one.
+/// Reads a layer by its table of contents, if the manifest declares one.
 pub(super) fn read_tree(
     source: &LayerSource,
     context: &Context,
@@ -80,7 +80,7 @@ pub(super) fn read_tree(
     })))
 }
 
-/// Warning about a table that was declared and not used. Not a fault of the image, unless its digest is wrong.
+/// Reports a declared table that was not used: as a warning if its digest is wrong, else as a note.
 pub(super) fn note_refused(refused: &TocError, read: &mut LayerRead, context: &Context) {
     if refused.contradicts {
         let message = format!("{}; the layer was read completely", refused.why);
@@ -90,20 +90,20 @@ pub(super) fn note_refused(refused: &TocError, read: &mut LayerRead, context: &C
     }
 }
 
-/// Why a layer was not read at all, according to `options`.
+/// Why a layer is not read at this depth; `None` if it is read. `refused` is why its table was not used.
 pub(super) fn left_out(depth: Depth, refused: Option<&TocError>) -> Option<String> {
     match (depth, refused) {
         (Depth::Full, _) => None,
-        (Depth::Manifest, _) => Some("not read: --depth manifest".to_owned()),
+        (Depth::Manifest, _) => Some("skipped (--depth manifest)".to_owned()),
         (Depth::Toc, None) => {
-            Some("not read: --depth toc, and the manifest names no table of contents for it".to_owned())
+            Some("skipped (--depth toc): the manifest names no table of contents for it".to_owned())
         }
-        (Depth::Toc, Some(refused)) => Some(format!("not read: --depth toc, and {}", refused.why)),
+        (Depth::Toc, Some(refused)) => Some(format!("skipped (--depth toc): {}", refused.why)),
     }
 }
 
-/// Fetches the relevant files of layers whose trees are known by their tables. `groups` are layers with the same blob.
-/// Returns whether there were any.
+/// Fetches the relevant files of layers whose trees are from tables of contents. `groups` are layers with the
+/// same blob. Returns whether there were any.
 ///
 /// # Errors
 /// Only cancellation.
@@ -154,7 +154,7 @@ pub(super) fn look_into_all(
     Ok(true)
 }
 
-/// Warns about layers of which only the trees were requested.
+/// Warns about layers whose files are not read because of the requested depth.
 pub(super) fn leave_bodies(analysis: &mut Analysis, options: &Options) {
     if options.depth != Depth::Toc {
         return;
@@ -165,7 +165,7 @@ pub(super) fn leave_bodies(analysis: &mut Analysis, options: &Options) {
         let read = Arc::make_mut(read);
         read.complete = false;
         let subject_of = |place| subject(place, source);
-        let message = "files not read: --depth toc; libraries and packages are unknown";
+        let message = "files skipped (--depth toc); libraries and packages are unknown";
         read.warnings.push(Warning::new(WarningCode::NotRead, subject_of(place), message));
         read.warnings.push(from_table(table, subject_of(place), None));
     }
@@ -173,7 +173,7 @@ pub(super) fn leave_bodies(analysis: &mut Analysis, options: &Options) {
 
 /// Files of a layer to fetch.
 struct Needed {
-    /// The layers that are this blob.
+    /// Indexes of the layers with this blob.
     places: Vec<usize>,
     wanted: Vec<(EntryId, bool)>,
     files: u64,
@@ -186,7 +186,7 @@ impl Needed {
     }
 }
 
-/// Announces the size of a fetch. The largest part comes first.
+/// The files to fetch from each blob, largest total first. Reports the overall total.
 fn need(
     layers: &[Layer],
     groups: &[Vec<usize>],
@@ -231,7 +231,7 @@ fn look(layer: &Layer, needed: &Needed, context: &Context) -> Result<Layer, Canc
     })
 }
 
-/// Whether a layer was read without a byte that nothing proves.
+/// Whether all bytes read of a layer are verified.
 fn is_proven(layer: &Layer) -> bool {
     layer.table.as_ref().is_some_and(|table| table.unproven() == 0)
 }
@@ -253,7 +253,7 @@ pub(super) fn note_unproven(analysis: &mut Analysis) {
     }
 }
 
-/// Which figures come from the table.
+/// A warning that lists which facts are from the table of contents.
 fn from_table(table: &Table, subject: String, needed: Option<&Needed>) -> Warning {
     let rest = needed.map_or_else(String::new, |needed| {
         let (files, bytes) = (grouped(needed.files), human(needed.bytes));
@@ -266,7 +266,7 @@ fn from_table(table: &Table, subject: String, needed: Option<&Needed>) -> Warnin
     Warning::new(WarningCode::FromTable, subject, message)
 }
 
-/// The files of a layer, as its table serves them.
+/// The files of a layer, read by its table of contents.
 struct Bodies<'a>(Reading<'a>);
 
 impl ListedBodies for Bodies<'_> {
@@ -292,12 +292,12 @@ pub(super) fn is_any_read(analysis: &Analysis) -> bool {
     analysis.layers.is_empty() || analysis.layers.iter().any(|layer| layer.read.is_some())
 }
 
-/// Whether nothing was analysed because of the requested depth.
+/// Whether the merged view cannot be analysed because the requested depth leaves layers incomplete.
 pub(super) fn is_shallow(options: &Options, layers: &[Layer]) -> bool {
     options.depth != Depth::Full && !layers.iter().all(Layer::is_complete)
 }
 
-/// Plans the fetches of layers that are read by their tables of contents, and announces their size.
+/// Plans the fetches from layers that are read by their tables of contents, and reports their total size.
 pub(super) fn plan_bodies(
     tables: &[Option<Arc<Table>>],
     wanted: &Wanted,
@@ -310,7 +310,8 @@ pub(super) fn plan_bodies(
             facts.mentions.contains_key(&inode.1) || facts.binaries.contains_key(&inode.1)
         })
     };
-    // A unique digest needs no read; which ones are unique is known when they are compared.
+    // Files to hash are not counted: those with a unique digest are not read, and uniqueness is not known
+    // yet.
     let (mut files, mut bytes) = (0_u64, 0_u64);
     for (place, table) in tables.iter().enumerate() {
         let Some(table) = table else { continue };

@@ -1,4 +1,4 @@
-//! Cached tables of contents: their bytes are verified each time, and not fetched again.
+//! Cached tables of contents: not fetched again, and verified on each use.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,14 +9,14 @@ use serde::{Deserialize, Serialize};
 use crate::jobs::{CancelToken, Progress};
 use crate::source::table::Ranges;
 
-/// Bytes of a blob.
+/// A range of a blob.
 #[derive(Serialize, Deserialize)]
 struct Piece {
     at: u64,
     bytes: Vec<u8>,
 }
 
-/// A blob of which some ranges are cached, and which records further ranges until it is told to stop.
+/// A blob with cached ranges. Records further ranges that are read, until [`Self::record`] is called.
 pub(super) struct TocCache {
     blob: Arc<dyn Ranges>,
     here: Vec<Piece>,

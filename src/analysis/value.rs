@@ -16,73 +16,73 @@ use crate::source::table::Table;
 pub struct Analysis {
     /// Manifest, config and access to the layers.
     pub image: Arc<Image>,
-    /// What was found in each layer, bottom first.
+    /// Layers, bottom first.
     pub layers: Vec<Layer>,
     /// The merged view, once all layers were read.
     pub merge: Option<Arc<Merge>>,
     /// Packages, CUDA libraries and GPU code, once the merged view was analysed. A newer one may follow while
     /// [`Inventory::waits_for`] is set.
     pub inventory: Option<Arc<Inventory>>,
-    /// What should not be there, once the inventory is complete.
+    /// Findings of the rules, once the inventory is complete.
     pub findings: Option<Arc<Findings>>,
-    /// What was read of single files after the layers.
+    /// File contents read after the layers.
     pub bodies: Arc<FileContents>,
-    /// The rules that are data.
+    /// The catalogue of the options, once the inventory is complete; `None` for the built-in one.
     pub catalog: Option<Arc<Catalog>>,
-    /// GPUs that the image is meant for.
+    /// Target GPUs, once the inventory is complete.
     pub targets: Arc<[TargetGpu]>,
 }
 
 /// One layer: not read yet, read as far as possible, or without bytes.
 #[derive(Clone, Default)]
 pub struct Layer {
-    /// What the pass found; `None` until it is done, and for a layer without bytes.
+    /// Result of the pass; `None` until it is done, and for a layer without bytes.
     pub read: Option<Arc<LayerRead>>,
-    /// Faults that are not the pass's own: missing bytes, a crash while reading.
+    /// A fault outside of the pass: missing bytes, not read, an internal error.
     pub fault: Option<Warning>,
-    /// The table of contents that it was read by, instead of whole.
+    /// The table of contents by which it was read; `None` for other layers.
     pub table: Option<Arc<Table>>,
     /// Whether its files were analysed, if it was read by a table.
     pub looked: bool,
 }
 
 impl Layer {
-    /// Whether nothing more will come.
+    /// Whether it was read or failed.
     pub fn is_done(&self) -> bool {
         self.read.is_some() || self.fault.is_some()
     }
 
-    /// Whether every byte of the layer was there and fits its digest; of one that was read by its table of contents,
-    /// every byte that was needed.
+    /// Whether every byte of the layer was read and matches its digest; if it was read by its table of
+    /// contents, every byte that was needed.
     pub fn is_complete(&self) -> bool {
         self.fault.is_none() && self.read.as_ref().is_some_and(|read| read.complete)
     }
 
-    /// Counts of its entries, when it was read.
+    /// Entry counts; `None` if it was not read.
     pub fn counts(&self) -> Option<&Counts> {
         self.read.as_ref().map(|read| read.index.counts())
     }
 }
 
-/// Sums over the layers and the merged view, in bytes. `None` is unknown, never zero.
+/// Totals of the layers and the merged view. `None` is unknown, never zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Totals {
-    /// Whether every layer was read to its end and fits its digest, or was read by a table of contents that fits its
-    /// own, with all files that were needed.
+    /// Whether every layer was read to its end and matches its digest, or was read by a verified table of
+    /// contents with all files that were needed.
     pub complete: bool,
-    /// Layers that the manifest names.
+    /// Number of layers.
     pub layers: usize,
-    /// Blobs as stored.
+    /// Bytes of the blobs as stored.
     pub compressed_bytes: Option<u64>,
-    /// Tar streams.
+    /// Bytes of the tar streams.
     pub uncompressed_bytes: Option<u64>,
-    /// Regular files of all layers.
+    /// Bytes of the regular files of all layers.
     pub content_bytes: u64,
-    /// Regular files of the merged view, hard links included.
+    /// Number of regular files of the merged view, including hard links.
     pub merged_files: u64,
-    /// Bytes of them, each inode once.
+    /// Bytes of these files, each inode once.
     pub merged_bytes: u64,
-    /// Bytes in layers that no path reaches.
+    /// Shadowed bytes of all layers.
     pub wasted_bytes: u64,
     /// `merged_bytes / content_bytes`; `None` for an image without files.
     pub efficiency: Option<f64>,
@@ -103,7 +103,8 @@ impl Analysis {
         }
     }
 
-    /// Whether the analysis is final, because only manifest and config, or missing tables of contents, were requested.
+    /// Whether no layer was read because of the requested depth: manifest only, or no layer has a table of
+    /// contents.
     pub fn is_documents_only(&self) -> bool {
         self.merge.is_none()
             && self.layers.iter().all(|layer| {
@@ -112,11 +113,11 @@ impl Analysis {
             })
     }
 
-    /// Sums over what was read; `None` until the layers are merged.
+    /// Totals; `None` until the layers are merged.
     pub fn totals(&self) -> Option<Totals> {
         let merge = self.merge.as_ref()?;
-        // A sum that lacks one part is unknown: of folders, which have no blob, of layers cut short, and
-        // of layers without bytes.
+        // A sum with an unknown part is unknown: folders have no blob, and layers may be truncated or have no
+        // bytes.
         let sum = |part: fn(&LayerRead) -> Option<u64>| -> Option<u64> {
             self.layers.iter().map(|layer| layer.read.as_deref().and_then(part)).sum()
         };
@@ -136,7 +137,7 @@ impl Analysis {
         })
     }
 
-    /// What the image is when a plan is carried out; `None` until the findings are there.
+    /// Sizes of the image after a plan is applied; `None` until the findings are known.
     pub fn predict(&self, plan: &Plan) -> Option<Predicted> {
         let (findings, merge) = (self.findings.as_deref()?, self.merge.as_ref()?);
         let layers: Vec<Option<&LayerRead>> = self.layers.iter().map(|layer| layer.read.as_deref()).collect();
@@ -147,7 +148,7 @@ impl Analysis {
     /// inventory.
     ///
     /// # Errors
-    /// The given Dockerfile cannot be read, or is not the image's.
+    /// The given Dockerfile cannot be read, or belongs to another image.
     pub fn propose(
         &self,
         plan: &Plan,
@@ -156,7 +157,7 @@ impl Analysis {
         self.propose_with(plan, dockerfile, false)
     }
 
-    /// The same; with `show_secrets` a reconstructed Dockerfile is not redacted.
+    /// Same as [`Self::propose`]; with `show_secrets` a reconstructed Dockerfile is not redacted.
     ///
     /// # Errors
     /// Those of [`Self::propose`].
@@ -200,17 +201,18 @@ impl Analysis {
         }))
     }
 
-    /// The rules that are data: those that were given, else those that are built in.
+    /// The catalogue in use: the one of the options, else the built-in one.
     pub fn known_rules(&self) -> &Catalog {
         self.catalog.as_deref().unwrap_or_else(|| Catalog::builtin())
     }
 
-    /// Waste of a layer, once merged.
+    /// Waste of a layer; `None` until the layers are merged.
     pub fn waste(&self, layer: usize) -> Option<LayerWaste> {
         self.merge.as_ref()?.waste.get(layer).copied()
     }
 
-    /// All warnings: of the documents, of each layer bottom first, of the merge, of the inventory.
+    /// All warnings: of manifest and config, of each layer (bottom first), of the merge, the inventory and
+    /// the rules.
     pub fn warnings(&self) -> Vec<Warning> {
         let mut all = self.image.warnings.clone();
         for layer in &self.layers {
@@ -234,7 +236,7 @@ impl Analysis {
         all
     }
 
-    /// How many layers are done, failed ones included.
+    /// Number of layers that were read or failed.
     pub fn layers_done(&self) -> usize {
         self.layers.iter().filter(|layer| layer.is_done()).count()
     }

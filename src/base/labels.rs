@@ -414,7 +414,7 @@ pub const DRIVER_SOURCES: Family = Family {
     list: &[
         Label::new("stated", "as entered", "Given with the target"),
         Label::new("measured", "measured", "Read from the driver"),
-        Label::new("usual", "usual", "Listed by the catalogue for such machines, not measured"),
+        Label::new("usual", "typical", "Listed by the catalogue for such machines, not measured"),
     ],
 };
 
@@ -490,6 +490,9 @@ pub const FAMILIES: [Family; 17] = [
     LAYER_MATCHES,
 ];
 
+/// First words of meanings that are names in lower case.
+const NAMES: [&str; 6] = ["conda", "libcudart", "libcuda", "torch", "triton", "cuBLAS"];
+
 /// The manual chapter on labels, in Markdown: the text of `assets/manual/labels.md`.
 pub fn page() -> String {
     let mut page = String::from(
@@ -507,7 +510,8 @@ pub fn page() -> String {
             } else {
                 format!(" `{}:{}` |", family.key, label.word())
             };
-            let about = capital(label.about);
+            let first = label.about.split([' ', ',']).next().unwrap_or_default();
+            let about = if NAMES.contains(&first) { label.about.to_owned() } else { capital(label.about) };
             writeln!(page, "| {} | `{}` |{term} {about} |", label.text, label.value).ok();
         }
     }

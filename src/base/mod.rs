@@ -16,6 +16,7 @@ pub mod size;
 pub mod text;
 pub mod warning;
 pub(crate) mod words;
+pub mod wrap;
 
 pub use digest::{Digest, Hasher};
 pub use identity::FileIdentity;

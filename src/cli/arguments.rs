@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
 use super::cache_arguments::{CacheArguments, CachePlan};
@@ -79,12 +80,13 @@ enum Command {
     /// Show the manual page of a rule or a chapter; without a name, list them
     Explain {
         /// Rule id or chapter name
-        #[arg(value_name = "RULE")]
+        #[arg(value_name = "NAME")]
         name: Option<String>,
     },
     /// Print the JSON Schema of a command's --format json output
     Schema {
         /// Command whose output the schema describes
+        #[arg(value_name = "COMMAND")]
         document: SchemaName,
     },
     /// Print a completion script
@@ -138,7 +140,7 @@ struct DockerfileArguments {
     /// Write to FILE instead of stdout
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Proposal to print, such as minimal, runtime or tidy [default: the best]
+    /// Proposal to print, such as base, stages or tidy [default: the best]
     #[arg(long, value_name = "ID")]
     proposal: Option<String>,
     #[command(flatten)]
@@ -300,7 +302,7 @@ pub struct CheckPlan {
 
 /// Images to compare.
 pub struct ComparePlan {
-    /// How to read them; holds the first image.
+    /// How to read them; its image is the first one.
     pub(super) read: ReadPlan,
     pub(super) images: Vec<String>,
     pub(super) format: CompareFormat,
@@ -317,17 +319,32 @@ fn subcommand(name: &str) -> clap::Command {
     command.find_subcommand(name).cloned().unwrap_or(command)
 }
 
+/// The error for a second image: clap takes it for a subcommand.
+fn second_image(error: clap::Error) -> clap::Error {
+    let invalid = match error.get(ContextKind::InvalidSubcommand) {
+        Some(ContextValue::String(name)) if error.kind() == ErrorKind::ArgumentConflict => name.clone(),
+        _ => return error,
+    };
+    if Cli::command().find_subcommand(&invalid).is_some() {
+        return error;
+    }
+    let text = format!(
+        "unexpected argument '{invalid}': the window opens one image\n\n  tip: compare images with 'cutaway IMAGE --compare {invalid}'"
+    );
+    Cli::command().error(ErrorKind::UnknownArgument, text)
+}
+
 /// Parses the arguments of this process.
 ///
 /// # Errors
 /// The exit code, after the message is printed: 0 for help and version, 2 for wrong usage.
 pub fn parse() -> Result<Plan, ExitCode> {
     let told = |error: clap::Error| {
-        // Help goes to stdout, errors to stderr. A closed pipe is no error.
+        // Help goes to stdout, errors to stderr. A closed pipe is not an error.
         error.print().ok();
         ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
     };
-    let cli = Cli::try_parse().map_err(told)?;
+    let cli = Cli::try_parse().map_err(|error| told(second_image(error)))?;
     Ok(match cli.command {
         Some(Command::Report(arguments)) => Plan::Report(ReportPlan {
             format: arguments.format.format(&mut subcommand("report")).map_err(told)?,

@@ -24,7 +24,7 @@ const DEFAULT_FILE: &str = "cutaway.toml";
 /// Exit code of an image that violates the policy.
 pub(super) const FAILED: u8 = 1;
 
-/// Result of a check, with what the outputs need.
+/// Result of a check, with further data for the outputs.
 struct CheckSummary<'a> {
     /// The image reference, as given.
     image: &'a str,

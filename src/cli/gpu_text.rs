@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use crate::base::size::{grouped, human};
 use crate::base::text::{elide_middle, printable, sentence};
+use crate::base::wrap::wrap;
 use crate::gpu::{Bandwidth, Check, Device, Driver, GpuError, Graph, KernelVerdict, Nvml, Step};
 
 const WIDTH: usize = 80;
@@ -224,21 +225,6 @@ fn fact(out: &mut String, name: &str, value: &str) -> std::fmt::Result {
 
 fn paragraph(out: &mut String, indent: &str, text: &str) -> std::fmt::Result {
     wrap(text, WIDTH - indent.len()).into_iter().try_for_each(|line| writeln!(out, "{indent}{line}"))
-}
-
-/// Wraps `text` at `width` characters; a longer word gets its own line.
-fn wrap(text: &str, width: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use anyhow::Context as _;
 
 use crate::base::save::save;
 
-/// Writes to `file`, or to stdout without one. A closed pipe is no error.
+/// Writes to `file`, or to stdout without one. A closed pipe is not an error.
 pub(super) fn write(bytes: &[u8], file: Option<&Path>) -> anyhow::Result<()> {
     let Some(file) = file else {
         let mut stdout = io::stdout().lock();

@@ -55,7 +55,7 @@ pub(super) struct ReadOptions {
     /// Target GPU or machine, such as gpu:a100-80 or cc=8.6 [default: five common GPUs]
     #[arg(long, value_name = "TARGET")]
     target: Vec<String>,
-    /// Read and hash every byte, including diff ids and uncompressed layers
+    /// Read every byte and verify all digests and diff IDs
     #[arg(long)]
     verify: bool,
     /// How much of an image to read; less means less traffic at a registry

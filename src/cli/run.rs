@@ -180,6 +180,10 @@ fn report(plan: &ReportPlan) -> anyhow::Result<ExitCode> {
     let unseen = plan.output.is_some() || plan.format != Format::Text;
     if plan.read.verbose || (unseen && io::stderr().is_terminal()) {
         warn(&report.warnings);
+    } else if unseen && !report.totals.complete {
+        // Exit code 2 needs its reason, also in a log.
+        warn(report.warnings.get(..1).unwrap_or_default());
+        message("the report is incomplete; its warnings name each cause");
     }
     Ok(ExitCode::from(if report.totals.complete { 0 } else { TROUBLE }))
 }

@@ -20,6 +20,7 @@ use crate::source::registry::{self, TagList};
 #[derive(Args)]
 pub(super) struct TagsArguments {
     /// Repository, such as nvcr.io/nvidia/pytorch; a tag is ignored
+    #[arg(value_name = "REPOSITORY")]
     image: String,
     #[command(flatten)]
     network: Network,

@@ -235,10 +235,11 @@ fn layers(context: &InventoryContext<'_>, rule: &BaseImageRule, steps: &[Step<'_
         place = place.max(label).max(install);
     }
     if let Some(step) = place.and_then(|place| steps.get(place)) {
-        return (
-            step.layers.min(most),
-            format!("history: the base image ends with its step of {} layers", step.layers),
-        );
+        let first = match step.layers {
+            1 => "layer".to_owned(),
+            count => format!("{count} layers"),
+        };
+        return (step.layers.min(most), format!("history: base image is the first {first}"));
     }
     let by_history = rule.history.is_empty();
     match rule.layers {

@@ -298,7 +298,11 @@ impl Evidence<'_> {
         } else {
             Strategy::Mixed
         };
-        (strategy, format!("{}: {words}", printable(&some(&names))))
+        let more = match names.len().saturating_sub(3) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        (strategy, format!("links to CUDA libraries: {words} ({}{more})", printable(&some(&names))))
     }
 
     fn has_gpu_code(&self, object: ObjectId) -> bool {

@@ -51,7 +51,7 @@ pub(super) fn levels(known: &Known<'_>) -> Vec<StackLevel> {
             "kernel module of the host; libcuda must have the same version",
         ),
         known.system(),
-        host(Level::Gpu, "GPU", "the GPU of the machine that runs the image"),
+        host(Level::Gpu, "GPU", "GPU of the host"),
     ]
 }
 
@@ -140,10 +140,10 @@ impl Known<'_> {
         let weights: u64 = self.weights.iter().map(|file| file.bytes).sum();
         let code = self.classes.merged.get(&Class::Application).copied().unwrap_or(0);
         if weights > 0 {
-            names.push(format!("{} of weights", human(weights)));
+            names.push(format!("{} weights", human(weights)));
         }
         if code > 0 {
-            names.push(format!("{} of the application's files", human(code)));
+            names.push(format!("{} application files", human(code)));
         }
         let mut by: BTreeSet<SuppliedBy> =
             level.supplied_by.into_iter().filter(|by| *by != SuppliedBy::NotUsed).collect();
@@ -274,10 +274,8 @@ impl Known<'_> {
             release.pretty_name.or(release.id)
         });
         let note = match &name {
-            Some(name) => {
-                format!("kernel and fabric of the host; files of {} from the image", printable(name))
-            }
-            None => "kernel and fabric of the host".to_owned(),
+            Some(name) => format!("host kernel and drivers; {} userland from the image", printable(name)),
+            None => "host kernel and drivers".to_owned(),
         };
         host(Level::System, "Linux", &note)
     }

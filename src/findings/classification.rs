@@ -116,7 +116,7 @@ impl<'c> FileClassification<'c> {
     }
 }
 
-/// Number of lower layers that together hold about half of all entries.
+/// Number of lower layers that together contain about half of all entries.
 fn middle(rootfs: &Rootfs, layers: usize) -> u16 {
     let entries = |layer: u16| rootfs.layer(layer).len();
     let half = (0..layer16(layers)).map(entries).sum::<usize>() / 2;

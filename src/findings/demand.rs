@@ -54,7 +54,7 @@ pub(super) struct Demands {
     copies: BTreeSet<(&'static str, Vec<u8>)>,
 }
 
-/// Most demands recorded for one name: thousands of application files may mention a compiler.
+/// Maximum demands recorded for one name: thousands of application files may mention a compiler.
 const MOST: usize = 256;
 
 impl Demands {

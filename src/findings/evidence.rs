@@ -19,7 +19,7 @@ pub(super) enum Agreement {
     Agrees,
     /// Only the path matches.
     Doubtful(Doubt),
-    /// It is something else.
+    /// It is not what its path suggests.
     Denies,
 }
 

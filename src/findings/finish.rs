@@ -79,7 +79,7 @@ pub fn findings(input: &Input<'_>) -> Findings {
 fn doubt(draft: &mut Draft) {
     if draft.verdict == Verdict::Safe {
         draft.verdict = Verdict::Unsure;
-        draft.question = Some("Does a part of the image that was not read use it?".to_owned());
+        draft.question = Some("Do unread parts of the image use these files?".to_owned());
         draft.proof.push("not certain: parts of the image were not read, see the warnings".to_owned());
     }
 }
@@ -167,8 +167,8 @@ fn finish(facts: &Facts<'_>, mut draft: Draft) -> Finding {
     }
 }
 
-/// Most statements per finding, and characters per statement. Names and paths are untrusted input of any length, and an
-/// image may have millions of files.
+/// Maximum statements per finding, and characters per statement. Names and paths are untrusted input of any
+/// length, and an image may have millions of files.
 const MOST_STATEMENTS: usize = 200;
 const TEXT: usize = 1_000;
 
@@ -213,7 +213,7 @@ fn later_layer_note(facts: &Facts<'_>, layers: &[Share], has_bytes: bool) -> Opt
         return None;
     }
     if layers.iter().all(|share| share.merged_bytes == 0) {
-        return Some("An upper layer already shadows them, which frees no space.".to_owned());
+        return Some("They are already shadowed, which frees no space.".to_owned());
     }
     let base = facts.base_layers();
     let numbers: Vec<String> = layers.iter().map(|share| share.layer.to_string()).collect();
@@ -221,10 +221,10 @@ fn later_layer_note(facts: &Facts<'_>, layers: &[Share], has_bytes: bool) -> Opt
     let of_base = layers.iter().filter(|share| usize::from(share.layer) < base).count();
     Some(if of_base == layers.len() {
         format!(
-            "All of it is in the base image ({noun} {list}): deleting it in an upper layer frees no space. Use another base image or a build stage."
+            "All of it is in the base image ({noun} {list}); deleting it in an upper layer frees no space."
         )
     } else {
-        format!("Deleting files above {noun} {list} frees no space: do not add them in the first place.")
+        format!("They are in {noun} {list}; deleting them in an upper layer frees no space.")
     })
 }
 

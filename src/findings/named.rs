@@ -21,11 +21,11 @@ pub(super) struct Named {
     pub(super) cut: bool,
 }
 
-/// Most words of settings that are looked up, and most path parts and links followed for all of them: a real image has
-/// some hundred. Paths through long links cost milliseconds each.
+/// Maximum words of settings that are looked up, and maximum path parts and links followed for all of them: a
+/// real image has some hundred. Paths through long links cost milliseconds each.
 const WORDS: usize = 10_000;
 const STEPS: u64 = 1 << 22;
-/// Most characters of a name or path in a text.
+/// Maximum characters of a name or path in a text.
 pub(super) const MAX_SHOWN_CHARS: usize = 120;
 
 /// Variables that list search folders: they name no file.

@@ -100,7 +100,7 @@ impl Plan {
         open.filter_map(|one| Some((one, one.question.as_deref()?)))
     }
 
-    /// Whether a finding is in it.
+    /// Whether the plan removes a finding.
     pub fn contains(&self, id: &str) -> bool {
         self.chosen.contains(id)
     }

@@ -137,7 +137,7 @@ impl Category {
 /// A regular file of a layer, part of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Item {
-    /// The layer that holds its bytes.
+    /// The layer that stores its bytes.
     pub layer: u16,
     /// The entry in that layer.
     pub entry: EntryId,
@@ -154,7 +154,7 @@ pub struct Share {
     pub layer: u16,
     /// Bytes of its files there.
     pub bytes: u64,
-    /// How many files.
+    /// Number of these files.
     pub files: u64,
     /// Of `bytes`: visible in a container. The rest is shadowed by an upper layer.
     pub merged_bytes: u64,
@@ -179,13 +179,13 @@ pub struct Finding {
     /// Unique id within the image: the rule, the verdict, and a number when there are several. The same image gives the
     /// same ids.
     pub id: String,
-    /// The rule.
+    /// The rule that created it.
     pub rule: &'static Rule,
-    /// The severity.
+    /// Its severity, which may differ from that of its rule.
     pub severity: Severity,
     /// The verdict. A finding without files is `Safe` when it is certainly wrong or superfluous.
     pub verdict: Verdict,
-    /// The category.
+    /// Its category, which may differ from that of its rule.
     pub category: Category,
     /// One line: what, and in which layer or folder.
     pub title: String,
@@ -193,7 +193,7 @@ pub struct Finding {
     pub reason: String,
     /// The statements that prove the verdict.
     pub proof: Vec<String>,
-    /// For `Unsure`: the question whose answer decides.
+    /// For `Unsure`: the question to answer.
     pub question: Option<String>,
     /// What to do.
     pub fix: String,

@@ -19,11 +19,11 @@ use crate::cuda::Use;
 use crate::cuda::catalog::PathScope;
 use crate::cuda::links::{Object, ObjectId, RootKind, site_root};
 
-/// Most readers of one thing, and most chains from a library to its root, in a proof: an image may have thousands, and
-/// a handful is proof enough.
+/// Maximum readers of one thing, and maximum chains from a library to its root, in a proof: an image may have
+/// thousands, and a handful is proof enough.
 const MOST_READERS: usize = 16;
 
-/// Most Python packages with a finding of their own; the others form one finding per site-packages folder.
+/// Maximum Python packages with a finding of their own; the others form one finding per site-packages folder.
 const MOST_PLACES: usize = 200;
 
 /// The location of files that form one finding.
@@ -322,8 +322,8 @@ fn because(
     (VerdictReason::Free, None)
 }
 
-/// What a compiler or build tool is read as by its name; empty when files are not searched for that. `None` for what
-/// nobody starts by its name.
+/// The names under which a compiler or build tool is read; empty if files are not searched for it. `None` for
+/// files that are not started by name.
 fn searched_terms(sorted: &ClassifiedFile<'_>, path: &[u8]) -> Option<BTreeSet<&'static str>> {
     let (folder, name) = path.split_at(path.iter().rposition(|byte| *byte == b'/')?);
     let name = str::from_utf8(&name[1..]).ok()?;

@@ -81,8 +81,7 @@ impl LayerRead {
         if claimed != found {
             // Also if the digest matches: engines reject a blob of another size.
             self.complete = false;
-            let message =
-                format!("size mismatch: the blob has {found} bytes, the manifest declares {claimed}");
+            let message = format!("the blob has {found} bytes, the manifest declares {claimed}");
             self.warnings.push(Warning::new(WarningCode::SizeMismatch, subject, message));
         }
     }
@@ -117,7 +116,7 @@ impl LayerRead {
             self.warnings.push(Warning::new(WarningCode::ManifestOddity, subject, message));
         } else {
             self.complete = false;
-            let message = format!("{what} mismatch: {found} instead of {claimed}");
+            let message = format!("computed {what} {found}, declared {claimed}");
             self.warnings.push(Warning::new(WarningCode::DigestMismatch, subject, message));
         }
         false

@@ -2,12 +2,13 @@
 
 use std::fmt::{self, Write as _};
 
-use super::proposal::{ProposalPart, ReasonLine};
+use super::proposal::{HintPart, ProposalPart, ReasonLine};
 use super::rewrite::RewriteReport;
-use super::text::{WIDTH, wrap};
+use super::text::WIDTH;
 use crate::base::labels::{APPLICABILITIES, Label, inline};
 use crate::base::size::{grouped, human, human_or_dash};
 use crate::base::text::{elide_middle, printable};
+use crate::base::wrap::wrap;
 
 /// Maximum lines of each section; JSON is complete.
 const MOST: usize = 30;
@@ -29,7 +30,9 @@ fn summary(out: &mut String, report: &RewriteReport, chosen: Option<usize>) -> f
     }
     let unknown = report.recipe.unknown.iter().map(|one| format!("line {}: {}", one.line, one.text));
     section(out, "Unknown parts of the reconstructed Dockerfile", unknown)?;
-    section(out, "Notes", report.notes.iter().cloned())?;
+    // Without a proposal, the first line has the reason.
+    let is_said = |note: &&String| chosen.is_none() && report.reason.as_ref() == Some(*note);
+    section(out, "Notes", report.notes.iter().filter(|note| !is_said(note)).cloned())?;
     let open = report.questions.iter();
     let open = open.map(|one| format!("{} ({}): {}", one.finding, human(one.bytes), one.text));
     section(out, "Open questions (--answer ID=no removes, --answer ID=yes keeps)", open)?;
@@ -49,7 +52,7 @@ fn summary(out: &mut String, report: &RewriteReport, chosen: Option<usize>) -> f
 /// Why nothing is proposed, in a line.
 fn nothing(report: &RewriteReport) -> String {
     let reason = report.reason.as_deref().unwrap_or("reason unknown");
-    format!("nothing to propose: {}", reason.strip_prefix("nothing to propose: ").unwrap_or(reason))
+    format!("no proposal: {}", reason.strip_prefix("No smaller base image proposed: ").unwrap_or(reason))
 }
 
 fn proposed(out: &mut String, report: &RewriteReport, proposal: &ProposalPart) -> fmt::Result {
@@ -70,18 +73,33 @@ fn proposed(out: &mut String, report: &RewriteReport, proposal: &ProposalPart) -
     section(out, "No longer resolved", closure.faults.iter().cloned())?;
     let by_name = (!closure.dlopen_known)
         .then(|| "some files are opened by a name that is not known (dlopen)".to_owned());
-    section(out, "Not proven", closure.unproven.iter().cloned().chain(by_name))?;
+    section(out, "Assumptions (not proven)", closure.unproven.iter().cloned().chain(by_name))?;
     section(out, "Reasons, by line", proposal.reasons.iter().map(reason))?;
     section(out, "Kept", proposal.kept.iter().cloned())?;
     let gone = proposal.removed.iter().take(MOST_FILES);
     let gone = gone.map(|one| format!("{} {}", human(one.bytes), elide_middle(&one.path, WIDTH - 14)));
     let title = format!("Removed: {} files, the largest", grouped(proposal.removed.len() as u64));
     section(out, &title, gone)?;
-    let hints = proposal.hints.iter().map(|hint| {
-        let bytes = hint.bytes.map_or_else(String::new, |bytes| format!(" ({})", human(bytes)));
-        format!("{}: {}: {}{bytes}", hint.file, hint.lines.join(" "), hint.reason)
-    });
-    section(out, "Outside the Dockerfile", hints)
+    let mut files: Vec<&str> = proposal.hints.iter().map(|hint| hint.file.as_str()).collect();
+    files.sort_unstable();
+    files.dedup();
+    for file in files {
+        let hints = proposal.hints.iter().filter(|hint| hint.file == file).map(hint);
+        section(out, &format!("Hints for {}", printable(file)), hints)?;
+    }
+    Ok(())
+}
+
+/// A hint in one line: what to add, its bytes, and why.
+fn hint(hint: &HintPart) -> String {
+    let lines = hint.lines.join(", ");
+    let head = match (lines.is_empty(), hint.bytes) {
+        (false, Some(bytes)) => format!("{lines} ({}): ", human(bytes)),
+        (false, None) => format!("{lines}: "),
+        (true, Some(bytes)) => format!("{}: ", human(bytes)),
+        (true, None) => String::new(),
+    };
+    format!("{head}{}", hint.reason)
 }
 
 fn sizes(out: &mut String, report: &RewriteReport, proposal: &ProposalPart) -> fmt::Result {

@@ -2,7 +2,6 @@
 
 mod brief;
 mod table;
-mod wrap;
 
 use anstyle::{AnsiColor, Style};
 
@@ -10,7 +9,7 @@ use super::page::{Block, Chart, Line, Page, Part, Section, Tone};
 use super::sections::remark;
 use crate::base::size::human;
 use crate::base::text::{elide_end, elide_middle};
-pub(super) use wrap::wrap;
+use crate::base::wrap::wrap;
 
 /// Columns of text that is not written to a terminal.
 pub(super) const WIDTH: usize = 80;
@@ -106,7 +105,7 @@ impl Writer {
             Block::Table(table) => {
                 // Other details are in the JSON report.
                 let below = |details: &[Block]| {
-                    if self.style.brief { None } else { remark(part, details).cloned() }
+                    if self.style.brief { None } else { remark(part, details) }
                 };
                 let text = table::write(table, self.style, &below);
                 self.out += &text;

@@ -15,8 +15,8 @@ pub use fuzz::fuzz_edits;
 /// Lines of a unified diff around each change.
 const AROUND: usize = 3;
 
-/// Most lines compared one by one, of both texts together: about a second for random lines of one byte. A Dockerfile of
-/// 1 MiB with lines of ordinary length has some 30 000.
+/// Maximum lines compared one by one, of both texts together: about a second for random lines of one byte. A
+/// Dockerfile of 1 MiB with lines of ordinary length has some 30 000.
 const LINES: usize = 200_000;
 
 /// Applies all edits: the new text, and the reasons at their new lines. Edits are applied in the order of their places,
@@ -74,7 +74,7 @@ fn is_line_end(text: &str, at: usize) -> bool {
     rest.is_empty() || rest.starts_with('\n') || rest.starts_with("\r\n")
 }
 
-/// The reason of an edit whose new text stands at `at`.
+/// The reason of an edit; `at` is the range of its new text.
 fn reason(before: &str, edit: &Edit, at: Range<usize>, lines: &mut Lines<'_>) -> Reason {
     let (start, end) = (edit.at.start, edit.at.end);
     // An edit from line to line leaves its neighbours unchanged.
@@ -135,7 +135,7 @@ pub(super) fn unified(name: &str, before: &str, after: &str) -> String {
 /// The differences, in order.
 fn changes(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
     if old.len().saturating_add(new.len()) <= LINES {
-        // Git's version of Myers' algorithm: it gives up on the shortest diff if that takes long.
+        // Git's version of Myers' algorithm: not the shortest diff if that takes too long.
         return capture_diff_slices(Algorithm::Myers, old, new);
     }
     let same = |pairs: &mut dyn Iterator<Item = (&&str, &&str)>| {

@@ -43,13 +43,12 @@ pub(super) fn drafts(input: &Input<'_>, recipe: &Recipe, notes: &mut Vec<String>
     let told = recipe.base_layers.or_else(|| input.inventory.base.as_ref().map(|base| base.layers));
     let Some(base_layers) = told.filter(|layers| (1..input.layers.len()).contains(layers)) else {
         notes.push(
-            "No smaller base image proposed: the history does not record where the base image ends."
-                .to_owned(),
+            "No smaller base image proposed: base image unknown, not recorded in the history.".to_owned(),
         );
         return Vec::new();
     };
     if !input.complete {
-        notes.push("No smaller base image proposed: a part of the image could not be read.".to_owned());
+        notes.push("No smaller base image proposed: part of the image could not be read.".to_owned());
         return Vec::new();
     }
     let name = match &recipe.origin {

@@ -6,7 +6,7 @@ use crate::base::words::words;
 use crate::findings::Category;
 use crate::formats::dockerfile::Span;
 
-/// Most bytes of a Dockerfile: the longest hand-written ones have some tens of KiB.
+/// Maximum bytes of a Dockerfile: the longest hand-written ones have some tens of KiB.
 pub const DOCKERFILE_BYTES: usize = 1 << 20;
 
 /// A Dockerfile from the user.
@@ -159,7 +159,7 @@ pub struct Closure {
     pub unproven: Vec<String>,
     /// Number of ELF files checked in the new view.
     pub objects: usize,
-    /// Number of their NEEDED entries and dlopens that were resolved.
+    /// Number of their NEEDED entries and dlopens.
     pub links: usize,
 }
 

@@ -21,7 +21,7 @@ pub(super) fn attach(image: &mut Image, object: &str, bytes: Vec<u8>, claimed: C
     {
         image.intact = false;
         let found = digest::sha256_of(&bytes);
-        let message = format!("config digest mismatch: {found} instead of {claimed}");
+        let message = format!("the config has the digest {found}, the manifest declares {claimed}");
         image.warnings.push(Warning::new(WarningCode::DigestMismatch, object, message));
     }
     match parse(&bytes) {

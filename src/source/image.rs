@@ -100,7 +100,7 @@ pub(super) fn rootfs(path: &Path) -> Result<Image, SourceError> {
 pub(super) fn size_mismatch(object: &str, what: &str, bytes: &[u8], claimed: u64) -> Option<Warning> {
     let found = bytes.len() as u64;
     (found != claimed).then(|| {
-        let message = format!("{what} size mismatch: {found} bytes, the descriptor declares {claimed}");
+        let message = format!("the {what} has {found} bytes, the descriptor declares {claimed}");
         Warning::new(WarningCode::SizeMismatch, object, message)
     })
 }

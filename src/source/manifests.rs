@@ -175,7 +175,8 @@ fn offers(
             continue;
         };
         if !intact {
-            let message = format!("digest mismatch: expected {}", offer.descriptor.digest());
+            let (found, claimed) = (digest::sha256_of(&bytes), offer.descriptor.digest());
+            let message = format!("the index has the digest {found}, the descriptor declares {claimed}");
             warnings.push(Warning::new(WarningCode::DigestMismatch, object.clone(), message));
         }
         warnings.extend(size_mismatch(&object, "index", &bytes, offer.descriptor.size()));
@@ -205,7 +206,7 @@ fn image(store: &dyn Documents, offer: &Offer, chosen: &Chosen<'_>) -> Result<Im
     if !intact {
         image.intact = false;
         let message = format!(
-            "manifest digest mismatch: {} instead of {}",
+            "the manifest has the digest {}, the descriptor declares {}",
             digest::sha256_of(&bytes),
             offer.descriptor.digest()
         );

@@ -84,14 +84,20 @@ pub fn open(reference: &Reference, context: &mut OpenContext<'_>) -> Result<Imag
                 form = Transport::OciArchive;
                 oci::open(&files, &chosen)?
             } else {
-                let why =
-                    files.fault().map(|fault| format!("; damaged archive: {fault}")).unwrap_or_default();
+                let (reason, hint) = match files.fault() {
+                    Some(fault) => (
+                        format!("damaged archive: {fault}; no manifest.json or index.json before that"),
+                        "copy or save the archive again",
+                    ),
+                    None => (
+                        "neither manifest.json nor index.json in the archive".to_owned(),
+                        "unpack a root filesystem in a tar (docker export) and open it as rootfs:DIR",
+                    ),
+                };
                 return Err(SourceError::NotAnImage {
                     object: files.label().to_owned(),
-                    reason: format!("neither manifest.json nor index.json in the archive{why}"),
-                    hint: Some(
-                        "unpack a root filesystem in a tar (docker export) and open it as rootfs:DIR".into(),
-                    ),
+                    reason,
+                    hint: Some(hint.into()),
                 });
             }
         }

@@ -18,7 +18,8 @@ const ROOMS: [&str; 18] = [
 const GPU_USES: [&str; 2] = ["base", "jobs"];
 
 /// Crates that belong to some rooms only, by the name that a path to them begins with.
-const CRATE_HOMES: [(&str, &[&str]); 17] = [
+const CRATE_HOMES: [(&str, &[&str]); 18] = [
+    ("anstyle", &["report"]),
     ("clap", &["cli"]),
     ("clap_complete", &["cli"]),
     ("indicatif", &["cli"]),
@@ -34,6 +35,7 @@ const CRATE_HOMES: [(&str, &[&str]); 17] = [
     ("egui", &["gui"]),
     ("egui_kittest", &["gui"]),
     ("rfd", &["gui", "jobs"]),
+    ("terminal_size", &["cli"]),
     ("poll_promise", &["gui", "jobs"]),
 ];
 

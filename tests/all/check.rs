@@ -84,7 +84,7 @@ fn a_size_that_is_not_known_fails_its_budget() {
     let config = place.put("c.toml", "[budget]\ncompressed_bytes = \"1 PiB\"");
     let outcome = place.run(&["check", &format!("rootfs:{}", place.path("root")), "--config", &config]);
     assert_eq!((outcome.code, last(&outcome)), (1, "verdict: fail reason=budget:compressed_bytes"));
-    assert!(outcome.stdout.contains("unknown of at most"), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains("unknown, limit"), "{}", outcome.stdout);
 }
 
 #[test]

@@ -144,9 +144,10 @@ fn every_image_has_a_column_and_is_held_against_the_first() {
 fn text_leads_with_what_grew_and_what_is_pulled() {
     let (first, second) = pair();
     let text = compare(&[&first, &second], &[]).stdout;
-    let start = "one and two compared\n2 images, baseline one\n\ntwo has 3.03 KiB more than one (4.69 KiB instead of 1.66 KiB)";
+    let start =
+        "one vs two\n2 images, baseline one\n\ntwo is 3.03 KiB larger than one (4.69 KiB vs 1.66 KiB)";
     assert!(text.starts_with(start), "{text}");
-    let pull = "A node with one pulls 6.50 KiB of 10.0 KiB for two: 1 of its 2 layers is in\n  one too.";
+    let pull = "A node that has one pulls 6.50 KiB of 10.0 KiB for two; 1 of 2 layers is\n  shared.";
     assert!(text.contains(pull), "{text}");
     assert!(
         text.contains("1 file added (2.93 KiB), 1 file removed (200 B), 1 file changed (800 B)."),
@@ -173,8 +174,8 @@ fn text_leads_with_what_grew_and_what_is_pulled() {
 #[test]
 fn samples_are_told_apart_by_what_is_for_building() {
     let text = Place::new().run(&["compare", "sample:runtime", "sample:devel"]).stdout;
-    let lead = "runtime and devel compared\n2 images, baseline runtime\n\n\
-        devel has 10.3 MiB more than runtime (21.9 MiB instead of 11.6 MiB), mainly";
+    let lead = "runtime vs devel\n2 images, baseline runtime\n\n\
+        devel is 10.3 MiB larger than runtime (21.9 MiB vs 11.6 MiB), mainly";
     assert!(text.starts_with(lead), "{text}");
     assert!(text.lines().any(|line| line.starts_with("  static-libraries ") && line.contains(" +5.14 MiB")));
 }

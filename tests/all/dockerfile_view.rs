@@ -276,8 +276,8 @@ fn pages_say_what_the_image_is_then_and_what_is_not_proven() {
     click(&mut harness, Role::Tab, "Proof  2");
     harness.get_by_label("All libraries resolve in the new image, as they do today.");
     harness.get_by_label("pip installs the same versions again: requirements.txt pins none");
-    harness.get_by_label("libcublas.so.13 kept: torch 2.9.1 loads it");
-    click(&mut harness, Role::Link, "Line 12 of the original");
+    harness.get_by_label("libcublas.so.13: torch 2.9.1 loads it");
+    click(&mut harness, Role::Link, "Line 12");
     let chosen = row(&harness).unwrap();
     let model = harness.state().view.model().unwrap();
     assert_eq!(rows(model)[chosen].left.as_ref().unwrap().number, 12);

@@ -125,7 +125,7 @@ fn details_lead_to_the_evidence() {
     let analysis = analysis();
     let compiler = details(&analysis, "compilers");
     let users: Vec<_> = compiler.users.iter().map(|user| (user.kind, user.name.as_str())).collect();
-    let used_by = [("used by", "torch 2.9.1"), ("named in", "/srv/app.py"), ("set in", "ENV CUDA_HOME")];
+    let used_by = [("", "torch 2.9.1"), ("named in", "/srv/app.py"), ("set in", "ENV CUDA_HOME")];
     assert_eq!(users, used_by);
     assert_eq!(compiler.users[1].raw.as_deref(), Some(&b"/srv/app.py"[..]));
     assert_eq!(compiler.users[2].raw, None);

@@ -346,7 +346,7 @@ fn where_nothing_is_proposed_the_file_stays_as_it_is() {
         let output = run(&["dockerfile", &scene.reference, "--dockerfile", &given], b"");
         assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(0), text.as_bytes()));
         let said = String::from_utf8(output.stderr).unwrap();
-        assert!(said.starts_with("nothing to propose"), "{said}");
+        assert!(said.starts_with("no proposal: "), "{said}");
         let output = run(&["dockerfile", &scene.reference, "--dockerfile", &given, "--diff"], b"");
         assert_eq!((output.status.code(), output.stdout.len()), (Some(0), 0));
     }

@@ -30,7 +30,7 @@ fn write_all(out: &mut String, told: &CheckSummary<'_>) -> std::fmt::Result {
         writeln!(out, "**fail**: {}", reasons.join(", "))?;
     }
     if told.policy.is_none() {
-        writeln!(out, "\nNo `cutaway.toml`: only an incomplete image fails.")?;
+        writeln!(out, "\nNo `cutaway.toml`: the check fails only if the image is incomplete.")?;
     }
     list(out, "Incomplete", told.warnings, |one| {
         format!("- `{}` {}: {}", one.code, safe(&one.subject), safe(&one.message))
@@ -49,9 +49,12 @@ fn write_all(out: &mut String, told: &CheckSummary<'_>) -> std::fmt::Result {
             "\n| denied rule | verdict | bytes | files | finding | fix |\n|---|---|---:|---:|---|---|"
         )?;
         for one in outcome.failing.iter().take(MOST) {
-            let (rule, verdict, bytes) = (one.rule.id, one.verdict.label(), human(one.bytes));
+            // A finding without bytes has none: it is not one of zero bytes.
+            let bytes = if one.bytes > 0 { human(one.bytes) } else { String::new() };
+            let (rule, verdict) = (one.rule.id, one.verdict.label());
+            let files = if one.files > 0 { one.files.to_string() } else { String::new() };
             let (title, fix) = (safe(&one.title), safe(&one.fix));
-            writeln!(out, "| `{rule}` | {verdict} | {bytes} | {} | {title} | {fix} |", one.files)?;
+            writeln!(out, "| `{rule}` | {verdict} | {bytes} | {files} | {title} | {fix} |")?;
         }
         more(out, outcome.failing.len())?;
     }

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use super::CheckSummary;
 use crate::base::size::human;
 use crate::base::text::{elide_end, elide_middle, printable};
+use crate::base::wrap::wrap;
 use crate::findings::policy::{Amount, Check};
 use crate::findings::{Finding, Findings, Verdict};
 
@@ -25,7 +26,7 @@ fn write_all(out: &mut String, told: &CheckSummary<'_>) -> std::fmt::Result {
     writeln!(out, "{}", elide_middle(&printable(told.image), WIDTH))?;
     match told.policy {
         Some(file) => writeln!(out, "policy: {}", elide_middle(&printable(file), WIDTH - 8))?,
-        None => writeln!(out, "no cutaway.toml: only an incomplete image fails")?,
+        None => writeln!(out, "no cutaway.toml: the check fails only if the image is incomplete")?,
     }
     section(out, "Incomplete", told.warnings, |out, warning| {
         line(out, 2, &format!("{}: {}: {}", warning.code, warning.subject, warning.message))
@@ -44,7 +45,7 @@ fn write_all(out: &mut String, told: &CheckSummary<'_>) -> std::fmt::Result {
         }
     })?;
     section(out, "Ignored", &told.outcome.ignored, |out, ignored| {
-        let path = ignored.path.as_deref().map_or_else(String::new, |path| format!(" on {path}"));
+        let path = ignored.path.as_deref().map_or_else(String::new, |path| format!(" at {path}"));
         let expires = ignored.expires.map_or_else(String::new, |day| format!(" (until {day})"));
         let what = format!("{}{path}: {}{expires}", ignored.rule, ignored.reason);
         writeln!(out, "  {:>8}  {}", human(ignored.bytes), elide_end(&printable(&what), WIDTH - 12))
@@ -71,14 +72,20 @@ fn section<T>(
     }
 }
 
+/// Lines of at most the width, those after the first moved in.
 fn line(out: &mut String, indent: usize, text: &str) -> std::fmt::Result {
-    writeln!(out, "{:indent$}{}", "", elide_end(&printable(text), WIDTH - indent))
+    for (number, line) in wrap(&printable(text), WIDTH - indent - 2).iter().enumerate() {
+        let indent = if number == 0 { indent } else { indent + 2 };
+        writeln!(out, "{:indent$}{}", "", elide_end(line, WIDTH - indent))?;
+    }
+    Ok(())
 }
 
 fn budget(out: &mut String, check: &Check) -> std::fmt::Result {
     let word = if check.ok { "ok" } else { "fail" };
     let actual = check.actual.map_or_else(|| "unknown".to_owned(), amount);
-    writeln!(out, "  {word:<4}  {:<20} {actual:>9} of {}", check.name, limit(check))?;
+    let bound = if matches!(check.limit, Amount::Bytes(_)) { "limit" } else { "minimum" };
+    writeln!(out, "  {word:<4}  {:<20} {actual:>9}, {bound} {}", check.name, amount(check.limit))?;
     if check.detail.is_empty() { Ok(()) } else { line(out, 8, &check.detail) }
 }
 
@@ -116,8 +123,8 @@ fn others(out: &mut String, told: &CheckSummary<'_>) -> std::fmt::Result {
     let needed = findings.list.iter().filter(|one| one.verdict == Verdict::Needed).count();
     match needed {
         0 => Ok(()),
-        1 => writeln!(out, "\n1 more is required at run time: see cutaway report."),
-        _ => writeln!(out, "\n{needed} more are required at run time: see cutaway report."),
+        1 => writeln!(out, "\n1 finding required at run time not listed."),
+        _ => writeln!(out, "\n{needed} findings required at run time not listed."),
     }
 }
 

@@ -94,7 +94,7 @@ fn is_certain(rule: RuleId) -> bool {
 }
 
 fn incomplete(why: &str) -> Reason {
-    let text = format!("Not all requirements are known: {}", why.trim_end_matches('.'));
+    let text = format!("Requirements unknown: {}", why.trim_end_matches('.'));
     Reason::new(RunVerdict::Unknown, RuleId::Incomplete, sentence(&text))
 }
 
@@ -104,7 +104,7 @@ fn proofs(reasons: &[Reason], code: Option<code::Proof>, driver: Option<(RuleId,
     let fine = reasons.iter().all(|reason| reason.verdict == RunVerdict::Runs);
     let whole = match (&code, driver) {
         (Some(code), Some((rule, driver))) if fine => {
-            Some(runs(rule, &format!("{}, and {driver}", code.all)))
+            Some(runs(rule, &format!("{}. {}", code.all, sentence(&driver))))
         }
         (_, driver) => driver.map(|(rule, text)| runs(rule, &text)),
     };

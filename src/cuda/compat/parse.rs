@@ -155,6 +155,8 @@ fn near(catalog: &Catalog, text: &str) -> Vec<String> {
         return Vec::new();
     }
     let bare = asked.split_once(':').map_or(asked.as_str(), |(_, name)| name);
+    // A third of the letters may differ.
+    let most = (bare.len() / 3).clamp(1, 3);
     let mut found: Vec<(bool, usize, String)> = TargetGpu::all(catalog)
         .into_iter()
         .filter_map(|target| {
@@ -162,7 +164,7 @@ fn near(catalog: &Catalog, text: &str) -> Vec<String> {
             let lower = id.to_ascii_lowercase();
             let distance = distance_of(&asked, &lower);
             let holds = bare.len() > 1 && lower.contains(bare);
-            (distance <= 3 || holds).then_some((!holds, distance, id))
+            (distance <= most || holds).then_some((!holds, distance, id))
         })
         .collect();
     found.sort();

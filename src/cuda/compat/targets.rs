@@ -117,7 +117,9 @@ impl TargetError {
             }
             Self::Unknown { near, .. } if !near.is_empty() => format!("did you mean {}?", near.join(" or ")),
             Self::Unknown { .. } => {
-                "targets are ids such as gpu:l4 and azure:Standard_NC24ads_A100_v4, or cc=8.9".to_owned()
+                "targets are ids such as gpu:l4 and azure:Standard_NC24ads_A100_v4, or cc=8.9; the GPU view lists \
+                 all ids"
+                    .to_owned()
             }
             Self::Malformed { .. } => {
                 "write it as cc=8.6,driver=535.104,class=geforce; only cc is required".to_owned()

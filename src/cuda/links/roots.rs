@@ -46,7 +46,7 @@ pub(crate) const WRAPPERS: [&[u8]; 20] = [
 ];
 
 /// Why libraries are roots that something unknown opens.
-const OPENED: &str = "a library of the application or a Python package: its loader is unknown";
+const OPENED: &str = "application or Python library; loaded by an unknown file";
 
 /// A root as the simulation needs it.
 #[derive(Clone, Debug)]

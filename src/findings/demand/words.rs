@@ -34,10 +34,11 @@ const NAMES: [(&str, &str); 26] = [
     ("swig", "runs swig"),
 ];
 
-/// Read by nvcc besides nvcc itself.
+/// Names of what nvcc reads at run time.
 pub(super) const WITH_NVCC: [&str; 5] = ["ptxas", "libdevice", "headers", "cudadevrt", "cudart-static"];
 
-/// What words in files and commands ask for; the first is what a program of this name is read as.
+/// Words in files and commands, with the names of what they imply; the first is the name of the program
+/// itself.
 pub(super) const WORDS: [(&str, &[&str]); 117] = [
     ("cc", &["compiler", "libraries"]),
     ("c++", &["compiler", "libraries"]),
@@ -158,17 +159,18 @@ pub(super) const WORDS: [(&str, &[&str]); 117] = [
     ("vgdb", &["debugger"]),
 ];
 
-/// What is found by words that libraries are not searched for.
+/// Names that are implied only by words for which libraries are not searched.
 const NOT_IN_LIBRARIES: [&str; 8] =
     ["autotools", "bazel", "ccache", "compiler", "dpkg-dev", "patchelf", "rpmbuild", "swig"];
 
-/// Whether a library that starts programs may name it without being heard.
+/// Whether libraries are not searched for the words that imply this name: one that starts programs may
+/// mention it unnoticed.
 pub(in crate::findings) fn is_not_searched_in_libraries(name: &str) -> bool {
     NOT_IN_LIBRARIES.contains(&name)
 }
 
-/// What a program is read as, by its name: what the words ask for that the search finds where a file names it. Empty
-/// when nobody who names it is heard.
+/// The names under which a program is read: those of the words that the search finds in a mention of the
+/// program. Empty if files are not searched for it.
 pub(in crate::findings) fn searched_terms(name: &str) -> BTreeSet<&'static str> {
     let text = format!("/usr/bin/{name} -x\n");
     let Some(mut scanner) = Scanner::new(Sort::Script, text.len() as u64) else { return BTreeSet::new() };
@@ -178,7 +180,7 @@ pub(in crate::findings) fn searched_terms(name: &str) -> BTreeSet<&'static str> 
     reads.filter_map(|(_, reads)| reads.first().copied()).collect()
 }
 
-/// A word as it is told.
+/// A word as shown in sentences.
 pub(super) fn told(word: &str) -> &str {
     match word {
         "-config" => "python3-config",

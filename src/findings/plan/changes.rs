@@ -7,9 +7,9 @@ use crate::base::text::{elide_end, elide_middle};
 use crate::findings::policy::near;
 use crate::findings::value::{Finding, Findings, Verdict};
 
-/// Ids that an error names.
+/// Maximum ids listed in an error.
 const NAMED: usize = 8;
-/// Characters of an id, a title or a question in a message.
+/// Maximum characters of an id, a title or a question in a message.
 const SHOWN: usize = 160;
 
 /// Changes requested by the user, on top of a saved plan or of all safe findings.

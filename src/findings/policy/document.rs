@@ -11,12 +11,12 @@ use super::{Budget, Ignore, Policy, Regression, Written};
 use crate::base::size;
 use crate::findings::rule::{Rule, rule, rules};
 
-/// Bytes of a `cutaway.toml`: a thousand ignores have some 200 KiB.
+/// Maximum bytes of a `cutaway.toml`: a thousand ignores take about 200 KiB.
 pub const FILE_BYTES: usize = 1 << 20;
 
-/// Most ignores in one file: each is matched against every file that a rule found.
+/// Maximum ignores in one file: each is matched against every file that a rule found.
 const MOST_IGNORES: usize = 1000;
-/// Most targets in one file: the catalogue has fewer.
+/// Maximum targets in one file: the catalogue has fewer.
 const MOST_TARGETS: usize = 200;
 
 /// Why a `cutaway.toml` was rejected.

@@ -7,7 +7,7 @@ use crate::base::text::{escape, printable};
 use crate::findings::value::{Finding, Item};
 use crate::rootfs::Rootfs;
 
-/// Most files or names listed per failing finding.
+/// Maximum files or names listed per failing finding.
 const SHOWN: usize = 3;
 
 /// The rest of a finding after the ignores.

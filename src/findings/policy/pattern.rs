@@ -2,9 +2,9 @@
 
 use regex::{Regex, RegexBuilder};
 
-/// Most bytes of one glob.
+/// Maximum bytes of one glob.
 const GLOB_BYTES: usize = 1 << 10;
-/// Most bytes of one compiled glob: one of the longest takes less than half of it.
+/// Maximum bytes of one compiled glob: one of the longest takes less than half of it.
 const COMPILED_BYTES: usize = 1 << 20;
 
 /// A glob: `*` matches any characters except a slash, `**` any characters, and `/**/` also a single slash. Nothing else

@@ -214,7 +214,7 @@ fn why(known: bool, unknown: &str) -> String {
     if known { String::new() } else { unknown.to_owned() }
 }
 
-/// Sizes never get close: the largest file system has 2^63 bytes.
+/// Saturates. Real sizes are far smaller: the largest file system has 2^63 bytes.
 fn signed(bytes: u64) -> i64 {
     i64::try_from(bytes).unwrap_or(i64::MAX)
 }

@@ -8,7 +8,7 @@ use crate::findings::finish::Draft;
 use crate::findings::value::{Item, User};
 use crate::rootfs::NodeId;
 
-/// Most statements of one kind in a proof; the rest is counted.
+/// Maximum statements of one kind in a proof; the rest is counted.
 const NAMED: usize = 8;
 
 /// The chain from a file to the root that loads it, as a statement.

@@ -42,7 +42,7 @@ If wheels ship all CUDA libraries, the plain distribution is enough. Services th
 /// Demand names, besides nvcc, that the runtime flavor does not serve.
 const OTHERS: [&str; 6] = ["ptxas", "headers", "libdevice", "libnvvm", "cudadevrt", "cupti"];
 
-/// Most libraries listed.
+/// Maximum libraries listed.
 const NAMED: usize = 4;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {

@@ -73,7 +73,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     drafts
 }
 
-/// Most requests recorded per capability.
+/// Maximum requests recorded per capability.
 const MOST: usize = 64;
 
 /// Requests for driver libraries, by capability.

@@ -33,8 +33,8 @@ COPY --from=build /out/service /usr/local/bin/
     source: "ld.so(8); NEEDED, RPATH and RUNPATH of the files.",
 };
 
-/// Most statements in one finding; a broken image may lack thousands of names.
-const MAX_SHOWN_CHARS: usize = 100;
+/// Maximum statements in one finding; a broken image may lack thousands of names.
+const MAX_SHOWN: usize = 100;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     let links = &facts.inventory.links;
@@ -88,14 +88,14 @@ fn draft(facts: &Facts<'_>, severity: Severity, mut missing: Vec<(String, Object
             _ => "The programs do not start, or the libraries are optional for their openers.",
         },
     );
-    for (name, id) in missing.iter().take(MAX_SHOWN_CHARS) {
+    for (name, id) in missing.iter().take(MAX_SHOWN) {
         let chain = links.chain(*id);
         let steps: Vec<String> = chain.iter().map(|step| facts.shown(links.object(*step).node)).collect();
         let root = chain.last().and_then(|root| links.object(*root).root.as_ref());
         let why = root.map_or_else(String::new, |root| format!(" ({})", printable(&root.why)));
         draft.proof.push(format!("{name}, needed by {}{why}", steps.join(" ← ")));
     }
-    if let Some(more) = missing.len().checked_sub(MAX_SHOWN_CHARS).filter(|more| *more > 0) {
+    if let Some(more) = missing.len().checked_sub(MAX_SHOWN).filter(|more| *more > 0) {
         draft.proof.push(format!("and {more} more"));
     }
     for (_, id) in &missing {

@@ -40,7 +40,7 @@ CUDA builds of PyTorch wheels contain no PTX: a GPU outside their list needs ano
     source: "CUDA C++ Programming Guide, application compatibility; CUDA driver API, CUDA_ERROR_NO_BINARY_FOR_GPU; wheels of torch 2.9.1.",
 };
 
-/// Most files listed per target.
+/// Maximum files listed per target.
 const NAMED: usize = 12;
 
 /// A reachable file with GPU code.
@@ -50,11 +50,11 @@ struct Holder<'a> {
     code: Vec<&'a GpuCode>,
     /// Whether a root always loads it.
     firm: bool,
-    /// Whether the entrypoint does.
+    /// Whether the entrypoint always loads it.
     started: bool,
 }
 
-/// Creates the findings.
+/// Creates the finding about targets and their files.
 type Tell = fn(&Facts<'_>, &[&TargetGpu], &[&Holder<'_>]) -> Draft;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
@@ -129,19 +129,21 @@ fn tell(facts: &Facts<'_>, draft: &mut Draft, targets: &[&TargetGpu], files: &[&
         draft.proof.push(format!("{} {what}: {}{more}", target.title(), list.join(", ")));
     }
     draft.subjects = targets.iter().map(|target| target.id.clone()).collect();
-    draft.question = Some("Does the image run on other GPUs only, or without these files?".to_owned());
 }
 
 fn fails(facts: &Facts<'_>, targets: &[&TargetGpu], files: &[&Holder<'_>]) -> Draft {
     let all = names(targets.iter().copied());
     let mut draft = draft(facts, format!("No GPU code for {all}"), files);
     let count = files.len();
+    let (gpus, them) = if targets.len() == 1 { ("this GPU", "it") } else { ("these GPUs", "them") };
     draft.reason = format!(
-        "{count} {} code for these GPUs: no SASS that runs there and no PTX to compile. Kernels that {} fail with error 209 (no kernel image).",
+        "{count} {} code for {gpus}: no SASS that runs there and no PTX to compile. Kernels that {} fail with error 209 (no kernel image).",
         if count == 1 { "reachable file has no" } else { "reachable files have no" },
         if count == 1 { "it launches" } else { "they launch" },
     );
     tell(facts, &mut draft, targets, files, "has no code in");
+    let these = if count == 1 { "this file has" } else { "these files have" };
+    draft.question = Some(format!("Is it acceptable that {these} no code for {all}?"));
     let asked_for = facts.input.targets != default_targets(facts.catalog);
     let started = files.iter().any(|file| file.firm && file.started);
     draft.severity = Some(match (files.iter().any(|file| file.firm), asked_for) {
@@ -156,7 +158,7 @@ fn fails(facts: &Facts<'_>, targets: &[&TargetGpu], files: &[&Holder<'_>]) -> Dr
     let flags: Vec<String> =
         numbers.iter().map(|sm| format!("-gencode arch=compute_{sm},code=sm_{sm}")).collect();
     draft.fix = if files.iter().all(|file| file.supplier == Supplier::Application) {
-        format!("Build for them as well: nvcc {}.", flags.join(" "))
+        format!("Build for {them} as well: nvcc {}.", flags.join(" "))
     } else {
         format!(
             "Use builds of these packages that support {all}, and build your own code with {}.",
@@ -169,14 +171,17 @@ fn fails(facts: &Facts<'_>, targets: &[&TargetGpu], files: &[&Holder<'_>]) -> Dr
 fn compiles(facts: &Facts<'_>, targets: &[&TargetGpu], files: &[&Holder<'_>]) -> Draft {
     let all = names(targets.iter().copied());
     let mut draft = draft(facts, format!("JIT compilation at the first start on {all}"), files);
+    let (gpus, them) = if targets.len() == 1 { ("this GPU", "it") } else { ("these GPUs", "them") };
     draft.reason = format!(
-        "{} reachable {} only PTX for these GPUs: the driver compiles it on first load, and the PTX version must not be newer than the driver.",
+        "{} reachable {} only PTX for {gpus}: the driver compiles it on first load, and the PTX version must not be newer than the driver.",
         files.len(),
         if files.len() == 1 { "file has" } else { "files have" },
     );
     tell(facts, &mut draft, targets, files, "has only PTX in");
+    draft.question = Some(format!("Is JIT compilation at the first start acceptable on {all}?"));
     draft.severity = Some(Severity::Low);
-    draft.fix = "Build with SASS for them, or keep the driver cache (CUDA_CACHE_PATH) on a volume.".into();
+    draft.fix =
+        format!("Build with SASS for {them}, or keep the driver cache (CUDA_CACHE_PATH) on a volume.");
     draft
 }
 

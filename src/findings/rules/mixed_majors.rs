@@ -36,7 +36,7 @@ Use builds for one CUDA version for all packages in one process. Compile extensi
 
 const COMPONENTS: [&str; 4] = ["cudart", "cublas", "cudnn", "nccl"];
 
-/// Most chains listed per pair.
+/// Maximum chains listed per pair.
 const WAYS: usize = 3;
 
 /// The libraries of one component by major version.

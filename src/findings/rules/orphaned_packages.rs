@@ -46,11 +46,11 @@ Or build in a separate stage and copy the result.",
     source: "apt: `apt-pkg/depcache.cc` (MarkRequired) and apt.conf(5), APT::AutoRemove; dnf: `libdnf/transaction`, dnf5 system-state(7); apk-world(5).",
 };
 
-/// Most dependency chains in a proof.
+/// Maximum dependency chains in a proof.
 const CHAINS: usize = 150;
-/// Most rounds in which users are followed to what they need; real images take two or three.
+/// Maximum rounds in which users are followed to what they need; real images take two or three.
 const ROUNDS: usize = 100;
-/// Most names in a list.
+/// Maximum names in a list.
 const NAMED: usize = 12;
 
 /// Reasons for a question, as bits.
@@ -252,7 +252,7 @@ impl Scene<'_, '_> {
         self.files.get(place).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// The most telling kind of a package's files, without those that other findings remove.
+    /// The first [`Kind`] among a package's files, without those that other findings remove.
     fn kind(&self, place: usize) -> Kind {
         let is_left = |node: &&NodeId| {
             let inode = self.facts.node(**node).content();
@@ -392,7 +392,7 @@ impl Scene<'_, '_> {
         items
     }
 
-    /// The drafts that remove the packages.
+    /// Indexes of the drafts that remove the development packages of a manager.
     fn rests_on(&self, manager: &str, drafts: &[Draft]) -> Vec<usize> {
         let mut places = BTreeSet::new();
         for place in (0..self.removed.len()).filter(|place| self.removed.get(*place) == Some(&true)) {

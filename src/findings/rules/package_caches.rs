@@ -212,7 +212,7 @@ fn draft(facts: &Facts<'_>, kind: &Kind, because: CacheReason, group: Group, lin
     draft
 }
 
-/// Symbolic links outside the cache lead to the files.
+/// Sets the verdict for files to which symbolic links outside the cache lead.
 fn linked(facts: &Facts<'_>, mut links: Vec<NodeId>, draft: &mut Draft) {
     const NAMED: usize = 5;
     draft.verdict = Verdict::Needed;

@@ -40,7 +40,7 @@ pub(super) fn loader_folders(facts: &Facts<'_>) -> Vec<SearchFolder> {
     search_folders(value, &facts.paths, facts.input.layers)
 }
 
-/// Most users of stubs listed.
+/// Maximum users of stubs listed.
 const MOST_USERS: usize = 1_000;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {

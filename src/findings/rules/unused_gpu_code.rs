@@ -38,7 +38,7 @@ For CMake set `CMAKE_CUDA_ARCHITECTURES`, for PyTorch extensions `TORCH_CUDA_ARC
     source: "CUDA C++ Programming Guide, application compatibility; CUDA binary utilities, cuobjdump; code sizes measured by Cutaway.",
 };
 
-/// Most files listed one by one.
+/// Maximum files listed one by one.
 const NAMED: usize = 8;
 
 /// A file and its unused code.
@@ -159,7 +159,11 @@ fn draft(facts: &Facts<'_>, supplier: Supplier, mut group: Group) -> Draft {
         Supplier::Distro => "distribution packages",
         Supplier::Application => "application files",
     };
-    let title = format!("GPU code in {who}, unused by {}", names(targets));
+    let all = match targets.len() {
+        1 => names(targets),
+        count => format!("all {count} targets"),
+    };
+    let title = format!("GPU code in {who}, unused by {all}");
     let mut draft = Draft::new(&RULE, Verdict::Unsure, title);
     group.files.sort_by_key(|file| std::cmp::Reverse(file.never.saturating_add(file.worse)));
     let sum = |of: fn(&Unused) -> u64| group.files.iter().map(of).fold(0_u64, u64::saturating_add);
@@ -167,7 +171,7 @@ fn draft(facts: &Facts<'_>, supplier: Supplier, mut group: Group) -> Draft {
     draft.potential_bytes = never.saturating_add(worse);
     let count = group.files.len();
     draft.reason = format!(
-        "{count} {} {} of GPU code that these GPUs do not use.",
+        "{count} {} {} of GPU code that the targets do not use.",
         if count == 1 { "file has" } else { "files have" },
         human(draft.potential_bytes),
     );
@@ -176,6 +180,7 @@ fn draft(facts: &Facts<'_>, supplier: Supplier, mut group: Group) -> Draft {
     } else {
         " No tool can remove it from linked libraries."
     });
+    draft.proof.push(format!("targets: {}", names(targets)));
     if never > 0 {
         draft.proof.push(format!("{} for architectures that none of them runs", human(never)));
     }
@@ -202,8 +207,7 @@ fn draft(facts: &Facts<'_>, supplier: Supplier, mut group: Group) -> Draft {
     draft.question = Some(if own {
         "Does the image run on other GPUs as well?".to_owned()
     } else {
-        "Does the image run on other GPUs as well, or is no build of these packages with fewer architectures available?"
-            .to_owned()
+        "Keep the GPU code of these packages (for other GPUs, or because no smaller build exists)?".to_owned()
     });
     if own {
         /// Below this a build for fewer architectures is not worth the effort.

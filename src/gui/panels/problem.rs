@@ -41,7 +41,7 @@ fn asking(ui: &mut Ui, tab: &Tab, requests: &mut Vec<Request>) {
     reference(ui, tab);
     ui.add_space(space::S);
     let host = printable(tab.host.as_deref().unwrap_or_default());
-    ui.label(format!("Hosted at {host}. Allow Cutaway to connect?"));
+    ui.label(format!("Waiting for your permission to connect to {host}."));
     ui.add_space(space::M);
     if ui.button("Close").clicked() {
         requests.push(Request::Close(tab.id));

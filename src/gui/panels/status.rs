@@ -21,13 +21,14 @@ pub(crate) fn status_bar(ui: &mut Ui, app: &mut App) {
     let tokens = Tokens::of(ui);
     let small = |text: String| RichText::new(text).font(text::small()).color(tokens.text_weak);
     ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-        if let Some(tab) = tabs.iter().find(|tab| Some(tab.id) == *front) {
+        let shown = tabs.iter().find(|tab| Some(tab.id) == *front);
+        if let Some(tab) = shown {
             ui.add(egui::Label::new(small(facts(tab))).truncate()).on_hover_text(&tab.shown);
         } else {
             ui.label(small(format!("Cutaway {}", env!("CARGO_PKG_VERSION"))));
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            log_button(ui, log, *log_open, requests);
+            log_button(ui, log, shown.map(|tab| tab.title.as_str()), *log_open, requests);
             if settings.zoom_percent != 100 {
                 ui.label(small(format!("{} %", settings.zoom_percent)));
             }
@@ -134,9 +135,20 @@ fn fixed(ui: &mut Ui, width: f32, text: RichText) {
     });
 }
 
-fn log_button(ui: &mut Ui, log: &crate::gui::app::Log, open: bool, requests: &mut Vec<Request>) {
+/// Counts the entries about the image in front and about the window; without an image, all.
+fn log_button(
+    ui: &mut Ui,
+    log: &crate::gui::app::Log,
+    image: Option<&str>,
+    open: bool,
+    requests: &mut Vec<Request>,
+) {
     let tokens = Tokens::of(ui);
-    let count = |severity| log.entries().iter().filter(|entry| entry.severity == severity).count();
+    let is_about = |about: &str| image.is_none_or(|image| about.is_empty() || about == image);
+    let count = |severity| {
+        let entries = log.entries().iter().filter(|entry| is_about(&entry.image));
+        entries.filter(|entry| entry.severity == severity).count()
+    };
     let (errors, warnings) = (count(Severity::Error), count(Severity::Warning) + log.dropped());
     let plural = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
     let (label, mark, color) = match (errors, warnings) {

@@ -88,7 +88,7 @@ impl View {
             Self::Layers => "Layers and their files",
             Self::Cuda => "CUDA libraries and GPU code",
             Self::Findings => "Removable content, with proof",
-            Self::Dockerfile => "Dockerfile and smaller proposals",
+            Self::Dockerfile => "Reconstructed Dockerfile and smaller proposals",
             Self::Compare => "Compare images",
             Self::Gpu => "Local GPU and image compatibility",
             Self::Report => "Report preview and export",

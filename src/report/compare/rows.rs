@@ -152,15 +152,6 @@ pub(super) fn change(ends: Option<(u64, u64)>, show: impl Fn(u64) -> String) -> 
     }
 }
 
-/// A difference of bytes in words: `1.20 GiB more`.
-pub(super) fn more_or_less(first: u64, last: u64) -> String {
-    if last >= first {
-        format!("{} more", human(last - first))
-    } else {
-        format!("{} less", human(first - last))
-    }
-}
-
 /// What a class is called for people.
 pub(super) fn class_title(class: &str) -> String {
     label(&CLASSES, class)

@@ -18,6 +18,10 @@ pub fn compare_to_text(report: &CompareReport, style: TextStyle) -> String {
     let most = if report.images.len() > MOST_IMAGES { ENDS } else { MOST_IMAGES };
     let page = page_of(&View::new(report, most, TITLE_WIDTH));
     let text = to_text(&page, TextStyle { brief: false, ..style });
+    let note = match report.verdict {
+        Some(_) => "",
+        None => "no [regression] limits: only an incomplete image fails\n",
+    };
     // The verdict stays whole: scripts read it.
-    format!("{text}\n{}\n", printable(&report.verdict_line()))
+    format!("{text}\n{note}{}\n", printable(&report.verdict_line()))
 }

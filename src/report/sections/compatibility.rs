@@ -30,6 +30,10 @@ pub(super) fn section(report: &Report) -> Content {
     }
     let columns = [text("GPU"), text("Verdict"), text("Driver"), text("Why")];
     blocks.push(table(columns, "GPUs", (&part.targets, TARGETS), target));
+    if part.targets.iter().any(|target| target.why.starts_with("All deciding files")) {
+        let note = "Deciding files: their kernels certainly run, see cutaway explain compatibility.";
+        blocks.push(paragraph(note));
+    }
     (note(part), blocks)
 }
 
@@ -57,7 +61,7 @@ fn needs(requires: &RequiresPart) -> Vec<Block> {
         }
         (None, None) => {}
     }
-    for (title, list) in [("SASS", &requires.sass), ("PTX", &requires.ptx)] {
+    for (title, list) in [("Runs natively on", &requires.sass), ("Runs after JIT on", &requires.ptx)] {
         if !list.is_empty() {
             facts.push(fact(title, all(list)));
         }

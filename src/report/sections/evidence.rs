@@ -22,6 +22,7 @@ const PATHS: usize = 8;
 
 /// Names of the two facts that come first.
 pub(super) const WHY: &str = "Why";
+pub(super) const ID: &str = "Id";
 pub(super) const QUESTION: &str = "Question";
 
 pub(super) fn evidence(finding: &FindingLine) -> Vec<Block> {
@@ -43,9 +44,10 @@ pub(super) fn evidence(finding: &FindingLine) -> Vec<Block> {
     }
     facts.extend(hidden(finding).map(|text| fact("Bytes", text)));
     if finding.potential_bytes > 0 {
-        facts.push(fact("Not removable with today's tools", human(finding.potential_bytes)));
+        facts.push(fact("Not removable from linked libraries", human(finding.potential_bytes)));
     }
     facts.push(fact("Fix", prose(&finding.fix)));
+    facts.push((ID.to_owned(), Line::code(name(&finding.id))));
     facts.push(("Rule".to_owned(), Line::code(format!("cutaway explain {}", name(&finding.rule)))));
     let mut blocks = vec![Block::Facts(facts)];
     blocks.extend(layers(&finding.layer_bytes));

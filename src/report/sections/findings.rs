@@ -29,12 +29,16 @@ pub(super) fn section(report: &Report) -> Content {
     }
     let (safe, unsure) = (human(sums.safe_bytes), human(sums.unsure_bytes));
     let mut blocks = vec![paragraph(format!(
-        "{}: {safe} removable, {unsure} to review. Bytes are layer bytes.",
+        "{}: {safe} removable, {unsure} to review. Bytes count in layers.",
         counted(findings.len(), "finding")
     ))];
     if sums.potential_bytes > 0 {
         let bytes = human(sums.potential_bytes);
-        blocks.push(paragraph(format!("{bytes} more cannot be removed with today's tools.")));
+        blocks
+            .push(paragraph(format!("{bytes} of unused GPU code cannot be removed from linked libraries.")));
+    }
+    if !report.totals.complete {
+        blocks.push(paragraph("Incomplete: parts that were not read may use these files."));
     }
     for (verdict, most) in MOST {
         let of_verdict = |finding: &&FindingLine| finding.verdict == verdict.as_str();

@@ -82,7 +82,7 @@ fn details(layer: &LayerLine) -> Vec<(String, Line)> {
         facts.push(fact(TOC, text));
     }
     if let (None, Some(bytes)) = (layer.compressed_bytes, layer.claimed_bytes) {
-        facts.push(fact(CLAIMED, format!("{}, claimed by the manifest", human(bytes))));
+        facts.push(fact(CLAIMED, format!("{} declared by the manifest", human(bytes))));
     }
     facts.push(fact("Uncompressed", human_or_dash(layer.uncompressed_bytes)));
     facts.push(fact("Entries", entries(layer)));

@@ -73,14 +73,21 @@ fn incomplete(report: &Report) -> Option<Line> {
     }
     let layers = report.layers.len();
     let unread = report.layers.iter().filter(|layer| layer.content_bytes.is_none()).count();
+    let is_skipped = !report.warnings.is_empty() && report.warnings.iter().all(|one| one.code == "not-read");
     let text = match unread {
+        unread if unread == layers && is_skipped => "Manifest only: no layer was read.".to_owned(),
+        unread if unread == layers => format!(
+            "Incomplete: {}. Only the manifest could be read; see the warnings.",
+            if layers == 1 { "the layer is unreadable".to_owned() } else { format!("all {layers} layers are unreadable") },
+        ),
         0 => "Incomplete: part of the image is missing, unreadable, or has another digest or size than declared. \
             Figures cover what was read; the warnings name the part."
             .to_owned(),
         unread => format!(
-            "Incomplete: {} of {} could not be read. Figures cover the rest; see the warnings.",
+            "Incomplete: {} of {} could not be read. Figures cover the other {}; see the warnings.",
             grouped(unread as u64),
             counted(layers, "layer"),
+            layers - unread,
         ),
     };
     Some(Line::plain(text).tone(Tone::Bad))
@@ -122,8 +129,8 @@ fn severe(report: &Report) -> Option<Line> {
     let title = elide_end(&printable(&elide_end(&first.title, TITLE)), TITLE);
     Some(
         Line::plain(match list.len() - 1 {
-            0 => format!("1 finding of high severity: {title}."),
-            more => format!("{} of high severity: {title}, and {more} more.", counted(more + 1, "finding")),
+            0 => format!("1 high-severity finding: “{title}”."),
+            more => format!("{} high-severity findings: “{title}” and {more} more.", more + 1),
         })
         .tone(Tone::Unsure),
     )
@@ -147,17 +154,17 @@ fn savings(report: &Report) -> Line {
             return Line::plain(format!("Nothing is removable without review; {bytes} to review."));
         }
         0 => "Nothing is removable without review".to_owned(),
-        bytes => format!("{} removable: not used by the image", human(bytes)),
+        bytes => format!("{} removable", human(bytes)),
     };
     let unsure = match sums.unsure_bytes {
         0 => String::new(),
-        bytes => format!("; {} more to review", human(bytes)),
+        bytes => format!(", {} to review", human(bytes)),
     };
     let after =
         report.plan.as_ref().filter(|plan| !plan.findings.is_empty()).map_or_else(String::new, |plan| {
             let pull = plan
                 .compressed_bytes_after
-                .map_or_else(String::new, |bytes| format!(", about {} compressed", human(bytes)));
+                .map_or_else(String::new, |bytes| format!(", about {} to pull", human(bytes)));
             format!(" After removal: {} merged{pull}.", human(plan.merged_bytes_after))
         });
     let tone = if sums.safe_bytes > 0 { Tone::Strong } else { Tone::Plain };
@@ -170,7 +177,7 @@ fn proposal(report: &Report) -> Option<Line> {
     let title = one_line(&best.title, TITLE);
     let applicability = inline(&label(&APPLICABILITIES, &best.applicability));
     let bytes = human(best.saved_bytes);
-    Some(Line::plain(format!("Proposed Dockerfile ({applicability}): {title}, {bytes} less in layers.")))
+    Some(Line::plain(format!("Proposed Dockerfile saves {bytes} in layers ({applicability}): {title}.")))
 }
 
 /// Whether it would run on the GPUs that it was judged against.
@@ -186,12 +193,12 @@ fn runs(report: &Report) -> Line {
     if targets.is_empty() {
         return Line::plain("No target GPU.");
     }
-    let all = counted(targets.len(), "GPU");
+    let all = counted(targets.len(), "target GPU");
     if unknown.len() == targets.len() {
         let text = format!("Compatibility unknown for all {all}.");
         return Line::plain(text).tone(Tone::Unsure);
     }
-    let mut text = format!("By GPU code and CUDA version, the image runs on {} of {all}", grouped(ready));
+    let mut text = format!("Runs on {} of {all}", grouped(ready));
     let parts = [
         (RunVerdict::RunsWithJit, "on", jit),
         (RunVerdict::RunsWithCompat, "on", compat),

@@ -46,15 +46,25 @@ pub fn page(report: &Report) -> Page {
 /// Note and blocks of a section; none if it has no contents.
 type Content = (String, Vec<Block>);
 
-/// What text says below a row, of its details: why, or the question, of a finding; how a layer was read in part.
-pub(super) fn remark(part: Part, details: &[Block]) -> Option<&Line> {
-    let names: &[&str] = match part {
-        Part::Findings => &[evidence::QUESTION, evidence::WHY],
-        Part::Layers => &[layers::TOC, layers::CLAIMED],
-        _ => &[],
+/// The details of a row that text has below it: id and question, or reason, of a finding; how a layer was read in part.
+pub(super) fn remark(part: Part, details: &[Block]) -> Option<Line> {
+    let facts = |block: &'_ Block| match block {
+        Block::Facts(facts) => facts.clone(),
+        _ => Vec::new(),
     };
-    let facts = || {
-        details.iter().filter_map(|block| if let Block::Facts(facts) = block { Some(facts) } else { None })
+    let facts: Vec<(String, Line)> = details.iter().flat_map(facts).collect();
+    let first = |names: &[&str]| {
+        names
+            .iter()
+            .find_map(|name| facts.iter().find(|(known, _)| known == name).map(|(_, line)| line.clone()))
     };
-    names.iter().find_map(|name| facts().flatten().find(|(known, _)| known == name).map(|(_, line)| line))
+    match part {
+        Part::Findings => {
+            let id = first(&[evidence::ID])?;
+            let why = first(&[evidence::QUESTION, evidence::WHY])?;
+            Some(Line { text: format!("[{}] {}", id.text, why.text), ..why })
+        }
+        Part::Layers => first(&[layers::TOC, layers::CLAIMED]),
+        _ => None,
+    }
 }

@@ -101,7 +101,7 @@ fn proposed(report: &Report) -> Vec<Block> {
     let other = |one: &ProposalLine| {
         let title = one_line(&one.title, TITLE);
         paragraph(format!(
-            "Also: {title}, {}, {} less.",
+            "Other proposal: “{title}” ({}), saves {}.",
             inline(&label(&APPLICABILITIES, &one.applicability)),
             human(one.saved_bytes)
         ))

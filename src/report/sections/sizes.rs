@@ -16,7 +16,7 @@ pub(super) fn section(report: &Report) -> Content {
         Some(bytes) => format!("{}, {meaning}", human(bytes)),
         None => format!("unknown: {why}"),
     };
-    let stored = format!("{} as stored, transferred by a first pull", counted(totals.layers, "layer"));
+    let stored = format!("size of a first pull ({})", counted(totals.layers, "layer"));
     let files = format!(
         "visible in the container: {} {}",
         count_or_dash(totals.merged_files),

@@ -16,7 +16,7 @@ pub(super) fn brief(page: &Page) -> Page {
     let mut page = shortened(page, LIMITS);
     page.sections.retain(|section| keeps(section.part));
     page.sections.iter_mut().for_each(brief_section);
-    let hint = "All sections: --full. Evidence of each finding: --format json, or cutaway explain RULE.";
+    let hint = "All sections and the ids of findings: --full. All evidence: --format json.";
     page.sections.retain(|section| !section.blocks.is_empty());
     if let Some(last) = page.sections.last_mut() {
         last.blocks.extend([Block::Line(Line::default()), Block::Line(Line::plain(hint).tone(Tone::Weak))]);

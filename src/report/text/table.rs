@@ -1,28 +1,30 @@
 //! Tables in columns of characters.
 
-use super::{INDENT, TextStyle, paint, wrap};
+use super::{INDENT, TextStyle, paint};
 use crate::base::text::{elide_end, elide_middle};
-use crate::report::page::{Block, Column, Line, Table, Tone};
+use crate::base::wrap::wrap;
+use crate::report::page::{Block, Column, Line, Row, Table, Tone};
 
 /// Between two columns.
 const GAP: usize = 2;
-/// Columns of text that can be wrapped or cut are not narrower than this as long as others give way.
+/// Columns of words are not narrower than this while others give way, columns of paths and commands not than the next.
 const READABLE: usize = 16;
+const PATH: usize = 24;
 /// No column is cut below this.
 const LEAST: usize = 5;
 
 /// A table; `below` is what stands below a row, from its details.
 pub(super) fn write(table: &Table, style: TextStyle, below: &dyn Fn(&[Block]) -> Option<Line>) -> String {
     let mut out = String::new();
+    let layout = Layout::new(table, style);
     let heads: Vec<Line> =
         table.columns.iter().map(|column| Line::plain(column.title.as_str()).tone(Tone::Weak)).collect();
-    let widths = widths(table, &heads, style.width);
-    row(&mut out, table, &heads, &widths, style);
+    layout.row(&mut out, &heads, true);
     for one in &table.rows {
-        row(&mut out, table, &one.cells, &widths, style);
+        layout.row(&mut out, &one.cells, false);
         if let Some(line) = below(&one.details) {
             // Below the second column, which names the row.
-            let indent = INDENT + widths.first().map_or(0, |width| width + GAP) + INDENT;
+            let indent = INDENT + layout.widths.first().map_or(0, |width| width + GAP) + INDENT;
             for text in wrap(&line.text, style.width - indent) {
                 let text = paint(style, Tone::Weak, &elide_end(&text, style.width - indent));
                 out += &format!("{:indent$}{text}\n", "");
@@ -36,46 +38,116 @@ pub(super) fn write(table: &Table, style: TextStyle, below: &dyn Fn(&[Block]) ->
     out
 }
 
-/// A row, on several lines if a cell is wrapped.
-fn row(out: &mut String, table: &Table, cells: &[Line], widths: &[usize], style: TextStyle) {
-    let wrapped: Vec<Vec<String>> = cells
-        .iter()
-        .zip(widths)
-        .zip(&table.columns)
-        .map(|((cell, width), column)| lines(cell, *width, column, style))
-        .collect();
-    let most = wrapped.iter().map(Vec::len).max().unwrap_or(0);
-    for number in 0..most {
-        let mut line = " ".repeat(INDENT);
-        // Padding is written only before a further cell, so that no line ends in blanks.
-        let mut padding = 0;
-        for ((texts, width), (cell, column)) in
-            wrapped.iter().zip(widths).zip(cells.iter().zip(&table.columns))
-        {
-            let text = texts.get(number).map_or("", String::as_str);
-            let blank = width.saturating_sub(text.chars().count());
-            let (before, after) = if is_right(cell, column) { (blank, 0) } else { (0, blank) };
-            if text.is_empty() {
-                padding += width + GAP;
-                continue;
+/// The shown columns of a table, by index, and their widths.
+struct Layout<'t> {
+    columns: &'t [Column],
+    shown: Vec<usize>,
+    widths: Vec<usize>,
+    style: TextStyle,
+}
+
+/// What a column contains, in the order in which columns give way.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Words, which can be wrapped.
+    Words,
+    /// Paths and commands, of which the middle can be left out.
+    Path,
+    /// Names and figures, which mean nothing when they are cut.
+    Whole,
+}
+
+impl<'t> Layout<'t> {
+    /// Columns as wide as their widest cell. If that is too wide together, heads take two lines, columns without any
+    /// bytes are left out, and then words, paths and at last names become narrower.
+    fn new(table: &'t Table, style: TextStyle) -> Self {
+        let columns = &table.columns;
+        let cells = |column: usize| table.rows.iter().filter_map(move |row: &Row| row.cells.get(column));
+        let length = |text: &str| text.chars().count();
+        let body = |column: usize| cells(column).map(|cell| length(&cell.text)).max().unwrap_or(0);
+        let word = |column: usize| columns[column].title.split(' ').map(length).max().unwrap_or(0);
+        let kind = |column: usize| {
+            let is_path = |cell: &Line| cell.code && cell.text.contains(['/', ' ']);
+            match () {
+                () if cells(column).any(is_path) => Kind::Path,
+                () if columns[column].number || cells(column).any(|cell| cell.code) => Kind::Whole,
+                () => Kind::Words,
             }
-            line += &" ".repeat(padding + before);
-            line += &paint(style, cell.tone, text);
-            padding = after + GAP;
+        };
+        let room = |shown: &[usize]| style.width.saturating_sub(INDENT + shown.len().saturating_sub(1) * GAP);
+        let mut shown: Vec<usize> = (0..columns.len()).collect();
+        let mut widths: Vec<usize> =
+            shown.iter().map(|one| body(*one).max(length(&columns[*one].title)).min(style.width)).collect();
+        if widths.iter().sum::<usize>() > room(&shown) {
+            let is_empty = |column: usize| {
+                columns[column].number && cells(column).all(|cell| matches!(&*cell.text, "0 B" | "0" | "–"))
+            };
+            shown.retain(|one| !is_empty(*one));
+            widths = shown.iter().map(|one| body(*one).max(word(*one)).min(style.width)).collect();
         }
-        *out += &line;
-        out.push('\n');
+        let room = room(&shown);
+        let steps = [
+            (Kind::Words, READABLE),
+            (Kind::Path, PATH),
+            (Kind::Words, LEAST),
+            (Kind::Path, LEAST),
+            (Kind::Whole, LEAST),
+        ];
+        for (of, least) in steps {
+            while widths.iter().sum::<usize>() > room {
+                let wide = |place: &usize| {
+                    kind(shown[*place]) == of && widths[*place] > least.max(word(shown[*place]).min(READABLE))
+                };
+                let Some(place) = (0..shown.len()).filter(wide).max_by_key(|place| widths[*place]) else {
+                    break;
+                };
+                widths[place] -= 1;
+            }
+        }
+        Self { columns, shown, widths, style }
+    }
+
+    /// A row, on several lines if a cell is wrapped.
+    fn row(&self, out: &mut String, cells: &[Line], is_head: bool) {
+        let cells: Vec<(&Line, &Column, usize)> = (self.shown.iter().zip(&self.widths))
+            .filter_map(|(column, width)| Some((cells.get(*column)?, self.columns.get(*column)?, *width)))
+            .collect();
+        let wrapped: Vec<Vec<String>> = cells
+            .iter()
+            .map(|(cell, column, width)| match is_head {
+                true => wrap(&cell.text, *width).iter().map(|line| elide_end(line, *width)).collect(),
+                false => lines(cell, *width, column, self.style),
+            })
+            .collect();
+        let most = wrapped.iter().map(Vec::len).max().unwrap_or(0);
+        for number in 0..most {
+            let mut line = " ".repeat(INDENT);
+            // Padding is written only before a further cell, so that no line ends in blanks.
+            let mut padding = 0;
+            for (texts, (cell, column, width)) in wrapped.iter().zip(&cells) {
+                // Heads stand on the line above the cells.
+                let above = if is_head { most - texts.len() } else { 0 };
+                let text = number.checked_sub(above).and_then(|at| texts.get(at)).map_or("", String::as_str);
+                let blank = width.saturating_sub(text.chars().count());
+                // Figures are aligned to the right; a version is text, also in a column of numbers.
+                let is_right = column.number && !cell.code;
+                let (before, after) = if is_right { (blank, 0) } else { (0, blank) };
+                if text.is_empty() {
+                    padding += width + GAP;
+                    continue;
+                }
+                line += &" ".repeat(padding + before);
+                line += &paint(self.style, cell.tone, text);
+                padding = after + GAP;
+            }
+            *out += &line;
+            out.push('\n');
+        }
     }
 }
 
-/// Figures are aligned to the right; a version is text, also in a column of numbers.
-fn is_right(cell: &Line, column: &Column) -> bool {
-    column.number && !cell.code
-}
-
 fn lines(cell: &Line, width: usize, column: &Column, style: TextStyle) -> Vec<String> {
-    let is_path = cell.code && !cell.text.contains(' ');
-    if is_path {
+    if cell.code && !cell.text.contains(' ') {
         // The end of a path is the most specific, and the beginning of a command.
         return vec![elide_middle(&cell.text, width)];
     }
@@ -83,35 +155,4 @@ fn lines(cell: &Line, width: usize, column: &Column, style: TextStyle) -> Vec<St
         return vec![elide_end(&cell.text, width)];
     }
     wrap(&cell.text, width).iter().map(|line| elide_end(line, width)).collect()
-}
-
-/// As wide as the widest cell. While that is too wide together, the widest column of text gives way, then that of
-/// paths and commands, figures last.
-fn widths(table: &Table, heads: &[Line], width: usize) -> Vec<usize> {
-    let rows = || std::iter::once(heads).chain(table.rows.iter().map(|row| &row.cells[..]));
-    let widest = |column: usize| {
-        let cells = rows().filter_map(|cells| cells.get(column));
-        cells.map(|cell| cell.text.chars().count()).max().unwrap_or(0).min(width)
-    };
-    let is_text = |column: usize| {
-        !table.columns[column].number
-            && table.rows.iter().all(|row| row.cells.get(column).is_none_or(|cell| !cell.code))
-    };
-    let columns = table.columns.len();
-    let mut widths: Vec<usize> = (0..columns).map(widest).collect();
-    let room = width.saturating_sub(INDENT + columns.saturating_sub(1) * GAP);
-    while widths.iter().sum::<usize>() > room {
-        let place = |kind: &dyn Fn(usize) -> bool, least: usize| {
-            (0..columns)
-                .filter(|place| kind(*place) && widths[*place] > least)
-                .max_by_key(|place| widths[*place])
-        };
-        let narrower = place(&is_text, READABLE)
-            .or_else(|| place(&|column| !table.columns[column].number, READABLE))
-            .or_else(|| place(&|column| !table.columns[column].number, LEAST))
-            .or_else(|| place(&|_| true, LEAST));
-        let Some(column) = narrower else { break };
-        widths[column] -= 1;
-    }
-    widths
 }

@@ -12,9 +12,10 @@ use crate::cuda::Inode;
 use crate::cuda::links::{SHELLS, WRAPPERS, commands, file_name, is_assignment};
 use crate::rootfs::{NodeId, NodeKind};
 
-/// Most interpreters followed: a script may be the interpreter of a script; Linux follows 4. Wrappers count too.
+/// Maximum interpreters followed: a script may be the interpreter of a script; Linux follows 4. Wrappers
+/// count too.
 const DEPTH: usize = 8;
-/// Most commands followed, and most words checked of each; real images have a handful.
+/// Maximum commands followed, and maximum words checked of each; real images have a handful.
 const COMMANDS: usize = 256;
 const WORDS: usize = 256;
 

@@ -13,7 +13,7 @@ use crate::layer::EntryKind;
 use crate::rewrite::select::Selection;
 use crate::rootfs::{NodeId, NodeKind};
 
-/// Most paths listed in one sentence.
+/// Maximum paths listed in one sentence.
 const PATHS: usize = 8;
 
 /// Runs all checks of this module.
@@ -127,7 +127,7 @@ fn left_out(pair: &ImagePair<'_>, notes: &mut ProofNotes) {
             String::new()
         };
         notes.unproven.add(format!(
-            "{} ({}) left out without a package or a finding in the plan: {list}{more}",
+            "{} ({}) not in the new image, in no package and no finding of the plan: {list}{more}",
             counted(files, "file"),
             human(bytes)
         ));

@@ -11,10 +11,10 @@ use crate::cuda::links::Object;
 use crate::findings::{Category, Finding, User, Verdict};
 use crate::rootfs::{NodeId, NodeKind};
 
-/// Most lines about kept content, and characters of each.
+/// Maximum lines about kept content, and characters of each.
 const LINES: usize = 50;
 const TEXT: usize = 300;
-/// Most users of a finding; one with as many may have more that are not listed.
+/// Maximum users of a finding; one with as many may have more that are not listed.
 const MOST_USERS: usize = 16;
 
 /// Compares the new view with the verdicts. Returns lines about kept content.
@@ -35,7 +35,7 @@ pub(super) fn findings(pair: &ImagePair<'_>, notes: &mut ProofNotes) -> Vec<Stri
         }
         let is_planned = pair.input.plan.contains(&finding.id);
         if finding.verdict == Verdict::Needed && kept > 0 && lines.len() < LINES {
-            lines.push(elide_end(&format!("{} kept: {}", finding.title, finding.reason), TEXT));
+            lines.push(elide_end(&format!("{}: {}", finding.title, finding.reason), TEXT));
         }
         let Some(first) = first.map(|node| pair.old.shown(node)) else { continue };
         let (title, reason, lost) = (&finding.title, &finding.reason, counted(lost, "file"));
@@ -58,7 +58,10 @@ pub(super) fn findings(pair: &ImagePair<'_>, notes: &mut ProofNotes) -> Vec<Stri
                 let question = finding.question.as_deref().unwrap_or(reason);
                 notes.unproven.say(format!("question {question}"), || {
                     elide_end(
-                        &format!("left out, needs review: {lost}, such as {first}: {title}: {question}"),
+                        &format!(
+                            "not in the new image, needs review: {lost} of “{title}”, such as {first} (open question {})",
+                            finding.id
+                        ),
                         TEXT * 2,
                     )
                 });

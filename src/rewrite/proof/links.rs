@@ -8,8 +8,8 @@ use super::side::{Side, shown};
 use crate::cuda::Inode;
 use crate::cuda::links::{Links, Need, Object, ObjectId, Open, Resolution, fits};
 
-/// Compares the resolution of every program and library of the new view with the current image. Returns the number of
-/// resolved needs.
+/// Compares the resolution of every program and library of the new view with the current image. Returns the
+/// number of NEEDED entries and dlopens.
 pub(super) fn follow(pair: &ImagePair<'_>, notes: &mut ProofNotes) -> usize {
     let old = &pair.old.inventory.links;
     let needs = old.objects.iter().flat_map(|object| &object.needs);
@@ -93,7 +93,7 @@ impl Follower<'_, '_> {
         }
     }
 
-    /// Separate processes may search other folders: resolution in one does not help another.
+    /// Reports a need that only some processes resolve: search paths differ between processes.
     fn partly(&mut self, who: &str, name: &str, need: &Need, was: &Need) {
         if !need.found.contains(&Resolution::Missing) || was.found.contains(&Resolution::Missing) {
             return;
@@ -242,7 +242,7 @@ fn inodes(side: &Side<'_>, found: &[Resolution]) -> Vec<Inode> {
     targets(side, found).map(|(_, inode)| inode).collect()
 }
 
-/// Names are escaped already.
+/// A name, shortened; it is already escaped.
 fn shown_name(name: &str) -> String {
     crate::base::text::elide_middle(name, 120)
 }

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-/// Most sentences kept per list: an image may have a fault for each of its files.
+/// Maximum sentences kept per list: an image may have a fault for each of its files.
 const MOST: usize = 200;
-/// Most keys remembered beyond the kept sentences.
+/// Maximum keys remembered beyond the kept sentences.
 const REMEMBERED: usize = 10_000;
 
 /// Faults, and what could not be proven.

@@ -12,7 +12,7 @@ use crate::base::text::printable;
 use crate::cuda::Package;
 use crate::rootfs::{NodeId, NodeKind};
 
-/// Most packages listed in one sentence.
+/// Maximum packages listed in one sentence.
 const NAMES: usize = 12;
 
 /// The files of a package in the new image.
@@ -212,7 +212,8 @@ fn of_system(list: &mut [(u64, u64, String)], notes: &mut ProofNotes) {
     let more = list.len().saturating_sub(NAMES);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     notes.unproven.add(format!(
-        "{} ({}) of {} left out without a finding in the plan; uses by name are unknown: {}{more}",
+        "{} ({}) of {} not in the new image and in no finding of the plan; whether something runs them by name is \
+             unknown: {}{more}",
         counted(files, "file"),
         human(bytes),
         counted(list.len() as u64, "system package"),

@@ -9,9 +9,9 @@ use crate::base::text::printable;
 use crate::cuda::links::{RootKind, file_name};
 use crate::rootfs::{NodeId, NodeKind};
 
-/// Most variables, and parts of their values, that are checked; real images have some dozens.
+/// Maximum variables, and parts of their values, that are checked; real images have some dozens.
 const PARTS: usize = 4096;
-/// Most names listed in one sentence.
+/// Maximum names listed in one sentence.
 const NAMES: usize = 24;
 
 /// Variables with search folders: a missing folder is skipped.

@@ -9,9 +9,9 @@ use crate::cuda::links::{DEFAULT_PATH, ObjectId, Paths};
 use crate::cuda::{Inode, Inventory};
 use crate::rootfs::{Node, NodeId, NodeKind, Rootfs};
 
-/// Most path parts of all lookups of one side: those of a large image take some hundred thousand.
+/// Maximum path parts of all lookups of one side: those of a large image take some hundred thousand.
 const STEPS: u64 = 20_000_000;
-/// Most characters shown of a path.
+/// Maximum characters shown of a path.
 const SHOWN: usize = 240;
 
 /// One of the two compared images.

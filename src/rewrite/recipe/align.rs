@@ -6,10 +6,10 @@
 
 use super::history_tokens::HistoryToken;
 
-/// Most cells of the table: a thousand instructions against a thousand entries.
+/// Maximum cells of the table: a thousand instructions against a thousand entries.
 const MAX_TABLE: usize = 1 << 20;
 
-/// Most differences followed at once.
+/// Maximum differences followed at once.
 const MAX_DIFFERENCES: usize = 64;
 
 /// Pairs of equal places in `entries` and `parts`, the last first. All of `parts` is processed; entries before the
@@ -57,7 +57,7 @@ fn table(entries: &[HistoryToken], parts: &[HistoryToken]) -> Vec<(usize, usize)
     found
 }
 
-/// Continues from a place, counted from the ends, and returns how far it came.
+/// Continues from a place, counted from the ends, and returns the place that it reached.
 fn stretch(
     entries: &[HistoryToken],
     parts: &[HistoryToken],

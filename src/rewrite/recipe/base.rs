@@ -24,7 +24,7 @@ pub(super) struct Base {
 const SHELLS: [&str; 10] =
     ["bash", "/bin/bash", "sh", "/bin/sh", "/bin/ash", "python3", "python", "node", "irb", "jshell"];
 
-/// Finds it. `fits`: the history has as many layers as the image.
+/// Finds the end of the base. `fits` is whether the history has as many layers as the image.
 pub(super) fn find(steps: &[Step<'_>], base: Option<&BaseImage>, fits: bool) -> Base {
     let built_on = built_on(steps);
     let reference = base

@@ -14,7 +14,7 @@ use crate::base::text::{elide_end, printable};
 use crate::cuda::BaseImage;
 use crate::formats::dockerfile::{Dockerfile, Keyword, Stage};
 
-/// Most characters quoted of an instruction.
+/// Maximum characters quoted of an instruction.
 const MAX_QUOTE: usize = 60;
 
 /// The minimum share, by weight, of instructions with traces that must be in the history.
@@ -23,7 +23,7 @@ const ENOUGH: f64 = 0.5;
 /// The same when the file starts from another image than this one was built on.
 const ENOUGH_ELSEWHERE: f64 = 0.9;
 
-/// Most other stages tried when the last one does not match, and most instructions of a file for that.
+/// Maximum other stages tried when the last one does not match, and maximum instructions of a file for that.
 const MAX_STAGES: usize = 8;
 const MAX_OTHERS: usize = 1000;
 

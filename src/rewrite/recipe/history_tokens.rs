@@ -236,7 +236,7 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// Most bytes of a path: more than Linux accepts.
+/// Maximum bytes of a path: more than Linux accepts.
 const MAX_FOLDER: usize = 8192;
 
 fn floor(text: &str, most: usize) -> usize {

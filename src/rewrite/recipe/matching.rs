@@ -8,10 +8,10 @@ use super::history_tokens::{HistoryToken, text};
 use super::step::Step;
 use crate::formats::dockerfile::{Dockerfile, Keyword};
 
-/// Most entries compared with an instruction that changed since the build.
+/// Maximum entries compared with an instruction that changed since the build.
 const MAX_LOOK: usize = 8;
 
-/// Most compared words of an instruction, and bytes of each: enough to tell whether it was edited.
+/// Maximum compared words of an instruction, and bytes of each: enough to tell whether it was edited.
 const MAX_WORDS: usize = 64;
 const MAX_WORD: usize = 128;
 
@@ -103,7 +103,7 @@ impl<'a> Match<'a> {
         !matches!(keyword, None | Some(Keyword::Arg | Keyword::From | Keyword::OnBuild))
     }
 
-    /// Instructions that add files count double: settings are alike in many images.
+    /// Weight of an instruction. Those that add files count double: settings are similar in many images.
     pub(super) fn weight(&self, place: usize) -> f64 {
         match self.file.instructions.get(place).map(|instruction| instruction.keyword) {
             Some(keyword) if is_content(keyword) => 2.0,

@@ -6,10 +6,10 @@ use crate::base::text::{elide_end, is_unsafe, printable};
 use crate::formats::dockerfile::parse;
 use crate::rewrite::value::DOCKERFILE_BYTES;
 
-/// Most characters of an entry quoted in a comment.
+/// Maximum characters of an entry quoted in a comment.
 const MAX_QUOTE: usize = 160;
 
-/// Most sentences about unknown facts.
+/// Maximum sentences about unknown facts.
 pub(super) const MAX_UNKNOWN: usize = 200;
 
 /// The text and its notes.
@@ -98,7 +98,7 @@ impl Page {
     }
 }
 
-/// Adds a sentence; the last one says that the list is incomplete.
+/// Adds a sentence; the last one notes that the list is incomplete.
 pub(super) fn note(list: &mut Vec<(u32, String)>, line: u32, text: String) {
     if list.len() < MAX_UNKNOWN {
         list.push((line.max(1), text));

@@ -77,7 +77,7 @@ impl Settings {
         self.labels.get(name).map(String::as_str)
     }
 
-    /// A new Dockerfile starts from these settings.
+    /// Marks these settings as those of the base image: a new Dockerfile starts from them.
     pub(super) fn start(&mut self) {
         self.own_command = false;
     }

@@ -18,7 +18,7 @@ const MARK: &str = "# buildkit";
 const SHELLS: [&str; 10] =
     ["sh", "bash", "dash", "ash", "zsh", "ksh", "busybox", "cmd", "powershell", "pwsh"];
 
-/// Most words of a shell before its `-c`: `/bin/bash -e -u -x -o pipefail -c` has six.
+/// Maximum words of a shell before its `-c`: `/bin/bash -e -u -x -o pipefail -c` has six.
 const MAX_SHELL_WORDS: usize = 10;
 
 /// How values are written.

@@ -6,7 +6,7 @@ use crate::base::text::is_unsafe;
 /// Longest value of the configuration that is searched for in the history: comparing costs its length.
 const MAX_KNOWN: usize = 4096;
 
-/// Most bytes between the braces of a variable, default included: the end is searched at each `${`.
+/// Maximum bytes between the braces of a variable, default included: the end is searched at each `${`.
 const MAX_VARIABLE: usize = 1024;
 
 /// Longest text in which variables are filled in: `A=$A$A` doubles each time.

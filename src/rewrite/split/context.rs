@@ -25,7 +25,8 @@ pub(super) struct SplitContext<'a> {
     pub(super) base_layers: u16,
     /// Files of findings in the plan.
     pub(super) gone: HashSet<Inode>,
-    /// Of them: build content without documentation. Every package has some documentation.
+    /// Build content of findings in the plan and of open questions, without documentation, which every
+    /// package has.
     pub(super) built: HashSet<Inode>,
     /// Files of findings that look like build content and stay: used, or an open question.
     pub(super) stays: HashSet<Inode>,

@@ -1,5 +1,5 @@
-//! What a `RUN` that builds does beside building: owners, modes, empty folders and removals that a copy of its
-//! results does not bring.
+//! Side effects of a building `RUN` that copies of its results do not include: owners, modes, empty folders,
+//! removals.
 
 use super::keep::FileDisposition;
 use super::lines::{Lines, configures};
@@ -14,7 +14,7 @@ use crate::rewrite::tidy::Call;
 use crate::rootfs::{Node, NodeKind};
 
 impl<'a> Lines<'_, '_, 'a, '_, '_> {
-    /// The commands of a step that builds whose effect on what the new stage has is not copied.
+    /// Repeats the commands of a building step whose effect on content of the new stage is not copied.
     pub(super) fn beside(&mut self, at: usize, works: &[Work]) {
         let Some(run) = self.steps.run(at).filter(|_| !self.steps.is_opaque(at)) else { return };
         if !self.steps.list[at].makes() {
@@ -68,7 +68,7 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
         self.add(text, "Repeated: its effect is not copied from the build stage.");
     }
 
-    /// A command without the paths that go.
+    /// The text of a command without the operands that do not stay; `rm` gets `-f`.
     fn without(&self, command: &ShellCommand, list: &[Operand], stays: &[bool], is_rm: bool) -> String {
         let mut cuts: Vec<(Span, String)> = Vec::new();
         let mut before = command.span.start;
@@ -77,7 +77,7 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
             if goes {
                 cuts.push((before..word.span.end, String::new()));
             }
-            // What lies in the build stage only is not there to be removed.
+            // Some of the files may exist only in the build stage.
             let is_forced = command.words.iter().any(|word| {
                 word.text.starts_with('-') && !word.text.starts_with("--") && word.text.contains('f')
             });
@@ -89,7 +89,7 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
         cut(self.stage.file, &command.span, cuts)
     }
 
-    /// All that lies at and below an operand.
+    /// All nodes at and below an operand.
     fn nodes_of(&self, operand: &Operand) -> Vec<Node<'a>> {
         let world = self.keep.world;
         let Some(path) = operand.path.as_deref() else { return Vec::new() };
@@ -107,7 +107,7 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
         found
     }
 
-    /// A folder that is made and stays empty: nothing copies it.
+    /// Whether an operand is a folder that stays empty and is not copied. Marks it as part of the new stage.
     fn makes_again(&mut self, operand: &Operand) -> bool {
         const LOST: [&[u8]; 2] = [b"/tmp", b"/var/tmp"];
         let world = self.keep.world;
@@ -132,8 +132,8 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
         stays
     }
 
-    /// Whether a change of owner or mode is about something that the new stage has by then, and does not have it
-    /// already.
+    /// Whether a change of owner or mode applies to content that the new stage has at this point without the
+    /// change. Adds commands for empty folders, and a manual step for files that are copied later.
     fn changes(
         &mut self,
         operand: &Operand,
@@ -181,7 +181,7 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
         false
     }
 
-    /// Whether instructions that the new stage has before a step bring something at or below a path.
+    /// Whether an instruction that the new stage has before a step adds content at or below a path.
     pub(super) fn is_brought_again(&self, operand: &Operand, at: usize) -> bool {
         let rootfs = self.keep.world.rootfs;
         let steps = self.steps.list.iter().enumerate().take(at);
@@ -194,7 +194,7 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
         })
     }
 
-    /// Whether the commands of a `RUN` that only removes files are about nothing that the new stage has.
+    /// Whether the new stage has none of the files that the commands of a `RUN` name.
     pub(super) fn removes_nothing(&self, at: usize) -> bool {
         let named = operands(self.steps, at);
         named
@@ -203,7 +203,7 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
             .all(|operand| operand.path.is_some() && !self.is_brought_again(operand, at))
     }
 
-    /// Whether all that a command names is left behind in the build stage.
+    /// Whether all files that a command names stay in the build stage.
     pub(super) fn is_about_nothing(&self, at: usize, place: usize) -> bool {
         let named = operands(self.steps, at);
         let Some(named) = named.get(place).filter(|named| !named.list.is_empty()) else { return false };
@@ -214,7 +214,7 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
         })
     }
 
-    /// Whether a step sets up a source of packages, by the files that it leaves.
+    /// Whether a step sets up a package repository: it adds files to folders for repositories and keys.
     pub(super) fn sets_up_sources(&self, at: usize) -> bool {
         const FOLDERS: [&[u8]; 5] =
             [b"/etc/apt", b"/usr/share/keyrings", b"/etc/yum.repos.d", b"/etc/pki/rpm-gpg", b"/etc/apk"];
@@ -227,7 +227,7 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
         })
     }
 
-    /// Commands of a step that add users before the lines that name them.
+    /// Indexes of a step's commands that add users: they move before the lines that name these users.
     pub(super) fn hoisted(&self, at: usize) -> Vec<usize> {
         let Some(step) = self.steps.list.get(at) else { return Vec::new() };
         let Kind::Run(works) = &step.kind else { return Vec::new() };
@@ -243,7 +243,8 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
         super::runs::units(&run.commands).into_iter().filter(adds).flatten().collect()
     }
 
-    /// Nodes that a kept instruction hides behind a copy of its own count in both layers.
+    /// Whether files of `layer` that `by` shadows are stored in both: the new stage has the instructions of
+    /// both layers.
     pub(super) fn stored_twice(&self, layer: u16, by: u16) -> bool {
         let step = |layer: u16| self.steps.list.iter().position(|step| step.layers.contains(&layer));
         step(layer).is_some_and(|step| step > self.last || self.repeated.contains(&step))

@@ -148,7 +148,7 @@ pub(super) fn described(base: &Base) -> &'static str {
     }
 }
 
-/// Programs that install packages, of which an image has one: the more capable first.
+/// Package installers with their paths, the more capable first.
 const INSTALLERS: [(&str, &[&str]); 6] = [
     ("apt-get", &["/usr/bin/apt-get"]),
     ("apk", &["/sbin/apk", "/usr/sbin/apk"]),
@@ -158,8 +158,8 @@ const INSTALLERS: [(&str, &[&str]); 6] = [
     ("yum", &["/usr/bin/yum"]),
 ];
 
-/// What installs packages on the new base: the program that today's instructions call, else the one that the base
-/// has for its kind of packages. `None` where that is not known.
+/// The package installer of the new base: the one that current instructions call, else the one in the base.
+/// `None` if unknown.
 pub(super) fn installer(
     world: &SplitContext<'_>,
     base: &Base,
@@ -178,7 +178,7 @@ pub(super) fn installer(
     };
     let mut fits = INSTALLERS.iter().filter(|(name, _)| is_of(name));
     let used = fits.clone().find(|(name, _)| called.contains(name));
-    // Images of Debian's kind have no other one.
+    // Debian-based images have no other installer.
     let there = || fits.find(|(name, paths)| *name == "apt-get" || has(paths));
     used.or_else(there).map(|(name, _)| *name)
 }

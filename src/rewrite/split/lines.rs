@@ -59,7 +59,8 @@ pub(super) struct Lines<'l, 'w, 'a, 's, 'r> {
     pub(super) added: Vec<String>,
     owners: Vec<Owner>,
     pub(super) roots: Roots,
-    /// Where the build stage is divided so that a code change does not copy the dependencies again.
+    /// How the build stage is divided so that a code change does not copy the dependencies again; `None` if
+    /// it is not.
     pub(super) division: Option<Division>,
     /// Lines after the new `FROM`.
     pub(super) text: Vec<Line>,
@@ -71,20 +72,20 @@ pub(super) struct Lines<'l, 'w, 'a, 's, 'r> {
     pub(super) removed: Vec<(String, u64)>,
     pub(super) assumed: Vec<String>,
     pub(super) manual_steps: Vec<String>,
-    /// Steps of the build stage that the new stage has whole.
+    /// Steps of the build stage that the new stage repeats completely.
     pub(super) repeated: HashSet<usize>,
-    /// Steps whose changes of owners and removals the new stage has.
+    /// Steps whose owner changes and removals are part of the new stage.
     pub(super) alive: HashSet<usize>,
     folder: Option<String>,
     pending_folder: Option<String>,
-    /// The `USER` of today's instruction, and that of the lines.
+    /// `USER` instructions in effect: in the current file, and in the new stage.
     user: (Option<String>, Option<String>),
     users_done: bool,
-    /// Whether packages are to be installed and nobody knows how.
+    /// Whether packages must be installed and the installer is unknown.
     pub(super) is_unknown: bool,
-    /// Arguments by step, and the line before which each is due.
+    /// `ARG`s: the step, and the index of the line before which it is inserted if used.
     arguments: Vec<(usize, usize)>,
-    /// Arguments and variables that were due earlier.
+    /// Steps of `ARG`s and `ENV`s that were added early, because earlier lines use them.
     settled: HashSet<usize>,
 }
 
@@ -184,7 +185,8 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         }
     }
 
-    /// All files that a step added and the new stage keeps.
+    /// Adds the files of a step to `covered`: those whose disposition `also` accepts and that do not come
+    /// with packages.
     fn cover_step(&mut self, at: usize, also: impl Fn(FileDisposition) -> bool) {
         let nodes: Vec<NodeId> = self
             .keep
@@ -238,7 +240,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
     }
 }
 
-/// Whether a command of a building instruction configures the system, so that its effect is not copied.
+/// Whether a command of a building instruction configures the system, which a copy of its results does not.
 pub(super) fn configures(command: &ShellCommand) -> bool {
     const OF_SYSTEM: [&str; 9] = [
         "locale-gen",
@@ -255,7 +257,7 @@ pub(super) fn configures(command: &ShellCommand) -> bool {
         || command.writes.iter().any(|path| path.starts_with("/etc/"))
 }
 
-/// Whether one of a step's commands creates content.
+/// The last step, from index `from` on, that compiles or creates content.
 pub(super) fn last_making(steps: &Steps<'_, '_>, from: usize) -> Option<usize> {
     let is = |step: &Step| {
         step.compiles || matches!(&step.kind, Kind::Run(works) if works.iter().any(|work| makes(*work)))

@@ -1,4 +1,4 @@
-//! Paths that the commands of a `RUN` name, with the folder that each of them runs in.
+//! Paths that the commands of a `RUN` name, with the working directory of each command.
 
 use super::sources::is_within;
 use super::steps::Steps;
@@ -8,16 +8,17 @@ use crate::rewrite::tidy::Call;
 /// A path that a command names.
 #[derive(Clone, Debug)]
 pub(super) struct Operand {
-    /// Its place in the text.
+    /// Its range in the text.
     pub(super) span: Span,
-    /// The absolute path, of a pattern what stands before it; `None` when the text does not say it.
+    /// The absolute path; of a pattern, the part before the first wildcard. `None` if the text does not
+    /// determine it.
     pub(super) path: Option<String>,
     pub(super) is_pattern: bool,
     pub(super) is_relative: bool,
 }
 
 impl Operand {
-    /// Whether a path is this one or lies below it.
+    /// Whether a path is at or below this one, or starts with the literal part of the pattern.
     pub(super) fn covers(&self, path: &[u8]) -> bool {
         let Some(own) = self.path.as_deref() else { return false };
         if self.is_pattern { path.starts_with(own.as_bytes()) } else { is_within(path, own.as_bytes()) }
@@ -27,12 +28,12 @@ impl Operand {
 /// Paths that one command names.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Operands {
-    /// The folder that it runs in.
+    /// Its working directory; `None` if unknown.
     pub(super) folder: Option<String>,
     pub(super) list: Vec<Operand>,
 }
 
-/// Paths that each command of a step names: owners, modes, folders that are made, files that are removed.
+/// Paths by command of a step: of owner and mode changes, created folders, searched folders, removed files.
 pub(super) fn operands(steps: &Steps<'_, '_>, step: usize) -> Vec<Operands> {
     let (Some(run), Some(one)) = (steps.run(step), steps.list.get(step)) else { return Vec::new() };
     let absolute = |folder: Option<&str>, path: &str| match folder {
@@ -53,7 +54,7 @@ pub(super) fn operands(steps: &Steps<'_, '_>, step: usize) -> Vec<Operands> {
                 let word = &call.words[at];
                 let end = word.text.find(['*', '?', '[']);
                 let literal = &word.text[..end.unwrap_or(word.text.len())];
-                // The folder of a pattern is a path; what stands before the pattern in its name is not.
+                // Only the folder of a pattern is a path; the literal part of its name is not.
                 let (above, name) = literal.rsplit_once('/').unwrap_or((".", literal));
                 let path = match end {
                     None => absolute(own.folder.as_deref(), literal),
@@ -73,7 +74,7 @@ pub(super) fn operands(steps: &Steps<'_, '_>, step: usize) -> Vec<Operands> {
     found
 }
 
-/// Whether a command makes folders.
+/// Whether a call creates folders.
 pub(super) fn makes_folders(call: &Call<'_>) -> bool {
     call.program == "mkdir"
         || call.program == "install"
@@ -83,7 +84,7 @@ pub(super) fn makes_folders(call: &Call<'_>) -> bool {
             })
 }
 
-/// Which words of a call are paths.
+/// Indexes of the words of a call that are paths.
 fn places(call: &Call<'_>) -> Vec<usize> {
     let takes_value: &[&str] = match call.program {
         "mkdir" => &["-m"],

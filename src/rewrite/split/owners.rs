@@ -1,4 +1,5 @@
-//! Owners that a `RUN chown -R` sets for files of earlier instructions: the `COPY` of a stage sets them itself.
+//! Owners that a `RUN chown -R` sets for files of earlier instructions: in the new stage `COPY --chown` sets
+//! them.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +24,7 @@ pub(super) struct Owner {
     pub(super) spec: String,
     /// The folder, absolute.
     pub(super) path: String,
-    /// Folders at and below it that no `COPY` makes, and that are to have the owner too.
+    /// Folders at and below it that no `COPY` creates and that need the owner too.
     pub(super) folders: BTreeSet<String>,
 }
 
@@ -39,8 +40,8 @@ impl Owner {
     }
 }
 
-/// The owners that `COPY`s can give, in order: everything that the new stage has below their folders is copied. All
-/// of a command's paths, or none.
+/// Owners that `COPY --chown` can set, in order: everything that the new stage has below their folders is
+/// copied. All paths of a command, or none.
 pub(super) fn owners(steps: &Steps<'_, '_>, keep: &Keep<'_, '_>, roots: &Roots) -> Vec<Owner> {
     let mut found = Vec::new();
     for (step, one) in steps.list.iter().enumerate() {
@@ -84,7 +85,7 @@ pub(super) fn of<'o>(owners: &'o [Owner], step: usize, folder: &[u8]) -> Option<
     later.find(|owner| is_within(folder, owner.path.as_bytes()))
 }
 
-/// Whether an instruction can give its files an owner that a later one gives.
+/// Whether an instruction can set the owner that a later one sets for its files.
 pub(super) fn takes_owner(instruction: &Instruction) -> bool {
     const PACKED: [&str; 8] = [".tar", ".gz", ".tgz", ".xz", ".bz2", ".zst", ".git", ".tbz2"];
     let unpacks = |text: &str| {
@@ -93,13 +94,13 @@ pub(super) fn takes_owner(instruction: &Instruction) -> bool {
             || PACKED.iter().any(|end| text.ends_with(end))
     };
     let sources = instruction.words.split_last().map_or(&[][..], |(_, sources)| sources);
-    // What is unpacked has owners of its own.
+    // Unpacked files have the owners of the archive.
     !instruction.flags.iter().any(|flag| flag.name == "chown")
         && (instruction.keyword != Keyword::Add || !sources.iter().any(|source| unpacks(&source.text)))
 }
 
-/// Whether all that the new stage has at and below the folder comes by a `COPY` that gets the owner. Notes the
-/// folders that other instructions make.
+/// Whether all files that the new stage has at and below the folder come from `COPY`s that can set the owner.
+/// Records the folders that other instructions create.
 fn is_given(owner: &mut Owner, steps: &Steps<'_, '_>, keep: &Keep<'_, '_>, roots: &Roots) -> bool {
     let world = keep.world;
     let Some(top) = world.paths.lookup(owner.path.as_bytes()) else { return true };
@@ -157,7 +158,7 @@ fn is_given(owner: &mut Owner, steps: &Steps<'_, '_>, keep: &Keep<'_, '_>, roots
     owner.folders.len() <= MOST_PATHS
 }
 
-/// Folders at and below that of an owner that instructions before it make; `None` when that is not known.
+/// Folders at and below that of an owner that instructions up to its step create; `None` if unknown.
 fn made_folders(owner: &Owner, steps: &Steps<'_, '_>) -> Option<BTreeSet<String>> {
     let mut made = BTreeSet::new();
     let mut add = |path: &str| {

@@ -8,7 +8,7 @@ use super::shell::{Work, is_package_word};
 use super::steps::{Kind, Steps};
 use crate::rewrite::tidy::Call;
 
-/// Most packages compared with each other to name few.
+/// Maximum packages compared with each other to find the few to name.
 const MOST_COMPARED: usize = 60;
 
 /// Packages that only install Python packages: a stage that copies the results does not need them.
@@ -20,8 +20,8 @@ pub(super) struct PackageSelection {
     pub(super) dropped: BTreeSet<String>,
 }
 
-/// Sorts the packages that instructions name. With `copies` the stage copies its language packages from another one,
-/// and needs no installer for them.
+/// Splits the packages that instructions name into kept and dropped ones. With `copies` the stage copies its
+/// language packages from another one, and needs no installer for them.
 pub(super) fn asked(world: &SplitContext<'_>, steps: &Steps<'_, '_>, copies: bool) -> PackageSelection {
     let programs = steps.programs();
     let mut asked = PackageSelection { kept: Vec::new(), dropped: BTreeSet::new() };
@@ -33,7 +33,7 @@ pub(super) fn asked(world: &SplitContext<'_>, steps: &Steps<'_, '_>, copies: boo
                     asked.kept.push(*place);
                 }
             }
-            // Removed again, or the name of several: repeated as written.
+            // Removed again, or a name for several packages: repeated as written.
             None if opaque || !world.is_builders(&name) => {}
             _ => {
                 asked.dropped.insert(name);
@@ -71,17 +71,16 @@ fn is_kept(world: &SplitContext<'_>, place: usize, programs: &BTreeSet<&str>, co
         return false;
     }
     let (built, all) = world.share(place, &world.built);
-    // A build stage contains packages that only a question keeps; without one they are installed as the instructions
-    // ask.
+    // Dropped if at least half of its bytes is build content of the plan or of open questions.
     built == 0 || built * 2 < all
 }
 
-/// Packages that programs use without a link or a dependency: certificates for TLS, rules of time zones. They stay
-/// where the image has them.
+/// Packages that programs use without a link or a dependency: certificates for TLS, rules of time zones. They
+/// are kept if the image has them.
 pub(super) const USED_SILENTLY: [&str; 2] = ["ca-certificates", "tzdata"];
 
-/// What is said where the option to install no recommended packages is added: which packages of the image go with
-/// that. `None` where no instruction gets the option.
+/// The assumption for `--no-install-recommends` options that are added: the packages of the image that are
+/// then no longer installed. `None` if no instruction gets the option.
 pub(super) fn without_recommended(
     steps: &Steps<'_, '_>,
     keep: &Keep<'_, '_>,

@@ -9,7 +9,7 @@ use super::words::word;
 use crate::base::convert::index32;
 use crate::rootfs::{Node, NodeId, NodeKind};
 
-/// Most paths in one instruction. More are unreadable.
+/// Maximum paths in one instruction. More are unreadable.
 pub(super) const MOST_PATHS: usize = 5;
 
 /// Folders shared by many packages: never copied as a whole.

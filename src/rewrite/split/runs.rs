@@ -8,7 +8,7 @@ use crate::formats::dockerfile::{Dockerfile, Instruction, Joiner, ShellCommand, 
 use crate::rewrite::tidy::{Call, Run};
 use crate::rewrite::value::Edit;
 
-/// Most packages added to a line; more get a line each.
+/// Maximum packages added to a line; more get a line each.
 const MOST_ON_A_LINE: usize = 3;
 
 /// A `RUN` in the new stage.
@@ -56,7 +56,7 @@ pub(super) fn units(commands: &[ShellCommand]) -> Vec<Range<usize>> {
 }
 
 impl Trim<'_> {
-    /// The whole instruction without what goes; `None` when nothing of it is left that has an effect.
+    /// The instruction without the parts that go; `None` if nothing with an effect is left.
     pub(super) fn text(&self) -> Option<String> {
         let commands = &self.run.commands;
         let installs: Vec<usize> = (0..commands.len()).filter(|at| self.installs(*at)).collect();
@@ -95,14 +95,15 @@ impl Trim<'_> {
         Some(cut(self.file, &(start..start + whole.len()), changes))
     }
 
-    /// Whether a command installs a package that is not left out, or one that is added.
+    /// Whether a command installs packages, not all of which are dropped.
     fn installs(&self, at: usize) -> bool {
         self.works.get(at) == Some(&Work::Install)
             && (self.stays)(at)
             && self.command(&self.run.commands[at], false).is_some()
     }
 
-    /// Which commands stay. Those of a unit stay together: what only sets up the shell follows the others.
+    /// By command: whether it stays. Those of a unit stay together; those that only affect the shell follow
+    /// the others.
     fn kept(&self, installs: &[usize]) -> Vec<bool> {
         let commands = &self.run.commands;
         let stays = |at: usize| {
@@ -126,7 +127,7 @@ impl Trim<'_> {
         kept
     }
 
-    /// What takes away the commands that go, with what joins them to the others.
+    /// Edits that remove the commands that go, with their joiners.
     fn removals(&self, kept: &[bool]) -> Vec<(Span, String)> {
         let commands = &self.run.commands;
         let mut spans: Vec<Span> = Vec::new();
@@ -144,7 +145,7 @@ impl Trim<'_> {
             match commands.get(at) {
                 Some(next) if !has_before => spans.push(commands[first].span.start..next.span.start),
                 Some(next) => {
-                    // Where a list begins among them, the next command begins one.
+                    // If a list begins among the removed commands, the next command begins it.
                     let begins = (first..=at).rev().find(|one| commands[*one].joiner == Joiner::Sequence);
                     let joins = &commands[begins.unwrap_or(at)];
                     spans.push(commands[first].before.start..joins.before.start);
@@ -182,8 +183,8 @@ impl Trim<'_> {
             })
     }
 
-    /// What stands before a command that is put in behind `last`: the end of its line in a heredoc, else as another
-    /// command of the instruction has it, else the common way.
+    /// The text before a command that is inserted after `last`: in a heredoc a line end, else the joiner of
+    /// another command of the instruction, else the common one.
     fn joint(&self, last: &ShellCommand) -> String {
         let heredocs = &self.instruction.heredocs;
         if heredocs.iter().any(|heredoc| heredoc.body.contains(&last.span.start)) {
@@ -200,7 +201,7 @@ impl Trim<'_> {
         other.unwrap_or_else(|| format!(" {}{}    && ", self.file.escape, self.file.line_end()))
     }
 
-    /// Changes of an installation that leave packages out and add some; `None` when none is left.
+    /// Edits of an installation that drop packages and add others; `None` if it would install nothing.
     fn command(&self, command: &ShellCommand, adds: bool) -> Option<Vec<(Span, String)>> {
         let call = Call::of(command)?;
         let words = package_words(&call);

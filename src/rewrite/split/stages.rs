@@ -85,7 +85,7 @@ struct Writer<'d, 'r, 'w, 'a> {
     keep: &'d Keep<'w, 'a>,
     /// The name of the build stage.
     build: &'d str,
-    /// Where the new stage goes in.
+    /// Offset at which the new stage is inserted.
     at: usize,
     /// Whether nothing has been inserted there yet.
     is_first: bool,
@@ -274,7 +274,7 @@ fn selection(keep: &Keep<'_, '_>, lines: &Lines<'_, '_, '_, '_, '_>, tidied: &ti
     }
     for hidden in rootfs.hidden().iter().filter(|hidden| lines.stored_twice(hidden.layer, hidden.by)) {
         set(hidden.layer, hidden.entry, true);
-        // What removes it is there as well.
+        // The whiteouts that remove it are in the new stage too.
         let index = rootfs.layer(hidden.by);
         let is_removal =
             |entry: &EntryId| matches!(index.kind(*entry), EntryKind::Whiteout | EntryKind::Opaque);

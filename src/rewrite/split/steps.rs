@@ -130,7 +130,7 @@ impl<'s, 'r> Steps<'s, 'r> {
         self.scene.run(self.list.get(step)?.place)
     }
 
-    /// Packages of the system that instructions name, with the step.
+    /// System packages that instructions install by name, each with its step.
     pub(super) fn asked(&self) -> Vec<(usize, String)> {
         let mut asked = Vec::new();
         for (at, step) in self.list.iter().enumerate() {
@@ -145,8 +145,8 @@ impl<'s, 'r> Steps<'s, 'r> {
         asked
     }
 
-    /// Whether a `RUN` is repeated as it stands or not at all: its text cannot be edited, or it installs packages
-    /// from files, or in a pipe or a list with alternatives.
+    /// Whether a `RUN` is repeated unchanged or not at all: its text cannot be edited, or it installs
+    /// packages from files, or in a pipe or a list with alternatives.
     pub(super) fn is_opaque(&self, step: usize) -> bool {
         let Some(run) = self.run(step) else { return true };
         let from_files = |command| {
@@ -166,8 +166,8 @@ impl<'s, 'r> Steps<'s, 'r> {
         !run.may_edit || run.commands.iter().any(from_files) || units(&run.commands).into_iter().any(in_list)
     }
 
-    /// Whether a `RUN` is repeated as it stands: of those that cannot be edited the one that installs packages and
-    /// compiles nothing, and the one that makes nothing.
+    /// Whether a `RUN` is repeated unchanged: it cannot be edited, compiles nothing, and installs packages or
+    /// creates no content.
     pub(super) fn is_whole(&self, step: usize) -> bool {
         let Some(one) = self.list.get(step) else { return false };
         matches!(one.kind, Kind::Run(_))
@@ -176,7 +176,7 @@ impl<'s, 'r> Steps<'s, 'r> {
             && (one.installs() || !one.makes())
     }
 
-    /// Texts of all commands, for searching program names.
+    /// Names of all programs that the commands call.
     pub(super) fn programs(&self) -> BTreeSet<&str> {
         let commands = (0..self.list.len()).filter_map(|step| self.run(step)).flat_map(|run| &run.commands);
         commands.filter_map(Call::of).map(|call| call.program).collect()

@@ -197,8 +197,8 @@ impl Swap<'_, '_, '_, '_, '_, '_, '_> {
         }
     }
 
-    /// Inserts after the `FROM`: variables, and packages if no instruction installs any.
-    /// `None` where it is not known how to install them.
+    /// Inserts after the `FROM`: variables, and packages if no instruction installs any. `None` if the
+    /// installer is unknown.
     fn head(&mut self, set: &[String], names: &[String]) -> Option<()> {
         let file = self.stage.file;
         let from = file.instructions.get(self.stage.base_from)?;
@@ -341,7 +341,7 @@ fn has_kept_below(keep: &Keep<'_, '_>, folder: crate::rootfs::Node<'_>) -> bool 
     false
 }
 
-/// Packages that are not installed without these.
+/// Packages that are no longer installed: the dropped ones, and those that were installed only with them.
 fn going(keep: &Keep<'_, '_>, steps: &Steps<'_, '_>, asked: &PackageSelection) -> BTreeSet<usize> {
     let world = keep.world;
     let stays = world.with_dependencies(asked.kept.iter().copied().chain(keep.installed.iter().copied()));

@@ -2,14 +2,14 @@
 
 use crate::base::text::is_unsafe;
 
-/// A path as a word of a COPY, without patterns, variables and separators.
+/// A path as a word of a `COPY`; `None` if it has characters with a special meaning.
 pub(super) fn word(path: &[u8]) -> Option<String> {
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._+-@:,=~%^".contains(byte);
     (!path.is_empty() && !path.starts_with(b"-") && path.iter().all(plain))
         .then(|| String::from_utf8_lossy(path).into_owned())
 }
 
-/// A path as a word of a shell.
+/// A path as a word of a shell, quoted if necessary; `None` if quoting is not sufficient.
 pub(super) fn shell_word(path: &[u8]) -> Option<String> {
     if let Some(word) = word(path).filter(|word| !word.starts_with('~')) {
         return Some(word);

@@ -12,10 +12,10 @@ use crate::rewrite::value::Hint;
 /// Smallest saving for a hint about a pair of instructions.
 const LEAST_BYTES: u64 = 1 << 20;
 
-/// Most pairs in hints; the largest.
+/// Maximum pairs in hints; the largest.
 const MOST: usize = 8;
 
-/// Most proposed lines of a `.dockerignore`; the largest.
+/// Maximum proposed lines of a `.dockerignore`; the largest.
 const LINES: usize = 32;
 
 /// Content of `COPY . …` that a `.dockerignore` excludes: the file is part of the proposal, and its bytes count.
@@ -51,7 +51,7 @@ pub(super) fn ignore(work: &mut Work<'_>) {
             file: ".dockerignore".to_owned(),
             lines,
             reason: format!(
-                "COPY of the whole context (line {}) adds files that nothing reads at run time.",
+                "The build context copied on line {} contains them; nothing reads them at run time.",
                 from.join(", ")
             ),
             bytes: Some(bytes),

@@ -10,10 +10,10 @@ use super::work::Work;
 use crate::formats::dockerfile::{Keyword, ShellCommand, Span, Word};
 use crate::rewrite::value::Applicability;
 
-/// Most `RUN`s checked: each needs paths of whole layers.
+/// Maximum `RUN`s checked: each needs paths of whole layers.
 const RUNS: usize = 64;
 
-/// Most commands of a `RUN` checked: each needs the paths of all changed files.
+/// Maximum commands of a `RUN` checked: each needs the paths of all changed files.
 const COMMANDS: usize = 16;
 
 /// A command that changes owners or modes.

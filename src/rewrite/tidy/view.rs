@@ -64,8 +64,8 @@ fn kind(rootfs: &Rootfs, category: Category, item: &Item) -> Kind {
     }
 }
 
-/// Most entries visited for all queries together; a query costs one or two layers, and ordinary files have a handful of
-/// them.
+/// Maximum entries visited for all queries together; a query costs one or two layers, and ordinary files have
+/// a handful of them.
 const ENTRIES: usize = 1 << 24;
 
 /// The layers.

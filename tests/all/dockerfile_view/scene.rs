@@ -156,7 +156,7 @@ fn minimal() -> Proposal {
         stage("build", "nvidia/cuda:13.0.1-devel-ubuntu24.04", Some(24 << 20)),
         stage("", "nvidia/cuda:13.0.1-base-ubuntu24.04", Some(9 << 20)),
     ];
-    minimal.kept = vec!["libcublas.so.13 kept: torch 2.9.1 loads it".into()];
+    minimal.kept = vec!["libcublas.so.13: torch 2.9.1 loads it".into()];
     minimal.removed = removed;
     minimal.closure.unproven = vec![
         "pip installs the same versions again: requirements.txt pins none".into(),

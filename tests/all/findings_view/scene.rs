@@ -73,10 +73,7 @@ fn finding(id: &str, verdict: Verdict, title: &str, mut items: Vec<Item>) -> Fin
         reason: "Unreferenced: no reachable program loads these files.".into(),
         proof: vec!["not reachable from the entrypoint /usr/bin/python3.12".into()],
         question: None,
-        fix: format!(
-            "{} Deleting them in an upper layer frees no space: do not add them in the first place.",
-            rule.fix
-        ),
+        fix: format!("{} They are in layer 2; deleting them in an upper layer frees no space.", rule.fix),
         bytes: items.iter().map(|item| item.bytes).sum(),
         merged_bytes: shares.values().map(|share| share.merged_bytes).sum(),
         layers: shares.into_values().collect(),

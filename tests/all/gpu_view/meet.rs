@@ -274,7 +274,7 @@ fn verdicts_are_chosen_and_another_driver_gives_others() {
         let target = judged.targets.iter().find(|target| target.id == id).unwrap();
         (target.judgement.verdict, target.driver_text())
     };
-    assert_eq!(with_compat(&harness, "gpu:h100"), (RunVerdict::Runs, "580 usual".to_owned()));
+    assert_eq!(with_compat(&harness, "gpu:h100"), (RunVerdict::Runs, "580 typical".to_owned()));
     let field = harness.get_by_role_and_label(Role::TextInput, "Driver override");
     field.focus();
     harness.run_steps(2);

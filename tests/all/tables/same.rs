@@ -172,7 +172,7 @@ fn documents_alone_tell_the_sizes_that_are_claimed() {
     for format in ["text", "html", "markdown"] {
         let outcome = folder.run(&["report", &layout, "--depth", "manifest", "--format", format]);
         assert_eq!(outcome.code, 2);
-        assert!(outcome.stdout.contains("claimed by the manifest"), "{}", outcome.stdout);
+        assert!(outcome.stdout.contains("declared by the manifest"), "{}", outcome.stdout);
     }
 }
 

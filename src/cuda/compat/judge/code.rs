@@ -73,7 +73,7 @@ pub(super) struct CodeJudgement {
 
 /// What all files that decide have in common.
 pub(super) struct Proof {
-    /// As half a sentence, without names.
+    /// As a sentence without its full stop and without names.
     pub(super) all: String,
     /// The same with names.
     pub(super) files: String,
@@ -200,12 +200,12 @@ fn proof(told: &[JudgedGroup<'_>], decides: bool, sm: u32) -> Option<Proof> {
     if deciding.iter().any(|one| one.outcome != Outcome::Native) {
         return None;
     }
-    let which = if decides { " deciding" } else { "" };
-    let mut names: Vec<String> = deciding.iter().take(NAMED_OWNERS).map(|one| one.who()).collect();
+    let which = if decides { "All deciding files" } else { "All files with GPU code" };
+    let mut names: Vec<String> = deciding.iter().take(NAMED_OWNERS).map(|one| one.by_owner()).collect();
     // Names of the others are not made: there may be many, and there are many machines.
     names.resize(deciding.len(), String::new());
     Some(Proof {
-        all: format!("all{which} files with GPU code have SASS for sm_{sm}"),
+        all: format!("{which} have SASS for sm_{sm}"),
         files: format!("SASS for sm_{sm}: {}", listed(&names, NAMED_OWNERS)),
         subject,
     })
@@ -240,7 +240,7 @@ impl JudgedGroup<'_> {
                 let text = format!(
                     "{own}: for {gpu}, PTX{isa} is newer than {}; the forward-compatibility driver of the image \
                     compiles it.",
-                    ptx.by.trim_end_matches(',')
+                    ptx.by
                 );
                 let verdict = if self.weight == Weight::Optional {
                     RunVerdict::Runs
@@ -274,7 +274,9 @@ impl JudgedGroup<'_> {
                     .with_hint(format!("Install a later driver, or use a build with SASS for sm_{sm}."))
             }
             Outcome::Never => {
-                let text = format!("{own}: no code for {gpu}.{}", self.doubt());
+                let it = if self.files == 1 { "it has" } else { "they have" };
+                let text =
+                    format!("No code for compute capability {gpu} in {who}: {it} {has}.{}", self.doubt());
                 let reason = Reason::new(self.at_worst(RunVerdict::Fails), RuleId::GpuCode, text);
                 if reason.verdict == RunVerdict::Runs {
                     reason
@@ -300,29 +302,45 @@ impl JudgedGroup<'_> {
     fn doubt(&self) -> &'static str {
         match self.weight {
             Weight::Decides => "",
-            Weight::MayDecide => " Whether its kernels run is unknown.",
+            Weight::MayDecide => " Whether its kernels are launched is unknown.",
             Weight::Optional => " Its loader is assumed to choose by GPU.",
         }
     }
 
-    /// Whose files, and which.
+    /// Which files, and whose: `a.so and 2 more (torch 2.9.1)`.
     fn who(&self) -> String {
-        let first = self.group.first;
-        let name = first.path.rsplit('/').next().unwrap_or(&first.path);
-        let what = match first.what.strip_prefix("the ") {
-            Some(rest) => format!("The {rest}"),
-            None => first.what.clone(),
-        };
-        let more = match self.files {
-            0 | 1 => String::new(),
-            files => format!(" and {} more", files - 1),
-        };
-        let name = elide_middle(name, 60);
-        if what == name {
-            format!("{name}{more}")
-        } else {
-            format!("{}: {name}{more}", elide_middle(&what, 80))
+        match (self.files(), self.owner()) {
+            (files, Some(owner)) => format!("{files} ({owner})"),
+            (files, None) => files,
         }
+    }
+
+    /// The same, by owner: `torch 2.9.1 (a.so and 2 more)`.
+    fn by_owner(&self) -> String {
+        match (self.files(), self.owner()) {
+            (files, Some(owner)) => format!("{owner} ({files})"),
+            (files, None) => files,
+        }
+    }
+
+    fn files(&self) -> String {
+        let name = elide_middle(self.name(), 60);
+        match self.files {
+            0 | 1 => name,
+            files => format!("{name} and {} more", files - 1),
+        }
+    }
+
+    /// None when it is called like its file.
+    fn owner(&self) -> Option<String> {
+        let what = &self.group.first.what;
+        let what = what.strip_prefix("the ").unwrap_or(what);
+        (what != self.name()).then(|| elide_middle(what, 80))
+    }
+
+    fn name(&self) -> &str {
+        let path = &self.group.first.path;
+        path.rsplit('/').next().unwrap_or(path)
     }
 }
 
@@ -347,13 +365,17 @@ fn rows_of(rows: &[Row]) -> String {
             };
             format!("{prefix}_{arch}{suffix}")
         };
-        let names: Vec<String> = all.iter().map(name).collect();
-        listed(&names, NAMED)
+        let mut names: Vec<String> = all.iter().take(NAMED).map(name).collect();
+        let more = all.len().saturating_sub(NAMED);
+        if more > 0 {
+            names.push(format!("{more} more"));
+        }
+        names.join(", ")
     };
     match (of(GpuKind::Sass), of(GpuKind::Ptx)) {
         (sass, ptx) if sass.is_empty() && ptx.is_empty() => "neither SASS nor PTX".to_owned(),
         (sass, ptx) if ptx.is_empty() => format!("SASS for {sass}, no PTX"),
         (sass, ptx) if sass.is_empty() => format!("PTX for {ptx}, no SASS"),
-        (sass, ptx) => format!("SASS for {sass}, PTX for {ptx}"),
+        (sass, ptx) => format!("SASS for {sass} and PTX for {ptx}"),
     }
 }

@@ -145,7 +145,7 @@ fn sentence_start(text: &str) -> String {
 
 fn one(compat: &CompatDriver, need: &CudaNeed, host: &Host<'_>) -> Reason {
     let (wants, brings) = (wants(need), brings(compat));
-    let older = format!("{wants} is newer than {}", host.acts());
+    let older = format!("{wants} is newer than {}", host.name());
     let reason = |verdict, text: String| {
         let verdict = if need.firm { verdict } else { RunVerdict::Unknown.min(verdict) };
         Reason::new(verdict, RuleId::ForwardCompat, text).about(&compat.path)
@@ -227,7 +227,7 @@ pub(super) fn forced(needs: &Needs, compat: &CompatDriver, host: &Host<'_>) -> D
         ))
     };
     let open = |reason| {
-        let ptx = Ptx { isa: Isa::Open, compat: None, by: host.acts() };
+        let ptx = Ptx { isa: Isa::Open, compat: None, by: host.name() };
         DriverJudgement { reasons: vec![reason], proof: None, ptx }
     };
     let cuda = match (works(compat, host), compat.cuda) {

@@ -50,7 +50,7 @@ pub(super) fn dropped(host: &Host<'_>) -> Option<Reason> {
     if let Some(last) = architecture.last_driver.filter(|last| *last < branch) {
         let text = format!(
             "Driver branch {last} is the last one for {name} ({capability}): {} does not find the GPU.",
-            host.acts()
+            host.name()
         );
         return fails(text, format!("Keep driver branch {last} on the machine."));
     }
@@ -61,7 +61,7 @@ pub(super) fn dropped(host: &Host<'_>) -> Option<Reason> {
     }
     let text = format!(
         "{name} ({capability}) requires CUDA {introduced} and driver branch {first}: {} does not find the GPU.",
-        host.acts()
+        host.name()
     );
     fails(text, format!("Install driver {first} or later."))
 }
@@ -125,16 +125,16 @@ fn any_version(driven: &mut DriverJudgement, host: &Host<'_>) {
     let all = newest.map(|major| (major, host.serves(CudaVersion { major, minor: None })));
     if let Some((major, Served::Fully | Served::ByMinor)) = all {
         // Nothing is asked of the driver: it is the code that runs.
-        let text = format!("{} runs all known versions up to CUDA {major}", host.acts());
+        let text = format!("{} runs all known versions up to CUDA {major}", host.name());
         driven.proof = Some((RuleId::GpuCode, text));
         return;
     }
-    let text = format!("CUDA version of the image unknown, and {} is too old for some.", host.acts());
+    let text = format!("CUDA version of the image unknown, and {} is too old for some.", host.name());
     driven.reasons.push(Reason::new(RunVerdict::Unknown, RuleId::Driver, text));
 }
 
 fn enough(need: &CudaNeed, host: &Host<'_>) -> (RuleId, String) {
-    let (driver, version) = (host.acts(), need.version);
+    let (driver, version) = (host.name(), need.version);
     let text = match host.cuda.filter(|_| !host.is_from_release_of(version)) {
         Some((major, minor)) => {
             format!("{driver} supports CUDA {major}.{minor}, CUDA {version} is required")
@@ -151,7 +151,7 @@ fn minor(need: &CudaNeed, host: &Host<'_>) -> (RuleId, String) {
     });
     (
         RuleId::MinorVersion,
-        format!("{} runs CUDA {version} by minor-version compatibility{from}", host.acts()),
+        format!("{} runs CUDA {version} by minor-version compatibility{from}", host.name()),
     )
 }
 
@@ -179,7 +179,8 @@ pub(super) fn too_old(need: &CudaNeed, host: &Host<'_>) -> Reason {
     let jetson = host.is_jetson();
     let takes = takes(need, host).filter(|_| !jetson);
     let asks = takes.clone().unwrap_or_else(|| "a driver of that version".to_owned());
-    let mut text = format!("{} requires {asks}; {}{cuda} is older", wants(need), host.name());
+    let name = format!("{}{cuda}", host.name()).replace(") (", ", ");
+    let mut text = format!("{} requires {asks}; {name} is older", wants(need));
     text.push_str(if need.firm { "." } else { "; whether it is used is unknown." });
     let hint = match takes {
         Some(takes) => format!("Install {takes}, or use a build for an earlier CUDA."),
@@ -201,7 +202,7 @@ fn untold(need: &CudaNeed, host: &Host<'_>) -> Reason {
                 .map_or_else(|| host.name(), |(major, minor)| format!("CUDA {major}.{minor} of the board"))
         )
     } else {
-        format!("Unknown whether {} is new enough for {}.", host.acts(), wants(need))
+        format!("Unknown whether {} is new enough for {}.", host.name(), wants(need))
     };
     Reason::new(RunVerdict::Unknown, RuleId::Driver, text).about(&need.subject)
 }
@@ -232,7 +233,7 @@ fn ptx(host: &Host<'_>) -> Ptx {
         Some(isa) => Isa::UpTo(isa),
         None => Isa::Open,
     };
-    Ptx { isa, compat: None, by: host.acts() }
+    Ptx { isa, compat: None, by: host.name() }
 }
 
 /// Whether its libcuda is newer than every toolkit that is known.

@@ -58,19 +58,12 @@ impl<'a> Host<'a> {
         self.branch().filter(|_| !self.is_jetson())
     }
 
-    /// The driver as a subject, in words.
-    pub(super) fn acts(&self) -> String {
-        let usual = self.target.driver.as_ref().is_some_and(|driver| driver.from == DriverFrom::Usual);
-        let comma = if usual && !self.driver.is_empty() { "," } else { "" };
-        format!("{}{comma}", self.name())
-    }
-
     /// The driver in words.
     pub(super) fn name(&self) -> String {
         match (&self.target.driver, self.cuda) {
             (Some(driver), _) if !self.driver.is_empty() => {
                 let version: Vec<String> = driver.version.split('.').take(4).map(str::to_owned).collect();
-                let usual = if driver.from == DriverFrom::Usual { ", usual there" } else { "" };
+                let usual = if driver.from == DriverFrom::Usual { " (typical for this target)" } else { "" };
                 format!("driver {}{usual}", version.join("."))
             }
             (_, Some((major, minor))) => format!("the driver of CUDA {major}.{minor}"),

@@ -178,7 +178,7 @@ impl<'a> Look<'a> {
     /// Why there may be more than was found.
     pub(super) fn incomplete(&self, code: &[CodeFile]) -> Option<String> {
         if !self.input.complete {
-            return Some("not all of the image could be read".to_owned());
+            return Some("the image could not be read completely".to_owned());
         }
         let layers = self.input.layers.iter().flatten();
         let mut warnings = layers.flat_map(|read| &read.warnings).chain(&self.inventory.warnings);

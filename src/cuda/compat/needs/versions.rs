@@ -174,7 +174,7 @@ fn of_toolkit(look: &Look<'_>) -> Option<CudaNeed> {
     Some(CudaNeed {
         version,
         who: format!("CUDA toolkit {version}"),
-        evidence: format!("{} of it is in use; version from {}", look.shown(one.node), toolkit.evidence),
+        evidence: format!("in use: {}; version from {}", look.shown(one.node), toolkit.evidence),
         subject: root,
         firm: firm.is_some(),
     })

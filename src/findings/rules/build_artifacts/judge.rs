@@ -46,7 +46,7 @@ const HOSTS: [u16; 4] = [3, 40, 62, 183];
 /// Shells, which run the script in their arguments.
 const SHELLS: [&str; 5] = ["sh", "bash", "dash", "ash", "zsh"];
 
-/// Most words of the command and folders of the search path that are checked.
+/// Maximum words of the command and folders of the search path that are checked.
 const WORDS: usize = 64;
 
 /// File extensions of build files.
@@ -395,7 +395,7 @@ fn object_file(facts: &Facts<'_>, file: &ClassifiedFile<'_>) -> ArtifactReason {
     ])
 }
 
-/// Whether an object file is in a library folder, without its source beside it or a build folder above it.
+/// Whether an object file is in a library folder, without its source next to it or a build folder above it.
 fn is_in_library_folder(facts: &Facts<'_>, file: &ClassifiedFile<'_>) -> bool {
     const SOURCES: [&[u8]; 8] = [b"c", b"cc", b"cpp", b"cxx", b"cu", b"f90", b"S", b"s"];
     let path = path_of(facts, &file.item);

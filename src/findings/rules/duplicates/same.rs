@@ -12,7 +12,7 @@ use crate::findings::value::{Severity, Verdict};
 
 /// Smallest file size reported: smaller files are many and add up to little.
 const LARGE: u64 = 1 << 20;
-/// Most groups listed in the proof.
+/// Maximum groups listed in the proof.
 const NAMED: usize = 12;
 
 pub(super) fn find(facts: &Facts<'_>) -> Option<Draft> {
@@ -27,7 +27,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Draft> {
         let own = same.nodes.iter().filter_map(|node| Some((*node, facts.node(*node).content()?)));
         let own: Vec<_> =
             own.filter(|(_, inode)| !libraries.contains(inode) && !sorted.contains(inode)).collect();
-        // One copy stays. That one copy is part of another finding is no reason to remove all others.
+        // One of these copies stays, even if another copy is part of another finding.
         let Some(((kept, _), more)) = own.split_first().filter(|(_, more)| !more.is_empty()) else {
             continue;
         };

@@ -2,7 +2,7 @@
 
 use crate::cuda::links::{file_name, folder_of};
 
-/// Content of a package that may be used without a dependency on it, the most telling kind first.
+/// Content of a package that may be used without a dependency on it, the kind hardest to rule out first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     /// Interpreter modules: any script may load them.

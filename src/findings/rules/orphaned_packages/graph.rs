@@ -13,7 +13,8 @@ pub(super) struct Graph<'a> {
     suggests: Vec<Vec<usize>>,
 }
 
-/// Most dependencies followed: those of 100,000 packages in practice. Beyond, names are provided by too many packages.
+/// Maximum dependencies followed: those of 100,000 packages in practice. Beyond, names are provided by too
+/// many packages.
 const EDGES: usize = 4 << 20;
 
 /// Whether a manager has a system-wide dependency database.

@@ -1,4 +1,4 @@
-//! Libraries that scripts may open by bare names, such as `find_library("portaudio")`: no file name stands there.
+//! Libraries that scripts may open by bare names, such as `find_library("portaudio")`, without any file name.
 
 use std::collections::BTreeSet;
 
@@ -7,19 +7,20 @@ use crate::cuda::Package;
 use crate::cuda::links::file_name;
 use crate::rootfs::NodeKind;
 
-/// Starts of the names of interpreters whose programs open libraries by bare names. That of Perl is in every image
-/// of Debian, and needs a module for it.
+/// Prefixes of names of interpreters whose programs open libraries by bare names. Perl is in every Debian
+/// image and needs a module for that, so it is not listed.
 const INTERPRETERS: [&str; 12] = [
     "python3", "python", "pypy", "node", "ruby", "lua", "php", "Rscript", "java", "dotnet", "julia", "guile",
 ];
-/// Files of interpreters that may have no program of their own, and of Perl's module.
+/// Files of interpreters that may have no program of their own, and the Perl module for opening libraries.
 const PARTS: [&[u8]; 4] = [b"libjvm.so", b"libcoreclr.so", b"Platypus.pm", b"libnode.so"];
-/// Development packages of the compiler: what they bring is the compiler's.
+/// Prefixes of development packages that belong to compilers, as do the libraries that they depend on.
 const OF_COMPILERS: [&str; 6] =
     ["libc6-dev", "libc-dev", "libgcc-", "libstdc++", "linux-libc-dev", "libcrypt-dev"];
 
-/// Packages with libraries that came with a development package which the user named, when an interpreter stays.
-/// Whoever wants the library of a Python package often installs its development package.
+/// Unneeded packages that were installed with a development package, which the user installed by name; empty
+/// unless an interpreter stays. The development package is a common way to install the library for a Python
+/// package.
 pub(super) fn by_bare_names(scene: &Scene<'_, '_>) -> BTreeSet<usize> {
     let is_removed = |place: usize| scene.removed.get(place) == Some(&true);
     let named = |package: &Package| package.automatic.is_none() && is_devel(package);
@@ -46,7 +47,7 @@ fn is_devel(package: &Package) -> bool {
         && !OF_COMPILERS.iter().any(|start| name.starts_with(start))
 }
 
-/// Whether an interpreter is in the image that no package brought which goes.
+/// Whether an interpreter stays in the image: no removed or unneeded package owns it.
 fn has_interpreter(scene: &Scene<'_, '_>) -> bool {
     let goes = |place: usize| scene.is_unneeded(place) || scene.removed.get(place) == Some(&true);
     scene.facts.rootfs.nodes().filter(|node| node.kind() != NodeKind::Directory).any(|node| {

@@ -45,10 +45,10 @@ pub(super) fn search_path(facts: &Facts<'_>) -> Vec<Vec<u8>> {
     }
 }
 
-/// Most words of a command and folders of a search path that are looked up.
+/// Maximum words of a command and folders of a search path that are looked up.
 const WORDS: usize = 1_000;
 const FOLDERS: usize = 64;
-/// Most path parts and links followed for all symbolic links together; real images have some 100,000.
+/// Maximum path parts and links followed for all symbolic links together; real images have some 100,000.
 const STEPS: u64 = 1 << 22;
 
 impl Finder<'_, '_> {
@@ -227,7 +227,7 @@ impl Finder<'_, '_> {
                     let names = names.filter(|name| !of_links(name));
                     stems.extend(names.filter_map(|name| Some(split_library_name(name)?.stem.to_vec())));
                 }
-                // Libraries known to the catalogue or owned by a Python package state their needs by links.
+                // Libraries known to the catalogue or owned by a Python package declare their needs by links.
                 None if facts.owner(node).is_none()
                     && facts.catalog.component_of(facts.node(node).name()).is_none() =>
                 {

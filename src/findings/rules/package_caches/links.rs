@@ -8,7 +8,7 @@ use crate::cuda::links::folder_of;
 use crate::findings::facts::Facts;
 use crate::rootfs::{NodeId, NodeKind};
 
-/// Most path parts of all links together: an image with a million links has some ten million.
+/// Maximum path parts of all links together: an image with a million links has some ten million.
 const STEPS: u64 = 1 << 26;
 
 /// Cache files used by links from outside.

@@ -55,8 +55,8 @@ fn is_secret_file(path: &[u8]) -> Option<bool> {
     }
 }
 
-/// Most files listed by name; all of them are among the items.
-const MAX_SHOWN_CHARS: usize = 100;
+/// Maximum files listed by name; all of them are among the items.
+const MAX_SHOWN: usize = 100;
 
 fn shown(path: &[u8]) -> String {
     elide_middle(&escape(path), 200)
@@ -80,7 +80,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
                 let item = item(&facts.classification, facts.rootfs, (layer, entry));
                 let files = found.entry(sometimes).or_default();
                 // Paths beyond the listed files are not kept.
-                files.push((item, if files.len() < MAX_SHOWN_CHARS { path } else { Vec::new() }));
+                files.push((item, if files.len() < MAX_SHOWN { path } else { Vec::new() }));
             }
         }
     }
@@ -102,14 +102,14 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
             )
             .ok();
         }
-        for (item, path) in files.iter().take(MAX_SHOWN_CHARS) {
+        for (item, path) in files.iter().take(MAX_SHOWN) {
             let hidden = if item.node.is_none() { ", shadowed by an upper layer" } else { "" };
             draft.proof.push(format!("{} in layer {}{hidden}", shown(path), item.layer));
         }
-        draft.subjects = files.iter().take(MAX_SHOWN_CHARS).map(|(_, path)| shown(path)).collect();
+        draft.subjects = files.iter().take(MAX_SHOWN).map(|(_, path)| shown(path)).collect();
         draft.subjects.sort();
         draft.subjects.dedup();
-        let more = files.len().saturating_sub(MAX_SHOWN_CHARS);
+        let more = files.len().saturating_sub(MAX_SHOWN);
         draft.proof.extend((more > 0).then(|| format!("and {more} more")));
         draft.items = files.into_iter().map(|(item, _)| item).collect();
         draft.question = Some(

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use crate::base::redact::REDACTED;
 use crate::base::text::{elide_end, printable};
 
-/// Whether a name indicates a secret. Narrower than redaction, which rather hides too much: `TOKENIZERS_PARALLELISM`
-/// and `--keyserver` would be false positives here.
+/// Whether a name indicates a secret. Narrower than redaction, which prefers false positives:
+/// `TOKENIZERS_PARALLELISM` and `--keyserver` would be false positives here.
 pub(super) fn tells(name: &str) -> bool {
     /// Public names: keys that packages are signed with.
     const PUBLIC: [&str; 3] = ["gpg_key", "public_key", "apt_key"];
@@ -36,7 +36,7 @@ pub(super) fn tells(name: &str) -> bool {
     if PUBLIC.iter().any(|public| plain.ends_with(public)) {
         return false;
     }
-    // The last word says what the value is: the file or the name of a secret is not a secret.
+    // The last word describes the value: the file or the name of a secret is not a secret.
     let last = plain.rsplit('_').next().unwrap_or_default();
     if matches!(
         last,

@@ -13,6 +13,8 @@ use crate::findings::value::User;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum LibraryReason {
     Free,
+    /// The configuration was not read: what the image runs is unknown.
+    NoConfiguration,
     /// The image has no application to analyse.
     NoApplication,
     /// An application file mentions it.
@@ -39,6 +41,7 @@ impl LibraryReason {
     pub(super) fn title(self) -> &'static str {
         match self {
             Self::Free => "",
+            Self::NoConfiguration => ", configuration unknown",
             Self::NoApplication => ", no application in the image",
             Self::Named => ", mentioned by the application",
             Self::Opened => ", opened by name",
@@ -56,6 +59,9 @@ impl LibraryReason {
         match self {
             Self::Free => {
                 "Unreferenced: no program or module needs or opens these libraries, and no application file mentions one."
+            }
+            Self::NoConfiguration => {
+                "Unreferenced, but what the image runs is unknown: it has no readable configuration."
             }
             Self::NoApplication => {
                 "Unreferenced, but the image does not define what it runs, or contains no application that could need them."
@@ -87,6 +93,7 @@ impl LibraryReason {
     pub(super) fn question(self) -> Option<&'static str> {
         Some(match self {
             Self::Free => return None,
+            Self::NoConfiguration => "Does the image run anything that loads these libraries?",
             Self::NoApplication => "Do images built on this one load any of these libraries?",
             Self::Named | Self::Opened => "Does the service open them at run time?",
             Self::Read => "Is anything linked against them at run time?",
@@ -151,6 +158,9 @@ impl<'f, 'a> Judge<'f, 'a> {
         let facts = self.facts;
         if is_builder_resource(facts, library) {
             return self.resource(library);
+        }
+        if !self.has_application && facts.input.image.config.is_none() {
+            return Some((LibraryReason::NoConfiguration, None));
         }
         if !self.has_application {
             return Some((LibraryReason::NoApplication, None));

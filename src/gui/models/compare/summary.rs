@@ -13,7 +13,7 @@ use crate::compare::{Change, FileSums};
 use crate::findings::rule;
 
 const TOTALS: &str = "Totals";
-const FILES: &str = "Files vs. baseline";
+const FILES: &str = "Files vs baseline";
 const COMPONENTS: &str = "CUDA components";
 const CODE: &str = "GPU code by architecture";
 const RUNS: &str = "Compatibility";

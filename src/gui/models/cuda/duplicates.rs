@@ -80,7 +80,7 @@ pub fn duplicate_rows(
         if last != Some(item.soname) {
             last = Some(item.soname);
             rows.push(DuplicateRow::Head(if item.soname {
-                "Libraries with the same name"
+                "Same soname"
             } else {
                 "Other identical large files"
             }));
@@ -135,7 +135,7 @@ fn of_name(
         if loaders.len() > NAMED {
             names.push(format!("{} more", loaders.len() - NAMED));
         }
-        let names = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
+        let names = if names.is_empty() { "not loaded".to_owned() } else { names.join(", ") };
         Some(copy(Some(*place), item, Some(names)))
     });
     DuplicateItem {

@@ -71,6 +71,9 @@ impl DockerfileModel {
             Origin::Reconstructed => ("Reconstructed: the image has no history".to_owned(), true),
         };
         let totals = analysis.totals();
+        // The reason is shown on its own.
+        let others = notes.iter().filter(|note| reason.as_ref() != Some(*note));
+        let notes = others.map(|note| printable(note)).collect();
         Self {
             heading,
             rebuilt,
@@ -82,7 +85,7 @@ impl DockerfileModel {
                 None => String::new(),
             },
             proposals: list.into_iter().map(|one| ProposalItem::new(one, text)).collect(),
-            notes: notes.iter().map(|note| printable(note)).collect(),
+            notes,
             unknown: recipe.unknown.iter().map(|(line, what)| (*line, printable(what))).collect(),
             now: totals.map_or_else(Sizes::default, |totals| Sizes {
                 merged: totals.merged_bytes,

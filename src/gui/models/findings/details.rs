@@ -160,7 +160,8 @@ fn line(user: &User, links: Option<&Links>, rootfs: &Rootfs) -> Option<UserLine>
         }
         User::File(node) => file("named in", *node, Vec::new()),
         User::Package(name, raw) => UserLine {
-            kind: "used by",
+            // The heading says it.
+            kind: "",
             name: printable(name),
             raw: (!raw.is_empty()).then(|| raw.clone()),
             chain: Vec::new(),

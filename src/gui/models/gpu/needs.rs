@@ -28,14 +28,16 @@ impl TargetVerdicts {
         format!("Built for CUDA {cuda}: {driver}.")
     }
 
-    /// GPU code; `None` without any.
+    /// Architectures on which all deciding files run; `None` without any.
     pub fn code_line(&self) -> Option<String> {
         let (sass, ptx) = (&self.requires.sass, &self.requires.ptx);
         match (named(sass), named(ptx)) {
             _ if !self.needs.uses_cuda => None,
-            (Some(sass), Some(ptx)) => Some(format!("SASS for {sass}; PTX for {ptx} (JIT).")),
-            (Some(sass), None) => Some(format!("SASS for {sass}; no PTX.")),
-            (None, Some(ptx)) => Some(format!("No SASS; PTX for {ptx} (JIT).")),
+            (Some(sass), Some(ptx)) => {
+                Some(format!("Runs natively on {sass}; after JIT compilation of PTX on {ptx}."))
+            }
+            (Some(sass), None) => Some(format!("Runs natively on {sass}.")),
+            (None, Some(ptx)) => Some(format!("Runs after JIT compilation of PTX on {ptx}.")),
             (None, None) => None,
         }
     }

@@ -117,7 +117,7 @@ impl TargetItem {
         }
     }
 
-    /// The driver in words: `580 usual`.
+    /// The driver in words: `580 typical`.
     pub fn driver_text(&self) -> String {
         match &self.driver {
             Some((version, from)) => format!("{version} {}", from.label()),

@@ -34,7 +34,7 @@ pub(super) fn show(
     let tokens = Tokens::of(ui);
     if state.copies.is_empty() {
         let (title, note) = if model.duplicates.is_empty() {
-            ("No duplicates", "No libraries with the same name and no identical large files.")
+            ("No duplicates", "No libraries with the same soname and no identical large files.")
         } else {
             ("No matches", "The filter excludes all copies.")
         };
@@ -175,7 +175,7 @@ fn copy_row(tokens: &Tokens, item: usize, place: usize, copy: &CopyItem) -> Tabl
         ..TableCell::new(copy.layer.to_string(), tokens.text_weak)
     };
     let loaded = copy.loaded_by.as_deref().unwrap_or("");
-    let color = if loaded == "nothing" { tokens.warning } else { tokens.text };
+    let color = if loaded == "not loaded" { tokens.warning } else { tokens.text };
     TableRow {
         key: (item as u64) << 20 | place as u64,
         depth: 1,

@@ -98,7 +98,7 @@ pub(super) fn proof(
     controls::weak(ui, looked);
     if !closure.dlopen_known || !closure.unproven.is_empty() {
         ui.add_space(space::M);
-        heading(ui, "Not proven");
+        heading(ui, "Assumptions (not proven)");
         if !closure.dlopen_known {
             let words = "Some programs were not searched; they may open libraries by name (dlopen).";
             marked(ui, Mark::Question, tokens.warning, words);
@@ -136,7 +136,7 @@ pub(super) fn notes(ui: &mut Ui, model: &DockerfileModel, events: &mut Vec<Docke
             ui.vertical(|ui| {
                 ui.spacing_mut().item_spacing.y = 1.0;
                 ui.add(Label::new(what).wrap().selectable(true));
-                if ui.link(format!("Line {line} of the original")).clicked() {
+                if ui.link(format!("Line {line}")).clicked() {
                     events.push(DockerfileEvent::Original(*line));
                 }
             });

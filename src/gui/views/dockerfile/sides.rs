@@ -120,7 +120,7 @@ fn heads(
             command_button(ui, "dockerfile.forget", "Close", events);
         }
         if model.rebuilt || left.span() >= NARROW {
-            let label = if model.rebuilt { "Open yours…" } else { "Open…" };
+            let label = if model.rebuilt { "Open Dockerfile…" } else { "Open…" };
             command_button(ui, "dockerfile.open", label, events);
         }
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
@@ -140,7 +140,7 @@ fn heads(
     };
     ui.painter().vline(right.min, whole.y_range(), line);
     head(ui, whole, right, |ui| {
-        command_button(ui, "dockerfile.save-patch", "Patch…", events);
+        command_button(ui, "dockerfile.save-patch", "Save patch…", events);
         command_button(ui, "dockerfile.save", "Save as…", events);
         command_button(ui, "dockerfile.copy", "Copy", events);
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {

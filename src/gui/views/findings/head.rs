@@ -54,7 +54,8 @@ pub(super) fn show(
         button(ui, "None", "Clear the selection", PlanChange::Clear);
         ui.add_space(space::S);
         if let Some(prediction) = context.plan.prediction() {
-            ui.label(RichText::new(prediction.sentence()).color(tokens.text));
+            let about = "Findings without files, or required at run time, cannot be selected";
+            ui.label(RichText::new(prediction.sentence()).color(tokens.text)).on_hover_text(about);
         }
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| filter(ui, state, focus));
     });

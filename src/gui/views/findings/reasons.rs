@@ -184,7 +184,9 @@ fn user(ui: &mut Ui, line: &UserLine, events: &mut Vec<FindingsEvent>) {
     let tokens = Tokens::of(ui);
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(space::XS, 0.0);
-        ui.label(RichText::new(line.kind).color(tokens.text_weak));
+        if !line.kind.is_empty() {
+            ui.label(RichText::new(line.kind).color(tokens.text_weak));
+        }
         match &line.raw {
             Some(raw) => path(ui, &line.name, &line.name, raw, events),
             None => {

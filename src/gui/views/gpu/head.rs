@@ -107,7 +107,7 @@ fn filter(ui: &mut Ui, state: &mut GpuState, focus: bool) {
 fn driver(ui: &mut Ui, state: &mut GpuState) {
     let tokens = Tokens::of(ui);
     let mut typed = state.driver_typed.clone();
-    let field = TextEdit::singleline(&mut typed).hint_text("usual").desired_width(104.0);
+    let field = TextEdit::singleline(&mut typed).hint_text("typical").desired_width(104.0);
     let response = ui.add_sized(vec2(104.0, 24.0), field);
     response.widget_info(|| {
         let mut info = WidgetInfo::labeled(Role::TextInput, true, "Driver override");

@@ -165,7 +165,8 @@ fn about(group: &TargetGroup, machine: &Machine) -> String {
     if group.kind != TargetKind::Host || !group.targets.is_empty() {
         return group.sum();
     }
-    let words = match (machine.is_checking(), machine.is_known()) {
+    let has_failed = machine.is_known() || machine.library().is_some_and(|check| check.error.is_some());
+    let words = match (machine.is_checking(), has_failed) {
         (true, _) => "checking",
         (false, true) => "no usable GPU",
         (false, false) => "not checked",

@@ -96,7 +96,7 @@ impl SizeRow {
 }
 
 const SIZE: f32 = 84.0;
-const SHORT: f32 = 68.0;
+const SHORT: f32 = 80.0;
 
 /// Shows a table; gives the row that was clicked.
 pub(super) fn table(ui: &mut Ui, table: &Table<'_>) -> Option<usize> {

@@ -177,7 +177,7 @@ fn sums(view: &View<'_>) -> Block {
             shown.filter_map(|place| Some((*place, all.get(*place)?))).collect()
         }
     };
-    let mut columns: Vec<Column> = vec![text(&format!("Files against {}", view.first()))];
+    let mut columns: Vec<Column> = vec![text(&format!("Files vs {}", view.first()))];
     columns.extend(later.iter().map(|(place, _)| number(view.title(*place))));
     let kinds: [(&str, Shown, Tone); 7] = [
         ("Added", |files| signed("+", &grouped(files.added)), Tone::Added),

@@ -4,7 +4,7 @@ use crate::base::labels::inline;
 use crate::base::size::{grouped, human};
 use crate::base::text::counted;
 use crate::compare::Change;
-use crate::report::compare::rows::{View, class_title, ends, more_or_less};
+use crate::report::compare::rows::{View, class_title, ends};
 use crate::report::page::{Line, Tone};
 use crate::report::sections::make::name;
 
@@ -14,9 +14,9 @@ const SHARE: u64 = 5;
 /// Which images; of many, the first and the last.
 pub(super) fn title(view: &View<'_>) -> String {
     match &view.titles[..] {
-        [first, last] => format!("{first} and {last} compared"),
-        all if all.len() <= 4 => format!("{} compared", all.join(", ")),
-        all => format!("{} images compared, {} to {}", all.len(), view.first(), view.last()),
+        [first, last] => format!("{first} vs {last}"),
+        all if all.len() <= 4 => all.join(" vs "),
+        all => format!("{} images, {} to {}", all.len(), view.first(), view.last()),
     }
 }
 
@@ -77,8 +77,13 @@ fn growth(view: &View<'_>) -> Line {
     }
     let why = causes(view, first, last);
     let why = if why.is_empty() { String::new() } else { format!(", mainly {}", why.join(" and ")) };
-    let more = more_or_less(first, last);
-    let text = format!("{to} has {more} than {from} ({} instead of {}){why}.", human(last), human(first));
+    let word = if last > first { "larger" } else { "smaller" };
+    let text = format!(
+        "{to} is {} {word} than {from} ({} vs {}){why}.",
+        human(first.abs_diff(last)),
+        human(last),
+        human(first)
+    );
     Line::plain(text).tone(Tone::Strong)
 }
 
@@ -131,24 +136,24 @@ fn pulls(view: &View<'_>) -> Option<Line> {
     }
     let all = last.totals.layers;
     let mut layers = match (same, all) {
-        (0, 1) => format!("its layer is not in {from}"),
-        (0, _) => format!("none of its {all} layers is in {from}"),
-        (1, 1) => format!("its layer is in {from} too"),
-        (1, _) => format!("1 of its {all} layers is in {from} too"),
-        (same, _) => format!("{same} of its {all} layers are in {from} too"),
+        (0, 1) => "its layer is not shared".to_owned(),
+        (0, _) => format!("none of {all} layers is shared"),
+        (1, 1) => "its layer is shared".to_owned(),
+        (1, _) => format!("1 of {all} layers is shared"),
+        (same, _) => format!("{same} of {all} layers are shared"),
     };
     if alike > 0 {
         layers = format!("{layers}, {alike} with the same files but other timestamps");
     }
     Some(Line::plain(match (report.pull_bytes.last().copied().flatten(), last.totals.compressed_bytes) {
-        (Some(0), _) => format!("A node with {from} pulls no layer for {to}: {layers}."),
+        (Some(0), _) => format!("A node that has {from} pulls no layer for {to}; {layers}."),
         (Some(pulled), Some(whole)) => {
-            format!("A node with {from} pulls {} of {} for {to}: {layers}.", human(pulled), human(whole))
+            format!("A node that has {from} pulls {} of {} for {to}; {layers}.", human(pulled), human(whole))
         }
         (Some(pulled), None) => {
-            format!("A node with {from} pulls {} for {to}: {layers}.", human(pulled))
+            format!("A node that has {from} pulls {} for {to}; {layers}.", human(pulled))
         }
-        (None, _) => format!("Pull size for {to} on a node with {from} unknown: {layers}."),
+        (None, _) => format!("Pull size for {to} on a node that has {from} unknown; {layers}."),
     }))
 }
 

@@ -35,7 +35,7 @@ fn budget(view: &View<'_>) -> Vec<Block> {
             cell(&check.detail),
         ])
     };
-    let columns = vec![text("Regression"), text("Budget"), number("Actual"), number("Allowed"), text("Why")];
+    let columns = vec![text("Result"), text("Budget"), number("Growth"), number("Limit"), text("Why")];
     let rows: Vec<Row> = verdict.checks.iter().map(row).collect();
     let table = Table { columns, rows, more: 0, noun: "budgets" };
     if table.rows.is_empty() { Vec::new() } else { vec![Block::Table(table)] }

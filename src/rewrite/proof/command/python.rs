@@ -6,7 +6,7 @@ use crate::cuda::links::{file_name, folder_of};
 use crate::rewrite::proof::side::{Side, shown};
 use crate::rootfs::{NodeId, NodeKind};
 
-/// Most folders whose sources are checked; a command runs from one or two.
+/// Maximum folders whose sources are checked; a command runs from one or two.
 const FOLDERS: usize = 64;
 
 impl Runner<'_, '_> {

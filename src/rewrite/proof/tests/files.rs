@@ -140,7 +140,7 @@ fn what_is_needed_stays_and_is_told_of() {
     let mut scene = Scene::new(&json!({"Entrypoint": ["/opt/app/serve"]}), &[&layer]);
     scene.find(crate::findings::Verdict::Needed, false, &[(1, "opt/cuda/ptxas")]);
     let proven = scene.without(&[]);
-    assert_eq!(proven.kept, ["Compilers kept: triton 3.5.1 runs ptxas."]);
+    assert_eq!(proven.kept, ["Compilers: triton 3.5.1 runs ptxas."]);
     let proven = scene.without(&[(1, "opt/cuda/ptxas")]);
     faults(&proven, &["left out but required at run time: 1 file, such as /opt/cuda/ptxas"]);
 }
@@ -157,7 +157,7 @@ fn the_user_is_known_by_name() {
     let mut draft = scene.draft(&[(2, "etc/passwd")]);
     unproven(&scene.prove(&draft), &["user app", "/etc/passwd"]);
     faults(&scene.without(&[(1, "etc/passwd"), (2, "etc/passwd")]), &["user app", "/etc/passwd is left out"]);
-    // A sentence that contains the user's name is no proof.
+    // A sentence that contains the user's name is not a proof.
     draft.assumed.push("nvidia/app:1 is taken to be what this image was built on".to_owned());
     unproven(&scene.prove(&draft), &["user app", "/etc/passwd"]);
 }
@@ -182,7 +182,7 @@ fn a_working_folder_and_files_of_nobody() {
     let scene = Scene::new(&json!({"Entrypoint": ["/opt/app/serve"], "WorkingDir": "/srv/a"}), &[&layer]);
     let proven = scene.without(&[(1, "srv/a/x"), (1, "srv/a/y")]);
     faults(&proven, &["working directory /srv/a is left out"]);
-    let told = "2 files (2 B) left out without a package or a finding in the plan: /srv (2)";
+    let told = "2 files (2 B) not in the new image, in no package and no finding of the plan: /srv (2)";
     assert!(proven.closure.unproven.iter().any(|text| text == told), "{:#?}", proven.closure.unproven);
 }
 
@@ -208,7 +208,8 @@ fn a_question_of_the_findings_is_passed_on() {
         [("opt/serve", program(&[], None)), ("opt/tool", program(&[], None)), ("opt/asks", text("tool"))];
     let mut scene = Scene::new(&json!({"Entrypoint": ["/opt/serve"]}), &[&layer]);
     scene.find(crate::findings::Verdict::Unsure, true, &[(1, "opt/tool")]);
-    unproven(&scene.without(&[(1, "opt/tool")]), &["left out, needs review: 1 file, such as /opt/tool"]);
+    let words = ["not in the new image, needs review: 1 file", "such as /opt/tool"];
+    unproven(&scene.without(&[(1, "opt/tool")]), &words);
     // The subject of the question is left out as well.
     let asks = scene.merge.rootfs.first_name(1, scene.entry(1, "opt/asks")).unwrap();
     let last = scene.findings.list.last_mut().unwrap();

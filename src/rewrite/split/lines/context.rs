@@ -43,12 +43,13 @@ impl Lines<'_, '_, '_, '_, '_> {
         self.covered.extend(wanted);
     }
 
-    /// The needed parts of a context folder, as a `COPY` each; `None` when they are too many, or cannot be named.
+    /// `COPY` instructions for the needed parts of a context folder; `None` if they are too many, or cannot
+    /// be named.
     pub(super) fn parts(&mut self, at: usize, wanted: &[NodeId]) -> Option<Vec<String>> {
         let step = self.steps.list.get(at)?;
         let instruction = self.stage.file.instructions.get(step.place)?;
         let [source, target] = instruction.words.as_slice() else { return None };
-        // Other flags are about the whole of what is copied, and ADD unpacks.
+        // Other flags apply to the copy as a whole, and `ADD` unpacks archives.
         let of_each = |name: &str| matches!(name, "chown" | "chmod" | "link");
         if instruction.keyword != Keyword::Copy || !instruction.flags.iter().all(|flag| of_each(&flag.name)) {
             return None;

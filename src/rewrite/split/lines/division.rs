@@ -1,4 +1,4 @@
-//! The build stage in two, so that a change of code copies no dependencies again.
+//! Divides the build stage, so that a code change does not copy the dependencies again.
 
 use super::super::roots::MOST_PATHS;
 use super::super::steps::Kind;

@@ -39,7 +39,7 @@ impl Lines<'_, '_, '_, '_, '_> {
         Some((place.start, format!(" --chown={}", owner.spec)))
     }
 
-    /// Users and groups, and the folders that they own, before the first instruction that uses their names.
+    /// Adds users, groups and the folders that they own, before the first instruction that uses their names.
     pub(in crate::rewrite::split) fn users(&mut self, at: usize) {
         if self.users_done {
             return;
@@ -58,7 +58,7 @@ impl Lines<'_, '_, '_, '_, '_> {
                 let text = self.stage.file.slice(&(first.span.start..last.span.end)).to_owned();
                 match runs.last_mut().filter(|_| unit.len() == 1) {
                     Some(run) => run.push(text),
-                    // Alternatives are a list of their own.
+                    // A pipe or a list with alternatives gets its own `RUN`.
                     None => runs.extend([vec![text], Vec::new()]),
                 }
             }
@@ -100,7 +100,7 @@ impl Lines<'_, '_, '_, '_, '_> {
         }
     }
 
-    /// Whether `COPY`s give the owner that a command gives.
+    /// Whether `COPY --chown` replaces a command.
     pub(in crate::rewrite::split) fn is_handled(&self, step: usize, command: usize) -> bool {
         self.owners.iter().any(|owner| owner.step == step && owner.command == command)
     }

@@ -1,4 +1,4 @@
-//! `RUN` instructions that the new stage repeats, and instructions that stay behind its lines.
+//! `RUN` instructions that the new stage repeats, and instructions that stay in place after its lines.
 
 use super::super::from::{install, installer};
 use super::super::keep::FileDisposition;
@@ -80,7 +80,7 @@ impl Lines<'_, '_, '_, '_, '_> {
         } else {
             0
         };
-        // Alone it is worth a line only where there is something to remove.
+        // A `RUN` that only removes files is repeated only if the new stage has some of them.
         let removes = !making
             && (works.iter().any(|work| !matches!(work, Work::Remove | Work::Shell | Work::Manage))
                 || !self.removes_nothing(at));
@@ -96,7 +96,7 @@ impl Lines<'_, '_, '_, '_, '_> {
                 Work::Owner => !making && !self.is_handled(at, place) && !self.is_about_nothing(at, place),
                 Work::Install => installs,
                 Work::Manage => !making || installs,
-                // What sets up the source of packages goes before their installation.
+                // Commands that set up package repositories are repeated before the installation.
                 Work::Other | Work::Configure if place < sources => true,
                 Work::Configure if making => configures(command),
                 Work::Configure => true,
@@ -144,10 +144,10 @@ impl Lines<'_, '_, '_, '_, '_> {
             ));
         }
         let reason = if installs && added.is_empty() {
-            "Repeated without the packages that only the build needs.".to_owned()
+            "Repeated without build-only packages.".to_owned()
         } else if installs {
             format!(
-                "Repeated without the packages that only the build needs, and with those that files of the image need: {}.",
+                "Repeated without build-only packages; adds packages that shipped files need: {}.",
                 added.join(", ")
             )
         } else {
@@ -203,7 +203,8 @@ impl Lines<'_, '_, '_, '_, '_> {
         let step = &self.steps.list[at];
         if self.cleans_up(at, works) {
             if let Some(span) = self.steps.scene.whole(step.place) {
-                let why = "The files that this removes stay in the build stage.".to_owned();
+                let line = self.steps.scene.line(step.place);
+                let why = format!("RUN of old line {line} dropped: its files stay in the build stage.");
                 self.edits.push((span, String::new(), why));
             }
             return;
@@ -252,11 +253,11 @@ impl Lines<'_, '_, '_, '_, '_> {
             Some(_) => {}
             None => {
                 if let Some(span) = self.steps.scene.whole(step.place) {
-                    self.edits.push((
-                        span,
-                        String::new(),
-                        "Replaced by COPY --chown and the lines above.".to_owned(),
-                    ));
+                    let line = self.steps.scene.line(step.place);
+                    let why = format!(
+                        "RUN of old line {line} dropped: replaced by COPY --chown and the lines above."
+                    );
+                    self.edits.push((span, String::new(), why));
                 }
             }
         }

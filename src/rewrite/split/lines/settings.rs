@@ -34,7 +34,7 @@ impl<'r> Lines<'_, '_, '_, '_, 'r> {
         words.iter().map(|word| word.text.split('=').next().unwrap_or_default()).collect()
     }
 
-    /// Arguments go before the lines that use them; those that none uses stay in the build stage.
+    /// Inserts arguments before the lines that use them; unused ones stay in the build stage.
     pub(super) fn settle_arguments(&mut self) {
         let follows = self.steps.list.get(self.last + 1..).unwrap_or_default();
         let later: Vec<&str> = follows.iter().map(|step| self.stage.text(step.place)).collect();
@@ -46,7 +46,7 @@ impl<'r> Lines<'_, '_, '_, '_, 'r> {
                 .clone()
                 .chain(later.iter().copied())
                 .any(|text| variables(text).any(|name| names.contains(&name)));
-            // apt reads it by itself.
+            // apt reads this variable itself.
             let is_read = names.contains(&"DEBIAN_FRONTEND")
                 && (installs_later || lines.clone().any(|text| text.contains("apt")));
             if is_used || is_read {
@@ -56,7 +56,7 @@ impl<'r> Lines<'_, '_, '_, '_, 'r> {
         }
     }
 
-    /// Variables of later instructions that lines before them use already.
+    /// Adds variables and arguments of later instructions that `commands` use.
     pub(super) fn settle(&mut self, at: usize, commands: &[String]) {
         let mut wanted: BTreeSet<String> =
             commands.iter().flat_map(|text| variables(text)).map(str::to_owned).collect();
@@ -108,7 +108,7 @@ impl<'r> Lines<'_, '_, '_, '_, 'r> {
         }
     }
 
-    /// The lines run as the user of today's instruction from here on.
+    /// Sets the user of the current instruction for the following lines.
     pub(in crate::rewrite::split) fn run_as_now(&mut self) {
         if let Some(user) = self.user.0.clone().filter(|user| self.user.1.as_ref() != Some(user)) {
             self.add(user, "Repeated: a new stage does not inherit it.");
@@ -116,7 +116,7 @@ impl<'r> Lines<'_, '_, '_, '_, 'r> {
         }
     }
 
-    /// Lines that are added run as root.
+    /// Sets the user to root for added lines.
     pub(super) fn run_as_root(&mut self) {
         let is_root = |user: &String| {
             matches!(
@@ -131,7 +131,7 @@ impl<'r> Lines<'_, '_, '_, '_, 'r> {
         }
     }
 
-    /// The user of the image, unless the next instruction that asks for one sets it.
+    /// Sets the user of the image, unless the next instruction that depends on the user sets it.
     pub(super) fn last_user(&mut self) {
         let mut follows = self.steps.list.iter().skip(self.last + 1);
         let asks = |step: &&Step| {

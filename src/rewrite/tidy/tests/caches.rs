@@ -89,7 +89,7 @@ fn every_package_manager_has_its_own_way() {
         let text = |run: &str| format!("FROM a\nRUN {run}\n");
         let tidied = becomes(&text(before), &[file(0, path, 7)], &text(after));
         assert_eq!(told(&tidied.reasons), [(Some(7), Applicability::Safe)], "{before}");
-        // Without the files there is nothing to do, and files of another layer say nothing.
+        // Without the files there is nothing to do, and files of another layer are irrelevant.
         stays(&text(before), &[]);
         stays(&text(before), &[file(1, path, 7)]);
     }

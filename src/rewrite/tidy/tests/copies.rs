@@ -93,7 +93,7 @@ fn owners_stay_where_the_copy_cannot_give_them() {
         assert_eq!(tidied.hints.len(), 1, "{text}");
         assert!(tidied.hints[0].reason.contains("copies files"), "{}", tidied.hints[0].reason);
     }
-    // The command changes more than the COPY brought.
+    // The command changes more than the COPY added.
     let text = "FROM a\nCOPY b /app\nRUN chown -R app:app /app\n";
     becomes_with(text, &[file(0, "/app/x", 5).again_in(1)], &[], &["/app/other"], text);
     // The user does not exist when the COPY runs.
@@ -118,7 +118,7 @@ fn what_a_whole_context_brings_is_a_hint() {
     let hint = &tidied.hints[0];
     assert_eq!((hint.file.as_str(), hint.bytes), (".dockerignore", Some(185)));
     assert_eq!(hint.lines, ["**/*.o", "**/.cache", "**/.git", "**/CMakeFiles", ".git"]);
-    // The file is part of the proposal: what it keeps out is not in the image.
+    // The file is part of the proposal: what it excludes is not in the image.
     assert_eq!(tidied.gone.len(), files.len());
     for copy in ["COPY src /app", "COPY --from=x . /app", "RUN b"] {
         assert!(stays(&format!("FROM a\n{copy}\n"), &files).hints.is_empty(), "{copy}");

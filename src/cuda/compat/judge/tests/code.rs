@@ -7,7 +7,7 @@ fn sass_runs_within_its_major_version_only() {
     assert_eq!(judgement.reasons[0].error, Some((209, "CUDA_ERROR_NO_BINARY_FOR_GPU")));
     assert_eq!(
         judgement.reasons[0].text,
-        "The application: server has SASS for sm_80, no PTX: no code for 7.0."
+        "No code for compute capability 7.0 in server (application): it has SASS for sm_80, no PTX."
     );
     told(&needs, &server(86, "550.54.14"), Runs);
     told(&needs, &server(89, "550.54.14"), Runs);
@@ -65,7 +65,9 @@ fn files_count_by_how_much_they_decide() {
     let judgement = by(&needs, &server(90, "550.54.14"), Unknown, RuleId::GpuCode);
     assert_eq!(judgement.reasons.len(), 3, "{judgement:#?}");
     assert!(
-        judgement.why.starts_with("torch 2.9.1: b.so and 2 more have SASS for sm_80"),
+        judgement.why.starts_with(
+            "No code for compute capability 9.0 in b.so and 2 more (torch 2.9.1): they have SASS for sm_80"
+        ),
         "{}",
         judgement.why
     );

@@ -36,7 +36,7 @@ pub(super) const OPEN_ARCHIVE: Command = command!(
 pub(super) const OPEN_FOLDER: Command = command!(
     "file.open-folder",
     "Open folder…",
-    "Open an OCI layout, a dir: folder or a root filesystem",
+    "Open an OCI layout, a skopeo directory or a root filesystem",
     Menu::File,
     0,
     [ctrl_shift(Key::O)],

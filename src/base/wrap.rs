@@ -4,7 +4,7 @@
 const UNITS: [&str; 6] = ["%", "B", "KiB", "MiB", "GiB", "TiB"];
 
 /// Words in lines of at most `width` characters; a word that is longer has its own line.
-pub(in crate::report) fn wrap(text: &str, width: usize) -> Vec<String> {
+pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
     for word in words(text) {
