@@ -1,5 +1,5 @@
-//! Recognises the base image from environment, labels, history, packages and the distribution release, because images
-//! do not name it.
+//! Recognises the base image from environment, labels, history, packages and the distribution release; an
+//! image has no reference to its base.
 
 use super::catalog::{BaseFacts, BaseImageRule};
 use super::context::InventoryContext;
@@ -10,10 +10,10 @@ use crate::base::text::printable;
 use crate::formats::document::DocumentKind;
 use crate::formats::os_release::{self, OsRelease};
 
-/// An instruction of the history.
+/// An entry of the history.
 struct Step<'a> {
     created_by: &'a str,
-    /// How many layers there are up to it, its own included.
+    /// Number of layers up to and including its own.
     layers: usize,
 }
 
@@ -76,7 +76,7 @@ pub(super) fn find(context: &InventoryContext<'_>, packages: &Packages) -> Optio
     Some(BaseImage { reference, flavor, cuda_version, cudnn_version, distribution, layers, below, evidence })
 }
 
-/// A plain image of a distribution, when the first layer brings its release.
+/// The plain image of a distribution, if the lowest layer contains its `os-release`.
 fn distribution_only(
     context: &InventoryContext<'_>,
     steps: &[Step<'_>],
@@ -90,7 +90,8 @@ fn distribution_only(
         // A single folder or layer: the base image is unknown.
         return None;
     }
-    // Images without a package manager have the release of a distribution, and are no image of it.
+    // Images without a package manager, such as distroless, have the `os-release` of a distribution but are
+    // not based on its image.
     let bare = !context.visible(DocumentKind::DpkgStatusPart).is_empty();
     let told = steps.last().map_or(0, |step| step.layers);
     let lost = told > 0 && told != context.input.layers.len();
@@ -114,7 +115,7 @@ fn distribution_only(
     })
 }
 
-/// Whether the distribution's release comes with the lowest layer, as in images built on one of it.
+/// Whether the lowest layer contains `os-release`, as in images built on a distribution's image.
 fn brings_release(context: &InventoryContext<'_>) -> bool {
     let lowest = context.layer(0);
     lowest.is_some_and(|read| {
@@ -127,7 +128,7 @@ fn release(context: &InventoryContext<'_>) -> Option<OsRelease> {
     files.iter().find_map(|file| Some(os_release::read(&file.document.bytes().ok()?)))
 }
 
-/// The release as NVIDIA's tags spell it, such as `ubuntu24.04`.
+/// The distribution in the form of NVIDIA's image tags, such as `ubuntu24.04`.
 fn distribution_tag(context: &InventoryContext<'_>, release: Option<&OsRelease>) -> Option<String> {
     let release = release?;
     let (id, version) = (release.id.as_deref()?, release.version_id.as_deref().unwrap_or_default());
@@ -159,14 +160,14 @@ fn steps<'a>(context: &InventoryContext<'a>) -> Vec<Step<'a>> {
     steps
 }
 
-/// The last instruction of each flavour in NVIDIA's Dockerfiles.
+/// Text in the last history entry of each flavor in NVIDIA's Dockerfiles.
 const LAST_STEPS: [(Flavor, &str); 3] = [
     (Flavor::Base, "NVIDIA_DRIVER_CAPABILITIES"),
     (Flavor::Runtime, "/opt/nvidia/nvidia_entrypoint.sh"),
     (Flavor::Devel, "LIBRARY_PATH"),
 ];
 
-/// The images below a base of so many layers, the lowest first.
+/// The images below a base of `layers` layers, the lowest first.
 fn below(
     context: &InventoryContext<'_>,
     rule: &BaseImageRule,
@@ -185,8 +186,8 @@ fn below(
     let own = release.and_then(|release| {
         context.catalog.distribution(release.id.as_deref()?)?.image(release.version_id.as_deref()?)
     });
-    // Flavours of CUDA begin with the architecture's name; other images only tell that the first layer is the
-    // distribution's.
+    // CUDA images begin with an instruction that sets `NVARCH`. For other images only the first layer is
+    // known to be the distribution's.
     let first = steps.iter().position(|step| step.created_by.contains("NVARCH"));
     let distribution_layers = match first {
         Some(0) => 0,
@@ -218,18 +219,18 @@ fn layers(context: &InventoryContext<'_>, rule: &BaseImageRule, steps: &[Step<'_
         let what = format!("the history has {told} layers, the image {most}: end of the base image unknown");
         return (0, what);
     }
-    // The base comes first: what is built on it may set the same variables again.
+    // The first match is the base: instructions on top of it may set the same variables again.
     let first = |wanted: &dyn Fn(&str) -> bool| steps.iter().position(|step| wanted(step.created_by));
     let flavor = LAST_STEPS.iter().find(|(flavor, _)| rule.flavor.as_deref() == Some(flavor.as_str()));
     let mut place = flavor.and_then(|(flavor, text)| {
         first(&|step| {
             let fits = step.contains(text);
-            // The devel image sets LIBRARY_PATH to the stubs; others may set it to anything.
+            // The devel image sets LIBRARY_PATH to the stubs; other images may set it to any value.
             if *flavor == Flavor::Devel { fits && step.contains("stubs") } else { fits }
         })
     });
     if rule.cudnn {
-        // Between the label of cuDNN and its packages there are only instructions of the base.
+        // All instructions between cuDNN's label and the installation of its packages belong to the base.
         let label = first(&|step| step.contains("com.nvidia.cudnn.version"));
         let install = first(&|step| step.contains("${NV_CUDNN_PACKAGE}"));
         place = place.max(label).max(install);
@@ -243,7 +244,7 @@ fn layers(context: &InventoryContext<'_>, rule: &BaseImageRule, steps: &[Step<'_
     }
     let by_history = rule.history.is_empty();
     match rule.layers {
-        // Fewer layers than the base alone has: they were joined.
+        // An image with fewer layers than the base alone was squashed.
         Some(count) if by_history && usize::try_from(count).is_ok_and(|count| count <= most) => {
             let count = usize::try_from(count).unwrap_or(most);
             (count, format!("end of the base image not in the history; such images have {count} layers"))

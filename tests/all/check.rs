@@ -105,7 +105,7 @@ fn ignored_files_count_no_more() {
         )
     };
     let all = ends(&ignore("/usr/local/**/include/*.h", ""), 0, "verdict: pass");
-    assert!(all.stdout.contains("headers on /usr/local/**/include/*.h: kernels"), "{}", all.stdout);
+    assert!(all.stdout.contains("headers at /usr/local/**/include/*.h: kernels"), "{}", all.stdout);
     let fails = "verdict: fail reason=rule:headers";
     ends(&ignore("/usr/local/**/cublas_v2.h", ""), 1, fails);
     let day = "expires = 2026-06-15";

@@ -174,7 +174,7 @@ fn a_terminal_gets_a_summary_in_its_width_that_fits_a_screen_and_a_half() {
         assert!(text.lines().count() <= 60, "{text}");
         // The answer first: sizes, what can go, the best proposal, whether it runs.
         let head: Vec<&str> = text.lines().take(16).collect();
-        for words in ["compressed", "removable", "Proposed Dockerfile", "runs on"] {
+        for words in ["compressed", "removable", "Proposed Dockerfile", "Runs on"] {
             assert!(head.iter().any(|line| line.contains(words)), "{words}: {text}");
         }
         assert!(text.contains("--full"), "{text}");

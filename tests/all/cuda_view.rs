@@ -227,7 +227,7 @@ fn copies_say_who_loads_them() {
         ("libnccl.so.2", "different", 177)
     );
     let loaded: Vec<_> = nccl.copies.iter().map(|copy| copy.loaded_by.as_deref().unwrap()).collect();
-    assert_eq!(loaded, ["nothing", "libtorch_cuda.so"]);
+    assert_eq!(loaded, ["not loaded", "libtorch_cuda.so"]);
     let other = &model.duplicates[2];
     assert_eq!((other.soname, other.gain >> 20, other.copies[0].library), (false, 6, None));
 }
@@ -421,7 +421,7 @@ fn copies_are_listed_and_chosen() {
     let mut harness = show(with(|_| ()), View::Cuda, true);
     harness.state_mut().cuda.show_page(CudaPage::Duplicates);
     harness.run();
-    let own = "/usr/lib/x86_64-linux-gnu/libnccl.so.2.28.3, 177 MiB, toolkit, layer 2, loaded by nothing";
+    let own = "/usr/lib/x86_64-linux-gnu/libnccl.so.2.28.3, 177 MiB, toolkit, layer 2, not loaded";
     click(&mut harness, Role::Row, own);
     assert_eq!(chosen(&harness), "libnccl.so.2.28.3");
     press(&mut harness, &[Key::J]);

@@ -1,4 +1,4 @@
-//! Base images and distributions: what their configuration looks like.
+//! Base images, identified by their configuration, and distributions.
 
 use chrono::{Days, Months, NaiveDate};
 use serde::Deserialize;
@@ -7,66 +7,66 @@ use super::Catalog;
 use super::document::CatalogEntry;
 use super::names::pattern;
 
-/// A name that must be there, and what its value must look like.
+/// A required variable or label and the pattern of its value.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ValueRule {
     /// Name of a variable or label.
     pub name: String,
-    /// Regular expression over its value; any value without one.
+    /// Regular expression that the value must match; `None` for any value.
     #[serde(default)]
     pub pattern: Option<String>,
 }
 
-/// By what an image shows that it was built on another. All that is given must fit.
+/// Fingerprint of a base image; all given conditions must match.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BaseImageRule {
-    /// Its name, such as `nvidia-cuda-cudnn-devel`.
+    /// Identifier, such as `nvidia-cuda-cudnn-devel`.
     pub id: String,
-    /// The repository, such as `nvidia/cuda`.
+    /// Image repository, such as `nvidia/cuda`.
     pub repository: String,
-    /// Flavour of CUDA images: base, runtime, devel.
+    /// Flavor of a CUDA image: `base`, `runtime` or `devel`.
     #[serde(default)]
     pub flavor: Option<String>,
-    /// Whether it holds cuDNN.
+    /// Whether it contains cuDNN.
     #[serde(default)]
     pub cudnn: bool,
-    /// Variables of its environment.
+    /// Required variables of the environment.
     #[serde(default)]
     pub environment: Vec<ValueRule>,
-    /// Variables that it does not have.
+    /// Variables that the environment must not contain.
     #[serde(default)]
     pub absent: Vec<String>,
-    /// Its labels.
+    /// Required labels.
     #[serde(default)]
     pub labels: Vec<ValueRule>,
-    /// Regular expressions, each of which fits some entry of its history.
+    /// Regular expressions; each must match at least one history entry.
     #[serde(default)]
     pub history: Vec<String>,
-    /// How many layers it has on Ubuntu, those of the distribution included.
+    /// Number of layers of the Ubuntu variant, those of the distribution included.
     #[serde(default)]
     pub layers: Option<u32>,
-    /// The reference, with `{NAME}` for values of the environment; the tag is left out when it is not known.
+    /// Image reference, with `{NAME}` for values of the environment; without a tag if the tag is unknown.
     #[serde(default)]
     pub reference: Option<String>,
-    /// Where the facts come from.
+    /// Source of the facts.
     pub source: String,
 }
 
-/// Facts from the configuration of an image.
+/// Facts from an image configuration, for matching against [`BaseImageRule`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BaseFacts<'a> {
-    /// Names and values of its environment.
+    /// Variables of the environment, as name and value.
     pub environment: &'a [(&'a str, &'a str)],
-    /// Names and values of its labels.
+    /// Labels, as name and value.
     pub labels: &'a [(&'a str, &'a str)],
-    /// `created_by` of its history.
+    /// `created_by` of all history entries.
     pub history: &'a [&'a str],
 }
 
 impl BaseImageRule {
-    /// Whether all that the rule asks for is there.
+    /// Whether all conditions of the rule match.
     pub fn fits(&self, facts: &BaseFacts<'_>) -> bool {
         let has = |list: &[(&str, &str)], rule: &ValueRule| {
             list.iter().any(|(name, value)| *name == rule.name && matches(rule.pattern.as_deref(), value))
@@ -78,7 +78,8 @@ impl BaseImageRule {
             && !facts.environment.iter().any(|(name, _)| self.absent.iter().any(|absent| absent == name))
     }
 
-    /// The reference with the values of the environment filled in; `None` when one is missing.
+    /// The reference with values of the environment filled in; `None` if the rule has none or a value is
+    /// missing.
     pub fn reference(&self, environment: &[(&str, &str)]) -> Option<String> {
         let mut rest = self.reference.as_deref()?;
         let mut filled = String::new();
@@ -93,63 +94,63 @@ impl BaseImageRule {
     }
 }
 
-// A few rules are asked once for an image: they are compiled when they are.
+// Few rules are matched, once per image, so their patterns are compiled on use.
 fn matches(text: Option<&str>, value: &str) -> bool {
     text.is_none_or(|text| pattern(text).is_ok_and(|regex| regex.is_match(value.as_bytes())))
 }
 
-/// A distribution, by the `ID` of its `os-release`.
+/// A distribution, identified by the `ID` of its `os-release`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Distribution {
-    /// The `ID`, such as `ubuntu`.
+    /// `ID` of `os-release`, such as `ubuntu`.
     pub id: String,
-    /// Its name.
+    /// Display name.
     pub name: String,
-    /// Its package manager: dpkg, rpm or apk.
+    /// Package manager: `dpkg`, `rpm` or `apk`.
     pub manager: String,
-    /// How tags of NVIDIA's images spell it, with `{version}` or `{major}`: `ubuntu{version}`.
+    /// Its form in NVIDIA's image tags, with `{version}` or `{major}`: `ubuntu{version}`.
     #[serde(default)]
     pub tag: Option<String>,
-    /// Its own image, with the same placeholders: `ubuntu:{version}`.
+    /// Reference of its official image, with the same placeholders: `ubuntu:{version}`.
     #[serde(default)]
     pub image: Option<String>,
-    /// Where the facts come from.
+    /// Source of the facts.
     pub source: String,
 }
 
-/// How long a release of a distribution gets security updates.
+/// Support period of a distribution release.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Release {
-    /// The `ID` of its `os-release`.
+    /// `ID` of `os-release`.
     pub distribution: String,
-    /// Its `VERSION_ID`.
+    /// `VERSION_ID` of `os-release`.
     pub version: String,
-    /// Its name.
+    /// Display name.
     pub name: String,
-    /// The last day of its security updates for everybody, `2023-05-31`; `2029-04` for the end of a month.
+    /// Last day of security updates for all users, such as `2023-05-31`; `2029-04` is the end of that month.
     pub end_of_support: String,
-    /// The last day of updates that volunteers or partners go on with, free of charge.
+    /// Last day of free updates by volunteers or partners, in the same form.
     #[serde(default)]
     pub long_term: Option<String>,
-    /// Where the dates come from.
+    /// Source of the dates.
     pub source: String,
 }
 
 impl Release {
-    /// The last day of its security updates, in days since 1970.
+    /// Last day of security updates, in days since 1970-01-01.
     pub fn end(&self) -> Option<u32> {
         last_day(&self.end_of_support)
     }
 
-    /// The last day of what volunteers or partners go on with, in days since 1970.
+    /// Last day of free updates by volunteers or partners, in days since 1970-01-01.
     pub fn long_term_end(&self) -> Option<u32> {
         last_day(self.long_term.as_deref()?)
     }
 }
 
-/// Days since 1970 of `2023-05-31`, or of the last day of `2029-04`.
+/// Days from 1970-01-01 to `2023-05-31`, or to the last day of `2029-04`.
 fn last_day(date: &str) -> Option<u32> {
     let day = match date.len() {
         7 => {
@@ -161,12 +162,12 @@ fn last_day(date: &str) -> Option<u32> {
 }
 
 impl Distribution {
-    /// The spelling in tags of NVIDIA's images, such as `ubuntu24.04`, for a `VERSION_ID`.
+    /// The form in NVIDIA's image tags for a `VERSION_ID`, such as `ubuntu24.04`; `None` if unknown.
     pub fn tag(&self, version: &str) -> Option<String> {
         fill(self.tag.as_deref(), version)
     }
 
-    /// The distribution's own image, such as `ubuntu:24.04`, for a `VERSION_ID`.
+    /// The official image for a `VERSION_ID`, such as `ubuntu:24.04`; `None` if unknown.
     pub fn image(&self, version: &str) -> Option<String> {
         fill(self.image.as_deref(), version)
     }
@@ -210,8 +211,7 @@ impl CatalogEntry for Release {
 }
 
 impl Catalog {
-    /// The release of a distribution by `ID` and `VERSION_ID` of its `os-release`; point releases such as `9.3`
-    /// are those of `9` when they are not known themselves.
+    /// The release by `ID` and `VERSION_ID` of `os-release`. A point release such as `9.3` falls back to `9`.
     pub fn release(&self, id: &str, version: &str) -> Option<&Release> {
         let major = version.split('.').next().unwrap_or(version);
         let find = |version: &str| {
@@ -220,18 +220,18 @@ impl Catalog {
         find(version).or_else(|| find(major))
     }
 
-    /// All fingerprints of base images, the most specific first.
+    /// All base image rules, the most specific first.
     pub fn base_images(&self) -> &[BaseImageRule] {
         &self.document.base_images
     }
 
-    /// The fingerprints that an image shows, the most specific first: an image built on another shows those
+    /// The base image rules that match, the most specific first. An image built on another matches the rules
     /// of both.
     pub fn base_images_of<'a>(&'a self, facts: BaseFacts<'a>) -> impl Iterator<Item = &'a BaseImageRule> {
         self.document.base_images.iter().filter(move |rule| rule.fits(&facts))
     }
 
-    /// A distribution by the `ID` of its `os-release`.
+    /// The distribution with this `ID` of `os-release`.
     pub fn distribution(&self, id: &str) -> Option<&Distribution> {
         self.document.distributions.iter().find(|distribution| distribution.id == id)
     }

@@ -1,4 +1,4 @@
-//! A catalogue file as it is read: all tables that any of them may hold, checked and merged.
+//! A catalogue file as parsed: all tables that a file may contain, checked and merged.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,55 +16,55 @@ use super::packages::{CudaSuffix, Maker, PackageRule};
 use super::places::{DevelPath, PathClass, ToolFolder, ToolkitRoot};
 use super::weights::WeightFormat;
 
-/// Bytes of one catalogue file: the built-in ones have less than 64 KiB each.
+/// Maximum size of a catalogue file, in bytes; each built-in file is smaller than 64 KiB.
 pub const FILE_BYTES: usize = 1 << 20;
 
-/// Bytes of one pattern or glob. Longer lists are several patterns.
+/// Maximum length of a pattern or glob, in bytes; longer lists are split into several patterns.
 const PATTERN_TEXT_BYTES: usize = 1 << 10;
 
-/// Why a catalogue file was not taken.
+/// Why a catalogue file was rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CatalogError {
-    /// It is larger than a catalogue needs to be.
+    /// The file exceeds [`FILE_BYTES`].
     #[error("cannot read the catalogue {file}: {bytes} bytes, the limit is {limit}")]
     TooLarge {
-        /// The file.
+        /// File name.
         file: String,
-        /// Its size.
+        /// File size, in bytes.
         bytes: usize,
-        /// What is allowed.
+        /// Maximum size, in bytes.
         limit: usize,
     },
-    /// It is no TOML, or holds a key that means nothing, or lacks one.
+    /// Invalid TOML, or an unknown or missing key.
     #[error("cannot read the catalogue {file}, line {line}, column {column}: {message}")]
     Syntax {
-        /// The file.
+        /// File name.
         file: String,
-        /// Line, from 1.
+        /// Line, starting at 1.
         line: usize,
-        /// Column in characters, from 1.
+        /// Column in characters, starting at 1.
         column: usize,
-        /// What is wrong.
+        /// Message of the TOML parser.
         message: String,
     },
-    /// One of its entries cannot be used.
+    /// An entry is invalid.
     #[error("cannot use {table} {key:?} of the catalogue {file}: {message}")]
     CatalogEntry {
-        /// The file.
+        /// File name.
         file: String,
-        /// The table.
+        /// Name of the table.
         table: &'static str,
-        /// The key of the entry.
+        /// Key of the entry.
         key: String,
-        /// What is wrong.
+        /// Reason.
         message: String,
     },
-    /// All patterns of one kind together are too large.
+    /// The patterns of a table exceed the size limit when compiled together.
     #[error("cannot compile the patterns of {table} in the catalogue: {message}")]
     Patterns {
-        /// The table.
+        /// Name of the table.
         table: &'static str,
-        /// What is wrong.
+        /// Message of the regex compiler.
         message: String,
     },
 }
@@ -75,17 +75,17 @@ impl CatalogError {
     }
 }
 
-/// One entry of a table.
+/// An entry of a catalogue table.
 pub(super) trait CatalogEntry {
-    /// Key within its table.
+    /// Unique key within the table.
     fn key(&self) -> String;
-    /// Where its fact comes from.
+    /// Source of the facts; never empty.
     fn source(&self) -> &str;
-    /// Its regular expressions.
+    /// Regular expressions of the entry.
     fn patterns(&self) -> Vec<&str> {
         Vec::new()
     }
-    /// Its globs.
+    /// Globs of the entry.
     fn globs(&self) -> Vec<&str> {
         Vec::new()
     }
@@ -93,7 +93,7 @@ pub(super) trait CatalogEntry {
 
 macro_rules! document {
     ($($field:ident: $entry:ty = $table:literal,)*) => {
-        /// All tables, in the order in which their entries were read.
+        /// All tables; entries are in file order.
         #[derive(Clone, Debug, Default, Deserialize)]
         #[serde(default, deny_unknown_fields)]
         pub(super) struct Document {
@@ -106,12 +106,13 @@ macro_rules! document {
                 Ok(())
             }
 
-            /// Takes over the entries of `newer`: those with a known key replace, the others follow.
+            /// Merges `newer` into this document: entries with a known key replace the old ones, others are
+            /// appended.
             pub(super) fn merge(&mut self, newer: Self) {
                 $(merge(&mut self.$field, newer.$field);)*
             }
 
-            /// Key and source of every entry, by table.
+            /// Table, key and source of every entry.
             #[cfg(test)]
             pub(super) fn entries(&self) -> Vec<(&'static str, String, &str)> {
                 let mut all = Vec::new();
@@ -150,7 +151,7 @@ document! {
 }
 
 impl Document {
-    /// Reads and checks one file.
+    /// Parses and checks one file.
     pub(super) fn parse(file: &str, text: &str) -> Result<Self, CatalogError> {
         if text.len() > FILE_BYTES {
             return Err(CatalogError::TooLarge {
@@ -217,7 +218,7 @@ fn merge<E: CatalogEntry>(known: &mut Vec<E>, newer: Vec<E>) {
     }
 }
 
-/// The texts of a list.
+/// The items as string slices.
 pub(super) fn texts(list: &[String]) -> Vec<&str> {
     list.iter().map(String::as_str).collect()
 }

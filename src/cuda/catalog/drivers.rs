@@ -1,16 +1,17 @@
-//! What follows from the tables of toolkits and drivers: which CUDA a driver has, and which driver a CUDA needs.
+//! CUDA versions of driver branches, and drivers of CUDA versions, derived from the toolkit and driver
+//! tables.
 
 use super::{Catalog, CudnnSupport, DriverBranch, ReleasedToolkit, numbers};
 
 impl DriverBranch {
-    /// The CUDA version of its libcuda, such as `(12, 4)`.
+    /// CUDA version of its libcuda, such as `(12, 4)`.
     pub fn cuda_version(&self) -> Option<(u32, u32)> {
         pair(&self.cuda)
     }
 }
 
 impl ReleasedToolkit {
-    /// Its version without the point release, such as `(12, 4)`.
+    /// Major and minor version, such as `(12, 4)`.
     fn minor(&self) -> Option<(u32, u32)> {
         pair(&self.version)
     }
@@ -24,19 +25,19 @@ fn pair(version: &str) -> Option<(u32, u32)> {
 }
 
 impl Catalog {
-    /// The branch that a driver is of, by the first number of its version, or the last known one before it: drivers
-    /// between two branches have the CUDA version of the older. `None` before the first.
+    /// The branch of a driver by the first number of its version, or the last known branch before it: a
+    /// driver between two branches has the CUDA version of the older. `None` before the first branch.
     pub fn driver_branch(&self, branch: u32) -> Option<&DriverBranch> {
         self.driver_branches().iter().filter(|one| one.branch <= branch).max_by_key(|one| one.branch)
     }
 
-    /// The newest branch that is known.
+    /// The newest known branch.
     pub fn newest_driver_branch(&self) -> Option<&DriverBranch> {
         self.driver_branches().iter().max_by_key(|one| one.branch)
     }
 
-    /// The first branch with this CUDA version or a later one; `None` when the version is newer than all branches,
-    /// or so old that the first branch with it is not known.
+    /// The first branch with this CUDA version or a later one. `None` if the version is newer than all
+    /// branches, or older than the first known one.
     pub fn first_driver_branch(&self, cuda: (u32, u32)) -> Option<&DriverBranch> {
         let known = self.driver_branches().iter().filter_map(DriverBranch::cuda_version).min();
         let with = |one: &&DriverBranch| one.cuda_version().is_some_and(|version| version >= cuda);
@@ -44,8 +45,8 @@ impl Catalog {
         branches.min_by_key(|one| one.branch).filter(|_| known.is_some_and(|oldest| oldest <= cuda))
     }
 
-    /// The Linux driver that came out with the first point release of a CUDA version, or its branch where the
-    /// version is not known.
+    /// The Linux driver released with the first point release of a CUDA version, or the first driver branch
+    /// with that version if the toolkit is unknown.
     pub fn shipped_driver(&self, cuda: (u32, u32)) -> Option<String> {
         let of_minor = self.toolkits().iter().filter(|toolkit| toolkit.minor() == Some(cuda));
         let drivers = of_minor.filter_map(|toolkit| toolkit.driver_linux.as_deref());
@@ -54,8 +55,8 @@ impl Catalog {
         first.map(str::to_owned).or_else(branch)
     }
 
-    /// The newest version of PTX that a driver with this CUDA version compiles; `None` before the first toolkit
-    /// that is known.
+    /// The newest PTX ISA version that a driver with this CUDA version compiles; `None` before the first
+    /// known toolkit.
     pub fn ptx_isa(&self, cuda: (u32, u32)) -> Option<(u16, u16)> {
         let toolkits = self.toolkits().iter().filter_map(|toolkit| Some((toolkit.minor()?, toolkit)));
         let (_, toolkit) = toolkits.filter(|(minor, _)| *minor <= cuda).max_by_key(|(minor, _)| *minor)?;
@@ -63,7 +64,7 @@ impl Catalog {
         Some((u16::try_from(major).ok()?, u16::try_from(minor).ok()?))
     }
 
-    /// The first CUDA version that is known to write a version of PTX.
+    /// The first known CUDA version that emits this PTX ISA version or a later one.
     pub fn cuda_of_ptx(&self, isa: (u16, u16)) -> Option<(u32, u32)> {
         let wanted = (u32::from(isa.0), u32::from(isa.1));
         let writes =
@@ -71,15 +72,15 @@ impl Catalog {
         self.toolkits().iter().filter(writes).filter_map(ReleasedToolkit::minor).min()
     }
 
-    /// Which GPUs a version of cuDNN has code for; `None` when nothing is known of it. Without the major version of
-    /// CUDA that it was built for, what the build for the oldest GPUs has.
+    /// GPU support of a cuDNN version; `None` if unknown. If the CUDA major version of the build is not
+    /// given, the entry with the oldest minimum SM.
     pub fn cudnn_support_of(&self, version: &str, cuda: Option<u32>) -> Option<&CudnnSupport> {
         let version = numbers(version.as_bytes());
         let known = self.cudnn_support().iter().filter(|entry| {
             let fits = entry.cuda.is_none() || cuda.is_none() || entry.cuda == cuda;
             fits && numbers(entry.from.as_bytes()) <= version
         });
-        // Of the same version: the entry of that build, else the one that promises least.
+        // Among entries of the same version: the entry for that CUDA build, otherwise the lowest minimum SM.
         known.max_by_key(|entry| {
             let exact = entry.cuda.is_some() && entry.cuda == cuda;
             (numbers(entry.from.as_bytes()), exact, std::cmp::Reverse(entry.min_sm))

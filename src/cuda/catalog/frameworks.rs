@@ -11,111 +11,111 @@ use super::{Catalog, normalized_python_name};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FrameworkLevel {
-    /// It answers requests.
+    /// Inference or API server.
     Server,
     /// Model code and pipelines.
     Model,
-    /// torch, tensorflow and the like.
+    /// General frameworks, such as torch and tensorflow.
     Framework,
     /// Kernel libraries and their compilers.
     Kernels,
 }
 
-/// A framework, kernel library or server that matters to GPU work.
+/// A GPU framework, kernel library or server.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Framework {
-    /// Its name, such as `torch`.
+    /// Identifier, such as `torch`.
     pub name: String,
     /// Level in the stack.
     pub level: FrameworkLevel,
-    /// Regular expressions that fit the whole name of its Python distributions, in the form of PEP 503.
+    /// Regular expressions for whole names of its Python distributions, normalised as in PEP 503.
     #[serde(default)]
     pub pip: Vec<String>,
-    /// The same for conda packages.
+    /// Regular expressions for whole names of its conda packages.
     #[serde(default)]
     pub conda: Vec<String>,
-    /// The same for packages of dpkg, rpm and apk.
+    /// Regular expressions for whole names of its dpkg, rpm and apk packages.
     #[serde(default)]
     pub system: Vec<String>,
-    /// Globs of whole paths that identify it without an owning package.
+    /// Globs of absolute paths that identify it without an owning package.
     #[serde(default)]
     pub files: Vec<String>,
-    /// Stems of the libraries that carry its GPU side, such as `libtorch_cuda`.
+    /// Stems of its GPU libraries, such as `libtorch_cuda`.
     #[serde(default)]
     pub core_libraries: Vec<String>,
-    /// Marks of a build without CUDA.
+    /// Criteria for a build without CUDA.
     #[serde(default)]
     pub cpu: CpuBuild,
-    /// Whether CUDA's runtime (and more) is linked into it, so that missing libraries prove nothing.
+    /// Whether it links libcudart (and more) statically, so that missing libraries prove nothing.
     #[serde(default)]
     pub static_cuda: bool,
-    /// Sources of its CUDA version, best first.
+    /// Methods to find its CUDA version, the most reliable first.
     #[serde(default)]
     pub cuda_from: Vec<CudaFrom>,
-    /// Content for building that it reads at run time: `compiler`, `headers`, `nvcc`, `ptxas`, `libdevice`,
+    /// Development files that it reads at run time: `compiler`, `headers`, `nvcc`, `ptxas`, `libdevice`,
     /// `libnvvm`, `cudadevrt`, `ninja`, `builder-resources`.
     #[serde(default)]
     pub reads_devel: Vec<String>,
-    /// What it reads at run time only when one of its features is used, such as `torch.compile`.
+    /// Development files that it reads at run time only if a feature such as `torch.compile` is used.
     #[serde(default)]
     pub asks_devel: Vec<String>,
-    /// Where the facts come from.
+    /// Source of the facts.
     pub source: String,
 }
 
-/// Marks of a build without CUDA.
+/// Criteria for a build without CUDA.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CpuBuild {
-    /// Regular expressions over its version, such as `\+cpu`.
+    /// Regular expressions for its version, such as `\+cpu`.
     #[serde(default)]
     pub versions: Vec<String>,
-    /// Regular expressions that fit the whole name of a distribution that has no CUDA.
+    /// Regular expressions for whole names of distributions without CUDA.
     #[serde(default)]
     pub packages: Vec<String>,
-    /// Whether it has no CUDA when none of its core libraries is there, and what there is holds no GPU code.
+    /// Whether it has no CUDA if none of its core libraries is present and its files contain no GPU code.
     #[serde(default)]
     pub without_core_library: bool,
-    /// Regular expressions over the version of a build for other devices, such as `\+rocm`.
+    /// Regular expressions for the version of a build for other devices, such as `\+rocm`.
     #[serde(default)]
     pub other_devices: Vec<String>,
 }
 
-/// A way to learn which CUDA a framework was built for.
+/// Method to find the CUDA version that a framework was built for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CudaClue {
-    /// The first group of `pattern` (and the second, as the minor version), over the text of the file `path`
-    /// below the folder of Python packages. Of these files only `torch/version.py` is read.
+    /// The first group of `pattern` (and the second, as the minor version), matched against the file `path`
+    /// below `site-packages`. Only `torch/version.py` is read.
     VersionFile,
-    /// The first group of `pattern` (and the second, as the minor version), over the package's name.
+    /// The first group of `pattern` (and the second, as the minor version), matched against the package name.
     PackageName,
-    /// The same over the package's version.
+    /// As [`Self::PackageName`], matched against the package version.
     PackageVersion,
-    /// The version of the soname of `library` among the NEEDED entries of the core libraries.
+    /// The soname version of `library` among the NEEDED entries of the core libraries.
     Soname,
 }
 
-/// A way to learn which CUDA a framework was built for, and what it needs.
+/// A method to find the CUDA version, and its parameters.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CudaFrom {
-    /// Which way.
+    /// Method.
     pub clue: CudaClue,
     /// Regular expression with one or two groups.
     #[serde(default)]
     pub pattern: Option<String>,
-    /// File, for [`CudaClue::VersionFile`].
+    /// File below `site-packages`, for [`CudaClue::VersionFile`].
     #[serde(default)]
     pub path: Option<String>,
-    /// Stem, for [`CudaClue::Soname`].
+    /// Library stem, for [`CudaClue::Soname`].
     #[serde(default)]
     pub library: Option<String>,
 }
 
 impl Framework {
-    /// CUDA version in a package's name and version, such as `12` or `12.8`.
+    /// CUDA version from a package name and version, such as `12` or `12.8`.
     pub fn cuda_of_package(&self, name: &str, version: &str) -> Option<String> {
         let name = normalized_python_name(name);
         self.cuda_from.iter().find_map(|way| {
@@ -128,19 +128,19 @@ impl Framework {
         })
     }
 
-    /// CUDA version in a file's text, for rules that read a file of this name.
+    /// CUDA version from the text of a file, for methods that read this path.
     pub fn cuda_of_file(&self, path: &str, text: &[u8]) -> Option<String> {
         let ways = self.cuda_from.iter().filter(|way| way.path.as_deref() == Some(path));
         ways.filter(|way| way.clue == CudaClue::VersionFile).find_map(|way| way.captured(text))
     }
 
-    /// Whether the package's name or version say that it has no CUDA. `false` proves nothing.
+    /// Whether package name or version identify a build without CUDA. `false` proves nothing.
     pub fn is_cpu_build(&self, name: &str, version: &str) -> bool {
         let name = normalized_python_name(name);
         fits(&self.cpu.versions, version) || fits_whole(&self.cpu.packages, &name)
     }
 
-    /// Whether it may hold GPU code itself: model code and servers mostly leave that to others.
+    /// Whether it may contain GPU code itself; model code and servers mostly depend on other packages for it.
     pub fn may_hold_code(&self) -> bool {
         matches!(self.level, FrameworkLevel::Framework | FrameworkLevel::Kernels)
             || !self.core_libraries.is_empty()
@@ -148,13 +148,13 @@ impl Framework {
             || self.static_cuda
     }
 
-    /// Whether the package's version names devices other than NVIDIA's.
+    /// Whether the package version identifies a build for devices other than NVIDIA's.
     pub fn is_for_other_devices(&self, version: &str) -> bool {
         fits(&self.cpu.other_devices, version)
     }
 }
 
-// These are asked for a handful of packages only, so that compiling on the spot costs nothing that shows.
+// Matched for few packages only, so that patterns are compiled on use.
 fn fits(patterns: &[String], text: &str) -> bool {
     patterns.iter().any(|one| pattern(one).is_ok_and(|regex| regex.is_match(text.as_bytes())))
 }
@@ -190,7 +190,7 @@ impl CatalogEntry for Framework {
     }
 }
 
-/// Patterns of one manager, and the framework that each belongs to.
+/// Patterns of one package manager, with the index of their framework.
 #[derive(Clone, Debug, Default)]
 struct Names {
     set: RegexSet,
@@ -213,7 +213,7 @@ impl Names {
     }
 }
 
-/// What makes the lookups of this file cheap.
+/// Lookup index of the framework table.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Index {
     pip: Names,
@@ -240,7 +240,7 @@ impl Index {
 }
 
 impl Catalog {
-    /// All frameworks, in the order of the file.
+    /// All frameworks, in file order.
     pub fn frameworks(&self) -> &[Framework] {
         &self.document.frameworks
     }
@@ -250,7 +250,8 @@ impl Catalog {
         self.document.frameworks.iter().find(|framework| framework.name == name)
     }
 
-    /// The framework that a package is, by its manager (`pip`, `conda`, and any other for the system's).
+    /// The framework of a package, by manager (`pip`, `conda`; any other value is a system package manager)
+    /// and name.
     pub fn framework_of_package(&self, manager: &str, name: &str) -> Option<&Framework> {
         let at = match manager {
             "pip" => self.frameworks.pip.find(&normalized_python_name(name)),
@@ -260,7 +261,7 @@ impl Catalog {
         self.document.frameworks.get(at?)
     }
 
-    /// The framework identified by a file, by its absolute path.
+    /// The framework identified by the absolute path of a file.
     pub fn framework_of_path(&self, path: &[u8]) -> Option<&Framework> {
         self.document.frameworks.get(self.frameworks.files.find(path, |_| true)?)
     }

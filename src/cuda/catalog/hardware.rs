@@ -1,4 +1,4 @@
-//! GPU architectures, toolkits, drivers and the GPUs that images are judged against.
+//! GPU architectures, toolkits, drivers and the GPUs of compatibility checks.
 
 use std::collections::BTreeMap;
 
@@ -13,83 +13,84 @@ use super::{Catalog, numbers};
 pub struct Architecture {
     /// SM number: ten times the compute capability, such as 90.
     pub sm: u32,
-    /// Its name, such as `Hopper`.
+    /// Name, such as `Hopper`.
     pub name: String,
-    /// The first toolkit that compiles for it.
+    /// First toolkit that compiles for it.
     pub introduced: String,
-    /// The first toolkit that no longer does.
+    /// First toolkit that no longer compiles for it; `None` if still supported.
     #[serde(default)]
     pub dropped: Option<String>,
-    /// The last driver branch that drives it, when later ones do not.
+    /// Last driver branch that supports it; `None` if still supported.
     #[serde(default)]
     pub last_driver: Option<u32>,
-    /// The SM number that it had before it was renamed, or got later.
+    /// SM number under which it is also known: the one before or after a renaming.
     #[serde(default)]
     pub also: Option<u32>,
-    /// Forms of it whose code runs on less than the plain form's.
+    /// Architecture-specific and family-specific variants, whose code runs on fewer GPUs.
     #[serde(default)]
     pub suffixes: Vec<ArchitectureSuffix>,
-    /// Whether data-centre GPUs have it.
+    /// Whether it is used in data-centre GPUs.
     #[serde(default)]
     pub data_center: bool,
-    /// Whether it is of the Tegra line: Jetson and other boards with the GPU in the processor.
+    /// Whether it belongs to Tegra: Jetson and other systems with an integrated GPU.
     #[serde(default)]
     pub tegra: bool,
-    /// GPUs that have it, in words.
+    /// Names of its GPUs.
     pub gpus: Vec<String>,
-    /// Where the facts come from.
+    /// Source of the facts.
     pub source: String,
 }
 
-/// A form of an architecture: `a` runs on that very one, `f` on its family with the same or a later minor.
+/// A variant of an architecture: code for `a` runs on exactly this architecture, code for `f` on its family
+/// with the same or a later minor version.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ArchitectureSuffix {
     /// `a` or `f`.
     pub suffix: String,
-    /// The first toolkit that compiles for it.
+    /// First toolkit that compiles for it.
     pub introduced: String,
 }
 
-/// A toolkit as it was released.
+/// A released CUDA toolkit.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReleasedToolkit {
-    /// Its full version, such as `13.0.2`.
+    /// Full version, such as `13.0.2`.
     pub version: String,
-    /// The newest PTX version that it writes.
+    /// Newest PTX ISA version that it emits.
     pub ptx_isa: String,
-    /// The Linux driver that came out with it: with it, everything works.
+    /// Linux driver released with it; supports all its features.
     #[serde(default)]
     pub driver_linux: Option<String>,
-    /// Version of its cuda-cudart package, without the package revision. Point releases may share it.
+    /// Version of its cuda-cudart package, without the package revision. Point releases may have the same
+    /// version.
     #[serde(default)]
     pub cudart: Option<String>,
-    /// Version of its libcublas package: it differs where that of cudart does not.
+    /// Version of its libcublas package; distinguishes point releases with the same cuda-cudart.
     #[serde(default)]
     pub cublas: Option<String>,
-    /// Versions of other packages, by component.
+    /// Versions of its other packages, by component.
     #[serde(default)]
     pub packages: BTreeMap<String, String>,
-    /// How the tags of its images with cuDNN spell it: `cudnn8`, `cudnn9` or `cudnn`; `None` when there are
-    /// none, or none are known.
+    /// cuDNN part of its image tags: `cudnn8`, `cudnn9` or `cudnn`; `None` if no image with cuDNN is known.
     #[serde(default)]
     pub cudnn_tag: Option<String>,
-    /// The cuDNN version in those images.
+    /// cuDNN version of those images.
     #[serde(default)]
     pub cudnn: Option<String>,
-    /// Distributions that its images are known to exist for, as tags spell them.
+    /// Distributions with known images, as in the image tags.
     #[serde(default)]
     pub distributions: Vec<String>,
-    /// Those of them without images with cuDNN.
+    /// Those of `distributions` without an image with cuDNN.
     #[serde(default)]
     pub without_cudnn: Vec<String>,
-    /// Where the facts come from.
+    /// Source of the facts.
     pub source: String,
 }
 
 impl ReleasedToolkit {
-    /// The tag of its image, such as `13.0.2-cudnn-devel-ubuntu24.04`; `None` when no such image is known.
+    /// The tag of its image, such as `13.0.2-cudnn-devel-ubuntu24.04`; `None` if no such image is known.
     /// `flavor` is `base`, `runtime` or `devel`.
     pub fn image_tag(&self, flavor: &str, cudnn: bool, distribution: &str) -> Option<String> {
         let known = |list: &[String]| list.iter().any(|one| one == distribution);
@@ -106,111 +107,111 @@ impl ReleasedToolkit {
     }
 }
 
-/// What all toolkits of a major version share.
+/// Properties of all toolkits of a major version.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MajorVersion {
     /// The major version.
     pub major: u32,
-    /// The oldest Linux driver that runs programs built with any of them, as far as no PTX has to be compiled.
-    /// That promise began with 11.1: 11.0 came out with an older driver than the minimum of 11.
+    /// Oldest Linux driver for minor version compatibility, which excludes PTX that needs JIT compilation. It
+    /// starts with 11.1: 11.0 was released with a driver older than the minimum of 11.
     pub min_driver: String,
-    /// Where the fact comes from.
+    /// Source of the fact.
     pub source: String,
 }
 
-/// A branch of the driver.
+/// A driver branch.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DriverBranch {
-    /// First number of its versions, such as 580.
+    /// First number of its driver versions, such as 580.
     pub branch: u32,
-    /// The CUDA version of its libcuda.
+    /// CUDA version of its libcuda.
     pub cuda: String,
-    /// Whether it is a branch for data centres that is looked after for longer.
+    /// Whether it is a long-term support branch for data centres.
     #[serde(default)]
     pub long_term: bool,
-    /// Where the fact comes from.
+    /// Source of the fact.
     pub source: String,
 }
 
-/// What kind of GPU it is: forward compatibility depends on it.
+/// Product line of a GPU; forward compatibility depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GpuClass {
-    /// For data centres.
+    /// Data-centre GPU.
     DataCenter,
-    /// For workstations.
+    /// Workstation GPU.
     Workstation,
-    /// For games.
+    /// GeForce GPU.
     Geforce,
-    /// A board with the GPU in the processor.
+    /// Integrated GPU of a Jetson module.
     Jetson,
 }
 
-/// A GPU that images are judged against.
+/// A GPU of compatibility checks.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Target {
-    /// How it is named on the command line, such as `gpu:a100-80`.
+    /// Identifier on the command line, such as `gpu:a100-80`.
     pub id: String,
-    /// Its name.
+    /// Product name.
     pub gpu: String,
-    /// Its compute capability, such as `8.0`.
+    /// Compute capability, such as `8.0`.
     pub compute_capability: String,
-    /// What kind it is.
+    /// Product line.
     pub class: GpuClass,
-    /// GPU memory as it is sold, in GiB; of both dies or of the whole module where there are several. For
-    /// Jetson and GB10 it is what processor and GPU share.
+    /// Nominal GPU memory in GiB, of all dies or of the whole module. For Jetson and GB10 it is shared with
+    /// the CPU.
     #[serde(default)]
     pub memory_gib: Option<u32>,
-    /// The driver that is usual there: a branch such as `580`, or a version.
+    /// Common driver: a branch such as `580`, or a version.
     #[serde(default)]
     pub driver: Option<String>,
-    /// The CUDA version of that driver, where drivers have versions of their own (Jetson).
+    /// CUDA version of that driver, for drivers with their own version scheme (Jetson).
     #[serde(default)]
     pub cuda: Option<String>,
-    /// Architecture of the processor beside it in Go's names, where there is only one: `arm64` for Jetson and
-    /// for those with a Grace processor.
+    /// CPU architecture as a `GOARCH` value, if there is only one: `arm64` for Jetson and GPUs with a Grace
+    /// CPU.
     #[serde(default)]
     pub architecture: Option<String>,
-    /// Where the facts come from.
+    /// Source of the facts.
     pub source: String,
 }
 
 impl Target {
-    /// The SM number: 80 for compute capability 8.0.
+    /// SM number, such as 80 for compute capability 8.0; `None` if malformed.
     pub fn sm(&self) -> Option<u32> {
         let (major, minor) = self.compute_capability.split_once('.')?;
         major.parse::<u32>().ok()?.checked_mul(10)?.checked_add(minor.parse().ok()?)
     }
 }
 
-/// Machines of a cloud that have one kind of GPU.
+/// Cloud machine types with the same GPU.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Machine {
-    /// Its sizes; the id of the first is the key.
+    /// Machine types; the id of the first is the key.
     pub sizes: Vec<MachineSize>,
-    /// Their GPU, by the id of its target.
+    /// Id of the target of their GPU.
     pub target: String,
-    /// The driver that is usual there, where it is another than with the GPU elsewhere.
+    /// Common driver, if different from the one of the target.
     #[serde(default)]
     pub driver: Option<String>,
-    /// Architecture of the processor in Go's names.
+    /// CPU architecture as a `GOARCH` value.
     #[serde(default)]
     pub architecture: Option<String>,
-    /// Where the facts come from.
+    /// Source of the facts.
     pub source: String,
 }
 
-/// One size of a machine.
+/// A cloud machine type.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MachineSize {
-    /// How it is named on the command line, such as `azure:Standard_NC24ads_A100_v4`.
+    /// Identifier on the command line, such as `azure:Standard_NC24ads_A100_v4`.
     pub id: String,
-    /// How many GPUs it has, such as `8`, or `1/6` of one.
+    /// Number of GPUs, such as `8`, or a fraction such as `1/6`.
     pub gpus: String,
 }
 
@@ -223,39 +224,39 @@ impl CatalogEntry for Machine {
     }
 }
 
-/// A service that runs containers on machines of a cloud, and brings the driver in a way of its own.
+/// A container service on cloud machines that installs the driver in its own way.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Service {
-    /// What its machines begin with on the command line, such as `gke`.
+    /// Prefix of its machines on the command line, such as `gke`.
     pub id: String,
-    /// The cloud whose machines it has, as their ids begin: `gcp`.
+    /// Cloud of its machines, as the prefix of their ids: `gcp`.
     pub machines: String,
-    /// The folder in which the driver is mounted, without anything that makes loaders look there.
+    /// Folder of the mounted driver, if it is not on the loader's search path by default.
     #[serde(default)]
     pub driver_folder: Option<String>,
-    /// The driver that is usual there.
+    /// Common driver.
     #[serde(default)]
     pub driver: Option<String>,
-    /// Where the facts come from.
+    /// Source of the facts.
     pub source: String,
 }
 
-/// Which GPUs versions of cuDNN have code for.
+/// GPU support of cuDNN versions.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CudnnSupport {
-    /// The first version that this holds for, such as `9.11`; up to that of the next entry.
+    /// First version of the range, such as `9.11`; the next entry ends it.
     pub from: String,
-    /// The major version of CUDA that it is built for, when it holds for that build only.
+    /// CUDA major version of the build; `None` for all builds.
     #[serde(default)]
     pub cuda: Option<u32>,
-    /// The oldest SM number.
+    /// Oldest supported SM number.
     pub min_sm: u32,
-    /// The newest SM number that it is known to support; later ones are not known.
+    /// Newest SM number known to be supported; `None` if unknown.
     #[serde(default)]
     pub max_sm: Option<u32>,
-    /// Where the fact comes from.
+    /// Source of the fact.
     pub source: String,
 }
 
@@ -292,12 +293,12 @@ entry!(Target, id);
 entry!(Service, id);
 
 impl Catalog {
-    /// All architectures, in the order of the file.
+    /// All architectures, in file order.
     pub fn architectures(&self) -> &[Architecture] {
         &self.document.architectures
     }
 
-    /// An architecture by its SM number.
+    /// The architecture with this SM number.
     pub fn architecture(&self, sm: u32) -> Option<&Architecture> {
         self.document.architectures.iter().find(|architecture| architecture.sm == sm)
     }
@@ -307,12 +308,13 @@ impl Catalog {
         &self.document.toolkits
     }
 
-    /// A toolkit by its full version.
+    /// The toolkit with this full version.
     pub fn toolkit(&self, version: &str) -> Option<&ReleasedToolkit> {
         self.document.toolkits.iter().find(|toolkit| toolkit.version == version)
     }
 
-    /// The newest point release of a version such as `12.6` that images exist for, or of all when none do.
+    /// The newest point release of a minor version such as `12.6` with a known image; the newest of all if
+    /// none has one.
     pub fn newest_toolkit(&self, minor: &str) -> Option<&ReleasedToolkit> {
         let asked = numbers(minor.as_bytes());
         let of_minor = self.document.toolkits.iter();
@@ -321,13 +323,13 @@ impl Catalog {
             .max_by_key(|toolkit| (!toolkit.distributions.is_empty(), numbers(toolkit.version.as_bytes())))
     }
 
-    /// The toolkits that shipped a version of cuda-cudart, package revision or not: several when point
-    /// releases share it, then a package of cuBLAS tells them apart.
+    /// The toolkits with a version of cuda-cudart, with or without the package revision. Point releases may
+    /// have the same one; the version of libcublas distinguishes them.
     pub fn toolkits_of_cudart<'a>(&'a self, version: &str) -> impl Iterator<Item = &'a ReleasedToolkit> {
         self.of_package(version, |toolkit| toolkit.cudart.as_deref())
     }
 
-    /// The toolkits that shipped a version of libcublas, package revision or not.
+    /// The toolkits with a version of libcublas, with or without the package revision.
     pub fn toolkits_of_cublas<'a>(&'a self, version: &str) -> impl Iterator<Item = &'a ReleasedToolkit> {
         self.of_package(version, |toolkit| toolkit.cublas.as_deref())
     }
@@ -341,42 +343,42 @@ impl Catalog {
         self.document.toolkits.iter().filter(move |toolkit| field(toolkit) == Some(upstream.as_str()))
     }
 
-    /// What the toolkits of each major version share.
+    /// Properties of all major versions.
     pub fn majors(&self) -> &[MajorVersion] {
         &self.document.majors
     }
 
-    /// What all toolkits of a major version share.
+    /// Properties of a major version.
     pub fn major(&self, major: u32) -> Option<&MajorVersion> {
         self.document.majors.iter().find(|one| one.major == major)
     }
 
-    /// The branches of the driver, oldest first in the built-in file.
+    /// Driver branches, oldest first in the built-in file.
     pub fn driver_branches(&self) -> &[DriverBranch] {
         &self.document.driver_branches
     }
 
-    /// The GPUs that images are judged against.
+    /// GPUs of compatibility checks.
     pub fn targets(&self) -> &[Target] {
         &self.document.targets
     }
 
-    /// Machines of clouds, with the GPUs that they have.
+    /// Cloud machine types with their GPUs.
     pub fn machines(&self) -> &[Machine] {
         &self.document.machines
     }
 
-    /// Services that bring the driver in a way of their own.
+    /// Container services that install the driver in their own way.
     pub fn services(&self) -> &[Service] {
         &self.document.services
     }
 
-    /// Which GPUs versions of cuDNN have code for, oldest first in the built-in file.
+    /// GPU support of cuDNN versions, oldest first in the built-in file.
     pub fn cudnn_support(&self) -> &[CudnnSupport] {
         &self.document.cudnn_support
     }
 
-    /// A target by its id, such as `gpu:l4`.
+    /// The target with this id, such as `gpu:l4`.
     pub fn target(&self, id: &str) -> Option<&Target> {
         self.document.targets.iter().find(|target| target.id == id)
     }

@@ -1,4 +1,4 @@
-//! Libraries: which component a name belongs to, and what the host supplies.
+//! CUDA components of libraries, and libraries that the host supplies.
 
 use std::collections::HashMap;
 
@@ -9,48 +9,48 @@ use super::document::{CatalogEntry, CatalogError, Document, texts};
 use super::names::{library_stem, split_library_name, whole_name_set};
 use super::{Catalog, normalized_python_name};
 
-/// A component of CUDA, or of what runs on it, by the contract's name.
+/// A component of CUDA or of its ecosystem, with its name in the report.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LibraryComponent {
-    /// Its name, such as `cublas`.
+    /// Name, such as `cublas`.
     pub name: String,
     /// Stems of its libraries, such as `libcublasLt`.
     #[serde(default)]
     pub libraries: Vec<String>,
-    /// Regular expressions that fit the whole stem of further ones.
+    /// Regular expressions for whole stems of further libraries.
     #[serde(default)]
     pub patterns: Vec<String>,
-    /// Sonames that determine the major version of CUDA.
+    /// Sonames that determine the CUDA major version.
     #[serde(default, rename = "soname")]
     pub sonames: Vec<SonameRule>,
-    /// Regular expressions that fit the whole name of a package that holds it, of any manager. Names of
-    /// Python distributions are compared as PEP 503 does.
+    /// Regular expressions for whole names of packages that contain it, for all managers. Names of Python
+    /// distributions are normalised as in PEP 503.
     #[serde(default)]
     pub packages: Vec<String>,
     /// Whether the host's driver supplies it.
     #[serde(default)]
     pub driver: bool,
-    /// The SM number that it begins with, such as 80: on older GPUs its callers do without it.
+    /// Lowest supported SM number, such as 80; on older GPUs its callers run without it.
     #[serde(default)]
     pub needs_sm: Option<u32>,
-    /// Where the facts come from.
+    /// Source of the facts.
     pub source: String,
 }
 
-/// A soname and the major versions of CUDA that have it.
+/// A soname and the CUDA major versions that use it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SonameRule {
-    /// The soname, such as `libcufft.so.11`.
+    /// Soname, such as `libcufft.so.11`.
     pub name: String,
-    /// The major versions, such as 12; several where the soname did not change.
+    /// CUDA major versions, such as 12; several if the soname did not change.
     pub cuda: Vec<u32>,
 }
 
 impl LibraryComponent {
-    /// The major versions of CUDA that a soname or file name of this component belongs to: empty when it does
-    /// not tell, several when versions share it. `libcufft.so.11.2.1.3` counts as `libcufft.so.11`.
+    /// CUDA major versions of a soname or file name of this component: empty if unknown, several if they use
+    /// the same soname. `libcufft.so.11.2.1.3` matches `libcufft.so.11`.
     pub fn cuda_of_soname(&self, soname: &[u8]) -> &[u32] {
         let Some(asked) = split_library_name(soname) else { return &[] };
         let fits = |rule: &&SonameRule| {
@@ -61,25 +61,25 @@ impl LibraryComponent {
     }
 }
 
-/// Libraries and programs that a driver capability brings in from the host.
+/// Host libraries and programs that a driver capability mounts.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostLibrary {
-    /// The value of `NVIDIA_DRIVER_CAPABILITIES`; `any` for those that only some ways of mounting bring.
+    /// Value of `NVIDIA_DRIVER_CAPABILITIES`; `any` for libraries that only some runtimes mount.
     pub capability: String,
     /// Stems of the libraries.
     #[serde(default)]
     pub libraries: Vec<String>,
-    /// Regular expressions that fit the whole stem of further ones.
+    /// Regular expressions for whole stems of further libraries.
     #[serde(default)]
     pub patterns: Vec<String>,
-    /// Stems that `patterns` fit and that the driver does not have all the same.
+    /// Stems that match `patterns` but do not belong to the driver.
     #[serde(default)]
     pub except: Vec<String>,
-    /// Programs that come with them.
+    /// Programs of the capability.
     #[serde(default)]
     pub programs: Vec<String>,
-    /// Where the facts come from.
+    /// Source of the facts.
     pub source: String,
 }
 
@@ -107,7 +107,7 @@ impl CatalogEntry for HostLibrary {
     }
 }
 
-/// Stems and patterns, and the entry that each belongs to.
+/// Stems and patterns, with the index of their entry.
 #[derive(Clone, Debug, Default)]
 struct Stems {
     exact: HashMap<Vec<u8>, usize>,
@@ -137,7 +137,7 @@ impl Stems {
     }
 }
 
-/// What makes the lookups of this file cheap.
+/// Lookup index of the library tables.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Index {
     components: Stems,
@@ -160,33 +160,33 @@ impl Index {
 }
 
 impl Catalog {
-    /// All components, in the order of the file.
+    /// All components, in file order.
     pub fn components(&self) -> &[LibraryComponent] {
         &self.document.components
     }
 
-    /// A component by its name.
+    /// The component with this name.
     pub fn component(&self, name: &str) -> Option<&LibraryComponent> {
         self.document.components.iter().find(|component| component.name == name)
     }
 
-    /// The component that a library's file name or soname belongs to; hashes of auditwheel do not matter.
+    /// The component of a library by file name or soname, with or without auditwheel's hash.
     pub fn component_of(&self, file_name: &[u8]) -> Option<&LibraryComponent> {
         self.document.components.get(self.libraries.components.find(library_stem(file_name)?)?)
     }
 
-    /// The component that a package of any manager holds at run time.
+    /// The component whose run-time libraries a package contains, for all managers.
     pub fn component_of_package(&self, name: &str) -> Option<&LibraryComponent> {
         let find = |name: &str| self.libraries.packages.find(name.as_bytes());
         self.document.components.get(find(name).or_else(|| find(&normalized_python_name(name)))?)
     }
 
-    /// Whether the host's driver supplies the library of that file name or soname.
+    /// Whether the host's driver supplies the library with this file name or soname.
     pub fn is_driver(&self, file_name: &[u8]) -> bool {
         self.driver_capability(file_name).is_some()
     }
 
-    /// The driver capability that brings the library of that file name or soname into a container.
+    /// The driver capability that mounts the library with this file name or soname.
     pub fn driver_capability(&self, file_name: &[u8]) -> Option<&str> {
         let stem = library_stem(file_name)?;
         let host = self.document.host_libraries.get(self.libraries.hosts.find(stem)?)?;
@@ -194,7 +194,7 @@ impl Catalog {
         (!excepted).then_some(host.capability.as_str())
     }
 
-    /// What the host supplies, by capability.
+    /// Host libraries and programs, by driver capability.
     pub fn host_libraries(&self) -> &[HostLibrary] {
         &self.document.host_libraries
     }

@@ -1,8 +1,8 @@
-//! In: the TOML files of `assets/catalog`, and user files of the same form.
-//! Out: facts about CUDA independent of an image: names, versions, paths, rules that are data.
-//! Must not know: images, layers, the merged view; it reads no file by itself.
+//! In: the TOML files of `assets/catalog`, and user files in the same format.
+//! Out: facts about CUDA independent of an image: names, versions, paths, rules expressed as data.
+//! Must not know: images, layers, the merged view; it reads no files itself.
 //!
-//! Every entry names its source. Names and paths of images are untrusted bytes.
+//! Every entry has a source. Names and paths of images are untrusted input.
 
 mod bases;
 mod document;
@@ -38,7 +38,7 @@ pub use weights::{Magic, WeightFormat};
 
 use document::Document;
 
-/// The built-in files, by the names that errors show.
+/// The built-in files, as name in error messages and text.
 const BUILTIN: [(&str, &str); 13] = [
     ("components.toml", include_str!("../../../assets/catalog/components.toml")),
     ("driver.toml", include_str!("../../../assets/catalog/driver.toml")),
@@ -55,7 +55,7 @@ const BUILTIN: [(&str, &str); 13] = [
     ("base_images.toml", include_str!("../../../assets/catalog/base_images.toml")),
 ];
 
-/// All that is known without an image, and the indexes that make asking cheap.
+/// All facts independent of an image, with their lookup indexes.
 #[derive(Clone, Debug, Default)]
 pub struct Catalog {
     document: Document,
@@ -69,8 +69,8 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// The catalogue that is built in. A test proves that its files are sound; were they not, the catalogue
-    /// would be empty and [`Self::fault`] would say so, so that a report can warn instead of a program end.
+    /// The built-in catalogue. A test checks its files. If they are invalid, the catalogue is empty and
+    /// [`Self::fault`] returns the reason, so that a report can include a warning instead of a panic.
     pub fn builtin() -> &'static Self {
         static BUILT: OnceLock<Catalog> = OnceLock::new();
         BUILT.get_or_init(|| {
@@ -79,12 +79,12 @@ impl Catalog {
         })
     }
 
-    /// The built-in catalogue with `(name, text)` of further files merged into it, in their order. A file may
-    /// hold any tables; an entry with the key of a known one replaces it, others are added.
+    /// The built-in catalogue with further files, given as `(name, text)`, merged in order. A file may
+    /// contain any tables; an entry with a known key replaces the old one, others are appended.
     ///
     /// # Errors
-    /// A file that is too large, is no TOML, holds an unknown table or key, lacks a source, names a key
-    /// twice, or holds a pattern that cannot be compiled or is too large.
+    /// A file is too large, is not valid TOML, has an unknown table or key, an entry without a source, a
+    /// duplicate key, or a pattern that is invalid or too large.
     pub fn with_user_files(files: &[(&str, &str)]) -> Result<Self, CatalogError> {
         Self::build(Self::builtin().document.clone(), files)
     }
@@ -105,7 +105,7 @@ impl Catalog {
         })
     }
 
-    /// Why the built-in catalogue is empty; `None` always, unless a build went out untested.
+    /// Why the built-in catalogue is empty; `None` in every tested build.
     pub fn fault(&self) -> Option<&str> {
         self.fault.as_deref()
     }

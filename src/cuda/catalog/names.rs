@@ -1,11 +1,11 @@
-//! Names of libraries, packages and paths, taken apart without touching a catalogue.
+//! Parsing and matching of library names, package names and paths, independent of a catalogue.
 
 use std::collections::HashMap;
 
 use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 
-/// Bytes that one compiled pattern, or one set of patterns, may take: the largest set of the built-in
-/// files takes a few hundred kilobytes. A pattern of a user's file that needs more is an error.
+/// Maximum size of a compiled pattern or pattern set, in bytes. The largest built-in set has a few hundred
+/// kilobytes. A larger user pattern is an error.
 const PATTERN_BYTES: usize = 4 << 20;
 
 /// The parts of a library's file name or soname, such as `libcudart-d0da41ae.so.11.0`.
@@ -13,22 +13,22 @@ const PATTERN_BYTES: usize = 4 << 20;
 pub struct LibraryName<'a> {
     /// The part before `.so`, without the hash: `libcudart`.
     pub stem: &'a [u8],
-    /// The hash that auditwheel puts into the names of libraries that it bundles: `d0da41ae`.
+    /// The hash that auditwheel adds to names of bundled libraries: `d0da41ae`.
     pub hash: Option<&'a [u8]>,
-    /// The part after `.so.`, unchanged: `11.0`. Only here leading zeros of driver versions are preserved.
+    /// The part after `.so.`, unchanged: `11.0`. Preserves leading zeros of driver versions.
     pub suffix: &'a [u8],
-    /// The numbers of the suffix, up to the first part that is none: 11 and 0.
+    /// The numbers of the suffix, up to the first non-numeric part: 11 and 0.
     pub version: Vec<u32>,
 }
 
-/// The parts of a library's name; `None` when `name` has no `.so` that ends it or is followed by a point.
+/// The parts of a library name; `None` if `name` has no `.so` at its end or before a dot.
 pub fn split_library_name(name: &[u8]) -> Option<LibraryName<'_>> {
     let (full_stem, suffix) = split_suffix(name)?;
     let (stem, hash) = split_hash(full_stem);
     Some(LibraryName { stem, hash, suffix, version: numbers(suffix) })
 }
 
-/// The stem alone: what lookups need, without memory of its own.
+/// The stem of a library name, without allocation.
 pub(super) fn library_stem(name: &[u8]) -> Option<&[u8]> {
     split_suffix(name).map(|(stem, _)| split_hash(stem).0)
 }
@@ -49,7 +49,8 @@ fn split_suffix(name: &[u8]) -> Option<(&[u8], &[u8])> {
     None
 }
 
-/// auditwheel names a bundled library `libNAME-HASH.so`, with eight hexadecimal digits of its SHA-256.
+/// Splits off auditwheel's hash: bundled libraries are named `libNAME-HASH.so`, with eight hexadecimal digits
+/// of the SHA-256.
 fn split_hash(stem: &[u8]) -> (&[u8], Option<&[u8]>) {
     let plain = (stem, None);
     let Some((head, hash)) = stem.len().checked_sub(9).and_then(|at| stem.split_at_checked(at)) else {
@@ -71,12 +72,13 @@ const fn is_hash_digit(byte: u8) -> bool {
     matches!(byte, b'0'..=b'9' | b'a'..=b'f')
 }
 
-/// The numbers of a version with points between them, up to the first part that is none or is too large.
+/// The numbers of a dotted version, up to the first part that is not a number or exceeds `u32`.
 pub fn numbers(version: &[u8]) -> Vec<u32> {
     version.split(|byte| *byte == b'.').map_while(|part| str::from_utf8(part).ok()?.parse().ok()).collect()
 }
 
-/// The name of a Python distribution as PEP 503 compares it: lower case, runs of `-`, `_` and `.` one `-`.
+/// The name of a Python distribution, normalised as in PEP 503: lower case, runs of `-`, `_` and `.` replaced
+/// by one `-`.
 pub fn normalized_python_name(name: &str) -> String {
     let mut normalized = String::with_capacity(name.len());
     for character in name.chars() {
@@ -91,23 +93,23 @@ pub fn normalized_python_name(name: &str) -> String {
     normalized
 }
 
-/// Compiles a pattern over bytes, anchored at neither end.
+/// Compiles an unanchored pattern over bytes.
 pub(super) fn pattern(text: &str) -> Result<Regex, regex::Error> {
     RegexBuilder::new(text).unicode(false).size_limit(PATTERN_BYTES).build()
 }
 
-/// Compiles patterns that must each fit a whole name.
+/// Compiles patterns that must each match a whole name.
 pub(super) fn whole_name_set(patterns: &[String]) -> Result<RegexSet, regex::Error> {
     let anchored = patterns.iter().map(|text| whole(text));
     RegexSetBuilder::new(anchored).unicode(false).size_limit(PATTERN_BYTES).build()
 }
 
-/// A pattern that must fit a whole name.
+/// The pattern, anchored at both ends.
 pub(super) fn whole(text: &str) -> String {
     format!("^(?:{text})$")
 }
 
-/// The pattern of a glob: `*` is any run of bytes without a slash, `**` any run at all.
+/// The pattern of a glob: `*` matches any bytes except a slash, `**` any bytes.
 pub(super) fn glob_pattern(glob: &str) -> String {
     let mut text = String::from("^");
     let mut rest = glob;
@@ -126,15 +128,15 @@ pub(super) fn glob_pattern(glob: &str) -> String {
     text
 }
 
-/// A glob with the literal text at its ends, by which most paths are refused before the pattern is asked.
+/// A glob with its literal prefix and suffix, which reject most paths before the regular expression runs.
 #[derive(Clone, Debug)]
 pub(super) struct Glob {
     prefix: Vec<u8>,
     suffix: Vec<u8>,
-    /// `None` when the glob has no star, or one `**` alone: its ends say it all.
+    /// `None` if the glob has no star or a single `**`: prefix and suffix are sufficient.
     regex: Option<Regex>,
     literal: bool,
-    /// `**/NAME`, with no slash in the name: only the file name is looked at.
+    /// Whether the glob is `**/NAME` without a slash in `NAME`: only the file name is compared.
     name_only: bool,
 }
 
@@ -156,7 +158,7 @@ impl Glob {
         self.is_match_named(path, file_name(path))
     }
 
-    /// The same for a path with a known file name.
+    /// As [`Self::is_match`], with the file name given.
     pub(super) fn is_match_named(&self, path: &[u8], name: &[u8]) -> bool {
         let path = if self.name_only { name } else { path };
         if self.literal {
@@ -169,12 +171,12 @@ impl Glob {
     }
 }
 
-/// What follows the last slash.
+/// The part after the last slash.
 pub(super) fn file_name(path: &[u8]) -> &[u8] {
     path.rsplit(|byte| *byte == b'/').next().unwrap_or(path)
 }
 
-/// Globs and what each belongs to, sorted into folders, so that a path meets only those that may fit it.
+/// Globs with their owners, grouped by folder, so that few globs are compared with a path.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Globs {
     entries: Vec<(Glob, usize)>,
@@ -192,7 +194,7 @@ impl Globs {
         self.entries.push((glob, owner));
     }
 
-    /// The owner of the first glob that fits, in the order in which they were given; `fits` may refuse it.
+    /// The owner of the first matching glob in insertion order; globs whose owner `fits` rejects are skipped.
     pub(super) fn find(&self, path: &[u8], fits: impl Fn(usize) -> bool) -> Option<usize> {
         let name = file_name(path);
         let first = |list: &[usize]| {
@@ -208,7 +210,7 @@ impl Globs {
     }
 }
 
-/// The first part of a relative path, the first two of an absolute one, when more follows.
+/// The first component of a relative path, or the first two of an absolute one, if another follows.
 fn folder(path: &[u8]) -> Option<&[u8]> {
     let parts = if path.starts_with(b"/") { 2 } else { 0 };
     let mut slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);

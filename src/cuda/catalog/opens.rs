@@ -1,4 +1,4 @@
-//! What libraries and Python packages open at run time.
+//! Libraries that other libraries and Python packages open at run time.
 
 use std::collections::HashMap;
 
@@ -9,54 +9,55 @@ use super::document::{CatalogEntry, CatalogError, Document};
 use super::names::{glob_pattern, library_stem, numbers, pattern};
 use super::{Catalog, LibraryName, normalized_python_name, split_library_name};
 
-/// Where the opener looks first.
+/// First search location of the opener.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Search {
-    /// As `dlopen` with a bare name does: what is loaded, RPATH, `LD_LIBRARY_PATH`, RUNPATH, the cache.
+    /// As `dlopen` with a bare name: loaded libraries, RPATH, `LD_LIBRARY_PATH`, RUNPATH, the cache.
     #[default]
     Loader,
-    /// The opener's own folder, then as the loader does.
+    /// The opener's own folder, then as [`Self::Loader`].
     SameFolder,
-    /// [`Open::folders`] below the folder of Python packages, then as the loader does.
+    /// [`Open::folders`] below `site-packages`, then as [`Self::Loader`].
     SitePackages,
 }
 
-/// What a library or a Python package opens at run time, beyond its NEEDED entries.
+/// Libraries that a library or a Python package opens at run time, in addition to its NEEDED entries.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Open {
-    /// The library that opens: a stem (`libcublasLt`, stars allowed), or one with the first numbers of its
+    /// The opening library: a stem (`libcublasLt`, `*` allowed), or a stem with the first numbers of its
     /// version (`libcudnn.so.9`).
     pub opener: Option<String>,
-    /// Or the Python distribution that does so when it is imported, in the form of PEP 503; stars allowed.
+    /// The Python distribution that opens them when imported, normalised as in PEP 503; `*` allowed.
     pub package: Option<String>,
-    /// Names that are opened, in order. `{major}` is the first number of the opener's version, `*` any text.
+    /// Names in the order of opening. `{major}` is the first number of the opener's version, `*` any text.
     pub names: Vec<String>,
-    /// Whether the names are only where the package finds what its modules need (NEEDED): it opens nothing itself, so
-    /// that which version is loaded stands in its modules.
+    /// Whether the package only adds the search folders for NEEDED entries of its modules and opens nothing
+    /// itself; the loaded version then follows from the modules.
     #[serde(default)]
     pub needed_only: bool,
-    /// The call that opens them, such as `onnxruntime.preload_dlls()`; `None` when loading the opener does.
+    /// The call that opens them, such as `onnxruntime.preload_dlls()`; `None` if loading the opener is
+    /// sufficient.
     pub call: Option<String>,
-    /// Whether the opener does without: one that is missing is no fault then.
+    /// Whether the opener runs without them, so that a missing one is not an error.
     #[serde(default)]
     pub optional: bool,
-    /// Where it looks first.
+    /// First search location.
     #[serde(default)]
     pub search: Search,
-    /// Folders below that of Python packages, stars allowed, for [`Search::SitePackages`].
+    /// Folders below `site-packages`, `*` allowed, for [`Search::SitePackages`].
     #[serde(default)]
     pub folders: Vec<String>,
-    /// What it is opened for, in a sentence.
+    /// Purpose, in a sentence.
     pub why: String,
-    /// Where the fact comes from.
+    /// Source of the fact.
     pub source: String,
 }
 
 impl Open {
-    /// The names that are opened by a library of that name, in order, each once. Names that need a version
-    /// which the opener's name does not have match any version instead.
+    /// The names that a library with this name opens, in order and without duplicates. A `{major}` without a
+    /// version in the opener's name matches any version.
     pub fn names_for(&self, opener: &[u8]) -> Vec<OpenName> {
         let major = split_library_name(opener).and_then(|name| name.version.first().copied());
         let mut names: Vec<OpenName> = Vec::with_capacity(self.names.len());
@@ -72,35 +73,35 @@ impl Open {
     }
 }
 
-/// One name that is opened, ready to be compared.
+/// A name that is opened, compiled for matching.
 #[derive(Clone, Debug)]
 pub struct OpenName {
-    /// The name, with `*` where any text fits.
+    /// The name, with `*` for any text.
     pub text: String,
     wild: Option<Regex>,
 }
 
 impl OpenName {
-    /// Whether several names fit.
+    /// Whether the name contains `*`.
     pub fn is_wild(&self) -> bool {
         self.wild.is_some()
     }
 
-    /// Whether a file name or soname is meant.
+    /// Whether a file name or soname matches.
     pub fn matches(&self, name: &[u8]) -> bool {
         self.wild.as_ref().map_or_else(|| name == self.text.as_bytes(), |wild| wild.is_match(name))
     }
 }
 
-/// A library outside the components that the dlopen table names, and who supplies it.
+/// A library of the dlopen table that belongs to no component, with its supplier.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExternalLibrary {
-    /// Its stem.
+    /// Library stem.
     pub name: String,
-    /// Who supplies it, such as a package of the distribution.
+    /// Supplier, such as a package of the distribution.
     pub supplier: String,
-    /// Where the fact comes from.
+    /// Source of the fact.
     pub source: String,
 }
 
@@ -132,7 +133,7 @@ impl CatalogEntry for ExternalLibrary {
     }
 }
 
-/// What makes the lookups of this file cheap.
+/// Lookup index of the dlopen table.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Index {
     /// Entries by the stem of their opener.
@@ -162,7 +163,7 @@ impl Index {
 }
 
 impl Catalog {
-    /// What the library of that file name or soname opens at run time, in the order of the file.
+    /// The entries whose opener is the library with this file name or soname, in file order.
     pub fn opens_of<'a>(&'a self, file_name: &[u8]) -> impl Iterator<Item = &'a Open> + use<'a> {
         let mut found = Vec::new();
         if let Some(LibraryName { stem, version, .. }) = split_library_name(file_name) {
@@ -177,13 +178,13 @@ impl Catalog {
 
     fn opener_has_version(&self, at: usize, version: &[u32]) -> bool {
         let opener = self.document.opens.get(at).and_then(|open| open.opener.as_deref()).unwrap_or_default();
-        // A name without a version, as `libfoo.so`, may be any.
+        // An opener without a version, such as `libfoo.so`, may be any version.
         let asked =
             opener.split_once(".so.").map(|(_, suffix)| numbers(suffix.as_bytes())).unwrap_or_default();
         version.is_empty() || version.starts_with(&asked)
     }
 
-    /// What a Python distribution opens when it is imported, in the order of the file.
+    /// The entries whose opener is a Python distribution, in file order.
     pub fn opens_of_package<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a Open> + use<'a> {
         let name = normalized_python_name(name);
         let packages = self.opens.packages.iter();
@@ -192,12 +193,12 @@ impl Catalog {
             .filter_map(|(_, at)| self.document.opens.get(*at))
     }
 
-    /// All that is known to be opened at run time.
+    /// All entries of the dlopen table.
     pub fn opens(&self) -> &[Open] {
         &self.document.opens
     }
 
-    /// Who supplies a library outside the components, by its file name, soname or stem.
+    /// The library outside the components, by file name, soname or stem.
     pub fn external_library(&self, name: &[u8]) -> Option<&ExternalLibrary> {
         let stem = library_stem(name).unwrap_or(name);
         self.document.external_libraries.iter().find(|library| library.name.as_bytes() == stem)

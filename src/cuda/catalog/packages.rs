@@ -1,4 +1,4 @@
-//! Packages of the system: what is for building, what is the driver, who made them, which CUDA they are for.
+//! System packages: development packages, driver packages, maintainers, CUDA major versions.
 
 use regex::bytes::{Regex, RegexSet};
 use serde::Deserialize;
@@ -8,66 +8,66 @@ use super::names::{pattern, whole_name_set};
 use super::places::{both, entry};
 use super::{Catalog, normalized_python_name};
 
-/// Facts of a package rule.
+/// What a package rule says about a package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PackageKind {
-    /// CUDA content for building.
+    /// CUDA development files.
     CudaDevel,
-    /// Compilers and other things for building.
+    /// Compilers and other build tools.
     BuildTool,
     /// The driver, which the host supplies.
     Driver,
-    /// Of NVIDIA's CUDA repository, by its name alone.
+    /// A package of NVIDIA's CUDA repository, identified by name only.
     CudaRepository,
 }
 
-/// A rule about packages of the system.
+/// A rule for system packages.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PackageRule {
-    /// Its name.
+    /// Identifier.
     pub id: String,
-    /// The facts.
+    /// What the rule says about the package.
     pub kind: PackageKind,
-    /// The managers that it is for; all when empty.
+    /// Package managers to which it applies; all if empty.
     #[serde(default)]
     pub managers: Vec<String>,
-    /// Regular expressions that fit the whole name.
+    /// Regular expressions for whole package names.
     pub patterns: Vec<String>,
-    /// The same, for names that are not meant.
+    /// Regular expressions for whole names that are excluded.
     #[serde(default)]
     pub except: Vec<String>,
-    /// The contract's category of findings.
+    /// Category of findings.
     #[serde(default)]
     pub category: Option<String>,
-    /// What it counts as in `reads_devel` of frameworks.
+    /// Value in `reads_devel` of frameworks that read this content.
     #[serde(default)]
     pub read_as: Option<String>,
-    /// Whether it only pulls in others.
+    /// Whether it is a metapackage.
     #[serde(default)]
     pub meta: bool,
-    /// Where the fact comes from.
+    /// Source of the fact.
     pub source: String,
 }
 
-/// Who makes the packages of NVIDIA's CUDA repository, as package databases say it.
+/// Maintainer or vendor of the packages of NVIDIA's CUDA repository.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Maker {
-    /// Regular expression over the maintainer or vendor.
+    /// Regular expression for the maintainer or vendor field.
     pub pattern: String,
-    /// Where the fact comes from.
+    /// Source of the fact.
     pub source: String,
 }
 
-/// Rules for the CUDA major version in package names.
+/// A rule for the CUDA major version in package names.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CudaSuffix {
-    /// Regular expression over the name, whose first group is the major version.
+    /// Regular expression for the name; its first group is the major version.
     pub pattern: String,
-    /// Where the fact comes from.
+    /// Source of the fact.
     pub source: String,
 }
 
@@ -75,11 +75,11 @@ entry!(PackageRule, |it| it.id.clone(), |it| both(&it.patterns, &it.except), |_|
 entry!(Maker, |it| it.pattern.clone(), |it| vec![&it.pattern], |_| Vec::new());
 entry!(CudaSuffix, |it| it.pattern.clone(), |it| vec![&it.pattern], |_| Vec::new());
 
-/// What makes the lookups of this file cheap.
+/// Lookup index of the package tables.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Index {
     rules: RegexSet,
-    /// The rule that each pattern of the set belongs to.
+    /// Index of the rule of each pattern in `rules`.
     owners: Vec<usize>,
     except: Vec<RegexSet>,
     makers: Vec<Regex>,
@@ -108,7 +108,7 @@ impl Index {
 }
 
 impl Catalog {
-    /// The rules that fit a package of the system, in the order of the file.
+    /// The rules that match a system package, in file order.
     pub fn package_rules<'a>(&'a self, manager: &str, name: &str) -> impl Iterator<Item = &'a PackageRule> {
         let fits = |at: &usize| {
             let excepted = self.packages.except.get(*at).is_some_and(|set| set.is_match(name.as_bytes()));
@@ -124,19 +124,19 @@ impl Catalog {
         owners.into_iter().filter_map(|at| self.document.package_rules.get(at))
     }
 
-    /// The rule by which a package of the system is there for building: CUDA's before others.
+    /// The rule that classifies a system package as a development package; CUDA rules first.
     pub fn is_devel_package(&self, manager: &str, name: &str) -> Option<&PackageRule> {
         let of = |kind| self.package_rules(manager, name).find(|rule| rule.kind == kind);
         of(PackageKind::CudaDevel).or_else(|| of(PackageKind::BuildTool))
     }
 
-    /// The rule by which a package of the system is the driver.
+    /// The rule that classifies a system package as the driver.
     pub fn is_driver_package(&self, manager: &str, name: &str) -> Option<&PackageRule> {
         self.package_rules(manager, name).find(|rule| rule.kind == PackageKind::Driver)
     }
 
-    /// Whether a package of the system comes from NVIDIA's CUDA repository: by its maker, or by its name when
-    /// the database does not say who made it.
+    /// Whether a system package comes from NVIDIA's CUDA repository: by its maintainer, or by its name if the
+    /// database has no maintainer.
     pub fn is_nvidia_package(&self, name: &str, maker: Option<&str>) -> bool {
         if let Some(maker) = maker.filter(|maker| !maker.trim().is_empty()) {
             return self.packages.makers.iter().any(|regex| regex.is_match(maker.as_bytes()));
@@ -144,7 +144,7 @@ impl Catalog {
         self.package_rules("", name).any(|rule| rule.kind == PackageKind::CudaRepository)
     }
 
-    /// CUDA major version in a package's name, such as 12 for `nvidia-cublas-cu12`.
+    /// CUDA major version in a package name, such as 12 for `nvidia-cublas-cu12`.
     pub fn cuda_of_package_name(&self, name: &str) -> Option<u32> {
         let name = normalized_python_name(name);
         let captured = |regex: &Regex| {

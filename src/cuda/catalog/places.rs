@@ -1,4 +1,4 @@
-//! Places: toolkit folders, content for building, folders of tools, classes of paths.
+//! Path rules: toolkit roots, development files, tool folders, path classes.
 
 use serde::Deserialize;
 
@@ -7,73 +7,73 @@ use super::document::{CatalogEntry, CatalogError, Document, texts};
 use super::names::{Glob, file_name};
 use super::walk::Net;
 
-/// What a path is compared from.
+/// Part of a path that globs are compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PathScope {
     /// The absolute path.
     System,
-    /// What follows the root of a CUDA toolkit; `targets/*/` is left out, and `lib64/` counts as `lib/`.
+    /// The part below the root of a CUDA toolkit; `targets/*/` is removed, and `lib64/` counts as `lib/`.
     Toolkit,
-    /// What follows `site-packages/` or `dist-packages/`.
+    /// The part after `site-packages/` or `dist-packages/`.
     Python,
 }
 
-/// Possible roots of a CUDA toolkit.
+/// A possible root of a CUDA toolkit.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToolkitRoot {
-    /// Absolute folder; a star is any text within one part.
+    /// Absolute folder; `*` matches any text within one component.
     pub pattern: String,
-    /// Where the fact comes from.
+    /// Source of the fact.
     pub source: String,
 }
 
-/// What must match in addition to a path.
+/// Condition in addition to a matching path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Evidence {
-    /// Nothing: the folder belongs to one product.
+    /// None: the folder belongs to one product.
     Path,
-    /// The package that lists it is there for building.
+    /// The owning package is a development package.
     Owner,
-    /// Its content is a static archive or an object file.
+    /// The content is a static archive or an object file.
     Archive,
-    /// Its name is that of a header.
+    /// The file name is that of a header.
     Header,
-    /// Its name is that of a file for build systems.
+    /// The file name is that of build system metadata.
     Metadata,
-    /// Its name is that of a document, or a package of the system lists it.
+    /// The file name is that of a document, or a system package owns the file.
     Document,
-    /// An installed package or Python's own library holds it, and nothing else imports it.
+    /// The file belongs to an installed package or Python's standard library, and nothing else imports it.
     Test,
 }
 
-/// Content for building, by path.
+/// Development files, identified by path.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DevelPath {
-    /// Its name.
+    /// Identifier.
     pub id: String,
-    /// What the globs are compared with.
+    /// Part of the path that globs are compared with.
     pub scope: PathScope,
-    /// The contract's category of findings, such as `static-libraries`.
+    /// Category of findings, such as `static-libraries`.
     pub category: String,
     /// Globs.
     pub patterns: Vec<String>,
-    /// Globs of what is no such content all the same.
+    /// Globs that are excluded.
     #[serde(default)]
     pub except: Vec<String>,
-    /// Whether it belongs to CUDA, and not to any compiler or framework.
+    /// Whether it belongs to CUDA, not to a compiler or framework.
     #[serde(default = "yes")]
     pub cuda: bool,
-    /// What it counts as in `reads_devel` of frameworks, when some of them read it at run time.
+    /// Value in `reads_devel` of frameworks that read it at run time.
     #[serde(default)]
     pub read_as: Option<String>,
-    /// What must agree with the path; by its scope and category when nothing is said.
+    /// Condition in addition to the path; `None` derives it from scope and category.
     #[serde(default)]
     pub evidence: Option<Evidence>,
-    /// Where the fact comes from.
+    /// Source of the fact.
     pub source: String,
 }
 
@@ -81,33 +81,33 @@ const fn yes() -> bool {
     true
 }
 
-/// Folders of tools that packages start themselves: their programs are not roots.
+/// Folders of helper programs that packages start; these programs are not entry points of the image.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToolFolder {
-    /// What the globs are compared with.
+    /// Part of the path that globs are compared with.
     pub scope: PathScope,
     /// Globs of files.
     pub patterns: Vec<String>,
-    /// Where the fact comes from.
+    /// Source of the fact.
     pub source: String,
 }
 
-/// Classes of paths without an owning package or recognised content.
+/// Class of paths without an owning package or recognised content.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PathClass {
-    /// The contract's class, such as `cuda-runtime`.
+    /// Class, such as `cuda-runtime`.
     pub class: String,
-    /// What the globs are compared with.
+    /// Part of the path that globs are compared with.
     pub scope: PathScope,
     /// Globs.
     pub patterns: Vec<String>,
-    /// Where the fact comes from.
+    /// Source of the fact.
     pub source: String,
 }
 
-/// An [`CatalogEntry`] by its key, its patterns and its globs.
+/// Implements [`CatalogEntry`] with the given key, patterns and globs.
 macro_rules! entry {
     ($entry:ty, $key:expr, $patterns:expr, $globs:expr) => {
         impl CatalogEntry for $entry {
@@ -141,22 +141,22 @@ pub(super) fn both<'a>(patterns: &'a [String], except: &'a [String]) -> Vec<&'a 
     patterns.iter().chain(except).map(String::as_str).collect()
 }
 
-/// What makes the lookups of this file cheap.
+/// Lookup index of the path tables.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Index {
     roots: Vec<Root>,
     net: Net,
 }
 
-/// A [`ToolkitRoot`], to be compared with.
+/// A compiled [`ToolkitRoot`].
 #[derive(Clone, Debug)]
 struct Root {
-    /// What its pattern begins with.
+    /// The pattern up to its first star.
     literal: Vec<u8>,
-    /// How many folders there are in it.
+    /// Number of path components.
     parts: usize,
     glob: Glob,
-    /// A folder called `cuda-` something goes on with a number: `/opt/cuda-server` is no toolkit.
+    /// Whether a number must follow `cuda-`: `/opt/cuda-server` is not a toolkit.
     versioned: bool,
 }
 
@@ -194,28 +194,28 @@ impl Index {
 }
 
 impl Catalog {
-    /// Splits an absolute path into the root of a CUDA toolkit and what follows it, without the slash.
+    /// Splits an absolute path into the root of a CUDA toolkit and the rest, without the slash.
     pub fn toolkit_root<'a>(&self, path: &'a [u8]) -> Option<(&'a [u8], &'a [u8])> {
         self.places.split_root(path)
     }
 
-    /// Rules about content for building, in the order of the files.
+    /// Rules for development files, in file order.
     pub fn devel_paths(&self) -> &[DevelPath] {
         &self.document.devel_paths
     }
 
-    /// The rule by which an absolute path is content for building: of all that fit, the one whose category
-    /// the report takes first, then the first. For many paths a [`Self::walker`] is faster.
+    /// The rule that classifies an absolute path as development files: of all matching rules the one whose
+    /// category comes first in the report, then the first one. For many paths [`Self::walker`] is faster.
     pub fn is_devel_path(&self, path: &[u8]) -> Option<&DevelPath> {
         self.path_rules(path).devel
     }
 
-    /// Whether a file is in a folder of tools that packages start themselves, by its absolute path.
+    /// Whether an absolute path is in a folder of helper programs that packages start.
     pub fn is_tool(&self, path: &[u8]) -> bool {
         self.path_rules(path).tool
     }
 
-    /// Class of a path, if neither a package nor its content determines one.
+    /// Class of a path, for files without an owning package or recognised content.
     pub fn class_of_path(&self, path: &[u8]) -> Option<&str> {
         self.path_rules(path).class
     }

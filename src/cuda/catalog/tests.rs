@@ -7,7 +7,7 @@ use super::*;
 mod rules;
 mod targets;
 
-/// The components that the report may name, `other` aside.
+/// The components that may occur in the report, except `other`.
 const COMPONENTS: [&str; 28] = [
     "cudart",
     "cublas",
@@ -39,7 +39,7 @@ const COMPONENTS: [&str; 28] = [
     "driver",
 ];
 
-/// The contract's categories that content for building may have.
+/// The categories that development files may have.
 const CATEGORIES: [&str; 11] = [
     "package-caches",
     "build-artifacts",
@@ -54,7 +54,7 @@ const CATEGORIES: [&str; 11] = [
     "build-tools",
 ];
 
-/// What frameworks may read at run time, as rules about paths and packages call it.
+/// Values of `reads_devel` in rules for paths and packages.
 const READ: [&str; 13] = [
     "cmake",
     "compiler",
@@ -169,7 +169,7 @@ fn names_are_taken_apart() {
         (&b"libcudart"[..], Some(&b"d0da41ae"[..]), &b"11.0"[..])
     );
     assert_eq!(name.version, [11, 0]);
-    // Only the last hash goes, as auditwheel puts one on.
+    // Only the last hash is removed; auditwheel adds one.
     assert_eq!(
         split_library_name(b"libgfortran-040039e1-0352e75f.so.5").unwrap().stem,
         b"libgfortran-040039e1"
@@ -178,7 +178,7 @@ fn names_are_taken_apart() {
     assert_eq!(split_library_name(b"libfoo.so").unwrap().version, [0_u32; 0]);
     assert_eq!(split_library_name(b"libfoo.so.bak").unwrap().version, [0_u32; 0]);
     assert_eq!(split_library_name(b"libfoo.so.99999999999.1").unwrap().version, [0_u32; 0]);
-    // Too few digits, other digits, no name before the hash.
+    // Too few digits, other characters, no name before the hash.
     for name in [&b"libfoo-1234567.so"[..], b"libfoo-1234567G.so", b"lib-12345678.so", b"foo-12345678.so"] {
         assert_eq!(split_library_name(name).unwrap().hash, None, "{name:?}");
     }
@@ -262,7 +262,7 @@ fn libraries_open_what_the_table_says() {
     assert!(packages.len() == 1 && packages[0].names.contains(&"libcusolver.so.11".to_owned()));
     assert_eq!(catalog().opens_of_package("torch").next().unwrap().names[0], "libcublasLt.so.*");
     assert_eq!(catalog().opens_of_package("requests").count(), 0);
-    // What is opened is of the opener's own CUDA.
+    // The opened libraries belong to the opener's CUDA version.
     assert_eq!(opened("libcufft.so.11"), ["libnvJitLink.so.12", "libnvrtc.so.12"]);
     assert_eq!(opened("libcufft.so.12"), ["libnvJitLink.so.13", "libnvrtc.so.13"]);
     assert_eq!(opened("libcufft.so.10"), [""; 0]);
@@ -283,7 +283,7 @@ fn every_opened_name_has_a_supplier() {
         for name in &open.names {
             let plain = name.replace("{major}", "12");
             let stem = library_stem(plain.replace(".so*", ".so").as_bytes()).unwrap().to_vec();
-            // A star may stand for any text that belongs to the component.
+            // A star may match any text that belongs to the component.
             let filled = String::from_utf8(stem).unwrap().replace('*', "_x");
             let known = catalog().component_of(format!("{filled}.so").as_bytes()).is_some()
                 || catalog().is_driver(plain.as_bytes())

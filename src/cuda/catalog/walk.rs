@@ -1,4 +1,4 @@
-//! Rules about paths, asked on a walk over folders: a file costs no more than the bytes of its name.
+//! Path rules, evaluated during a walk over folders: each file costs only the bytes of its name.
 
 mod net;
 #[cfg(test)]
@@ -14,40 +14,41 @@ use crate::base::convert::index32;
 pub(super) use net::Net;
 use net::Verdict;
 
-/// Bytes of the states that a walker remembers: a large image needs some hundred kilobytes. When they are
-/// full, all are forgotten and made again as they are met.
+/// Maximum size of the cached states of a walker, in bytes; a large image needs a few hundred kilobytes. If
+/// exceeded, all states are discarded and recomputed on demand.
 const CACHE_BYTES: usize = 4 << 20;
 
-/// A state from which only a slash leads elsewhere.
+/// Flag of a state that only a slash leaves.
 const SETTLED: u32 = 1 << 31;
 const NONE: u32 = u32::MAX;
 
-/// Where a walk is, to go on from. It belongs to the [`Walker`] that gave it, and stays good as long as that.
+/// Position of a walk in the folder tree. Valid only for the [`Walker`] that returned it, for its whole
+/// lifetime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FolderState(u32);
 
-/// The rules that fit a path.
+/// The rules that match a path.
 #[derive(Clone, Copy, Debug)]
 pub struct PathRules<'c> {
-    /// Content for building: of all rules that fit, the one whose category the report takes first, then
-    /// the first in the files.
+    /// Rule for development files: of all matching rules the one whose category comes first in the report,
+    /// then the first in the files.
     pub devel: Option<&'c DevelPath>,
-    /// Whether it lies in a folder of tools that packages start by themselves.
+    /// Whether it is in a folder of helper programs that packages start.
     pub tool: bool,
-    /// What it is for, as a class of the contract, when neither a package nor its content tells.
+    /// Class of the path, for files without an owning package or recognised content.
     pub class: Option<&'c str>,
-    /// Whether it is the root of a CUDA toolkit, or lies below one.
+    /// Whether it is the root of a CUDA toolkit or below one.
     pub toolkit: bool,
 }
 
-/// Asks the rules about paths, from folder to folder. It remembers what it met, so that one is used for many
-/// paths.
+/// Evaluates path rules from folder to folder. Caches states, so one instance should serve many paths.
 pub struct Walker<'c> {
     catalog: &'c Catalog,
     net: &'c Net,
-    /// A state has `1 << shift` places in `rows`, one for each kind of byte; it is named by the first.
+    /// Each state has `1 << shift` slots in `rows`, one for each kind of byte; its id is the index of the
+    /// first slot.
     shift: u32,
-    /// The state that follows; `NONE` until it was asked for.
+    /// Following state; `NONE` until computed.
     rows: Vec<u32>,
     states: Vec<NodeSet>,
     /// The nodes of all states.
@@ -55,24 +56,24 @@ pub struct Walker<'c> {
     by_set: HashTable<u32>,
     hasher: DefaultHashBuilder,
     limit: usize,
-    /// How many times all states were forgotten.
+    /// Number of times that all states were discarded.
     age: u32,
     folders: Vec<Folder>,
-    /// Names of all folders.
+    /// Names of all folders, concatenated.
     names: Vec<u8>,
     scratch: Vec<u32>,
 }
 
-/// A set of nodes that a walk may be at.
+/// A set of nodes of the [`Net`] at which a walk can be.
 struct NodeSet {
     start: usize,
     end: usize,
     verdict: Verdict,
-    /// A folder that has it.
+    /// A folder with this state; `NONE` if there is none yet.
     folder: u32,
 }
 
-/// How a state is found again once it was forgotten. Folders with the same state share one.
+/// A folder, with the data to recompute its state after a discard. Folders with equal states have one entry.
 struct Folder {
     parent: u32,
     name: std::ops::Range<usize>,
@@ -81,12 +82,12 @@ struct Folder {
 }
 
 impl Catalog {
-    /// Begins to ask the rules about paths.
+    /// A walker for evaluating rules on many paths.
     pub fn walker(&self) -> Walker<'_> {
         self.walker_within(CACHE_BYTES)
     }
 
-    /// The rules that fit one absolute path. For many paths a [`Self::walker`] is faster.
+    /// The rules that match one absolute path. For many paths [`Self::walker`] is faster.
     pub fn path_rules(&self, path: &[u8]) -> PathRules<'_> {
         self.rules_of(self.places.net().of_path(path))
     }
@@ -129,7 +130,7 @@ impl<'c> Walker<'c> {
         FolderState(0)
     }
 
-    /// What lies in a folder under a name, as a folder. Names have no slash.
+    /// The folder `name` in `folder`. Names contain no slash.
     pub fn below(&mut self, folder: FolderState, name: &[u8]) -> FolderState {
         let state = self.state_below(folder, name);
         let known = self.state(state).folder;
@@ -146,13 +147,13 @@ impl<'c> Walker<'c> {
         FolderState(id)
     }
 
-    /// The rules that fit what lies in a folder under a name.
+    /// The rules that match the entry `name` in `folder`.
     pub fn file(&mut self, folder: FolderState, name: &[u8]) -> PathRules<'c> {
         let state = self.state_below(folder, name);
         self.rules(state)
     }
 
-    /// The rules that fit an absolute path.
+    /// The rules that match an absolute path.
     pub fn path(&mut self, path: &[u8]) -> PathRules<'c> {
         let root = self.root();
         let mut state = self.state_of(root);
@@ -199,7 +200,7 @@ impl<'c> Walker<'c> {
         next
     }
 
-    /// The state of a set of nodes. May forget all others.
+    /// The state of a set of nodes. May discard all other states.
     fn intern(&mut self, set: &[u32]) -> u32 {
         let hash = self.hasher.hash_one(set);
         let settled = if self.net.is_settled(set) { SETTLED } else { 0 };
@@ -251,7 +252,7 @@ impl<'c> Walker<'c> {
         if known.age == self.age { known.state } else { self.state_again(folder.0) }
     }
 
-    /// Finds the state of a folder that was forgotten, from the nearest folder above that was not.
+    /// Recomputes the discarded state of a folder from the nearest ancestor whose state is still cached.
     #[cold]
     fn state_again(&mut self, folder: u32) -> u32 {
         let mut way = vec![folder];

@@ -160,7 +160,7 @@ fn draft(facts: &Facts<'_>, supplier: Supplier, mut group: Group) -> Draft {
         Supplier::Application => "application files",
     };
     let all = match targets.len() {
-        1 => names(targets),
+        1 | 2 => names(targets),
         count => format!("all {count} targets"),
     };
     let title = format!("GPU code in {who}, unused by {all}");
@@ -207,7 +207,7 @@ fn draft(facts: &Facts<'_>, supplier: Supplier, mut group: Group) -> Draft {
     draft.question = Some(if own {
         "Does the image run on other GPUs as well?".to_owned()
     } else {
-        "Keep the GPU code of these packages (for other GPUs, or because no smaller build exists)?".to_owned()
+        "Does the image run on other GPUs as well, or is there no smaller build of these packages?".to_owned()
     });
     if own {
         /// Below this a build for fewer architectures is not worth the effort.

@@ -122,8 +122,9 @@ pub(super) static TEXT: LazyLock<[Finder; 4]> = LazyLock::new(|| {
 pub(super) static PROGRAM: LazyLock<[Finder; 2]> = LazyLock::new(|| {
     let short = [
         "\0ar\0", "\0as\0", "\0cc\0", "\0go\0", "\0ld\0", "\0m4\0", "\0nm\0", "\0c++", "\0cpp", "\0c89",
-        "\0c99", "\0lld", "\0dwp", "\0ar ", "\0as ", "\0cc ", "\0go ", "\0ld ", "\0m4 ", "\0nm ", "n/ar",
-        "n/as", "n/cc", "n/go", "n/ld", "n/m4", "n/nm", "/c++", "/cpp", "/c89", "/c99", "/lld", "/dwp",
+        "\0c99", "\0lld", "\0dwp", "\0ar ", "\0as ", "\0cc ", "\0go ", "\0ld ", "\0m4 ", "\0nm ", "\0uv\0",
+        "\0uv ", "n/uv", "\0uvx", "/uvx", "n/ar", "n/as", "n/cc", "n/go", "n/ld", "n/m4", "n/nm", "/c++",
+        "/cpp", "/c89", "/c99", "/lld", "/dwp",
     ];
     [Finder::new(&[&LONG_TOOLS[..], &MORE_TOOLS].concat(), ALL), Finder::new(&short, ALL)]
 });

@@ -124,7 +124,7 @@ pub const WORDS: [&str; 127] = [
     "tileiras",
     "vgdb",
     "yacc",
-    // Package managers, searched in texts only.
+    // Package managers.
     "uv",
     "uvx",
     // Python calls that start programs.

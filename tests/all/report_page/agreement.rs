@@ -21,10 +21,10 @@ fn the_lead_says_sizes_what_can_go_and_whether_it_runs() {
         format!("{} files", grouped(totals.merged_files.unwrap())),
         format!("{} wasted", human(totals.wasted_bytes.unwrap())),
         format!("{} removable", human(sums.safe_bytes)),
-        format!("{} more to review", human(sums.unsure_bytes)),
+        format!("{} to review", human(sums.unsure_bytes)),
         human(report.plan.as_ref().unwrap().merged_bytes_after),
         human(report.plan.as_ref().unwrap().compressed_bytes_after.unwrap()),
-        format!("runs on {runs} of {} GPUs", targets.len()),
+        format!("Runs on {runs} of {} target GPUs", targets.len()),
     ];
     for text in texts {
         assert!(lead.contains(&text), "{text} is not in {lead}");

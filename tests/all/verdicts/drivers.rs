@@ -200,13 +200,13 @@ fn forward() -> Vec<Case> {
             with_note().forced(),
             "gpu:a100-80,driver=590.44.01",
         )
-        .fails(ForwardCompat, "the driver's branch", SAME_BRANCH),
+        .fails(ForwardCompat, "same branch as the driver", SAME_BRANCH),
         on(
             "compat on the path, of the driver's own branch, which version is not said",
             with_note().forced(),
             "gpu:a100-80,driver=590",
         )
-        .is(Unknown, ForwardCompat, "the driver's branch", SAME_BRANCH),
+        .is(Unknown, ForwardCompat, "same branch as the driver", SAME_BRANCH),
         on(
             "CUDA 13.1 on GKE, compat on the path",
             on_gke(with_note().forced()),

@@ -14,7 +14,7 @@ fn toolkits_and_architectures_fit_together() {
     for toolkit in catalog().toolkits() {
         let major = numbers(toolkit.version.as_bytes())[0];
         let minimum = numbers(catalog().major(major).unwrap().min_driver.as_bytes());
-        // The minimum of a major version holds from 11.1 on.
+        // The minimum of a major version applies from 11.1 on.
         if let Some(driver) = toolkit.driver_linux.as_ref().filter(|_| toolkit.version != "11.0.3") {
             assert!(numbers(driver.as_bytes()) >= minimum, "{}", toolkit.version);
         }
@@ -187,7 +187,7 @@ fn places_and_packages() {
         ("/v/site-packages/numpy/_core/include/numpy/arrayobject.h", Some("numpy-headers")),
         ("/v/site-packages/warp/native/warp.h", None),
         ("/v/site-packages/x/libx.a", Some("python-package-static")),
-        // Caches and build trees come before whatever lies in them.
+        // Rules for caches and build trees take precedence over rules for their content.
         ("/root/.cache/pip/http-v2/a/b/c", Some("cache-pip")),
         ("/.cache/pip/x", Some("cache-pip")),
         ("/root/.cache/uv/archive-v0/q/lib/python3.12/site-packages/torch/include/a.h", Some("cache-uv")),
@@ -346,7 +346,7 @@ fn faults_of_user_files_are_named() {
     );
     let odd = "[[weight_format]]\nname = \"x\"\nmagic = [{ offset = 0, bytes = \"123\" }]\nsource = \"a\"\n";
     assert!(fault(odd).contains("hexadecimal"));
-    // No cut of a file may do more than fail.
+    // A truncated file may only cause an error.
     let text = "[[open]]\nopener = \"libx\"\nnames = [\"liby.so.{major}\"]\nwhy = \"é\"\nsource = \"a\"\n";
     for end in (0..text.len()).filter(|end| text.is_char_boundary(*end)) {
         drop(Catalog::with_user_files(&[("cut.toml", &text[..end])]));
@@ -366,7 +366,7 @@ fn globs_match_as_written() {
     );
     assert!(matches("a.b", "a.b") && !matches("a.b", "axb"));
     assert!(matches("*", "") && matches("**", "/a\n\u{ff}"));
-    // The first glob counts, whether it is kept by its folder or not; a refused one lets the next come.
+    // The first glob takes precedence, indexed by folder or not; if rejected, the next one is used.
     let mut globs = Globs::default();
     for (owner, glob) in ["/usr/lib/a", "**/a", "/usr/lib/**", "/usr/**"].into_iter().enumerate() {
         globs.push(Glob::new(glob).unwrap(), owner);

@@ -1,6 +1,6 @@
 use super::*;
 
-/// GPUs of the machines whose ids begin so, and of each how many.
+/// GPU targets of the machine types with this id prefix, and the GPU counts of each.
 fn family(start: &str) -> BTreeSet<(&'static str, Vec<&'static str>)> {
     catalog()
         .machines()
@@ -85,7 +85,7 @@ fn every_size_stands_once_and_is_of_a_known_cloud() {
         for size in &machine.sizes {
             let (cloud, _) = size.id.split_once(':').unwrap();
             assert!(["azure", "gcp", "aws"].contains(&cloud), "{}", size.id);
-            // Ids are read in any case.
+            // Ids are case-insensitive.
             assert!(ids.insert(size.id.to_ascii_lowercase()), "{} stands twice", size.id);
             let parts: Vec<u32> = size.gpus.split('/').map(|part| part.parse().unwrap()).collect();
             assert!(matches!(parts[..], [1..=16] | [1, 2..=8]), "{size:?}");
@@ -108,7 +108,7 @@ fn no_usual_driver_is_past_its_gpu() {
             let branch = numbers(driver.as_bytes())[0];
             let known = catalog().driver_branches().iter().find(|known| known.branch == branch).unwrap();
             assert!(architecture.last_driver.is_none_or(|last| branch <= last), "{}", target.id);
-            // Its libcuda is at least of the CUDA version that compiles for it first.
+            // The CUDA version of its libcuda is at least the first one that compiles for the architecture.
             let introduced = numbers(architecture.introduced.as_bytes());
             assert!(numbers(known.cuda.as_bytes()) >= introduced, "{}", target.id);
         }

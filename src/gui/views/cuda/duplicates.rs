@@ -200,6 +200,9 @@ fn spoken_group(item: &DuplicateItem) -> String {
 
 fn spoken_copy(copy: &CopyItem) -> String {
     let supplier = copy.supplier.map_or_else(String::new, |one| format!(", {}", one.label()));
-    let loaded = copy.loaded_by.as_deref().map_or_else(String::new, |by| format!(", loaded by {by}"));
+    let loaded = copy.loaded_by.as_deref().map_or_else(String::new, |by| match by {
+        "not loaded" => ", not loaded".to_owned(),
+        by => format!(", loaded by {by}"),
+    });
     format!("{}, {}{supplier}, layer {}{loaded}", copy.path, human(copy.bytes), copy.layer)
 }
