@@ -1,4 +1,4 @@
-//! The image as input of the inventory: the merged view with the facts of its files.
+//! Input of the inventory: the merged view with the facts of its files.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -13,34 +13,34 @@ use crate::layer::{ContentHash, Document, EntryId, EntryKind, LayerRead};
 use crate::rootfs::{Merge, Node, NodeId, Rootfs};
 use crate::source::Image;
 
-/// The layer and entry that hold the bytes of a file.
+/// Layer index and entry of the content of a file.
 pub type Inode = (u16, EntryId);
 
-/// Bytes of the paths of all binaries together: those of 50,000 binaries are 5 MB.
+/// Maximum length of the paths of all binaries together, in bytes; 50,000 binaries have 5 MB.
 const PATH_BYTES: usize = 64 << 20;
 
-/// What an inventory is made from.
+/// Input of the inventory.
 pub struct Input<'a> {
-    /// Config and history.
+    /// Manifest, config and history of the image.
     pub image: &'a Image,
-    /// Layers as they were read, bottom first; `None` for those without bytes.
+    /// Layers, bottom first; `None` for those without content.
     pub layers: &'a [Option<Arc<LayerRead>>],
-    /// The merged view.
+    /// Merged view of the layers.
     pub merge: &'a Merge,
-    /// What was read of bodies after the layers.
+    /// File contents read after the layers.
     pub bodies: &'a FileContents,
     /// The rules that are data.
     pub catalog: &'a Catalog,
 }
 
-/// Facts that need whole bodies, of layers whose bodies did not pass.
+/// Facts that require complete file contents, for layers whose contents were not read in the first pass.
 #[derive(Debug, Default)]
 pub struct FileContents {
-    /// BLAKE3 of files.
+    /// BLAKE3 hashes of files.
     pub hashes: HashMap<Inode, ContentHash>,
-    /// Binaries whose deferred GPU code was searched too; they replace the facts of their layer.
+    /// Binaries with their deferred GPU code; they replace the facts of their layer.
     pub binaries: HashMap<Inode, FileFacts>,
-    /// Files that were searched for words, and what they hold.
+    /// String references of the files searched for them.
     pub mentions: HashMap<Inode, StringReferences>,
 }
 
@@ -59,22 +59,22 @@ pub(super) struct Visible<'a> {
     pub(super) document: &'a Document,
 }
 
-/// What the name of an entry alone says.
+/// Facts derived from the name of an entry alone.
 #[derive(Clone, Copy)]
 pub(super) struct Named {
-    /// It has `.so` in it.
+    /// Whether it contains `.so`.
     pub(super) library: bool,
-    /// A file of weights may have it.
+    /// Whether it may be a file of model weights.
     pub(super) weights: bool,
 }
 
-/// By layer and entry. Names are read here in the order in which they lie in memory: the merged view has
-/// them in another one, in which reading 300,000 takes ten times as long.
+/// Facts by layer and entry. Names are read in memory order: in the order of the merged view, reading 300,000
+/// takes ten times as long.
 fn names(input: &Input<'_>) -> Vec<Vec<Named>> {
     let find = memchr::memmem::Finder::new(b".so");
     let rootfs = &input.merge.rootfs;
     let is_weights = |name: &[u8]| {
-        // Without first bytes and with any size every format of such names fits.
+        // Without first bytes and with any size, every format with such names matches.
         let has_format = || input.catalog.weight_format(name, None, u64::MAX).is_some();
         input.catalog.may_be_weights(name, u64::MAX) && (!name.contains(&b'.') || has_format())
     };
@@ -92,11 +92,11 @@ pub(super) struct InventoryContext<'a> {
     pub(super) rootfs: &'a Rootfs,
     pub(super) paths: Paths<'a>,
     pub(super) catalog: &'a Catalog,
-    /// All binaries by path, hard links each.
+    /// All binaries sorted by path, one entry for each hard link.
     pub(super) binaries: Vec<BinaryFile<'a>>,
     documents: BTreeMap<DocumentKind, Vec<Visible<'a>>>,
     names: Vec<Vec<Named>>,
-    /// Binaries whose paths were too long to be looked at.
+    /// Number of binaries omitted because of [`PATH_BYTES`].
     pub(super) left_out: usize,
 }
 
@@ -121,7 +121,7 @@ impl<'a> InventoryContext<'a> {
                 }
             }
         }
-        // Which are left out must not depend on the layers that hold them.
+        // The omitted binaries must not depend on their layer.
         found.sort_unstable_by_key(|(node, ..)| *node);
         for (node, inode, facts) in found {
             let path = rootfs.node(node).path();
@@ -153,24 +153,24 @@ impl<'a> InventoryContext<'a> {
         self.rootfs.node(id)
     }
 
-    /// Whether the name of a file has `.so` in it.
+    /// Whether the name of a file contains `.so`.
     pub(super) fn is_named_library(&self, node: Node<'_>) -> bool {
         self.named(node).is_none_or(|named| named.library)
     }
 
-    /// Whether a file may be one of weights by its name alone.
+    /// Whether a file may contain model weights, by name alone.
     pub(super) fn is_named_weights(&self, node: Node<'_>) -> bool {
         self.named(node).is_none_or(|named| named.weights)
     }
 
-    /// The same for the entry of a layer.
+    /// As [`Self::is_named_weights`], for the entry of a layer.
     pub(super) fn is_entry_named_weights(&self, layer: u16, entry: EntryId) -> bool {
         let named = self.names.get(usize::from(layer)).and_then(|names| names.get(entry.0 as usize));
         named.is_none_or(|named| named.weights)
     }
 
-    /// All files of the merged view whose inode and the name of its entry pass, and those that have, or had, other
-    /// names, by inode. They are looked at in the order in which they lie in memory.
+    /// All files of the merged view whose inode and entry name pass, and all that have, or had in lower
+    /// layers, several names; with their inode. In memory order.
     pub(super) fn files(
         &self,
         pass: impl Fn(Inode, Named) -> bool + Copy,
@@ -189,7 +189,7 @@ impl<'a> InventoryContext<'a> {
         })
     }
 
-    /// The paths of the merged view with this name that an entry shows at, in no set order.
+    /// The nodes of the merged view that show an entry with this name, in no defined order.
     pub(super) fn nodes_named(&self, name: &[u8]) -> impl Iterator<Item = NodeId> {
         let rootfs = self.rootfs;
         (0..layer16(self.input.layers.len())).flat_map(move |layer| {
@@ -207,38 +207,38 @@ impl<'a> InventoryContext<'a> {
         self.rootfs.node(id).path()
     }
 
-    /// The documents of a kind that a container sees, by path.
+    /// The documents of a kind in the merged view, sorted by path.
     pub(super) fn visible(&self, kind: DocumentKind) -> &[Visible<'a>] {
         self.documents.get(&kind).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// What was picked up of the files of a layer.
+    /// Facts of a layer; `None` if it has no content.
     pub(super) fn layer(&self, layer_number: u16) -> Option<&'a LayerRead> {
         layer(self.input, layer_number)
     }
 
-    /// Logical bytes of an inode.
+    /// File size, in bytes.
     pub(super) fn size(&self, inode: Inode) -> u64 {
         self.rootfs.layer(inode.0).size(inode.1)
     }
 
-    /// Proof of an inode's content, when its bytes were read.
+    /// Hash of an inode's content; `None` if its bytes were not read.
     pub(super) fn hash(&self, inode: Inode) -> Option<&'a ContentHash> {
         let passed = self.layer(inode.0).and_then(|read| read.facts.hash(inode.1));
         passed.or_else(|| self.input.bodies.hashes.get(&inode))
     }
 
-    /// Whether the content of a file is a program, a library or another binary, whatever its name says.
+    /// Whether the content of a file is a program, library or other binary, whatever its name.
     pub(super) fn is_binary(&self, inode: Inode) -> bool {
         self.layer(inode.0).is_some_and(|read| read.facts.binary(inode.1).is_some())
     }
 
-    /// The first bytes of a large file that is no binary.
+    /// The first bytes of a large file that is not a binary.
     pub(super) fn head(&self, inode: Inode) -> Option<&'a [u8]> {
         self.layer(inode.0)?.facts.head(inode.1)
     }
 
-    /// A path whose last part is not followed when it is a link; links in its folders are.
+    /// The node of a path; symbolic links are followed except for the last component.
     pub(super) fn entry_at(&self, path: &[u8]) -> Option<NodeId> {
         let trimmed = path.strip_suffix(b"/").unwrap_or(path);
         let slash = trimmed.iter().rposition(|byte| *byte == b'/')?;
@@ -246,13 +246,13 @@ impl<'a> InventoryContext<'a> {
         self.paths.child(folder, &trimmed[slash + 1..])
     }
 
-    /// The environment of the image, as `NAME=VALUE`.
+    /// Environment of the image, as `NAME=VALUE`.
     pub(super) fn environment(&self) -> &'a [String] {
         let config = self.input.image.config.as_ref().and_then(|config| config.config().as_ref());
         config.and_then(|config| config.env().as_deref()).unwrap_or_default()
     }
 
-    /// One variable of it; the last one counts.
+    /// Value of a variable; the last one takes precedence.
     pub(super) fn variable(&self, name: &str) -> Option<&'a str> {
         let value = |pair: &'a String| pair.strip_prefix(name).and_then(|rest| rest.strip_prefix('='));
         self.environment().iter().rev().find_map(value)

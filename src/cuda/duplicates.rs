@@ -1,4 +1,4 @@
-//! What is in the image twice: libraries of one soname, and large files of one content.
+//! Duplicates in the image: libraries with the same soname, and large files with identical content.
 
 mod displaced;
 
@@ -13,8 +13,8 @@ use crate::base::text::escape;
 use crate::layer::{COMPARED_BYTES, ContentHash, is_compared};
 use crate::rootfs::NodeId;
 
-/// Groups of libraries that ask to be loaded under one name. Stubs, forward-compatibility drivers and files
-/// for other machines are not loaded in each other's place.
+/// Groups of libraries with the same soname. Stubs, forward-compatibility drivers and files for other
+/// architectures are excluded: they are not interchangeable.
 pub(super) fn libraries(
     context: &InventoryContext<'_>,
     libraries: &[Library],
@@ -37,8 +37,8 @@ pub(super) fn libraries(
     (found, displaced)
 }
 
-/// The name under which the loader knows a library: its soname, else that of the file. Modules of frameworks have none,
-/// and those of one file name are different modules.
+/// The name under which the loader knows a library: its soname, otherwise the file name. Without a soname,
+/// framework libraries and names without `lib` are excluded: equal file names are different modules.
 fn loaded_name(context: &InventoryContext<'_>, library: &Library) -> Option<String> {
     if let Some(soname) = &library.soname {
         return Some(without_hash(soname));
@@ -48,7 +48,7 @@ fn loaded_name(context: &InventoryContext<'_>, library: &Library) -> Option<Stri
     known.then(|| escape(name))
 }
 
-/// Whether one copy can be loaded in place of the other: majors of CUDA share some sonames.
+/// Whether one copy can replace the other: some sonames are equal for several CUDA major versions.
 fn stands_in(one: &Library, other: &Library) -> bool {
     match (&one.cuda_major, &other.cuda_major) {
         (Some((one, _)), Some((other, _))) => one == other,
@@ -56,7 +56,7 @@ fn stands_in(one: &Library, other: &Library) -> bool {
     }
 }
 
-/// auditwheel renames what it bundles, soname and all: `libcudart-d0da41ae.so.11.0` is `libcudart.so.11.0`.
+/// Removes auditwheel's hash from a soname: `libcudart-d0da41ae.so.11.0` is `libcudart.so.11.0`.
 fn without_hash(soname: &str) -> String {
     match split_library_name(soname.as_bytes()) {
         Some(LibraryName { stem, hash: Some(_), suffix, .. }) => {
@@ -78,7 +78,7 @@ fn group(
         .iter()
         .map(|place| {
             let object = links.object(libraries[*place].object);
-            // What nothing reaches loads nothing: libraries of an unused toolkit keep each other company.
+            // Unreferenced libraries do not count as loaders: those of an unused toolkit need each other.
             let runs = |id: &ObjectId| links.object(*id).usage != Use::Unreferenced;
             let loaded_by: BTreeSet<ObjectId> =
                 object.needed_by.iter().chain(&object.opened_by).copied().filter(runs).collect();
@@ -86,7 +86,7 @@ fn group(
         })
         .filter(|pick| !pick.loaded_by.is_empty())
         .collect();
-    // A copy without NEEDED users is reached without being resolved to.
+    // A copy without users may be reachable without being a resolution target.
     let is_reached = |place: usize| links.object(libraries[place].object).usage != Use::Unreferenced;
     let is_spare = |place: usize| {
         !is_reached(place) && picks.iter().any(|pick| stands_in(&libraries[place], &libraries[pick.library]))
@@ -105,7 +105,8 @@ fn group(
     }
 }
 
-/// Whether files have the same bytes. Different sizes are different files; the same size proves nothing.
+/// Whether files have identical content; `None` if unknown. Different sizes are sufficient for `false`; equal
+/// sizes prove nothing.
 fn are_identical(context: &InventoryContext<'_>, inodes: &[Inode]) -> Option<bool> {
     let sizes: BTreeSet<u64> = inodes.iter().map(|inode| context.size(*inode)).collect();
     if sizes.len() > 1 {
@@ -121,7 +122,7 @@ fn are_identical(context: &InventoryContext<'_>, inodes: &[Inode]) -> Option<boo
     }
 }
 
-/// Large files of the merged view with the same bytes, most bytes to gain first.
+/// Large files of the merged view with identical content, the largest saving first.
 pub(super) fn identical(context: &InventoryContext<'_>) -> Vec<Identical> {
     let mut groups: HashMap<(u64, ContentHash), BTreeMap<Inode, Vec<NodeId>>> = HashMap::new();
     for (inode, node) in compared_files(context).filter(|(inode, _)| context.size(*inode) >= COMPARED_BYTES) {
@@ -145,7 +146,7 @@ pub(super) fn identical(context: &InventoryContext<'_>) -> Vec<Identical> {
     found
 }
 
-/// Files of the merged view that are worth comparing, by inode.
+/// Files of the merged view to compare, with their inode.
 fn compared_files<'a>(context: &'a InventoryContext<'_>) -> impl Iterator<Item = (Inode, NodeId)> + 'a {
     context
         .files(|inode, named| named.library || context.size(inode) >= COMPARED_BYTES)
@@ -156,7 +157,7 @@ fn compared_files<'a>(context: &'a InventoryContext<'_>) -> impl Iterator<Item =
         .map(|(inode, node)| (inode, node.id()))
 }
 
-/// Unhashed files with the size of another file: only reading decides whether they are identical. Those of one size are
+/// Unhashed files with the size of another file, which must be read for comparison. Files of equal size are
 /// adjacent, the largest first.
 pub(super) fn unproven(context: &InventoryContext<'_>) -> Vec<Inode> {
     let mut by_size: BTreeMap<u64, BTreeSet<Inode>> = BTreeMap::new();

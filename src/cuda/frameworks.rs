@@ -1,4 +1,4 @@
-//! Frameworks and servers, the CUDA they were built for, and where they get it from.
+//! Frameworks and servers, their CUDA version, and the source of their CUDA libraries.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::formats::binary::FileFacts;
 use crate::formats::document::DocumentKind;
 use crate::formats::packages::pip;
 
-/// What frameworks are judged by.
+/// Input of the framework detection.
 pub(super) struct Evidence<'a> {
     pub(super) context: &'a InventoryContext<'a>,
     pub(super) packages: &'a Packages,
@@ -22,11 +22,11 @@ pub(super) struct Evidence<'a> {
     pub(super) libraries: &'a [Library],
 }
 
-/// All frameworks by name and path.
+/// All frameworks, sorted by name and path.
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Framework> {
     let mut groups: BTreeMap<(&str, Vec<u8>), Vec<usize>> = BTreeMap::new();
     for (place, package) in evidence.packages.list.iter().enumerate() {
-        // A package of conda or the distribution may also have pip's metadata: it is listed once.
+        // A conda or distribution package may also have pip metadata: it is listed once.
         if evidence.packages.is_double(place) {
             continue;
         }
@@ -58,7 +58,7 @@ pub(super) fn level(level: FrameworkLevel) -> Level {
 }
 
 impl Evidence<'_> {
-    /// A framework that packages brought: of several, the one that bears its name speaks for it.
+    /// A framework installed by packages; the package with its name, if any, determines version and path.
     fn packaged(&self, rule: &catalog::Framework, root: &[u8], places: &[usize]) -> Framework {
         let list = &self.packages.list;
         let named = |place: &&usize| normalized_python_name(&list[**place].name) == rule.name;
@@ -71,7 +71,8 @@ impl Evidence<'_> {
         let mut core: Vec<ObjectId> = owned.iter().copied().filter(|id| self.is_core(rule, *id)).collect();
         let unlisted = places.iter().all(|place| list[*place].files.is_none());
         if core.is_empty() && !root.is_empty() {
-            // Without a list of its files, or with others in their place, it is found below the same folder.
+            // Without a file list, or with other files in place of the listed ones, core libraries are
+            // searched below the same folder.
             core = self.cores_below(rule, root, |owner| owner.is_none_or(|owner| places.contains(&owner)));
         }
         let without_core = core.is_empty();
@@ -112,8 +113,8 @@ impl Evidence<'_> {
         }
     }
 
-    /// Frameworks recognised by their files, one for each folder: those without an owning package, and those in a
-    /// package of another name.
+    /// Frameworks recognised by their files, one for each folder: those without an owning package, and those
+    /// in a package with another name.
     fn unpackaged(&self, packaged: &BTreeMap<(&str, Vec<u8>), Vec<usize>>) -> Vec<Framework> {
         let mut found: BTreeMap<(&str, Vec<u8>), Vec<ObjectId>> = BTreeMap::new();
         for id in self.links.ids() {
@@ -162,8 +163,8 @@ impl Evidence<'_> {
         library.version.as_ref().map(|(version, _)| version.clone())
     }
 
-    /// Version and CUDA version: `torch/version.py` knows the local part of the version and the CUDA version,
-    /// which the `METADATA` of the index does not.
+    /// Version and CUDA version from `torch/version.py`, which has the local version part and the CUDA
+    /// version; `METADATA` of the index does not.
     fn torch_version(&self, rule: &catalog::Framework, root: &[u8]) -> Option<(String, Option<String>)> {
         const FILE: &str = "torch/version.py";
         let visible = self.context.visible(DocumentKind::TorchVersion);
@@ -175,7 +176,7 @@ impl Evidence<'_> {
         Some((printable(&pip::torch_version(&text)?.version), rule.cuda_of_file(FILE, &text)))
     }
 
-    /// The objects that these packages own.
+    /// The objects owned by these packages.
     fn owned_by(&self, places: &[usize]) -> Vec<ObjectId> {
         let of_them = |id: &ObjectId| {
             let owner = self.packages.owners.of(self.links.object(*id).node);
@@ -184,7 +185,7 @@ impl Evidence<'_> {
         self.links.ids().filter(of_them).collect()
     }
 
-    /// The libraries that carry its GPU side below a folder, of owners that fit.
+    /// The core libraries below a folder whose owner passes `fits`.
     fn cores_below(
         &self,
         rule: &catalog::Framework,
@@ -206,7 +207,7 @@ impl Evidence<'_> {
             .is_some_and(|name| rule.core_libraries.iter().any(|stem| stem.as_bytes() == name.stem))
     }
 
-    /// The soname of a CUDA library that its core asks for.
+    /// CUDA major version from the soname of a CUDA library in the NEEDED entries of the objects.
     fn cuda_of_soname(&self, rule: &catalog::Framework, objects: &[ObjectId]) -> Option<String> {
         let ways = rule.cuda_from.iter().filter(|way| way.clue == CudaClue::Soname);
         for stem in ways.filter_map(|way| way.library.as_deref()) {
@@ -222,7 +223,7 @@ impl Evidence<'_> {
         None
     }
 
-    /// Where the CUDA libraries come from that these objects need and open.
+    /// Source of the CUDA libraries that the objects need and open.
     fn strategy(
         &self,
         rule: &catalog::Framework,
@@ -318,9 +319,9 @@ fn is_below(path: &[u8], folder: &[u8]) -> bool {
     folder == b"/" || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with(b"/"))
 }
 
-/// Whether `folder` holds the Python packages of what is installed in `root`: a packages folder itself, an
-/// environment of conda (`lib/python3.12/site-packages` below it, but not that of an environment within), or
-/// the whole system when `root` is empty.
+/// Whether `folder` contains the Python packages installed in `root`: `root` is a package folder itself, a
+/// conda environment (`lib/python3.12/site-packages` below it, but not in a nested environment), or empty for
+/// the system.
 fn is_python_folder_of(folder: &[u8], root: &[u8]) -> bool {
     if root.is_empty() {
         return folder.starts_with(b"/usr/lib") && folder.ends_with(b"-packages");
@@ -334,7 +335,8 @@ fn is_python_folder_of(folder: &[u8], root: &[u8]) -> bool {
     }
 }
 
-/// The folder that identifies a framework: that of the file, without `bin` or `lib` at its end, but no system folder.
+/// The folder that identifies a framework: that of the file, without a trailing `bin` or `lib`, unless that
+/// leaves a system folder.
 fn home(path: &[u8]) -> &[u8] {
     let folder = |path: &[u8]| path.iter().rposition(|byte| *byte == b'/').unwrap_or(0);
     let inner = &path[..folder(path)];

@@ -1,4 +1,4 @@
-//! GPU code: of one file, and summed over the image.
+//! GPU code of single files, and sums over the image.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -8,7 +8,7 @@ use crate::formats::binary::FileFacts;
 use crate::formats::elf::ElfKind;
 use crate::formats::fatbin::{Compression, GpuFacts, GpuKind, Suffix};
 
-/// GPU code of a file, by architecture.
+/// GPU code of a file, one row for each architecture and kind.
 pub(super) fn of(facts: &FileFacts) -> Vec<GpuCode> {
     let mut code = Vec::new();
     if let Some(gpu) = facts.gpu() {
@@ -24,7 +24,7 @@ pub(super) fn of(facts: &FileFacts) -> Vec<GpuCode> {
             uncompressed_bytes: row.uncompressed_bytes,
         }));
     }
-    // PTX as text is its own code, without a container around it.
+    // A PTX text file is GPU code without a container.
     if let FileFacts::Ptx { isa, arch: Some(arch), suffix, bytes } = facts {
         code.push(GpuCode {
             arch: *arch,
@@ -41,8 +41,8 @@ pub(super) fn of(facts: &FileFacts) -> Vec<GpuCode> {
     code
 }
 
-/// Overhead, and bytes of the sections that hold GPU code; of sections that hold other things too, only the
-/// containers count.
+/// Overhead, and bytes of the sections with GPU code. For sections with other content, only the containers
+/// count.
 pub(super) fn section_sums(gpu: Option<&GpuFacts>) -> (u64, u64) {
     let sections = || gpu.into_iter().flat_map(|gpu| &gpu.sections);
     let overhead = sections().map(|section| section.overhead_bytes).sum();
@@ -56,7 +56,7 @@ pub(super) fn section_sums(gpu: Option<&GpuFacts>) -> (u64, u64) {
     (overhead, bytes)
 }
 
-/// What kind of file holds the code.
+/// Kind of a file with GPU code.
 pub(super) fn holder_kind(context: &InventoryContext<'_>, binary: &BinaryFile<'_>) -> HolderKind {
     match binary.facts {
         FileFacts::Archive(_) => HolderKind::Archive,
@@ -72,7 +72,7 @@ pub(super) fn holder_kind(context: &InventoryContext<'_>, binary: &BinaryFile<'_
     }
 }
 
-/// Whether a file is named as a shared library is.
+/// Whether a file name is that of a shared library.
 pub(super) fn is_library_name(name: &[u8]) -> bool {
     memchr::memmem::find(name, b".so").is_some()
 }
@@ -114,7 +114,7 @@ pub(super) fn sum(context: &InventoryContext<'_>) -> Vec<GpuCodeSum> {
     sums
 }
 
-/// Files with GPU code that are no libraries, largest first.
+/// Files with GPU code that are not libraries, largest first.
 pub(super) fn holders(context: &InventoryContext<'_>) -> Vec<GpuHolder> {
     let mut seen = HashSet::new();
     let mut holders: Vec<GpuHolder> = context

@@ -1,4 +1,4 @@
-//! Puts the inventory together.
+//! Assembly of the inventory.
 
 use std::collections::HashSet;
 
@@ -19,25 +19,25 @@ use crate::formats::binary::FileFacts;
 use crate::jobs::both;
 use crate::rootfs::copies;
 
-/// Facts that need complete bodies, of layers whose bodies did not pass.
+/// Files to read completely, from layers whose contents were not read in the first pass.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// Files that have the size of another: whether they are the same.
+    /// Files with the size of another file, to compare their content.
     pub hashes: Vec<Inode>,
-    /// Binaries with sections that may hide GPU code.
+    /// Binaries with sections that may contain further GPU code.
     pub binaries: Vec<Inode>,
-    /// Files of the application to search for words.
+    /// Application files to search for string references.
     pub texts: Vec<Inode>,
 }
 
 impl Wanted {
-    /// Whether nothing is left to be read.
+    /// Whether no file remains to be read.
     pub fn is_empty(&self) -> bool {
         self.hashes.is_empty() && self.binaries.is_empty() && self.texts.is_empty()
     }
 }
 
-/// The inventory of an image, and what would make it more exact. Looks at no byte of the image.
+/// The inventory of an image, and the files that would make it more accurate. Reads no file content.
 pub fn inventory(input: &Input<'_>, warnings_per_code: usize) -> (Inventory, Wanted) {
     let context = InventoryContext::new(input);
     let mut warnings = Warnings::with_limit(warnings_per_code);
@@ -70,7 +70,7 @@ pub fn inventory(input: &Input<'_>, warnings_per_code: usize) -> (Inventory, Wan
     let weights = weights::find(&context);
     let base = base_image::find(&context, &packages);
     let base_layers = base.as_ref().map_or(0, |base| base.layers);
-    // Each of these two looks at every file.
+    // In parallel, since both visit every file.
     let (class_bytes, heard) = both(
         || classes::sum(&context, &packages, &libraries, base_layers),
         || string_references::gather(&context, &packages, &found_toolkits, base_layers),
@@ -135,7 +135,7 @@ fn conda_roots(packages: &Packages) -> Vec<Vec<u8>> {
     roots
 }
 
-/// Faults of binaries that a container sees.
+/// Adds warnings for malformed binaries in the merged view.
 fn binary_faults(context: &InventoryContext<'_>, warnings: &mut Warnings) {
     let mut seen = HashSet::new();
     for binary in context.binaries.iter().filter(|binary| seen.insert(binary.inode)) {
@@ -155,8 +155,8 @@ fn binary_faults(context: &InventoryContext<'_>, warnings: &mut Warnings) {
     }
 }
 
-/// Whether the data of a binary is worth a search for GPU code: it is a part of CUDA or of what runs on it, it
-/// has some already, or asks for CUDA or the driver. Searching all programs of a system would read it whole.
+/// Whether a binary is worth a search for deferred GPU code: it belongs to CUDA or its ecosystem, has GPU
+/// code already, or needs CUDA or the driver. Searching all programs of a system would read it completely.
 fn may_hold_code(context: &InventoryContext<'_>, binary: &BinaryFile<'_>) -> bool {
     let known = |name: &[u8]| context.catalog.component_of(name).is_some() || context.catalog.is_driver(name);
     if known(context.node(binary.node).name()) {
@@ -185,8 +185,8 @@ fn wanted(context: &InventoryContext<'_>) -> Wanted {
     Wanted { hashes: unproven(context), binaries, texts: Vec::new() }
 }
 
-/// Files that must be read to be compared: those of one size in the merged view, and those that a layer overwrites with
-/// the same size.
+/// Files to read for comparison: those of equal size in the merged view, and those that a layer overwrites
+/// with a file of the same size.
 fn unproven(context: &InventoryContext<'_>) -> Vec<Inode> {
     let mut hashes = duplicates::unproven(context);
     let mut known: HashSet<Inode> = hashes.iter().copied().collect();

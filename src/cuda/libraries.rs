@@ -1,4 +1,4 @@
-//! CUDA libraries: what they are, which version, whose, and for which CUDA.
+//! CUDA libraries: component, version, supplier and CUDA major version.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -14,19 +14,19 @@ use crate::formats::binary::FileFacts;
 use crate::formats::elf::{ElfFacts, ElfKind};
 use crate::rootfs::NodeId;
 
-/// What is known besides the file itself.
+/// Input of the library detection.
 pub(super) struct LibraryContext<'a> {
     pub(super) context: &'a InventoryContext<'a>,
     pub(super) packages: &'a Packages,
     pub(super) links: &'a Links,
     pub(super) toolkits: &'a [Toolkit],
-    /// Folders that conda packages are installed in.
+    /// Install folders of conda packages.
     pub(super) conda_roots: &'a [Vec<u8>],
-    /// Binaries with several names.
+    /// Names of the binaries with several names.
     pub(super) names: HashMap<Inode, Vec<NodeId>>,
 }
 
-/// All names of the binaries that have several.
+/// All names of the binaries with several names.
 pub(super) fn names(context: &InventoryContext<'_>) -> HashMap<Inode, Vec<NodeId>> {
     let mut names: HashMap<Inode, Vec<NodeId>> = HashMap::new();
     for file in &context.binaries {
@@ -36,7 +36,7 @@ pub(super) fn names(context: &InventoryContext<'_>) -> HashMap<Inode, Vec<NodeId
     names
 }
 
-/// All libraries by path.
+/// All libraries, sorted by path.
 pub(super) fn find(around: &LibraryContext<'_>) -> Vec<Library> {
     let objects: HashMap<Inode, ObjectId> = around
         .links
@@ -64,7 +64,7 @@ pub(super) fn find(around: &LibraryContext<'_>) -> Vec<Library> {
     found
 }
 
-/// By file name, then by soname, so that a renamed copy is recognised.
+/// The component by file name, otherwise by soname, so that renamed copies are recognised.
 fn component<'a>(
     around: &LibraryContext<'a>,
     file: &BinaryFile<'_>,
@@ -123,7 +123,7 @@ fn role(
     component: Option<&LibraryComponent>,
 ) -> Role {
     let owner = package.map(|place| around.packages.list[place].name.as_str());
-    // A folder of that name outside a toolkit may hold anything, except a driver, which no image needs.
+    // Outside a toolkit a folder of that name may have any content; a driver library in it is still a stub.
     let toolkit = around.context.catalog.toolkit_root(path).is_some();
     if has_part(path, b"stubs") && (toolkit || component.is_some_and(|component| component.driver)) {
         Role::Stub
@@ -161,15 +161,15 @@ fn supplier(around: &LibraryContext<'_>, path: &[u8], package: Option<usize>) ->
     }
 }
 
-/// Folders that only a distribution fills.
+/// Whether a path is in a folder that only the distribution writes to.
 pub(super) fn is_system_folder(path: &[u8]) -> bool {
     const SYSTEM: [&[u8]; 8] =
         [b"/lib/", b"/lib64/", b"/lib32/", b"/usr/lib/", b"/usr/lib64/", b"/usr/lib32/", b"/bin/", b"/sbin/"];
     SYSTEM.iter().any(|folder| path.starts_with(folder))
 }
 
-/// The version: from the file name if it has more digits than the soname, from another name of the same file, from the
-/// package.
+/// The version: from the file name if it has more numbers than the soname, otherwise from another name of the
+/// same file, the forward-compatibility note, or the package.
 fn version(
     around: &LibraryContext<'_>,
     file: &BinaryFile<'_>,
@@ -189,7 +189,7 @@ fn version(
     if let Some(version) = full(node.name()) {
         return Some((version, VersionSource::FileName));
     }
-    // A second name of the same inode, such as `libnccl.so.2.28.3` beside `libnccl.so.2`.
+    // Another name of the same inode, such as `libnccl.so.2.28.3` for `libnccl.so.2`.
     let names = around.names.get(&file.inode).map(Vec::as_slice).unwrap_or_default();
     let folder = node.parent().id();
     let sibling = names
@@ -207,7 +207,7 @@ fn version(
         return Some((printable(&version), VersionSource::Note));
     }
     let package = &around.packages.list[package?];
-    // A package may contain a library of another project: its version does not apply.
+    // The version of a package does not apply to bundled libraries of other projects.
     let catalog = context.catalog;
     let fits = catalog
         .component_of_package(&package.name)
@@ -215,7 +215,7 @@ fn version(
     fits.then(|| (upstream(package.manager, &package.version).to_owned(), VersionSource::Package))
 }
 
-/// A package's version without epoch and revision.
+/// A package version without epoch and revision.
 pub(super) fn upstream<'a>(manager: &str, version: &'a str) -> &'a str {
     let version = version.split_once(':').map_or(version, |(_, rest)| rest);
     match manager {
@@ -227,7 +227,7 @@ pub(super) fn upstream<'a>(manager: &str, version: &'a str) -> &'a str {
     }
 }
 
-/// The major version of CUDA: package and folder are right where a soname is shared by two.
+/// CUDA major version with its evidence: package and folder distinguish versions with equal sonames.
 fn cuda_major(
     around: &LibraryContext<'_>,
     path: &[u8],
@@ -261,19 +261,21 @@ fn cuda_major(
     }
 }
 
-/// 12 for `8.9.7.29-1+cuda12.2`, as packages say that exist for several CUDA versions.
+/// CUDA major version from the version of a package that exists for several, such as 12 for
+/// `8.9.7.29-1+cuda12.2`.
 fn cuda_of_version(version: &str) -> Option<u32> {
     version.split_once("+cuda")?.1.split('.').next()?.parse().ok()
 }
 
-/// 13 for `nvidia/cu13/…`, as wheels of CUDA 13 name their folder below that of Python packages.
+/// CUDA major version from the folder of a CUDA 13 wheel below `site-packages`, such as 13 for
+/// `nvidia/cu13/…`.
 fn folder_major(below: &[u8]) -> Option<u32> {
     let part = below.strip_prefix(b"nvidia/cu")?.split(|byte| *byte == b'/').next()?;
     let digits = str::from_utf8(part).ok()?;
     digits.parse().ok().filter(|major| (10..100).contains(major))
 }
 
-/// The name of the machine, when the image's platform is another.
+/// Name of the ELF machine if it does not match the image's platform; `None` if it does.
 fn foreign(context: &InventoryContext<'_>, elf: &ElfFacts) -> Option<String> {
     let platform = context.input.image.platform.as_ref()?;
     let wanted = match platform.architecture.as_str() {
@@ -290,7 +292,7 @@ fn foreign(context: &InventoryContext<'_>, elf: &ElfFacts) -> Option<String> {
     (is != wanted).then(|| machine_name(is))
 }
 
-/// Names of machines as in the ELF header; the others by number.
+/// Name of an ELF machine; unknown ones by number.
 fn machine_name((machine, class64): (u16, bool)) -> String {
     match (machine, class64) {
         (62, true) => "x86_64".into(),

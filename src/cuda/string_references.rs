@@ -109,11 +109,15 @@ pub(super) fn gather(
     let files = choice.files(&mut heard.searched);
     let (managers, files): (Vec<_>, Vec<_>) =
         files.into_iter().partition(|file| choice.is_unused_manager(file));
-    files.iter().for_each(|file| search(&mut heard, file));
+    for file in &files {
+        search(&mut heard, file);
+    }
     // A package manager that nothing starts builds no packages.
     let starts = |mention: &StringReference| mention.words.iter().any(|word| MANAGERS.contains(word));
     if heard.mentions.iter().any(starts) {
-        managers.iter().for_each(|file| search(&mut heard, file));
+        for file in &managers {
+            search(&mut heard, file);
+        }
     }
     recipes::leave_out(context, &mut heard.mentions);
     heard

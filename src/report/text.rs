@@ -3,6 +3,8 @@
 mod brief;
 mod table;
 
+use std::fmt::Write as _;
+
 use anstyle::{AnsiColor, Style};
 
 use super::page::{Block, Chart, Line, Page, Part, Section, Tone};
@@ -41,14 +43,14 @@ impl Default for TextStyle {
 pub fn to_text(page: &Page, style: TextStyle) -> String {
     let mut writer = Writer { out: String::new(), style };
     if style.brief {
-        writer.page(&brief::brief(page))
+        writer.page(&brief::brief(page));
     } else {
-        writer.page(page)
+        writer.page(page);
     }
     writer.out
 }
 
-/// Writes the blocks of a page one after the other.
+/// Writes the blocks of a page one after the other. Writing to a `String` cannot fail.
 struct Writer {
     out: String,
     style: TextStyle,
@@ -139,7 +141,7 @@ impl Writer {
             for (number, line) in lines.iter().enumerate() {
                 let name = if number == 0 { shown } else { "" };
                 let line = self.paint(value.tone, &elide_end(line, self.style.width - indent));
-                self.out += &format!("{:INDENT$}{:<longest$}  {line}\n", "", elide_end(name, longest));
+                writeln!(self.out, "{:INDENT$}{:<longest$}  {line}", "", elide_end(name, longest)).ok();
             }
         }
     }
@@ -152,7 +154,7 @@ impl Writer {
         for part in parts {
             let (name, bytes, share) = (elide_end(&part.name, names), human(part.bytes), chart.share(part));
             let bar = "#".repeat(bar_length(part.bytes, total));
-            self.out += &format!("{:INDENT$}{bytes:>10}  {name:<names$}  {share:>12}  {bar}\n", "");
+            writeln!(self.out, "{:INDENT$}{bytes:>10}  {name:<names$}  {share:>12}  {bar}", "").ok();
         }
     }
 
@@ -167,7 +169,7 @@ impl Writer {
     fn line(&mut self, indent: usize, tone: Tone, text: &str) {
         if !text.is_empty() {
             let text = self.paint(tone, text);
-            self.out += &format!("{:indent$}{text}", "");
+            write!(self.out, "{:indent$}{text}", "").ok();
         }
         self.out.push('\n');
     }

@@ -143,7 +143,7 @@ pub enum GpuClass {
     DataCenter,
     /// Workstation GPU.
     Workstation,
-    /// GeForce GPU.
+    /// `GeForce` GPU.
     Geforce,
     /// Integrated GPU of a Jetson module.
     Jetson,

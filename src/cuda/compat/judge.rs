@@ -1,4 +1,4 @@
-//! Verdicts: every rule has a verdict of its own, and the worst of them counts.
+//! Verdicts: each rule has its own verdict, and the worst one is the verdict of the image.
 
 mod code;
 mod compat;
@@ -17,13 +17,13 @@ use crate::base::text::sentence;
 use crate::cuda::catalog::Catalog;
 use host::Host;
 
-/// Whether an image runs on a target. Pure: the same needs and target give the same verdict. For many targets
-/// [`Judge`] prepares once what they share.
+/// Whether an image runs on a target. Deterministic: depends only on needs, target and catalogue. For many
+/// targets [`Judge`] prepares the shared part once.
 pub fn judge(needs: &Needs, target: &TargetGpu, catalog: &Catalog) -> Judgement {
     Judge::new(needs, catalog).judge(target)
 }
 
-/// What an image needs, made ready to be held against many targets.
+/// The needs of an image, prepared for many targets.
 pub struct Judge<'a> {
     needs: &'a Needs,
     catalog: &'a Catalog,
@@ -32,7 +32,8 @@ pub struct Judge<'a> {
 }
 
 impl<'a> Judge<'a> {
-    /// Costs one look at every row of every file with GPU code; each target then costs a look at every kind of file.
+    /// Reads each row of each file with GPU code once; each target then costs one pass over the groups of
+    /// files with equal code.
     pub fn new(needs: &'a Needs, catalog: &'a Catalog) -> Self {
         let requirements = requirement::Requirements::new(needs);
         Self { needs, catalog, requirements, code: code::Code::new(needs) }
@@ -42,13 +43,13 @@ impl<'a> Judge<'a> {
     pub fn judge(&self, target: &TargetGpu) -> Judgement {
         let needs = self.needs;
         let platform = place::platform(needs, target);
-        // Where nothing of it starts, nothing else matters.
+        // If the platform does not match, nothing else matters.
         if let Some(other) = platform.as_ref().filter(|reason| reason.verdict == RunVerdict::Fails) {
             return concluded(vec![other.clone()]);
         }
         let incomplete = needs.incomplete.as_deref().map(incomplete);
         let host = Host::new(target, self.catalog);
-        // The container toolkit looks at them whatever the image holds.
+        // The container toolkit checks them even for images without CUDA.
         let requirements = self.requirements.judge(&host);
         if !needs.uses_cuda {
             let none = Reason::new(RunVerdict::Runs, RuleId::NoCuda, "The image does not use CUDA.");
@@ -70,7 +71,8 @@ impl<'a> Judge<'a> {
             cudnn::judge(needs, &host).into_iter().partition(|reason| reason.verdict == RunVerdict::Runs);
         reasons.extend(cudnn);
         if let Some(incomplete) = incomplete {
-            // What could not be read may hold what is missing: only what nothing in the image changes is certain.
+            // Unread parts may contain what is missing: only verdicts independent of the image's content are
+            // certain.
             for reason in reasons.iter_mut().filter(|reason| !is_certain(reason.rule)) {
                 reason.verdict = reason.verdict.min(RunVerdict::Unknown);
             }
@@ -88,7 +90,7 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// Whether more of the image could not make it run after all.
+/// Whether the verdict is independent of unread parts of the image.
 fn is_certain(rule: RuleId) -> bool {
     matches!(rule, RuleId::Platform | RuleId::Requirement | RuleId::DriverDropped)
 }
@@ -98,7 +100,8 @@ fn incomplete(why: &str) -> Reason {
     Reason::new(RunVerdict::Unknown, RuleId::Incomplete, sentence(&text))
 }
 
-/// What was proven. Where nothing speaks against it, the first of it says all, so that it can stand for the verdict.
+/// Reasons for a positive verdict. If no reason is negative, the first one is the complete justification and
+/// serves as the verdict's text.
 fn proofs(reasons: &[Reason], code: Option<code::Proof>, driver: Option<(RuleId, String)>) -> Vec<Reason> {
     let runs = |rule, text: &str| Reason::new(RunVerdict::Runs, rule, sentence(text));
     let fine = reasons.iter().all(|reason| reason.verdict == RunVerdict::Runs);
@@ -115,11 +118,11 @@ fn proofs(reasons: &[Reason], code: Option<code::Proof>, driver: Option<(RuleId,
     whole.into_iter().chain(code).collect()
 }
 
-/// Reasons that are listed: an image with thousands of owners of GPU code has as many.
+/// Maximum number of listed reasons: an image may have thousands of owners of GPU code.
 const MOST_REASONS: usize = 100;
 
 fn concluded(mut reasons: Vec<Reason>) -> Judgement {
-    // The sort is stable: among equals the order of the rules stays.
+    // The stable sort preserves the order of the rules among equal verdicts.
     reasons.sort_by_key(|reason| Reverse(reason.verdict));
     if reasons.len() > MOST_REASONS {
         let more = reasons.split_off(MOST_REASONS);

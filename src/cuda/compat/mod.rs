@@ -1,5 +1,5 @@
-//! Whether an image runs on a machine: what it needs ([`Needs`]), what is there ([`TargetGpu`]), and why
-//! the one does or does not do for the other ([`Judgement`]).
+//! Whether an image runs on a machine: requirements of the image ([`Needs`]), properties of the machine
+//! ([`TargetGpu`]), and the verdict with its reasons ([`Judgement`]).
 
 mod judge;
 mod needs;

@@ -1,4 +1,4 @@
-//! What an image needs, read from what is known of it.
+//! The requirements of an image, derived from its inventory and configuration.
 
 mod code;
 mod drivers;
@@ -17,10 +17,10 @@ use crate::cuda::{search_folders, shown_folder};
 use frameworks::Frameworks;
 use look::Look;
 
-/// Owner of a file without a package or framework.
+/// Owner of files without a package or framework.
 const APPLICATION: &str = "the application";
 
-/// What the image needs of a machine. Costs about one look at each file with GPU code.
+/// The requirements of the image. Reads each file with GPU code about once.
 pub fn needs(input: &NeedsInput<'_>) -> Needs {
     let look = Look::new(input);
     let folders = search_folders(look.variable("LD_LIBRARY_PATH"), &look.paths, input.layers);
@@ -30,7 +30,7 @@ pub fn needs(input: &NeedsInput<'_>) -> Needs {
     let (compat, own_drivers) = drivers::in_image(&look, &folders);
     let shown = |path: &[u8]| {
         let trimmed = path.iter().rposition(|byte| *byte != b'/').map_or(0, |last| last + 1);
-        // The root alone stays what it is.
+        // The root folder keeps its slash.
         shown_folder(path.get(..trimmed.max(1)).unwrap_or(path))
     };
     Needs {
@@ -50,7 +50,8 @@ pub fn needs(input: &NeedsInput<'_>) -> Needs {
     }
 }
 
-/// The variables that decide, by name. A value that looks like a secret is none that anything could be read from.
+/// The variables that affect verdicts, sorted by name. Values that look like secrets are redacted; no verdict
+/// depends on them.
 fn environment(look: &Look<'_>) -> Vec<(String, String)> {
     const NAMES: [&str; 4] =
         ["NVIDIA_DISABLE_REQUIRE", "CUDA_VERSION", "NVIDIA_DRIVER_CAPABILITIES", "NVIDIA_VISIBLE_DEVICES"];
@@ -61,7 +62,7 @@ fn environment(look: &Look<'_>) -> Vec<(String, String)> {
     last.into_iter().map(shown).collect()
 }
 
-/// Whether something in use asks for the driver's library or for one of CUDA, found or not.
+/// Whether a file in use depends on the driver's or a CUDA library, present or missing.
 fn loads_cuda(look: &Look<'_>) -> bool {
     let links = &look.inventory.links;
     let mut known = look::Names::default();
@@ -70,20 +71,20 @@ fn loads_cuda(look: &Look<'_>) -> bool {
         let opens = object.opens.iter().filter(|open| !open.optional).map(|open| &open.name);
         object.needs.iter().map(|need| &need.name).chain(opens).any(|name| known.is_cuda(look, name))
     });
-    // Some libraries open others by built-in names, without an entry in the table.
+    // Some libraries open others by built-in names, without an entry in the dlopen table.
     asks || look.inventory.mentions.iter().any(|mention| {
         look.object_at(mention.node).is_some_and(|id| look.is_used(id))
             && mention.libraries.iter().any(|name| known.is_cuda(look, name))
     })
 }
 
-/// cuDNN in use, one for each version and major of CUDA.
+/// cuDNN in use, one entry for each cuDNN version and CUDA major version.
 fn cudnn(look: &Look<'_>) -> Vec<UsedCudnn> {
     let mut found: BTreeMap<(Vec<u32>, Option<u32>), UsedCudnn> = BTreeMap::new();
     for library in look.libraries.iter().filter(|library| &*library.component == "cudnn") {
         let Some((text, _)) = &library.version else { continue };
         let version: Vec<u32> = numbers(text.as_bytes()).into_iter().take(3).collect();
-        // A soname has only the major version, which is not sufficient.
+        // A soname contains only the major version, which is not sufficient.
         if version.len() < 2 {
             continue;
         }
@@ -100,7 +101,7 @@ fn cudnn(look: &Look<'_>) -> Vec<UsedCudnn> {
             std::collections::btree_map::Entry::Occupied(mut place) => {
                 let known = place.get_mut();
                 known.firm |= firm;
-                // The library loaded by all callers represents its parts.
+                // `libcudnn.so` itself represents its sub-libraries.
                 if whole {
                     known.path = one.path;
                 }
@@ -110,7 +111,7 @@ fn cudnn(look: &Look<'_>) -> Vec<UsedCudnn> {
     found.into_values().collect()
 }
 
-/// The highest first; of one version those that are used for certain.
+/// Highest version first; among equal versions those certainly used.
 fn sort(versions: &mut [CudaNeed]) {
     versions.sort_by(|a, b| {
         let key = |need: &CudaNeed| (need.version.major, need.version.minor.unwrap_or(0), need.firm);

@@ -1,17 +1,18 @@
-//! How targets are written.
+//! Parser of targets.
 
 use super::targets::sm_of;
 use super::{DriverFrom, HostTargets, TargetDriver, TargetError, TargetGpu};
 use crate::base::text::{elide_end, printable};
 use crate::cuda::catalog::{Catalog, GpuClass};
 
-/// Reads a target as the command line and `cutaway.toml` write it: `host`, which may be several; an id of the
-/// catalogue (`gpu:a100-80`, `azure:Standard_NC24ads_A100_v4`, `gke:a2-highgpu-1g`, in any case), also with what is
-/// otherwise there (`azure:Standard_NC24ads_A100_v4,driver=580.95`); or `cc=8.6,driver=535.104,class=geforce`, of
-/// which only `cc` must be there. `host` is asked for this machine's GPUs when they are wanted.
+/// Parses a target from the command line or `cutaway.toml`: `host`, possibly several GPUs; an id of the
+/// catalogue (`gpu:a100-80`, `azure:Standard_NC24ads_A100_v4`, `gke:a2-highgpu-1g`, case-insensitive),
+/// optionally with a driver (`azure:Standard_NC24ads_A100_v4,driver=580.95`); or
+/// `cc=8.6,driver=535.104,class=geforce`, of which only `cc` is required. `host` is called for this machine's
+/// GPUs if needed.
 ///
 /// # Errors
-/// `host` without a GPU; an id that nothing has; a list that cannot be read.
+/// `host` without a GPU; an unknown id; a malformed list.
 pub fn parse_targets(
     catalog: &Catalog,
     text: &str,
@@ -23,7 +24,7 @@ pub fn parse_targets(
     parse_target(catalog, text).map(|target| vec![target])
 }
 
-/// The same for all but `host`.
+/// As [`parse_targets`], without `host`.
 ///
 /// # Errors
 /// Those of [`parse_targets`].
@@ -54,7 +55,7 @@ pub fn parse_target(catalog: &Catalog, text: &str) -> Result<TargetGpu, TargetEr
     let target = known(catalog, id)
         .ok_or_else(|| TargetError::Unknown { text: shown(id), near: near(catalog, id) })?;
     Ok(match settings.driver {
-        // The given driver is used, not the CUDA version of the usual one.
+        // The CUDA version belongs to the default driver, which the given one replaces.
         Some(driver) => TargetGpu {
             id: format!("{},driver={}", target.id, driver.version),
             driver: Some(driver),
@@ -65,7 +66,7 @@ pub fn parse_target(catalog: &Catalog, text: &str) -> Result<TargetGpu, TargetEr
     })
 }
 
-/// What the catalogue knows by this id.
+/// The target of the catalogue with this id.
 fn known(catalog: &Catalog, id: &str) -> Option<TargetGpu> {
     let gpu = catalog.targets().iter().find(|target| target.id.eq_ignore_ascii_case(id));
     if let Some(target) = gpu {
@@ -84,7 +85,7 @@ fn known(catalog: &Catalog, id: &str) -> Option<TargetGpu> {
     })
 }
 
-/// The value after `=`.
+/// Values of the list.
 #[derive(Default)]
 struct Settings {
     sm: Option<u32>,
@@ -141,21 +142,21 @@ fn read(whole: &str, text: &str) -> Result<Settings, TargetError> {
     Ok(settings)
 }
 
-/// What a user wrote, short and safe to show.
+/// User input, shortened and safe to show.
 fn shown(text: &str) -> String {
     elide_end(&printable(text), 80)
 }
 
-/// Ids that differ in few letters, or hold what was written.
+/// Known ids that differ in few characters, or contain the input.
 fn near(catalog: &Catalog, text: &str) -> Vec<String> {
-    /// Longer than any id: what is longer has nothing near.
+    /// Longer than any id; longer input has no suggestions.
     const LONGEST: usize = 64;
     let asked = text.to_ascii_lowercase();
     if asked.is_empty() || asked.len() > LONGEST {
         return Vec::new();
     }
     let bare = asked.split_once(':').map_or(asked.as_str(), |(_, name)| name);
-    // A third of the letters may differ.
+    // A third of the characters may differ, at least 1 and at most 3.
     let most = (bare.len() / 3).clamp(1, 3);
     let mut found: Vec<(bool, usize, String)> = TargetGpu::all(catalog)
         .into_iter()
@@ -171,7 +172,7 @@ fn near(catalog: &Catalog, text: &str) -> Vec<String> {
     found.into_iter().take(3).map(|(.., id)| id).collect()
 }
 
-/// How many letters have to be put in, taken out or replaced.
+/// Levenshtein distance, in characters.
 fn distance_of(one: &str, other: &str) -> usize {
     let other: Vec<char> = other.chars().collect();
     let mut row: Vec<usize> = (0..=other.len()).collect();

@@ -1,18 +1,20 @@
-//! The grammar of `NVIDIA_REQUIRE_*`: clauses between blanks, of which one is enough; terms between commas, of
-//! which all must hold; `name op value`. By libnvidia-container (`src/cli/dsl.c`), which compares names in any case,
-//! and the constraints of nvidia-container-toolkit.
+//! Parser and evaluation of `NVIDIA_REQUIRE_*`: clauses separated by spaces, of which one must be true; terms
+//! separated by commas, which must all be true; each term is `name op value`. As in libnvidia-container
+//! (`src/cli/dsl.c`), which compares names case-insensitively, and the constraints of
+//! nvidia-container-toolkit.
 
 use std::cmp::Ordering;
 
-/// Bytes of a value that is looked at. Those of NVIDIA's images have up to 1.3 KB, and the kernel takes 128 KiB.
+/// Maximum length of an evaluated value, in bytes. Values in NVIDIA's images have up to 1.3 KB; the kernel
+/// accepts 128 KiB.
 const LONGEST: usize = 16 << 10;
 
-/// What the toolkit takes for yes.
+/// Whether the toolkit parses the value as true.
 pub(crate) fn is_true(value: &str) -> bool {
     matches!(value.trim(), "1" | "t" | "T" | "true" | "TRUE" | "True")
 }
 
-/// Whether something holds, as far as is known.
+/// Result of a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Holds {
     Yes,
@@ -66,26 +68,26 @@ enum Term {
     Cuda(Operator, Vec<u32>),
     Driver(Operator, Vec<u32>),
     Arch(Operator, Vec<u32>),
-    /// Whether it has to be that brand, or any other.
+    /// Required brand (`true`) or excluded brand (`false`).
     Brand(bool, String),
-    /// A name that the toolkit does not know: libnvidia-container refuses it, the Go toolkit skips it.
+    /// Unknown name: libnvidia-container rejects it, the Go toolkit ignores it.
     Other,
-    /// Not of the grammar.
+    /// Syntax error.
     Malformed,
 }
 
-/// What is known of a machine when requirements are looked at. Versions by their numbers.
+/// Known facts of a machine for evaluation. Versions are given as numbers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Host<'a> {
-    /// CUDA version of its libcuda.
+    /// CUDA version of its libcuda; `None` if unknown.
     pub(crate) cuda: Option<(u32, u32)>,
-    /// Whether `cuda` is only the least that it has.
+    /// Whether `cuda` is only a lower bound.
     pub(crate) cuda_or_later: bool,
-    /// Driver version; a single number means any version of that branch.
+    /// Driver version; a single number is any version of that branch.
     pub(crate) driver: Option<&'a [u32]>,
-    /// Compute capability without the point.
+    /// SM number: compute capability without the dot.
     pub(crate) sm: u32,
-    /// Brand of its GPU.
+    /// Brand of the GPU; `None` if unknown.
     pub(crate) brand: Option<&'a str>,
 }
 
@@ -93,13 +95,13 @@ pub(crate) struct Host<'a> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Requirement {
     clauses: Vec<Vec<Term>>,
-    /// Its first clause as it is written: the toolkit names that one when it refuses.
+    /// First clause, unchanged: the toolkit prints it when it refuses to start.
     first: String,
     too_long: bool,
 }
 
 impl Requirement {
-    /// Reads a value; what cannot be read is kept as unknown. The cost is bounded whatever the value holds.
+    /// Parses a value; malformed terms evaluate to unknown. The cost is bounded for any input.
     pub(crate) fn parse(value: &str) -> Self {
         if value.len() > LONGEST {
             return Self { too_long: true, ..Self::default() };
@@ -107,13 +109,13 @@ impl Requirement {
         let clauses = value.split(' ').filter(|clause| !clause.is_empty()).map(|clause| {
             clause.split(',').filter(|term| !term.is_empty()).map(Term::read).collect::<Vec<Term>>()
         });
-        // What is empty behind the split holds for the C library and is skipped by the other one.
+        // An empty clause is true for libnvidia-container and ignored by nvidia-container-toolkit.
         let clauses = clauses.filter(|clause| !clause.is_empty()).collect();
         let first = value.split(' ').find(|clause| !clause.is_empty()).unwrap_or_default().to_owned();
         Self { clauses, first, too_long: false }
     }
 
-    /// Whether a machine fulfils it.
+    /// Whether a machine satisfies the requirement.
     pub(crate) fn holds(&self, host: &Host<'_>) -> Holds {
         if self.too_long {
             return Holds::Unknown;
@@ -132,7 +134,7 @@ impl Requirement {
         whole
     }
 
-    /// What is wrong with how it is written, in words that follow its name.
+    /// Why the value may be rejected, as the end of a sentence that starts with its name.
     pub(crate) fn fault(&self) -> Option<&'static str> {
         let has = |wanted: &Term| self.clauses.iter().flatten().any(|term| term == wanted);
         if self.too_long {
@@ -148,12 +150,12 @@ impl Requirement {
         }
     }
 
-    /// Its first clause, which the container toolkit names when it refuses to start a container.
+    /// The first clause, which the container toolkit prints when it refuses to start a container.
     pub(crate) fn first_clause(&self) -> &str {
         &self.first
     }
 
-    /// The least CUDA version that it lets pass by itself, by its numbers.
+    /// The lowest CUDA version required by a `cuda>=` term, as numbers.
     pub(crate) fn least_cuda(&self) -> Option<&[u32]> {
         let asked = self.clauses.iter().filter_map(|clause| {
             clause.iter().find_map(|term| match term {
@@ -165,7 +167,7 @@ impl Requirement {
     }
 }
 
-/// Whether all hold.
+/// Conjunction: `Yes` if all are true.
 pub(crate) fn all(parts: impl IntoIterator<Item = Holds>) -> Holds {
     let mut whole = Holds::Yes;
     for part in parts {
@@ -209,7 +211,7 @@ impl Term {
             Self::Cuda(operator, wanted) => {
                 let Some((major, minor)) = host.cuda else { return Holds::Unknown };
                 let order = compare(&[major, minor], wanted);
-                // A newer one may be anything that is not below.
+                // The actual version may be any later one.
                 if host.cuda_or_later && order.is_le() {
                     return match operator {
                         Operator::GreaterEqual if order.is_eq() => Holds::Yes,
@@ -222,7 +224,8 @@ impl Term {
             Self::Driver(operator, wanted) => match host.driver {
                 None | Some([]) => Holds::Unknown,
                 Some([branch]) => match wanted.split_first() {
-                    // No driver is called by its branch alone: the rest of its version is above nothing.
+                    // Driver versions have more parts than the branch, so each is above `BRANCH` and
+                    // `BRANCH.0`.
                     Some((first, rest)) if first == branch && rest.iter().all(|part| *part == 0) => {
                         operator.holds(Ordering::Greater).into()
                     }
@@ -244,7 +247,8 @@ impl Term {
     }
 }
 
-/// The numbers of a version; `None` unless it is made of digits and points alone, and begins with a digit.
+/// The numbers of a version; `None` if it contains other characters than digits and dots, or does not start
+/// with a digit.
 fn version(text: &str) -> Option<Vec<u32>> {
     if !text.starts_with(|first: char| first.is_ascii_digit()) {
         return None;
@@ -252,7 +256,7 @@ fn version(text: &str) -> Option<Vec<u32>> {
     text.split('.').filter(|part| !part.is_empty()).map(|part| part.parse().ok()).collect()
 }
 
-/// By parts; parts that one of them lacks count as 0.
+/// Compares part by part; missing parts count as 0.
 fn compare(one: &[u32], other: &[u32]) -> Ordering {
     let parts = one.len().max(other.len());
     let padded = |version: &[u32], place: usize| version.get(place).copied().unwrap_or(0);

@@ -1,26 +1,26 @@
-//! What an image needs, in a few figures.
+//! Summary of an image's requirements.
 
 use super::versions::as_new_as;
 use super::{CodeFile, Needs, Weight};
 use crate::cuda::catalog::{Catalog, numbers};
 use crate::cuda::{Fit, fit};
 
-/// What any machine must have.
+/// Minimum requirements for a machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Requires {
-    /// The highest CUDA version that something in use was built for, such as `12.8`.
+    /// Highest CUDA version that a file in use was built for, such as `12.8`.
     pub cuda: Option<String>,
-    /// The driver that came out with it: with it, everything works.
+    /// Driver released with that CUDA version; supports all its features.
     pub min_driver: Option<String>,
-    /// The oldest driver by minor-version compatibility: enough as long as no PTX has to be compiled.
+    /// Oldest driver for minor-version compatibility: sufficient if no PTX needs JIT compilation.
     pub min_driver_minor_compat: Option<String>,
-    /// Architectures on which every file that decides has SASS that runs, such as `sm_80`, lowest first.
+    /// Architectures for which all deciding files have SASS, such as `sm_80`, lowest first.
     pub sass: Vec<String>,
-    /// Further ones on which all of them run once PTX was compiled.
+    /// Further architectures on which all deciding files run after JIT compilation of PTX.
     pub ptx: Vec<String>,
 }
 
-/// The least that any machine must have.
+/// The minimum requirements for a machine.
 pub fn requires(needs: &Needs, catalog: &Catalog) -> Requires {
     let highest = needs.versions.first().map(|need| need.version);
     let min_driver = highest
@@ -28,7 +28,8 @@ pub fn requires(needs: &Needs, catalog: &Catalog) -> Requires {
         .and_then(|cuda| catalog.shipped_driver(cuda));
     let of_major =
         highest.and_then(|version| catalog.major(version.major)).map(|major| major.min_driver.clone());
-    // 11.0 came out with an older driver than the minimum of its major, and that one is enough for it.
+    // 11.0 was released with a driver older than the minimum of its major version; for 11.0 that driver is
+    // sufficient.
     let older = |minimum: &String| {
         let shipped = min_driver.as_ref().map(|driver| numbers(driver.as_bytes()));
         shipped.is_none_or(|shipped| as_new_as(&shipped, &numbers(minimum.as_bytes())))
@@ -45,7 +46,8 @@ pub fn requires(needs: &Needs, catalog: &Catalog) -> Requires {
     }
 }
 
-/// Architectures of the catalogue on which all files that decide run: as they are, and once PTX was compiled.
+/// Architectures of the catalogue on which all deciding files run: with SASS, and after JIT compilation of
+/// PTX.
 fn architectures(needs: &Needs, catalog: &Catalog) -> (Vec<String>, Vec<String>) {
     let of =
         |weight: Weight| needs.code.iter().filter(move |file| file.weight == weight && !file.code.is_empty());
@@ -56,7 +58,7 @@ fn architectures(needs: &Needs, catalog: &Catalog) -> (Vec<String>, Vec<String>)
     if files.is_empty() {
         return Default::default();
     }
-    // The older name of a renamed one adds nothing.
+    // The old name of a renamed architecture is omitted.
     let mut known: Vec<u32> = catalog
         .architectures()
         .iter()

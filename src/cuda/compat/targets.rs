@@ -1,56 +1,56 @@
-//! GPUs that an image is meant for, and how they are written.
+//! Targets: GPUs, and the machines around them, for compatibility checks.
 
 use crate::base::Platform;
 use crate::base::labels::labelled;
 use crate::base::words::words;
 use crate::cuda::catalog::{Catalog, GpuClass, Machine, MachineSize, Service, Target, numbers};
 
-/// A GPU, and the machine around it, that an image is judged against.
+/// A GPU and its machine, for compatibility checks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TargetGpu {
-    /// Its id, such as `gpu:a100-80`, or what the user wrote.
+    /// Id, such as `gpu:a100-80`, or the user's input.
     pub id: String,
-    /// What the GPU is called.
+    /// Product name of the GPU.
     pub name: String,
-    /// Compute capability without the point, such as 86.
+    /// SM number: compute capability without the dot, such as 86.
     pub sm: u32,
-    /// What kind of GPU it is, when that is known.
+    /// Product line of the GPU; `None` if unknown.
     pub class: Option<GpuClass>,
     /// Driver of the machine; `None` if unknown.
     pub driver: Option<TargetDriver>,
-    /// The CUDA version of the driver's libcuda where it was measured, or where the driver has versions of its own
-    /// (Jetson); else it follows from the driver's branch.
+    /// CUDA version of the driver's libcuda, if measured or if the driver has its own version scheme
+    /// (Jetson); otherwise it follows from the driver branch.
     pub cuda: Option<(u32, u32)>,
-    /// Brand as NVML and `NVIDIA_REQUIRE_*` have it, lower case, such as `tesla`; `None` when not measured.
+    /// Brand as in NVML and `NVIDIA_REQUIRE_*`, lower case, such as `tesla`; `None` if not measured.
     pub brand: Option<String>,
-    /// Architecture of the processor in Go's names; `None` when not known.
+    /// CPU architecture as a `GOARCH` value; `None` if unknown.
     pub architecture: Option<String>,
-    /// How many GPUs, such as `8`, or `1/6` of one.
+    /// Number of GPUs, such as `8`, or a fraction such as `1/6`.
     pub gpus: Option<String>,
-    /// GPU memory in GiB, of one GPU.
+    /// Memory of one GPU, in GiB.
     pub memory_gib: Option<u32>,
-    /// The folder in which the driver is mounted without anything else being done (GKE's device plugin);
-    /// `None` where the container toolkit brings it.
+    /// Folder of the mounted driver without loader configuration (GKE's device plugin); `None` with a
+    /// container toolkit.
     pub driver_folder: Option<String>,
 }
 
-/// A driver and where it is known from.
+/// A driver version with its origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TargetDriver {
-    /// `580.159.04`, or `550` for any later version of that branch.
+    /// Full version such as `580.159.04`, or `550` for any version of that branch.
     pub version: String,
-    /// Where it is known from.
+    /// Origin of the version.
     pub from: DriverFrom,
 }
 
-/// Where a driver's version is known from.
+/// Origin of a driver version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DriverFrom {
     /// Given by the user.
     Stated,
-    /// It was asked.
+    /// Measured on the machine.
     Measured,
-    /// Usual there, according to the catalogue.
+    /// Typical for the target, from the catalogue.
     Usual,
 }
 
@@ -62,54 +62,54 @@ words!(DriverFrom {
 
 labelled!(DriverFrom: DRIVER_SOURCES);
 
-/// A GPU of this machine, as it was asked for.
+/// A GPU of this machine, as measured.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HostDevice {
-    /// Its number.
+    /// Device index.
     pub index: u32,
-    /// Its name, as the driver has it.
+    /// Name from the driver.
     pub name: String,
     /// Compute capability, such as `9.0`.
     pub compute_capability: String,
-    /// Memory in bytes.
+    /// Memory, in bytes.
     pub memory_bytes: Option<u64>,
-    /// Brand as NVML has it.
+    /// Brand as in NVML.
     pub brand: Option<String>,
-    /// The driver's version.
+    /// Driver version.
     pub driver: Option<String>,
-    /// The CUDA version of the driver's libcuda, such as `13.0`.
+    /// CUDA version of the driver's libcuda, such as `13.0`.
     pub cuda: Option<String>,
 }
 
-/// The GPUs of this machine, or why there is none to judge against.
+/// The GPUs of this machine, or why there is no usable one.
 pub type HostTargets = Result<Vec<TargetGpu>, String>;
 
-/// Why a target cannot be used.
+/// Why a target is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TargetError {
     /// `host` was requested on a machine without a usable GPU.
     #[error("cannot use the target host: {0}")]
     Host(String),
-    /// No GPU and no machine has this id.
+    /// Unknown id.
     #[error("unknown target {text}")]
     Unknown {
-        /// What was written.
+        /// The input, shortened.
         text: String,
-        /// Ids that are like it, the nearest first.
+        /// Similar ids, the most similar first.
         near: Vec<String>,
     },
-    /// It is no list of `cc=`, `driver=`, `class=`.
+    /// Not a list of `cc=`, `driver=` and `class=`.
     #[error("cannot read the target {text}: {message}")]
     Malformed {
-        /// What was written.
+        /// The input, shortened.
         text: String,
-        /// What is wrong.
+        /// Reason.
         message: String,
     },
 }
 
 impl TargetError {
-    /// What to do about it.
+    /// Advice for the user.
     pub fn hint(&self) -> String {
         match self {
             Self::Host(_) => {
@@ -135,7 +135,7 @@ pub fn default_targets(catalog: &Catalog) -> Vec<TargetGpu> {
 }
 
 impl TargetGpu {
-    /// The GPU of the catalogue with this id, in a machine that nothing more is known of.
+    /// The GPU of the catalogue with this id, without facts about its machine.
     pub fn named(catalog: &Catalog, id: &str) -> Option<Self> {
         Self::of(catalog.target(id)?)
     }
@@ -154,7 +154,7 @@ impl TargetGpu {
         })
     }
 
-    /// One size of a machine of the catalogue.
+    /// A cloud machine type of the catalogue.
     pub(super) fn of_machine(catalog: &Catalog, machine: &Machine, size: &MachineSize) -> Option<Self> {
         let gpu = Self::named(catalog, &machine.target)?;
         Some(Self {
@@ -166,7 +166,7 @@ impl TargetGpu {
         })
     }
 
-    /// The same machine under a service that runs containers on it.
+    /// The same machine, under a container service.
     pub(super) fn under(self, service: &Service) -> Self {
         let id = match self.id.split_once(':') {
             Some((_, rest)) => format!("{}:{rest}", service.id),
@@ -180,7 +180,7 @@ impl TargetGpu {
         }
     }
 
-    /// Every GPU, machine and service of the catalogue, in its order.
+    /// All GPUs, machine types and services of the catalogue, in file order.
     pub fn all(catalog: &Catalog) -> Vec<Self> {
         let gpus = catalog.targets().iter().filter_map(Self::of);
         let machines: Vec<Self> = catalog
@@ -196,14 +196,14 @@ impl TargetGpu {
             };
             all.extend(machines.iter().filter(of_cloud).map(|target| target.clone().under(service)));
         }
-        // Services follow the machines they run on.
+        // Order: GPUs, machine types, services.
         let gpus = all.iter().take_while(|target| target.id.starts_with("gpu:")).count();
         all.splice(gpus..gpus, machines);
         all
     }
 
-    /// A GPU of this machine. Its class is that of the catalogue's GPU of the same name, else it follows from the
-    /// brand; `None` when its compute capability cannot be read.
+    /// A GPU of this machine. Its class is that of the GPU of the catalogue with the same name or model, or
+    /// follows from the brand; `None` if its compute capability is malformed.
     pub fn host(catalog: &Catalog, device: &HostDevice, several: bool) -> Option<Self> {
         let sm = sm_of(&device.compute_capability)?;
         let brand = device.brand.as_ref().map(|brand| brand.to_ascii_lowercase());
@@ -222,7 +222,7 @@ impl TargetGpu {
         })
     }
 
-    /// Its name without the maker's, with its compute capability: `A100 80GB (8.0)`.
+    /// Name without the vendor, with compute capability: `A100 80GB (8.0)`.
     pub fn title(&self) -> String {
         let name = self.name.strip_prefix("NVIDIA ").unwrap_or(&self.name);
         format!("{name} ({}.{})", self.sm / 10, self.sm % 10)
@@ -233,7 +233,8 @@ fn usual(version: String) -> TargetDriver {
     TargetDriver { version, from: DriverFrom::Usual }
 }
 
-/// 86 for `8.6`. The minor has one digit, since SM numbers have one for it.
+/// SM number of a compute capability, such as 86 for `8.6`. The minor version has one digit, as in SM
+/// numbers.
 pub(super) fn sm_of(capability: &str) -> Option<u32> {
     let (major, minor) = capability.split_once('.')?;
     let (major, minor) = (major.parse::<u32>().ok()?, minor.parse::<u32>().ok()?);
@@ -247,7 +248,7 @@ fn cuda_version(text: &str) -> Option<(u32, u32)> {
     }
 }
 
-/// What kind of GPU a name is of. Names of the catalogue are the shorter ones: drivers add form and memory
+/// Product line of a GPU by name. Names in the catalogue are shorter: drivers append form factor and memory
 /// (`NVIDIA A100-SXM4-80GB`).
 fn class_of(catalog: &Catalog, name: &str, sm: u32, brand: Option<&str>) -> Option<GpuClass> {
     let lower = name.to_ascii_lowercase();
@@ -267,7 +268,7 @@ fn class_of(catalog: &Catalog, name: &str, sm: u32, brand: Option<&str>) -> Opti
     if catalog.architecture(sm).is_some_and(|architecture| architecture.tegra) {
         return Some(GpuClass::Jetson);
     }
-    // The brand `nvidia` is that of data-centre GPUs since Ampere, and of a few others: the model name decides.
+    // The brand `nvidia` denotes data-centre GPUs since Ampere, and a few others: the model name decides.
     let words: Vec<&str> = lower.split(|c: char| !c.is_ascii_alphanumeric()).collect();
     let model = |target: &&Target| {
         let words_of = target.gpu.to_ascii_lowercase();

@@ -1,4 +1,4 @@
-//! What an image needs of a machine, and what a verdict is made of.
+//! Requirements of an image, and the parts of a verdict.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,35 +12,35 @@ use crate::layer::LayerRead;
 use crate::rootfs::Merge;
 use crate::source::Image;
 
-/// What needs are read from.
+/// Input for deriving the requirements.
 pub struct NeedsInput<'a> {
-    /// Config of the image.
+    /// Manifest and config of the image.
     pub image: &'a Image,
-    /// Layers as they were read, bottom first; `None` for those without bytes.
+    /// Layers, bottom first; `None` for those without content.
     pub layers: &'a [Option<Arc<LayerRead>>],
-    /// What was read of bodies after the layers.
+    /// File contents read after the layers.
     pub bodies: &'a FileContents,
-    /// The merged view.
+    /// Merged view of the layers.
     pub merge: &'a Merge,
-    /// What is known of the CUDA content.
+    /// CUDA inventory of the image.
     pub inventory: &'a Inventory,
     /// The rules that are data.
     pub catalog: &'a Catalog,
-    /// Whether all of the image could be read.
+    /// Whether the whole image was read.
     pub complete: bool,
 }
 
-/// A CUDA version; the minor is `None` where only the major is known.
+/// A CUDA version; the minor version is `None` if only the major version is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CudaVersion {
-    /// Such as 12.
+    /// Major version, such as 12.
     pub major: u32,
-    /// Such as 8.
+    /// Minor version, such as 8.
     pub minor: Option<u32>,
 }
 
 impl CudaVersion {
-    /// Reads `12`, `12.8` and `12.8.1`; `None` when the first part is no number.
+    /// Parses `12`, `12.8` and `12.8.1`; `None` if the first part is not a number.
     pub fn parse(text: &str) -> Option<Self> {
         let parts = numbers(text.as_bytes());
         parts.first().map(|major| Self { major: *major, minor: parts.get(1).copied() })
@@ -56,142 +56,143 @@ impl fmt::Display for CudaVersion {
     }
 }
 
-/// What an image needs of a machine, without the machine. Texts are safe to show: escaped and redacted.
+/// Requirements of an image, independent of a machine. Texts are safe to show: escaped and redacted.
 #[derive(Clone, Debug, Default)]
 pub struct Needs {
-    /// What the image is made for; `None` when its config does not say.
+    /// Platform of the image; `None` if missing in its config.
     pub platform: Option<Platform>,
-    /// Variables that decide: `NVIDIA_REQUIRE_*`, `NVIDIA_DISABLE_REQUIRE`, `CUDA_VERSION`,
-    /// `NVIDIA_DRIVER_CAPABILITIES`, `NVIDIA_VISIBLE_DEVICES`; the last of a name only, values as they are.
+    /// Variables that affect verdicts: `NVIDIA_REQUIRE_*`, `NVIDIA_DISABLE_REQUIRE`, `CUDA_VERSION`,
+    /// `NVIDIA_DRIVER_CAPABILITIES`, `NVIDIA_VISIBLE_DEVICES`. The last one of each name, sorted by name.
     pub environment: Vec<(String, String)>,
-    /// Whether anything that is used loads CUDA: the driver, the runtime, or GPU code.
+    /// Whether a file in use loads the driver or a CUDA library, or contains GPU code.
     pub uses_cuda: bool,
-    /// CUDA versions that something in use was built for, highest first.
+    /// CUDA versions that files in use were built for, highest first.
     pub versions: Vec<CudaNeed>,
-    /// Files with GPU code that something in use reaches, by path.
+    /// Files with GPU code in use, sorted by path.
     pub code: Vec<CodeFile>,
     /// cuDNN in use.
     pub cudnn: Vec<UsedCudnn>,
     /// Forward-compatibility drivers in the image.
     pub compat: Vec<CompatDriver>,
-    /// Driver libraries in the image, without those of `compat`, that a program would load for `libcuda.so.1`.
+    /// Driver libraries in the image, except `compat`, that programs load as `libcuda.so.1`.
     pub own_drivers: Vec<OwnDriver>,
-    /// Folders that every program's loader looks into: `LD_LIBRARY_PATH` and the loader's configuration.
+    /// Folders on every program's library search path: `LD_LIBRARY_PATH` and the loader configuration.
     pub loader_folders: Vec<LoaderFolder>,
-    /// Why more may be needed than is known here; `None` when everything was read.
+    /// Why the requirements may be incomplete; `None` if everything was read.
     pub incomplete: Option<String>,
 }
 
-/// A CUDA version that something was built for.
+/// A CUDA version that a file was built for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CudaNeed {
-    /// The version.
+    /// Required version.
     pub version: CudaVersion,
-    /// Who needs it, such as `torch 2.9.1+cu128` or `libcudart.so.12`.
+    /// Library, framework or program that requires it, such as `torch 2.9.1+cu128` or `libcudart.so.12`.
     pub who: String,
-    /// File or package that states it.
+    /// File or folder with the evidence.
     pub subject: String,
-    /// What it was read from, in a sentence.
+    /// Evidence, in a sentence.
     pub evidence: String,
-    /// Whether it is used for certain: a root reaches it without a choice.
+    /// Whether it is certainly used: loaded from a root without a condition.
     pub firm: bool,
 }
 
-/// How much a file without code for a GPU decides.
+/// Weight of a file in the verdict if it has no code for a GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Weight {
-    /// What it holds is started when the image runs: without code nothing works.
+    /// Its code certainly runs: without code for the GPU the image fails.
     Decides,
-    /// It is loaded, and whether its kernels are started is not known: an extension module that code may or may
-    /// not import, a library of a component that not everybody calls.
+    /// It is loaded, but its kernels may not run: an extension module that may not be imported, or a library
+    /// of a component that some callers do not use.
     MayDecide,
-    /// Its caller asks the GPU first and does without.
+    /// Its caller selects it by GPU and runs without it.
     Optional,
 }
 
-/// A file with GPU code that something in use reaches.
+/// A file with GPU code in use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodeFile {
-    /// Its path.
+    /// Absolute path, escaped.
     pub path: String,
-    /// Whose it is: `torch 2.9.1`, `cublas 12.8.4.1`, `the application`.
+    /// Owner: `torch 2.9.1`, `cublas 12.8.4.1`, `the application`.
     pub what: String,
-    /// What it decides.
+    /// Weight in the verdict.
     pub weight: Weight,
-    /// Why it has that weight, in a sentence.
+    /// Reason for the weight, in a sentence.
     pub evidence: String,
     /// SM number from which its component is used: on older GPUs its callers have a fallback, so that a file without
     /// code for one of them is [`Weight::Optional`] there, whatever its weight. `None` if unknown.
     pub from_sm: Option<u32>,
-    /// Whether it decides for one of several frameworks: which of them the image runs is not known.
+    /// Whether it decides for one of several frameworks, of which the image may run only one.
     pub among_frameworks: bool,
-    /// SASS and PTX in it.
+    /// Its SASS and PTX.
     pub code: Vec<GpuCode>,
 }
 
 /// cuDNN in use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UsedCudnn {
-    /// Its version, such as `9.10.2`.
+    /// Version, such as `9.10.2`.
     pub version: String,
-    /// A file of it.
+    /// Path of one of its files.
     pub path: String,
-    /// The major version of CUDA that it was built for.
+    /// CUDA major version that it was built for; `None` if unknown.
     pub cuda_major: Option<u32>,
-    /// Whether it is used for certain.
+    /// Whether it is certainly used.
     pub firm: bool,
 }
 
 /// A forward-compatibility driver in the image.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CompatDriver {
-    /// Its `libcuda.so`.
+    /// Path of its `libcuda.so`.
     pub path: String,
-    /// The CUDA version that it brings: by its note, else by the branch in its name.
+    /// Its CUDA version: from its note, otherwise from the branch in the file name.
     pub cuda: Option<(u32, u32)>,
-    /// Its own branch, by the file name.
+    /// Its driver branch, from the file name.
     pub branch: Option<u32>,
-    /// Branches of the host's driver that it works with, by its note; `None` without a note.
+    /// Supported branches of the host's driver, from its note; `None` without a note.
     pub drivers: Option<Vec<u32>>,
-    /// Classes of devices, as NVML numbers brands, by its note.
+    /// Supported device classes as NVML brand numbers, from its note.
     pub devices: Vec<u32>,
-    /// What puts it on every program's loader path, such as `ENV LD_LIBRARY_PATH`; `None` when nothing does.
+    /// What adds it to every program's search path, such as `ENV LD_LIBRARY_PATH`; `None` if it is not on the
+    /// path.
     pub forced_by: Option<String>,
 }
 
 /// A driver library in the image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnDriver {
-    /// Its path.
+    /// Absolute path, escaped.
     pub path: String,
-    /// Whether it is a stub, which no call into works.
+    /// Whether it is a stub, in which every call fails.
     pub stub: bool,
-    /// What puts it on the loader's path.
+    /// What adds it to the loader's search path.
     pub by: String,
 }
 
-/// A folder that the loader looks into.
+/// A folder on the loader's search path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoaderFolder {
-    /// The folder, as it is written, without a slash at its end.
+    /// Path as configured, without trailing slashes.
     pub path: String,
-    /// `ENV LD_LIBRARY_PATH`, or the file that names it.
+    /// `ENV LD_LIBRARY_PATH`, or the configuration file.
     pub by: String,
 }
 
-/// Whether an image runs, from best to worst.
+/// Verdict of a compatibility check, best first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RunVerdict {
-    /// Nothing speaks against it.
+    /// No known incompatibility.
     #[default]
     Runs,
-    /// The driver compiles PTX when it is loaded first.
+    /// Runs after JIT compilation of PTX, at the first load.
     RunsWithJit,
-    /// The forward-compatibility driver in the image is needed.
+    /// Runs with the forward-compatibility driver of the image.
     RunsWithCompat,
-    /// Unknown.
+    /// Not decidable from the known facts.
     Unknown,
-    /// It does not.
+    /// Does not run.
     Fails,
 }
 
@@ -205,14 +206,14 @@ words!(RunVerdict {
 
 labelled!(RunVerdict: TARGET_VERDICTS);
 
-/// Which rule a reason comes from. The names in reports are those of [`RuleId::as_str`].
+/// Rule of a reason. Reports use the names of [`RuleId::as_str`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RuleId {
-    /// The image is for another processor.
+    /// The CPU architecture or operating system of the image.
     Platform,
     /// The image does not use CUDA.
     NoCuda,
-    /// `NVIDIA_REQUIRE_*` is not fulfilled.
+    /// A condition of `NVIDIA_REQUIRE_*`.
     Requirement,
     /// `NVIDIA_DRIVER_CAPABILITIES` lacks compute.
     Capabilities,
@@ -220,21 +221,21 @@ pub enum RuleId {
     DriverPath,
     /// A library in the image replaces the driver.
     OwnDriver,
-    /// The driver does not drive this GPU.
+    /// The driver does not support this GPU.
     DriverDropped,
-    /// The driver against the CUDA version: new enough as it is.
+    /// The driver version against the required CUDA version.
     Driver,
-    /// The driver is older than the toolkit, and of the same major version.
+    /// The driver is older than the toolkit but has the same major version.
     MinorVersion,
-    /// The driver is too old, and the image's compatibility driver helps, or does not.
+    /// The driver is too old for the image, and whether the image's compatibility driver helps.
     ForwardCompat,
-    /// GPU code for this GPU.
+    /// GPU code against the GPU architecture.
     GpuCode,
-    /// PTX that is newer than the driver.
+    /// PTX newer than the driver.
     PtxVersion,
-    /// cuDNN against the GPU.
+    /// cuDNN against the GPU architecture.
     Cudnn,
-    /// Something could not be read or is not known.
+    /// A part of the image was not read, or is unknown.
     Incomplete,
 }
 
@@ -256,7 +257,7 @@ words!(RuleId {
 });
 
 impl RuleId {
-    /// Where the rule is written down.
+    /// Source of the rule.
     pub const fn source(self) -> &'static str {
         match self {
             Self::Platform => "OCI image specification, config: architecture",
@@ -279,29 +280,29 @@ impl RuleId {
     }
 }
 
-/// One thing that speaks for or against.
+/// One reason of a verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reason {
-    /// What would follow from it alone.
+    /// Verdict of this reason alone.
     pub verdict: RunVerdict,
-    /// The rule.
+    /// Rule of this reason.
     pub rule: RuleId,
-    /// In one sentence.
+    /// Explanation, in one sentence or a few.
     pub text: String,
-    /// The file, package, variable or version that it is about.
+    /// File, package, variable or version concerned.
     pub subject: Option<String>,
-    /// CUDA error: code and name, such as 209 and `CUDA_ERROR_NO_BINARY_FOR_GPU`.
+    /// CUDA error as code and name, such as 209 and `CUDA_ERROR_NO_BINARY_FOR_GPU`.
     pub error: Option<(u32, &'static str)>,
-    /// What would change it.
+    /// Advice for the user.
     pub hint: Option<String>,
 }
 
-/// Whether an image runs on a machine, and why.
+/// Verdict of an image on a machine, with its reasons.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Judgement {
-    /// The worst of the reasons.
+    /// The worst verdict of all reasons.
     pub verdict: RunVerdict,
-    /// The first of the reasons that the verdict comes from.
+    /// Text of the first reason with that verdict.
     pub why: String,
     /// All reasons, the worst first; never empty.
     pub reasons: Vec<Reason>,

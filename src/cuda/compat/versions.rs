@@ -1,17 +1,17 @@
-//! Versions, as drivers and capabilities write them.
+//! Comparison and display of versions and compute capabilities.
 
-/// Whether a version is at least another, by its numbers. A shorter one means any with that beginning: `550` is at
-/// least `550.54.14`.
+/// Whether `version` is at least `wanted`, compared by numbers. A shorter version means any with that prefix:
+/// `550` is at least `550.54.14`.
 pub(super) fn as_new_as(version: &[u32], wanted: &[u32]) -> bool {
     version.iter().zip(wanted).find(|(one, other)| one != other).is_none_or(|(one, other)| one > other)
 }
 
-/// `8.6` for 86.
+/// Compute capability of an SM number, such as `8.6` for 86.
 pub(super) fn capability(sm: u32) -> String {
     format!("{}.{}", sm / 10, sm % 10)
 }
 
-/// `a`, `a and b`, `a, b and c`; of more than `most` the first ones and how many more.
+/// The items as a list in words: `a`, `a and b`, `a, b and c`; beyond `most` items, the number of the others.
 pub(super) fn listed(items: &[String], most: usize) -> String {
     let more = items.len().saturating_sub(most);
     let mut shown: Vec<String> = items.iter().take(most).cloned().collect();

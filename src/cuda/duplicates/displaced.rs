@@ -1,4 +1,5 @@
-//! Libraries of the toolkit or the system that Python packages load, unless the process has loaded their own copy before.
+//! Libraries of the toolkit or the system that Python packages load only if the process has not loaded the
+//! packages' own copy before.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +7,7 @@ use super::stands_in;
 use crate::cuda::links::Links;
 use crate::cuda::value::{Displaced, Library, Role, Supplier};
 
-/// The displaced libraries, by place; `groups` are the places of libraries by name.
+/// The displaced libraries, by library index; `groups` contains library indexes by name.
 pub(super) fn find(
     libraries: &[Library],
     links: &Links,

@@ -1,5 +1,5 @@
-//! Which libraries are loaded only as long as other Python packages did not load theirs before: the first library of a
-//! name serves the whole process.
+//! Libraries that are loaded only if other Python packages have not loaded their own before: the first
+//! library with a name serves the whole process.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
@@ -10,22 +10,23 @@ use super::usage::Run;
 use super::{ObjectId, file_name};
 use crate::cuda::Use;
 
-/// A Python and a packages folder.
+/// Python object, if known, and packages folder.
 type Site = (Option<u32>, NameId);
 
-/// The libraries of one folder that its packages load, and by what.
+/// Libraries that the packages of one folder load from it, with the loading import or call.
 #[derive(Default)]
 struct Before {
     places: NumberMap<NameId, OpenedFile>,
     loaders: BTreeMap<u32, BTreeSet<String>>,
 }
 
-/// Displaced objects, and by what the others are loaded.
+/// Displaced objects, and the loading imports or calls of the others.
 pub(super) type Displaced = (Vec<ObjectId>, BTreeMap<ObjectId, Vec<String>>);
 
 impl Run<'_, '_> {
-    /// Runs the processes of extension modules again, as they are after all other packages of their folder were imported
-    /// and have loaded what they load on a call. What is used, and by none of these, is displaced.
+    /// Simulates the processes of extension modules a second time, after all other packages of their folder
+    /// were imported and have loaded their libraries. Objects in use that no such process loads are
+    /// displaced.
     pub(super) fn displaced(&mut self) -> Displaced {
         let before = self.before();
         if !self.may_displace(&before) {
@@ -50,7 +51,7 @@ impl Run<'_, '_> {
                 if let Some(rules) = openers.get(&object)
                     && applied.insert(object)
                 {
-                    // What a call loads, it loads before anything asks for it.
+                    // A call loads its libraries before any module needs them.
                     let (calls, others): (Vec<_>, Vec<_>) =
                         rules.iter().partition(|rule| rule.call.is_some());
                     for rule in calls.into_iter().chain(others) {
@@ -73,7 +74,8 @@ impl Run<'_, '_> {
         (displaced, listed.collect())
     }
 
-    /// What the packages of each folder load of libraries in that folder: what their modules need, and what they open.
+    /// Libraries that the packages of each folder load from that folder: NEEDED entries of their modules, and
+    /// opened libraries.
     fn before(&mut self) -> BTreeMap<Site, Before> {
         let mut all: BTreeMap<Site, Before> = BTreeMap::new();
         let importing = |name: &str| format!("importing {name}");
@@ -98,7 +100,7 @@ impl Run<'_, '_> {
                     let before = all.entry(site).or_default();
                     before.places.entry(name).or_insert(place);
                     before.loaders.entry(place.object).or_default().insert(loader.clone());
-                    // The loader knows it by its soname.
+                    // The loader also registers it under its soname.
                     if let Some(soname) = self.state.sonames[place.object as usize] {
                         before.places.entry(soname).or_insert(place);
                     }
@@ -108,7 +110,8 @@ impl Run<'_, '_> {
         all
     }
 
-    /// Whether a library outside a packages folder is used that packages there have under the same name.
+    /// Whether a used library outside a packages folder has the same name as a library that packages in that
+    /// folder load.
     fn may_displace(&self, before: &BTreeMap<Site, Before>) -> bool {
         let state = &self.state;
         let offered = |name: NameId, object: u32| {

@@ -1,20 +1,21 @@
-//! The tokens `$ORIGIN`, `$LIB` and `$PLATFORM` in search paths and names.
+//! Dynamic string tokens `$ORIGIN`, `$LIB` and `$PLATFORM` in search paths and names.
 
 /// Values of the tokens.
 pub(super) struct Tokens<'a> {
-    /// The folder of the object that the text is from.
+    /// `$ORIGIN`: folder of the object with the text.
     pub(super) origin: &'a [u8],
-    /// `lib64`, `lib`, or `lib/x86_64-linux-gnu` with Debian's layout.
+    /// `$LIB`: `lib64`, `lib`, or `lib/x86_64-linux-gnu` on Debian.
     pub(super) lib: &'a [u8],
-    /// The machine.
+    /// `$PLATFORM`: name of the machine.
     pub(super) platform: &'a [u8],
 }
 
-/// Longer paths than this are no paths to a kernel (`PATH_MAX` is 4096).
+/// Maximum length of a path, in bytes (`PATH_MAX`).
 pub(super) const PATH_BYTES: usize = 4096;
 
-/// `text` with its tokens replaced, and nothing when it grows too long for a path; other `$` stay. A token ends where no letter, digit or `_` follows,
-/// or with its brace (`is_dst` of glibc).
+/// `text` with its tokens replaced; empty if the result exceeds [`PATH_BYTES`]. Other `$` are unchanged. A
+/// token ends before a character other than a letter, digit or `_`, or at its closing brace (`is_dst` of
+/// glibc).
 pub(super) fn expand(text: &[u8], tokens: &Tokens<'_>) -> Vec<u8> {
     let mut expanded = Vec::with_capacity(text.len());
     let mut left = text;
@@ -37,7 +38,7 @@ pub(super) fn expand(text: &[u8], tokens: &Tokens<'_>) -> Vec<u8> {
     expanded
 }
 
-/// What follows a token at the start of `text`, when it is there.
+/// The rest after the token `name` at the start of `text`; `None` if it is another one.
 fn after<'a>(text: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     if let Some(inner) = text.strip_prefix(b"{") {
         return inner.strip_prefix(name)?.strip_prefix(b"}");

@@ -1,4 +1,4 @@
-//! Small numbers for names and texts, so that the search compares and stores numbers.
+//! Interned names, so that the search compares and stores numbers.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -6,10 +6,10 @@ use std::hash::{BuildHasherDefault, Hasher};
 use crate::base::convert::index32;
 use crate::base::text::escape;
 
-/// Maps by small numbers of our own: no image chooses them, so a quick hash is safe.
+/// Map with interned numbers as keys; untrusted input does not determine them, so a fast hash is safe.
 pub(super) type NumberMap<K, V> = HashMap<K, V, BuildHasherDefault<NumberHasher>>;
 
-/// Multiplies by an odd constant (from the golden ratio), so that neighbours spread.
+/// Multiplicative hash with an odd constant from the golden ratio, so that adjacent numbers spread.
 #[derive(Default)]
 pub(super) struct NumberHasher(u64);
 
@@ -29,11 +29,11 @@ impl Hasher for NumberHasher {
     }
 }
 
-/// A name that is searched for, by its place in [`Names`].
+/// An interned name, as index in [`Names`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct NameId(u32);
 
-/// Names, each once.
+/// Interned names.
 #[derive(Default)]
 pub(super) struct Names {
     list: Vec<Vec<u8>>,
@@ -41,7 +41,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// The number of a name.
+    /// The id of a name, interning it if new.
     pub(super) fn id(&mut self, name: &[u8]) -> NameId {
         if let Some(id) = self.by_name.get(name) {
             return NameId(*id);
@@ -52,17 +52,17 @@ impl Names {
         NameId(id)
     }
 
-    /// The number of a name, when it has one.
+    /// The id of a name; `None` if not interned.
     pub(super) fn known(&self, name: &[u8]) -> Option<NameId> {
         self.by_name.get(name).map(|id| NameId(*id))
     }
 
-    /// The name of a number.
+    /// The name with this id.
     pub(super) fn get(&self, id: NameId) -> &[u8] {
         &self.list[id.0 as usize]
     }
 
-    /// The name as it is shown.
+    /// The name, escaped for display.
     pub(super) fn shown(&self, id: NameId) -> String {
         escape(self.get(id))
     }

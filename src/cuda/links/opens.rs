@@ -1,4 +1,4 @@
-//! What is opened at run time, by the catalogue's table.
+//! Libraries opened at run time, from the dlopen table.
 
 use std::collections::{BTreeSet, HashSet};
 use std::rc::Rc;
@@ -14,13 +14,13 @@ use super::usage::Run;
 use crate::cuda::Use;
 use crate::rootfs::NodeId;
 
-/// Files that one pattern of the dlopen table may name; real ones name a few dozen.
+/// Maximum number of files that match one pattern of the dlopen table; real ones match a few dozen.
 const MATCHES: usize = 256;
-/// Folders that one pattern for packages' libraries may name.
+/// Maximum number of folders that match one pattern for packages' libraries.
 const PRELOAD_FOLDERS: usize = 256;
 
 impl Run<'_, '_> {
-    /// Opens the names of one rule in a process.
+    /// Opens the names of a rule in a process.
     pub(super) fn apply(
         &mut self,
         process: &mut Process,
@@ -34,8 +34,8 @@ impl Run<'_, '_> {
             Some((site, _)) => Some(self.state.names.id(site)),
             None => root.package.map(|package| package.0),
         };
-        // The opener's own folder, and those where packages keep libraries for others: before the search of
-        // the loader where the opener hands it whole paths from there, else after it.
+        // The opener's own folder, and the packages' library folders: searched before the loader's search
+        // path if the opener passes full paths, otherwise after it.
         let (mut before, mut after) = (Vec::new(), Vec::new());
         if rule.same_folder {
             before.push(process.loaded[caller].place.folder);
@@ -84,8 +84,9 @@ impl Run<'_, '_> {
         Some(OpenedFile { object, folder, step: Step::Table(self.state.names.id(source.as_bytes())) })
     }
 
-    /// Names that match a pattern, by the files of the searched folders; the pattern itself if no file matches, and a
-    /// name without a pattern. Callers with preferred folders search no further than those if a file there matches.
+    /// Names that match a pattern among the files of the searched folders; the pattern itself if no file
+    /// matches or if it contains no `*`. If files in the preferred folders match, the others are not
+    /// searched.
     fn concrete(
         &mut self,
         process: &Process,
@@ -108,7 +109,7 @@ impl Run<'_, '_> {
         names.into_iter().take(MATCHES).collect()
     }
 
-    /// Names of the files in `folders` that fit a pattern.
+    /// Names of the files in `folders` that match a pattern.
     fn fitting(&mut self, name: &[u8], folders: impl Iterator<Item = NodeId>) -> BTreeSet<Vec<u8>> {
         let mut seen = HashSet::new();
         let mut names = BTreeSet::new();
@@ -126,7 +127,7 @@ impl Run<'_, '_> {
         names
     }
 
-    /// Folders of libraries for other packages, below a packages folder.
+    /// Folders below a packages folder with libraries for other packages.
     fn site_folders(&mut self, site: NameId) -> Rc<[NodeId]> {
         if let Some(known) = self.site_folders.get(&site) {
             return Rc::clone(known);
@@ -157,7 +158,7 @@ impl Run<'_, '_> {
         found
     }
 
-    /// What a package loads by the table before its modules are loaded.
+    /// Libraries that a package loads before its modules, from the dlopen table.
     pub(super) fn table(&mut self, package: (NameId, NameId)) -> Fallback {
         if let Some(known) = self.tables.get(&package) {
             return Rc::clone(known);
@@ -174,7 +175,7 @@ impl Run<'_, '_> {
         table
     }
 
-    /// The libraries of other packages, by their names in a packages folder, that a rule names.
+    /// The libraries below a packages folder that match a rule, with their file names.
     pub(super) fn libraries_of(&mut self, site: NameId, rule: &OpenRule) -> Vec<(NameId, OpenedFile)> {
         let mut found = Vec::new();
         let step = Step::Table(self.state.names.id(rule.source.as_bytes()));

@@ -1,4 +1,4 @@
-//! Paths of the merged view, looked up as a kernel does: through symbolic links, relative to folders.
+//! Path lookup in the merged view, as in the kernel: through symbolic links, relative to folders.
 
 use std::hash::BuildHasher as _;
 use std::sync::{Mutex, PoisonError};
@@ -8,32 +8,32 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use crate::layer::EntryId;
 use crate::rootfs::{Node, NodeId, NodeKind, Rootfs};
 
-/// How many symbolic links one lookup follows before it gives up, as in Linux (`path_resolution(7)`).
+/// Maximum number of symbolic links in one lookup, as in Linux (`path_resolution(7)`).
 const MAX_LINKS: usize = 40;
 
-/// Children that are compared one by one: a table of them would cost more.
+/// Folders with at most this many children are searched linearly, which is cheaper than a table.
 const FEW: usize = 8;
 
-/// The merged view with tables of names, for fast lookups. It takes about 5 bytes for each node of the folders
-/// that were looked into.
+/// The merged view with name tables for fast lookups. Takes about 5 bytes for each node of the visited
+/// folders.
 pub struct Paths<'a> {
     rootfs: &'a Rootfs,
-    /// One for all threads that look at an image.
+    /// Shared by all threads that read an image.
     names: Mutex<Names>,
-    /// Seeded anew in every process: the names of an image cannot be made to fall together.
+    /// Seeded anew in every process, so that an image cannot provoke collisions.
     hasher: DefaultHashBuilder,
 }
 
-/// Nodes by folder and name, of the folders that were looked into.
+/// Nodes by folder and name, for visited folders.
 #[derive(Default)]
 struct Names {
     table: HashTable<u32>,
-    /// By node: whether what it holds is in the table.
+    /// By folder node: whether its children are in the table.
     known: Vec<bool>,
 }
 
 impl<'a> Paths<'a> {
-    /// Reads no name yet: those of a folder are read when something is looked for in it.
+    /// Reads no names yet; those of a folder are read at the first lookup in it.
     pub fn new(rootfs: &'a Rootfs) -> Self {
         Self { rootfs, names: Mutex::default(), hasher: DefaultHashBuilder::default() }
     }
@@ -43,7 +43,7 @@ impl<'a> Paths<'a> {
         self.rootfs
     }
 
-    /// What a folder holds under a name; a symbolic link is not followed.
+    /// The child of a folder with this name; symbolic links are not followed.
     pub fn child(&self, folder: NodeId, name: &[u8]) -> Option<NodeId> {
         let children = self.rootfs.node(folder).children();
         if children.len() <= FEW {
@@ -73,19 +73,19 @@ impl<'a> Paths<'a> {
         table.find(hash(folder, name), same).map(|id| NodeId(*id))
     }
 
-    /// What an absolute path leads to, all symbolic links followed. `..` stays at the root; at most 40
-    /// links. A path that does not begin with `/` is taken from the root. Never a symbolic link.
+    /// The target of an absolute path, all symbolic links followed, at most 40. `..` stays at the root. A
+    /// path without leading `/` is relative to the root. Never a symbolic link.
     pub fn lookup(&self, path: &[u8]) -> Option<NodeId> {
         self.lookup_from(NodeId::ROOT, path)
     }
 
-    /// The same for a path that may be relative to `folder`.
+    /// As [`Self::lookup`], for a path that may be relative to `folder`.
     pub fn lookup_from(&self, folder: NodeId, path: &[u8]) -> Option<NodeId> {
         self.walk(folder, path, &mut { u64::MAX })
     }
 
-    /// The same, when no more than `budget` parts of paths and links are on the way. What was walked is
-    /// taken off it, so that many lookups can share one.
+    /// As [`Self::lookup_from`], limited to `budget` components of paths and links. Subtracts the visited
+    /// ones, so that several lookups can share one budget.
     pub fn walk(&self, folder: NodeId, path: &[u8], budget: &mut u64) -> Option<NodeId> {
         if path.is_empty() {
             return None;
@@ -121,28 +121,28 @@ impl<'a> Paths<'a> {
         Some(at)
     }
 
-    /// The folder that a path leads to.
+    /// The folder at a path; `None` for other kinds of nodes.
     pub fn folder_from(&self, folder: NodeId, path: &[u8]) -> Option<NodeId> {
         let node = self.lookup_from(folder, path)?;
         (self.rootfs.node(node).kind() == NodeKind::Directory).then_some(node)
     }
 
-    /// An absolute path without symbolic links in it; `None` when it leads nowhere.
+    /// The path without symbolic links; `None` if it does not exist.
     pub fn real_path(&self, path: &[u8]) -> Option<Vec<u8>> {
         self.lookup(path).map(|node| self.path(node))
     }
 
-    /// The path of a node.
+    /// Absolute path of a node.
     pub fn path(&self, node: NodeId) -> Vec<u8> {
         self.rootfs.node(node).path()
     }
 
-    /// The folder that holds a node; the root is in itself.
+    /// The parent folder of a node; the root is its own parent.
     pub fn parent(&self, node: NodeId) -> NodeId {
         self.rootfs.node(node).parent().id()
     }
 
-    /// What a folder holds, by name. Nothing for all but folders.
+    /// Children of a folder, sorted by name; empty for other nodes.
     pub fn children(&self, folder: NodeId) -> Vec<NodeId> {
         let node = self.rootfs.node(folder);
         if node.kind() != NodeKind::Directory {
@@ -153,17 +153,18 @@ impl<'a> Paths<'a> {
         children.iter().map(|child| child.id()).collect()
     }
 
-    /// What the folder at an absolute path holds, by name; links are followed. Nothing when there is none.
+    /// Children of the folder at an absolute path, sorted by name; links are followed. Empty if it does not
+    /// exist.
     pub fn children_of(&self, path: &[u8]) -> Vec<NodeId> {
         self.lookup(path).map(|folder| self.children(folder)).unwrap_or_default()
     }
 
-    /// The inode of a file: the layer and entry that hold its bytes, the same for all of its names.
+    /// The inode of a file: layer and entry of its content, equal for all of its names.
     pub fn inode(&self, node: NodeId) -> Option<(u16, EntryId)> {
         self.rootfs.node(node).content()
     }
 
-    /// Where a symbolic link points.
+    /// Target of a symbolic link.
     pub fn link(&self, node: NodeId) -> Option<&'a [u8]> {
         let node = self.rootfs.node(node);
         if node.kind() != NodeKind::Symlink {
@@ -173,7 +174,7 @@ impl<'a> Paths<'a> {
     }
 }
 
-/// The last part of a path.
+/// The last component of a path.
 pub fn file_name(path: &[u8]) -> &[u8] {
     path.rsplit(|byte| *byte == b'/').next().unwrap_or_default()
 }
@@ -187,8 +188,8 @@ pub fn folder_of(path: &[u8]) -> &[u8] {
     }
 }
 
-/// The folder of Python packages that contains a path (the innermost `site-packages` or `dist-packages`), and the rest
-/// of the path below it.
+/// The packages folder of a path (the innermost `site-packages` or `dist-packages`), and the rest of the path
+/// below it.
 pub fn site_root(path: &[u8]) -> Option<(&[u8], &[u8])> {
     let mut found = None;
     let mut start = 0;
@@ -204,7 +205,7 @@ pub fn site_root(path: &[u8]) -> Option<(&[u8], &[u8])> {
 
 /// Whether a name matches a pattern, in which `*` matches any bytes.
 pub fn fits(pattern: &[u8], name: &[u8]) -> bool {
-    // The last star and the place in the name where it was tried: going back there is enough.
+    // The last star and its position in the name: backtracking to it is sufficient.
     let (mut at, mut from) = (0, 0);
     let mut star: Option<(usize, usize)> = None;
     while from < name.len() {

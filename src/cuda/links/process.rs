@@ -1,4 +1,4 @@
-//! One process: its objects in the order in which the loader maps them, breadth first.
+//! A simulated process: its objects in loading order, breadth first.
 
 use std::rc::Rc;
 
@@ -8,72 +8,72 @@ use super::search::at_path;
 use super::system::System;
 use crate::rootfs::NodeId;
 
-/// Names of `LD_PRELOAD` that are looked at; real ones have one or two.
+/// Maximum number of names in `LD_PRELOAD`; real values have one or two.
 pub(super) const PRELOADS: usize = 64;
 
-/// Where names lead that the search does not find, because something else loaded them before.
+/// Files for names that the search does not find because they were loaded before.
 pub(super) type Fallback = Rc<NumberMap<NameId, OpenedFile>>;
 
-/// A file in the folder in which it was opened.
+/// A file, with the folder in which it was opened.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OpenedFile {
     pub(super) object: u32,
-    /// Value of `$ORIGIN` in it.
+    /// Value of `$ORIGIN` for it.
     pub(super) folder: NodeId,
     pub(super) step: Step,
 }
 
-/// An object of a process.
+/// A loaded object of a process.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Loaded {
     pub(super) place: OpenedFile,
-    /// What mapped it, by its place in the process; none for what was opened or is there from the start.
+    /// Index of the object whose NEEDED entry loaded it; `None` for opened and initial objects.
     pub(super) loader: Option<usize>,
-    /// The object that asked for it.
+    /// The object that needs or opens it.
     pub(super) asked_by: Option<u32>,
-    /// The name that it asked for.
+    /// The name under which it was needed or opened.
     pub(super) name: NameId,
-    /// Whether it was opened rather than needed.
+    /// Whether it was opened instead of needed.
     pub(super) opened: bool,
 }
 
-/// How one NEEDED entry of an object was resolved.
+/// Resolution of a NEEDED entry.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Resolved {
-    /// The object that has the entry.
+    /// The object with the entry.
     pub(super) object: u32,
-    /// Which of its entries.
+    /// Index of the entry.
     pub(super) need: usize,
-    /// What it leads to.
+    /// The resolved object; `None` if not found.
     pub(super) found: Option<(u32, Step)>,
 }
 
-/// A process.
+/// A simulated process.
 #[derive(Clone)]
 pub(super) struct Process {
     pub(super) loaded: Vec<Loaded>,
-    /// What was resolved so far, in order.
+    /// Resolutions so far, in order.
     pub(super) resolved: Vec<Resolved>,
     by_name: NumberMap<NameId, usize>,
     by_object: NumberMap<u32, usize>,
-    /// How many of `loaded` have had their NEEDED entries resolved.
+    /// Number of objects in `loaded` whose NEEDED entries are resolved.
     done: usize,
     pub(super) target: Target,
     pub(super) musl: bool,
     /// Whether the first object is a program.
     pub(super) has_program: bool,
-    /// The loader itself, by its place.
+    /// Index of the loader itself in `loaded`.
     interpreter: Option<usize>,
     pub(super) library_path: Rc<[Dir]>,
     pub(super) system: Rc<System>,
     fallbacks: Vec<Fallback>,
-    /// What other modules of the process have loaded before: it is taken before anything is searched.
+    /// Libraries that other modules of the process loaded before; they take precedence over the search.
     pub(super) before: Option<Fallback>,
 }
 
 impl Process {
-    /// A process that runs a program, or one about which only a library is known that is loaded into it.
-    /// Nothing is resolved yet.
+    /// A process that runs a program, or one of an unknown program that loads the library `object`. No NEEDED
+    /// entries are resolved yet.
     pub(super) fn new(state: &mut ResolverState<'_>, object: u32, fallbacks: Vec<Fallback>) -> Self {
         let binary = state.binary(object);
         let interpreter = state.interpreter(object);
@@ -104,7 +104,7 @@ impl Process {
             let at = process.push(state, place, name, Some(0), Some(object), false);
             process.interpreter = Some(at);
         }
-        // A static program has no loader that would read the environment.
+        // Static programs have no loader that reads the environment.
         if binary.executable && interpreter.is_some() {
             let environment = state.environment;
             for name in environment.ld_preload.iter().take(PRELOADS) {
@@ -115,12 +115,12 @@ impl Process {
         process
     }
 
-    /// A copy that goes on from here, with what was loaded elsewhere.
+    /// A copy of the process with other fallbacks.
     pub(super) fn fork(&self, fallbacks: Vec<Fallback>) -> Self {
         Self { fallbacks, ..self.clone() }
     }
 
-    /// Loads a library by its own file, as an interpreter does with an extension module.
+    /// Loads a library by its own path, as an interpreter loads an extension module.
     pub(super) fn open_object(&mut self, state: &mut ResolverState<'_>, object: u32) {
         if self.by_object.contains_key(&object) {
             return;
@@ -131,7 +131,7 @@ impl Process {
         self.push(state, place, name, None, None, true);
     }
 
-    /// Resolves all NEEDED entries that are open, breadth first.
+    /// Resolves all unresolved NEEDED entries, breadth first.
     pub(super) fn run(&mut self, state: &mut ResolverState<'_>) {
         while let Some(loaded) = self.loaded.get(self.done) {
             let object = loaded.place.object;
@@ -147,7 +147,7 @@ impl Process {
         }
     }
 
-    /// Where `dlopen` of a name leads when the object at a place of the process calls it.
+    /// The file that `dlopen` of a name opens, if called by the object at index `caller`.
     pub(super) fn find(
         &self,
         state: &mut ResolverState<'_>,
@@ -165,7 +165,7 @@ impl Process {
         self.takes(state, place.object).then_some(*place)
     }
 
-    /// Maps what [`Self::find`] or a table found.
+    /// Loads a file found by [`Self::find`] or the dlopen table.
     pub(super) fn open(&mut self, state: &ResolverState<'_>, caller: usize, name: NameId, place: OpenedFile) {
         if let Some(at) = self.by_object.get(&place.object) {
             self.by_name.entry(name).or_insert(*at);
@@ -175,12 +175,12 @@ impl Process {
         self.push(state, place, name, None, Some(asked_by), true);
     }
 
-    /// Whether the process can map an object.
+    /// Whether the process can load an object: same machine, class and byte order.
     pub(super) fn takes(&self, state: &ResolverState<'_>, object: u32) -> bool {
         state.target(object) == self.target
     }
 
-    /// The folders that a name is searched in when the object at a place asks for it, in order.
+    /// The folders searched for a name that the object at index `caller` needs, in order.
     pub(super) fn folders(&self, state: &mut ResolverState<'_>, caller: usize) -> Vec<NodeId> {
         let mut folders = Vec::new();
         self.walk(state, caller, &mut |_, dir, _| {
@@ -202,7 +202,7 @@ impl Process {
             self.takes(state, before.object).then_some(*before)
         })?;
         if let Some(at) = self.by_object.get(&place.object) {
-            // The same file by another name: the name is remembered.
+            // The same file under another name.
             self.by_name.entry(name).or_insert(*at);
         } else {
             let asked_by = self.loaded[asker].place.object;
@@ -211,7 +211,7 @@ impl Process {
         Some((place.object, place.step))
     }
 
-    /// The object that was loaded under a name before.
+    /// Index of the object already loaded under a name.
     fn known(&self, state: &ResolverState<'_>, name: NameId) -> Option<usize> {
         if let Some(at) = self.by_name.get(&name) {
             return Some(*at);
@@ -232,7 +232,7 @@ impl Process {
         self.loaded.push(Loaded { place, loader, asked_by, name, opened });
         self.by_object.insert(place.object, at);
         self.by_name.entry(name).or_insert(at);
-        // musl knows libraries by the names they were found under only.
+        // musl registers libraries only under the names by which they were found.
         if let Some(soname) = state.sonames[place.object as usize]
             && !self.musl
         {
@@ -242,7 +242,7 @@ impl Process {
     }
 }
 
-/// Names of the C library and its parts, which musl never searches for.
+/// Whether a name is that of the C library or a part of it, which musl never searches for.
 fn is_musl_itself(name: &[u8]) -> bool {
     let parts = [&b"c."[..], b"pthread.", b"rt.", b"m.", b"dl.", b"util.", b"xnet."];
     name.strip_prefix(b"lib").is_some_and(|rest| parts.iter().any(|part| rest.starts_with(part)))

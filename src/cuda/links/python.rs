@@ -1,11 +1,11 @@
-//! Extension modules of Python, and the Python that loads them.
+//! Python extension modules, and the Python that loads them.
 
 use super::paths::file_name;
 use super::resolver_state::ResolverState;
 use super::roots::{DEFAULT_PATH, search_path};
 use crate::rootfs::NodeId;
 
-/// Whether a shared object is an extension module of Python, by its name and folder.
+/// Whether a shared object is a Python extension module, by name and folder.
 pub(super) fn is_extension(path: &[u8]) -> bool {
     let name = file_name(path);
     let Some(stem) = name.strip_suffix(b".so") else { return false };
@@ -16,8 +16,8 @@ pub(super) fn is_extension(path: &[u8]) -> bool {
     !name.starts_with(b"lib") && path.split(|byte| *byte == b'/').any(|part| folders.contains(&part))
 }
 
-/// The Python that an extension module is for: that of its `lib/python3.12`, else the one of its tag
-/// (`cpython-312`), else any.
+/// The Python of an extension module: that of its `lib/python3.12`, otherwise of its tag (`cpython-312`),
+/// otherwise the default `python3`.
 pub(super) fn python_of(state: &mut ResolverState<'_>, path: &[u8]) -> Option<u32> {
     if state.exhausted() {
         return None;
@@ -48,7 +48,7 @@ pub(super) fn python_of(state: &mut ResolverState<'_>, path: &[u8]) -> Option<u3
     })
 }
 
-/// `python3.12` for `x.cpython-312-x86_64-linux-gnu.so`.
+/// Python name from the tag of a module: `python3.12` for `x.cpython-312-x86_64-linux-gnu.so`.
 fn tagged(name: &[u8]) -> Option<Vec<u8>> {
     let at = name.windows(9).position(|part| part == b".cpython-")?;
     let digits: Vec<u8> = name[at + 9..].iter().copied().take_while(u8::is_ascii_digit).collect();

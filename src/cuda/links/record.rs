@@ -1,4 +1,4 @@
-//! What the processes showed, gathered by object, and turned into [`Links`].
+//! Results of the simulated processes, collected by object and converted to [`Links`].
 
 use std::collections::HashMap;
 
@@ -8,13 +8,13 @@ use super::resolver_state::{ResolverState, Step};
 use super::{Links, Need, Object, ObjectId, Open, Reached, Resolution, Root, Rules, SearchStep};
 use crate::cuda::Use;
 
-/// How many places one NEEDED entry may lead to, by different processes; real images have two or three.
+/// Maximum number of resolutions of a NEEDED entry, in different processes; real images have two or three.
 const PLACES: usize = 16;
 
-/// Where a name leads: an object and how it was found, or nowhere in the image.
+/// Resolution of a name: object and search step; `None` if not in the image.
 type Found = Option<(u32, Step)>;
 
-/// One name that was opened.
+/// An opened name.
 pub(super) struct Opened {
     pub(super) name: Vec<u8>,
     pub(super) found: Found,
@@ -22,7 +22,7 @@ pub(super) struct Opened {
     pub(super) source: String,
 }
 
-/// The first step that reached an object.
+/// The first edge to an object.
 #[derive(Clone, Copy)]
 struct Reach {
     from: u32,
@@ -31,16 +31,16 @@ struct Reach {
     opened: bool,
 }
 
-/// What is known of each object so far.
+/// Results by object.
 pub(super) struct Record {
     needs: Vec<Vec<Vec<Found>>>,
     opens: Vec<Vec<Opened>>,
     usage: Vec<Use>,
     reached: Vec<Option<Reach>>,
     roots: Vec<Option<Root>>,
-    /// The process (by its root's place) that reached the object first.
+    /// The process that loaded the object first, as root index.
     pub(super) owner: Vec<Option<usize>>,
-    /// Whether the NEEDED entries were resolved in some process.
+    /// Whether its NEEDED entries were resolved in some process.
     pub(super) resolved: Vec<bool>,
 }
 
@@ -65,25 +65,25 @@ impl Record {
         self.owner[object] = Some(process);
     }
 
-    /// Whether something reaches the object.
+    /// Whether the object is reachable.
     pub(super) fn is_used(&self, object: u32) -> bool {
         self.usage[object as usize] != Use::Unreferenced
     }
 
-    /// Takes in how NEEDED entries were resolved.
+    /// Adds resolutions of NEEDED entries.
     pub(super) fn resolutions<'r>(&mut self, resolved: impl Iterator<Item = &'r Resolved>) {
         for Resolved { object, need, found } in resolved {
             self.resolved[*object as usize] = true;
             let places = &mut self.needs[*object as usize][*need];
             let leads = |found: &Found| found.map(|(object, _)| object);
-            // The way to a file may differ between processes: the first one is kept.
+            // The search step may differ between processes: the first one is recorded.
             if places.len() < PLACES && !places.iter().any(|known| leads(known) == leads(found)) {
                 places.push(*found);
             }
         }
     }
 
-    /// Takes in what a process mapped from place `first` on.
+    /// Adds the objects that a process loaded from index `first` on.
     pub(super) fn mapped(&mut self, process: &Process, first: usize, owner: usize, usage: Use) {
         for loaded in &process.loaded[first..] {
             let object = loaded.place.object as usize;
@@ -101,14 +101,14 @@ impl Record {
     pub(super) fn opened(&mut self, object: u32, opened: Opened) {
         let opens = &mut self.opens[object as usize];
         let leads = |found: &Found| found.map(|(object, _)| object);
-        // Another order of imports may lead to the same.
+        // Another import order may have the same result.
         let same = |known: &Opened| known.name == opened.name && leads(&known.found) == leads(&opened.found);
         if !opens.iter().any(same) {
             opens.push(opened);
         }
     }
 
-    /// Counts an object as used the way another one is.
+    /// Gives an unreferenced object the usage of another one.
     pub(super) fn same_as(&mut self, copy: u32, original: u32, step: Step) {
         let (copy, original) = (copy as usize, original as usize);
         let Some(reach) = self.reached[original] else { return };
@@ -118,7 +118,7 @@ impl Record {
         }
     }
 
-    /// The result.
+    /// Converts the results to [`Links`].
     pub(super) fn finish(self, state: &ResolverState<'_>, rules: &dyn Rules) -> Links {
         let mut hosts: HashMap<Vec<u8>, bool> = HashMap::new();
         let mut resolution = |name: &[u8], found: Found| match found {

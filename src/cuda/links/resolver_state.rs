@@ -1,4 +1,4 @@
-//! What all processes share: the objects, the folders that search paths lead to, and what was looked up.
+//! State shared by all simulated processes: objects, search folders and cached lookups.
 
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -12,28 +12,28 @@ use crate::base::convert::index32;
 use crate::layer::EntryId;
 use crate::rootfs::{NodeId, NodeKind};
 
-/// Folders of one search path that are looked into; real ones have a few dozen.
+/// Maximum number of folders in one search path; real ones have a few dozen.
 pub(super) const SEARCH_FOLDERS: usize = 256;
-/// How often a folder is looked into, and parts of paths walked, for all processes together. A large image
-/// of 3,000 binaries takes a few million; this many take a few seconds.
+/// Maximum number of folder lookups and path components, for all processes together. A large image with 3,000
+/// binaries needs a few million; the limit takes a few seconds.
 pub(super) const STEPS: u64 = 50_000_000;
-/// How many file formats get a cache of their own: machine, class and byte order. Images have one or two.
+/// Maximum number of cached file formats: machine, class and byte order. Images have one or two.
 const TARGETS: usize = 8;
 
-/// Folders of search paths that are written with more bytes are shown by the folder that they lead to: each
-/// result repeats the text.
+/// Search folders written with more bytes are shown by their resolved path, since each result repeats the
+/// text.
 const SHOWN_BYTES: usize = 255;
 
 /// An existing folder of a search path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Dir {
-    /// The folder.
+    /// Node of the folder.
     pub(super) node: NodeId,
-    /// As it is shown.
+    /// Text for display.
     pub(super) text: NameId,
 }
 
-/// The part of the search that found a file. The small form of [`super::SearchStep`].
+/// The part of the search that found a file; compact form of [`super::SearchStep`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     Loaded,
@@ -46,10 +46,10 @@ pub(super) enum Step {
     Table(NameId),
 }
 
-/// What files one loader can load: machine, 64 bits, little endian.
+/// File format of a loader: machine, 64-bit, little endian.
 pub(super) type Target = (u16, bool, bool);
 
-/// What all processes share.
+/// State shared by all simulated processes.
 pub(super) struct ResolverState<'a> {
     pub(super) binaries: Vec<&'a Binary<'a>>,
     pub(super) needs: Vec<Vec<NameId>>,
@@ -59,7 +59,7 @@ pub(super) struct ResolverState<'a> {
     pub(super) names: Names,
     pub(super) working_dir: NodeId,
     pub(super) steps_left: u64,
-    /// What loads libraries of each format: the interpreter that most programs name.
+    /// Loader for each format: the interpreter of most programs.
     interpreters: HashMap<Target, &'a [u8]>,
     by_inode: HashMap<(u16, EntryId), u32>,
     found: NumberMap<(NodeId, NameId), Option<u32>>,
@@ -108,19 +108,19 @@ impl<'a> ResolverState<'a> {
         self.binaries[object as usize]
     }
 
-    /// All objects.
+    /// Ids of all objects.
     pub(super) fn objects(&self) -> std::ops::Range<u32> {
         0..index32(self.binaries.len())
     }
 
-    /// What an object's loader can load.
+    /// File format of an object.
     pub(super) fn target(&self, object: u32) -> Target {
         let binary = self.binary(object);
         (binary.machine, binary.class64, binary.little_endian)
     }
 
-    /// The loader that a process of an object runs: that which a program names, and for a library that of
-    /// the programs it may be loaded into.
+    /// The loader of a process for an object: a program's own interpreter; for a library, that of most
+    /// programs of its format.
     pub(super) fn interpreter(&self, object: u32) -> Option<&'a [u8]> {
         let binary = self.binary(object);
         if binary.executable {
@@ -130,20 +130,20 @@ impl<'a> ResolverState<'a> {
         }
     }
 
-    /// Whether libraries of a format are loaded by musl.
+    /// Whether musl loads libraries of a format.
     pub(super) fn has_musl(&self, target: Target) -> bool {
         self.interpreters.get(&target).map_or(self.environment.musl, |path| is_of_musl(path))
     }
 
-    /// The object that a node is a name of.
+    /// The object of a node; `None` if it is not a binary.
     pub(super) fn object_at(&self, node: NodeId) -> Option<u32> {
         self.by_inode.get(&self.paths.inode(node)?).copied()
     }
 
-    /// What a path leads to; nothing when it is longer than a kernel takes. Takes its parts off the steps
-    /// that are left.
+    /// The node at a path; `None` if the path exceeds the kernel's limit. Subtracts its components from the
+    /// remaining steps.
     pub(super) fn lookup(&mut self, folder: NodeId, path: &[u8]) -> Option<NodeId> {
-        // Taking a long path apart is work of its own.
+        // Splitting a long path also costs time.
         self.steps_left = self.steps_left.saturating_sub(path.len() as u64 / 16);
         if path.len() >= PATH_BYTES || self.exhausted() {
             return None;
@@ -151,26 +151,26 @@ impl<'a> ResolverState<'a> {
         self.paths.walk(folder, path, &mut self.steps_left)
     }
 
-    /// The folder that a path leads to.
+    /// The folder at a path.
     pub(super) fn folder(&mut self, folder: NodeId, path: &[u8]) -> Option<NodeId> {
         let node = self.lookup(folder, path)?;
         (self.paths.rootfs().node(node).kind() == NodeKind::Directory).then_some(node)
     }
 
-    /// The object that a path leads to.
+    /// The object at a path.
     pub(super) fn object_by_path(&mut self, folder: NodeId, path: &[u8]) -> Option<u32> {
         let node = self.lookup(folder, path)?;
         self.object_at(node)
     }
 
-    /// The object that a folder holds under a name; links are followed.
+    /// The object with this name in a folder; links are followed.
     pub(super) fn object_in(&mut self, folder: NodeId, name: NameId) -> Option<u32> {
         self.steps_left = self.steps_left.saturating_sub(1);
         if let Some(found) = self.found.get(&(folder, name)) {
             return *found;
         }
         let written = self.names.get(name);
-        // A name with a slash is no name in a folder.
+        // A name with a slash is not a file name.
         let node = if written.contains(&b'/') {
             None
         } else {
@@ -181,12 +181,12 @@ impl<'a> ResolverState<'a> {
         found
     }
 
-    /// Whether the limit on work is used up: nothing is resolved any more.
+    /// Whether the step limit is reached; then no further names are resolved.
     pub(super) fn exhausted(&self) -> bool {
         self.steps_left == 0
     }
 
-    /// The folders of `DT_RPATH` or `DT_RUNPATH` of an object; the latter when it has both.
+    /// The folders of an object's `DT_RUNPATH`, or of `DT_RPATH` without one.
     pub(super) fn rpath(&mut self, object: u32, origin: NodeId) -> Rc<[Dir]> {
         if let Some(known) = self.rpaths.get(&(object, origin)) {
             return Rc::clone(known);
@@ -203,7 +203,7 @@ impl<'a> ResolverState<'a> {
         dirs
     }
 
-    /// The folders of `LD_LIBRARY_PATH` for a program; tokens are those of the program.
+    /// The folders of `LD_LIBRARY_PATH` for a program, with the program's tokens.
     pub(super) fn library_path(&mut self, program: u32, origin: NodeId) -> Rc<[Dir]> {
         let environment = self.environment;
         let parts: Vec<&[u8]> =
@@ -211,7 +211,7 @@ impl<'a> ResolverState<'a> {
         self.dirs(&parts, program, origin).into()
     }
 
-    /// The folders of `parts` that exist, each once; an empty part is the working folder.
+    /// The existing folders of `parts`, without duplicates; an empty part is the working folder.
     fn dirs(&mut self, parts: &[&[u8]], object: u32, origin: NodeId) -> Vec<Dir> {
         let mut dirs: Vec<Dir> = Vec::new();
         for part in parts {
@@ -225,7 +225,7 @@ impl<'a> ResolverState<'a> {
             if dirs.iter().any(|dir| dir.node == node) {
                 continue;
             }
-            // What is relative, long or holds a token is shown as the folder that it leads to.
+            // Relative and long texts, and texts with a token, are shown as the resolved folder.
             let plain = part.starts_with(b"/") && part.len() <= SHOWN_BYTES && !part.contains(&b'$');
             let shown = if plain { expanded } else { self.paths.path(node) };
             dirs.push(Dir { node, text: self.names.id(&shown) });
@@ -233,19 +233,19 @@ impl<'a> ResolverState<'a> {
         dirs
     }
 
-    /// A text of an object with its tokens replaced.
+    /// A text of an object with its tokens expanded.
     pub(super) fn expanded(&mut self, text: &[u8], object: u32, origin: NodeId) -> Vec<u8> {
         if !text.contains(&b'$') {
             return text.to_vec();
         }
         let system = self.system(self.target(object), false);
         let origin = self.paths.path(origin);
-        // The root's path ends in its slash.
+        // The root's path ends in a slash.
         let origin = origin.strip_suffix(b"/").unwrap_or(&origin);
         expand(text, &Tokens { origin, lib: system.lib, platform: system.platform })
     }
 
-    /// The folders that belong to the system, for files of one format.
+    /// The system folders for files of one format.
     pub(super) fn system(&mut self, target: Target, musl: bool) -> Rc<System> {
         if let Some(known) = self.systems.get(&(target, musl)) {
             return Rc::clone(known);
@@ -260,7 +260,7 @@ impl<'a> ResolverState<'a> {
         system
     }
 
-    /// An existing folder, shown as it is written.
+    /// An existing folder, shown as written.
     pub(super) fn dir(&mut self, path: &[u8]) -> Option<Dir> {
         let node = self.folder(NodeId::ROOT, path)?;
         let text = if path.len() <= SHOWN_BYTES {
@@ -272,8 +272,8 @@ impl<'a> ResolverState<'a> {
     }
 }
 
-/// The interpreter that most programs of each format name; that of glibc when two are named as often, since
-/// programs for musl are put into images of glibc, then the first.
+/// The interpreter of most programs of each format. Of equally frequent ones, glibc's takes precedence, since
+/// images with glibc may contain programs for musl, then the first.
 fn interpreters<'a>(binaries: &[&'a Binary<'a>]) -> HashMap<Target, &'a [u8]> {
     let mut counts: BTreeMap<(Target, &[u8]), usize> = BTreeMap::new();
     for binary in binaries.iter().filter(|binary| binary.executable) {
@@ -292,7 +292,7 @@ fn interpreters<'a>(binaries: &[&'a Binary<'a>]) -> HashMap<Target, &'a [u8]> {
     best.into_iter().map(|(target, (_, _, path))| (target, path)).collect()
 }
 
-/// Whether an interpreter is the loader of musl.
+/// Whether an interpreter is the musl loader.
 pub(super) fn is_of_musl(interpreter: &[u8]) -> bool {
     file_name(interpreter).starts_with(b"ld-musl")
 }

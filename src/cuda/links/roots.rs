@@ -1,4 +1,4 @@
-//! What runs on its own account: the entrypoint, other programs, extension modules, preloaded libraries.
+//! Roots of reachability: the entrypoint, other programs, extension modules, preloaded libraries.
 
 use super::expand::PATH_BYTES;
 use super::names::NameId;
@@ -12,14 +12,14 @@ use crate::base::redact;
 use crate::base::text::escape;
 use crate::rootfs::{NodeId, NodeKind};
 
-/// Scripts may name scripts as their interpreters; Linux follows 4 of them. Wrappers count too.
+/// Maximum depth of scripts and wrappers. Scripts may have scripts as interpreters, of which Linux follows 4.
 const DEPTH: usize = 8;
-/// What engines set when an image has no `PATH`.
+/// Default `PATH` of the engines.
 pub(crate) const DEFAULT_PATH: [&[u8]; 6] =
     [b"/usr/local/sbin", b"/usr/local/bin", b"/usr/sbin", b"/usr/bin", b"/sbin", b"/bin"];
-/// Arguments of a wrapper among which its command is looked for.
+/// Maximum number of wrapper arguments searched for the command.
 const ARGUMENTS: usize = 64;
-/// Programs that run the commands of a text.
+/// Programs that run commands of a script or string.
 pub(crate) const SHELLS: [&[u8]; 6] = [b"sh", b"bash", b"dash", b"ash", b"zsh", b"ksh"];
 /// Programs that run the command in their arguments.
 pub(crate) const WRAPPERS: [&[u8]; 20] = [
@@ -45,24 +45,24 @@ pub(crate) const WRAPPERS: [&[u8]; 20] = [
     b"setsid",
 ];
 
-/// Why libraries are roots that something unknown opens.
+/// Reason for libraries that unknown files open.
 const OPENED: &str = "application or Python library; loaded by an unknown file";
 
-/// A root as the simulation needs it.
+/// A root with facts for the simulation.
 #[derive(Clone, Debug)]
 pub(super) struct RootEntry {
     pub(super) object: u32,
     pub(super) root: Root,
     /// The Python that loads an extension module.
     pub(super) python: Option<u32>,
-    /// The packages folder of an extension module, and its package there.
+    /// The packages folder of an extension module, and the name of its package.
     pub(super) package: Option<(NameId, NameId)>,
 }
 
-/// Gives the `#!` line of a script.
+/// Returns the first bytes of a script, with its `#!` line.
 pub(super) type Scripts<'s> = dyn Fn(NodeId) -> Option<Vec<u8>> + 's;
 
-/// All roots: entrypoints, preloaded libraries, other programs, extension modules; each kind by path.
+/// All roots: entrypoints, preloaded libraries, other programs, extension modules; each kind sorted by path.
 pub(super) fn find(
     state: &mut ResolverState<'_>,
     rules: &dyn Rules,
@@ -110,20 +110,20 @@ impl Finder<'_, '_> {
         let what = if environment.entrypoint.is_empty() { "command" } else { "entrypoint" };
         let Some(program) = both.first() else { return };
         if self.program(program).is_none() {
-            // A whole command line in one word may hold secrets: its first part names the program.
+            // A command line in a single word may contain secrets: only its first part is shown.
             let name = program.split(u8::is_ascii_whitespace).next().unwrap_or_default();
             let name = redact::words(&[escape(name)]).concat();
             self.problems.push(format!("the image's {what} {name} is not a file in the image"));
         }
         self.follow(&both, &format!("the image's {what}"), 0);
-        // Many entrypoints end by running the command.
+        // Many entrypoints finally run the command.
         if !environment.entrypoint.is_empty() {
             let command: Vec<&[u8]> = environment.cmd.iter().map(Vec::as_slice).collect();
             self.follow(&command, "the image's command", 0);
         }
     }
 
-    /// The file that a command runs.
+    /// The file that a command name resolves to.
     fn program(&self, name: &[u8]) -> Option<NodeId> {
         let file = |node: &NodeId| self.state.paths.rootfs().node(*node).kind() == NodeKind::File;
         if name.contains(&b'/') {
@@ -135,7 +135,7 @@ impl Finder<'_, '_> {
         })
     }
 
-    /// Takes what a command runs, when there is such a file, and what that runs in turn.
+    /// Adds the program of a command as a root, if present, and the programs that it runs.
     fn follow(&mut self, words: &[&[u8]], why: &str, depth: usize) {
         let Some((program, arguments)) = words.split_first() else { return };
         let name = file_name(program);
@@ -153,7 +153,7 @@ impl Finder<'_, '_> {
                 let words: Vec<&[u8]> =
                     first.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).collect();
                 let shown = escape(&self.state.paths.path(node));
-                // The first cause is enough of a chain.
+                // Of a chain, the first cause is sufficient.
                 let why = if depth == 0 { format!("interpreter of {shown}, {why}") } else { why.to_owned() };
                 self.follow(&words, &why, depth + 1);
             }
@@ -173,7 +173,7 @@ impl Finder<'_, '_> {
         }
     }
 
-    /// A shell runs the line after its option `-c`, or the script that is its first other argument.
+    /// Follows a shell: the command string of option `-c`, or the script in its first other argument.
     fn follow_shell(&mut self, arguments: &[&[u8]], why: &str, depth: usize) {
         let why = if why.starts_with("run by ") { why.to_owned() } else { format!("run by {why}") };
         let is_option = |word: &&[u8]| word.starts_with(b"-") && word.len() > 1;
@@ -217,7 +217,7 @@ impl Finder<'_, '_> {
         }
     }
 
-    /// What most programs of the image are built for.
+    /// The file format of most binaries in the image.
     fn common_target(&self) -> super::resolver_state::Target {
         let mut counts = std::collections::BTreeMap::new();
         for object in self.state.objects() {
@@ -234,7 +234,7 @@ impl Finder<'_, '_> {
             } else if binary.is_library && is_extension(&binary.path) {
                 RootKind::Extension
             } else if binary.is_library && rules.is_of_application(binary) {
-                // A package folder without modules opens its libraries from Python.
+                // A package without modules opens its libraries from Python.
                 if site_root(&binary.path).is_some() {
                     self.extension(object, OPENED);
                 } else {
@@ -281,7 +281,7 @@ impl Finder<'_, '_> {
     }
 }
 
-/// The folders of `PATH`.
+/// The folders of `PATH`, or [`DEFAULT_PATH`] if unset.
 pub(super) fn search_path<'a>(state: &ResolverState<'a>) -> Vec<&'a [u8]> {
     let path = &state.environment.path;
     if path.is_empty() {
@@ -292,7 +292,7 @@ pub(super) fn search_path<'a>(state: &ResolverState<'a>) -> Vec<&'a [u8]> {
     }
 }
 
-/// Whether a file is a program. A library that can be run (`libc.so.6`) is none.
+/// Whether a file is a program; an executable library (`libc.so.6`) is not.
 fn is_program(executable: bool, has_soname: bool, path: &[u8]) -> bool {
     let name = file_name(path);
     let is_library = has_soname || name.starts_with(b"lib") && name.windows(3).any(|part| part == b".so");

@@ -1,5 +1,7 @@
 //! Tables in columns of characters.
 
+use std::fmt::Write as _;
+
 use super::{INDENT, TextStyle, paint};
 use crate::base::text::{elide_end, elide_middle};
 use crate::base::wrap::wrap;
@@ -27,13 +29,13 @@ pub(super) fn write(table: &Table, style: TextStyle, below: &dyn Fn(&[Block]) ->
             let indent = INDENT + layout.widths.first().map_or(0, |width| width + GAP) + INDENT;
             for text in wrap(&line.text, style.width - indent) {
                 let text = paint(style, Tone::Weak, &elide_end(&text, style.width - indent));
-                out += &format!("{:indent$}{text}\n", "");
+                writeln!(out, "{:indent$}{text}", "").ok();
             }
         }
     }
     if let Some(text) = table.left_out() {
         let text = if style.brief { text.replace(": see the JSON report.", ".") } else { text };
-        out += &format!("{:INDENT$}{}\n", "", paint(style, Tone::Weak, &text));
+        writeln!(out, "{:INDENT$}{}", "", paint(style, Tone::Weak, &text)).ok();
     }
     out
 }
@@ -114,9 +116,12 @@ impl<'t> Layout<'t> {
             .collect();
         let wrapped: Vec<Vec<String>> = cells
             .iter()
-            .map(|(cell, column, width)| match is_head {
-                true => wrap(&cell.text, *width).iter().map(|line| elide_end(line, *width)).collect(),
-                false => lines(cell, *width, column, self.style),
+            .map(|(cell, column, width)| {
+                if is_head {
+                    wrap(&cell.text, *width).iter().map(|line| elide_end(line, *width)).collect()
+                } else {
+                    lines(cell, *width, column, self.style)
+                }
             })
             .collect();
         let most = wrapped.iter().map(Vec::len).max().unwrap_or(0);

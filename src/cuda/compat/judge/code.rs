@@ -1,4 +1,4 @@
-//! GPU code against the GPU, and PTX against the driver.
+//! GPU code against the GPU architecture, and PTX against the driver.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use crate::cuda::compat::{CodeFile, Needs, Reason, RuleId, RunVerdict, Weight};
 use crate::cuda::{Fit, fit, is_tegra};
 use crate::formats::fatbin::{GpuKind, Suffix};
 
-/// What of a row of GPU code decides.
+/// The part of a GPU code row that determines the outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Row {
     kind: GpuKind,
@@ -19,65 +19,65 @@ struct Row {
     isa: Option<(u16, u16)>,
 }
 
-/// Files of one owner with the same weight and the same code: they fare alike everywhere.
+/// Files of one owner with the same weight and the same code: same outcome on every GPU.
 struct Group<'a> {
     first: &'a CodeFile,
     files: usize,
     rows: Vec<Row>,
-    /// Whether all of it is for single architectures.
+    /// Whether all its code is architecture-specific (suffix `a`).
     specific: bool,
-    /// Number of its owner.
+    /// Index of its owner.
     owner: usize,
-    /// The rows in words.
+    /// Description of the rows.
     has: String,
 }
 
-/// What files have in common that fare alike.
+/// Grouping key of files: owner, weight, whether among alternative frameworks, lowest SM, rows.
 type Alike<'a> = (&'a str, Weight, bool, Option<u32>, Vec<Row>);
 
 /// The files with GPU code.
 pub(super) struct Code<'a> {
     groups: Vec<Group<'a>>,
-    /// How many owners there are.
+    /// Number of owners.
     owners: usize,
 }
 
-/// What becomes of a file on a GPU, from best to worst.
+/// Outcome of a file on a GPU, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Outcome {
-    /// SASS runs as it is.
+    /// SASS runs directly.
     Native,
-    /// The driver compiles PTX.
+    /// The driver JIT-compiles PTX.
     Jit,
-    /// The compatibility driver does, where the machine's cannot.
+    /// Only the forward-compatibility driver JIT-compiles the PTX.
     JitByCompat,
-    /// Unknown whether the driver can.
+    /// Unknown whether the driver compiles the PTX.
     JitUntold,
-    /// SASS for desktop GPUs of its major version, on a board of CUDA 13 or later.
+    /// SASS for desktop GPUs of the same major version, on a Tegra board with CUDA 13 or later.
     DesktopOnBoard,
-    /// The PTX is newer than the driver.
+    /// The PTX is newer than the driver supports.
     TooNew,
-    /// Nothing in it is for this GPU.
+    /// No code for this GPU.
     Never,
 }
 
-/// What follows from GPU code.
+/// Result of the check of GPU code.
 #[derive(Default)]
 pub(super) struct CodeJudgement {
     pub(super) reasons: Vec<Reason>,
-    /// What changes nothing and is worth knowing.
+    /// Reasons that do not affect the verdict.
     pub(super) remarks: Vec<Reason>,
-    /// What speaks for it.
+    /// Positive result, if all deciding files have SASS.
     pub(super) proof: Option<Proof>,
 }
 
-/// What all files that decide have in common.
+/// What all deciding files have in common.
 pub(super) struct Proof {
-    /// As a sentence without its full stop and without names.
+    /// Sentence without names and without the full stop.
     pub(super) all: String,
-    /// The same with names.
+    /// The same with file names.
     pub(super) files: String,
-    /// A file of them.
+    /// Path of one of these files.
     pub(super) subject: String,
 }
 
@@ -110,7 +110,7 @@ impl<'a> Code<'a> {
         Self { groups, owners: owners.len() }
     }
 
-    /// How all of it fares on a machine.
+    /// Checks all GPU code against a machine.
     pub(super) fn judge(&self, host: &Host<'_>, ptx: &Ptx) -> CodeJudgement {
         let sm = host.target.sm;
         let outcomes: Vec<Outcome> =
@@ -127,14 +127,14 @@ impl<'a> Code<'a> {
         let mut told: Vec<JudgedGroup<'_>> = Vec::new();
         let mut places: HashMap<(usize, Weight, Outcome), usize> = HashMap::new();
         for (group, outcome) in self.groups.iter().zip(outcomes) {
-            // Who opens files for single architectures asks the GPU first.
+            // Architecture-specific files are opened only after a check of the GPU.
             let others = covered.get(group.owner).copied().unwrap_or(false);
             let lacks = outcome > Outcome::JitByCompat;
             let chosen = group.specific && lacks && others && group.first.weight != Weight::Decides;
             let left_out = group.first.from_sm.is_some_and(|from| sm < from);
             let weight = match group.first.weight {
                 _ if chosen || left_out => Weight::Optional,
-                // The image may run the framework that fits.
+                // The image may run another framework that supports this GPU.
                 Weight::Decides if lacks && group.first.among_frameworks && another_fits => Weight::MayDecide,
                 weight => weight,
             };
@@ -157,7 +157,7 @@ impl<'a> Code<'a> {
     }
 }
 
-/// Files of one owner that fare alike.
+/// Groups of one owner with the same weight and outcome.
 struct JudgedGroup<'a> {
     group: &'a Group<'a>,
     files: usize,
@@ -167,7 +167,7 @@ struct JudgedGroup<'a> {
 
 fn outcome(rows: &[Row], host: &Host<'_>, ptx: &Ptx) -> Outcome {
     let sm = host.target.sm;
-    // From CUDA 13 on boards were seen to run it (nvidia-holoscan/holohub pull request 1687).
+    // Boards with CUDA 13 and later were observed to run it (nvidia-holoscan/holohub pull request 1687).
     let may_run_desktop = is_tegra(sm) && host.cuda >= Some((13, 0));
     let of = |row: &Row| match fit(sm, row.kind, row.arch, row.suffix) {
         Fit::Native => Outcome::Native,
@@ -192,7 +192,7 @@ fn compiles(isa: Option<(u16, u16)>, ptx: &Ptx) -> Outcome {
     }
 }
 
-/// What all files that decide have in common, when it is SASS.
+/// The common result of all deciding files; `None` unless all have SASS for this GPU.
 fn proof(told: &[JudgedGroup<'_>], decides: bool, sm: u32) -> Option<Proof> {
     let wanted = if decides { Weight::Decides } else { Weight::MayDecide };
     let deciding: Vec<&JudgedGroup<'_>> = told.iter().filter(|one| one.weight == wanted).collect();
@@ -202,7 +202,7 @@ fn proof(told: &[JudgedGroup<'_>], decides: bool, sm: u32) -> Option<Proof> {
     }
     let which = if decides { "All deciding files" } else { "All files with GPU code" };
     let mut names: Vec<String> = deciding.iter().take(NAMED_OWNERS).map(|one| one.by_owner()).collect();
-    // Names of the others are not made: there may be many, and there are many machines.
+    // The other names are not formatted: files and targets may be many.
     names.resize(deciding.len(), String::new());
     Some(Proof {
         all: format!("{which} have SASS for sm_{sm}"),
@@ -290,7 +290,7 @@ impl JudgedGroup<'_> {
         Some(reason.about(&self.group.first.path))
     }
 
-    /// The verdict of what does not work, by how much it decides.
+    /// The verdict of a negative outcome, limited by the weight of the files.
     fn at_worst(&self, verdict: RunVerdict) -> RunVerdict {
         match self.weight {
             Weight::Decides => verdict,
@@ -307,7 +307,7 @@ impl JudgedGroup<'_> {
         }
     }
 
-    /// Which files, and whose: `a.so and 2 more (torch 2.9.1)`.
+    /// Files with owner: `a.so and 2 more (torch 2.9.1)`.
     fn who(&self) -> String {
         match (self.files(), self.owner()) {
             (files, Some(owner)) => format!("{files} ({owner})"),
@@ -315,7 +315,7 @@ impl JudgedGroup<'_> {
         }
     }
 
-    /// The same, by owner: `torch 2.9.1 (a.so and 2 more)`.
+    /// Owner with files: `torch 2.9.1 (a.so and 2 more)`.
     fn by_owner(&self) -> String {
         match (self.files(), self.owner()) {
             (files, Some(owner)) => format!("{owner} ({files})"),
@@ -331,7 +331,7 @@ impl JudgedGroup<'_> {
         }
     }
 
-    /// None when it is called like its file.
+    /// Owner; `None` if equal to the file name.
     fn owner(&self) -> Option<String> {
         let what = &self.group.first.what;
         let what = what.strip_prefix("the ").unwrap_or(what);
@@ -344,13 +344,13 @@ impl JudgedGroup<'_> {
     }
 }
 
-/// Owners of files that are named where all fare well.
+/// Maximum number of owners named in a positive result.
 const NAMED_OWNERS: usize = 3;
 
-/// Architectures that are named; files of frameworks have up to a dozen.
+/// Maximum number of architectures named; files of frameworks have up to a dozen.
 const NAMED: usize = 8;
 
-/// What a file holds, in words.
+/// Description of the architectures in a file.
 fn rows_of(rows: &[Row]) -> String {
     let of = |kind: GpuKind| {
         let prefix = if kind == GpuKind::Ptx { "compute" } else { "sm" };

@@ -1,4 +1,4 @@
-//! The image's forward-compatibility driver: a libcuda that is newer than the kernel's driver.
+//! The image's forward-compatibility driver: a libcuda newer than the kernel driver.
 
 use super::driver::{DriverJudgement, Isa, Ptx, too_old, wants, with_compat};
 use super::host::{Host, Served, serves};
@@ -11,32 +11,32 @@ type Code = (u32, &'static str);
 const MISMATCH: Code = (803, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH");
 const UNSUPPORTED: Code = (804, "CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE");
 
-/// Whether a compatibility driver works on a machine once it is taken.
+/// Whether a compatibility driver works on a machine if loaded.
 enum Works {
     Yes,
-    /// Unknown, with the reason.
+    /// Unknown; contains the reason.
     Unknown(String),
-    /// Does not work: CUDA error and reason.
+    /// Does not work; contains CUDA error and reason.
     No(Code, String),
 }
 
-/// Effect of the container toolkit loading it.
+/// Effect of a container toolkit that loads it.
 pub(super) enum CompatEffect {
-    /// It does not.
+    /// Not loaded, or without effect.
     No,
-    /// It works and brings this CUDA version.
+    /// Works and supports this CUDA version.
     Works((u32, u32)),
-    /// It depends.
+    /// Effect uncertain.
     Open(Reason),
 }
 
-/// Whether every program gets it, and it is not the very driver of the machine.
+/// Whether every program loads it and its version differs from the machine's driver.
 pub(super) fn is_forced(compat: &CompatDriver, host: &Host<'_>) -> bool {
     let own = version(compat);
     compat.forced_by.is_some() && own.is_none_or(|own| own.len() < 2 || own != host.driver)
 }
 
-/// The numbers of its own version, by its file's name.
+/// The numbers of its version, from the file name.
 fn version(compat: &CompatDriver) -> Option<Vec<u32>> {
     compat.path.rsplit_once(".so.").map(|(_, version)| numbers(version.as_bytes()))
 }
@@ -101,13 +101,13 @@ fn is_long_term(branch: u32, host: &Host<'_>) -> bool {
     host.catalog.driver_branches().iter().any(|known| known.branch == branch && known.long_term)
 }
 
-/// Where the container toolkit looks for it.
+/// Whether it is in a folder that the container toolkit searches.
 fn is_in_place(compat: &CompatDriver) -> bool {
     let mut parts = compat.path.strip_prefix("/usr/local/").unwrap_or_default().split('/');
     parts.next().is_some_and(|folder| folder.starts_with("cuda")) && parts.any(|part| part == "compat")
 }
 
-/// By what it is known to work: its note, or the rule.
+/// Basis for the assumption that it works: its note, or the rule for long-term branches.
 fn by(compat: &CompatDriver) -> &'static str {
     if compat.drivers.is_some() {
         "according to its note"
@@ -121,8 +121,8 @@ fn brings(compat: &CompatDriver) -> String {
     format!("the forward-compatibility driver{cuda} in {}", compat.path)
 }
 
-/// What a compatibility driver does for a version that the machine's driver is too old for, and the CUDA version that
-/// is then there.
+/// Effect of the compatibility drivers on a CUDA version that is too new for the machine's driver, and the
+/// CUDA version of the best one.
 pub(super) fn helps(needs: &Needs, need: &CudaNeed, host: &Host<'_>) -> (Reason, Option<(u32, u32)>) {
     let reaches = |compat: &&CompatDriver| {
         let served = compat.cuda.map(|cuda| serves(host.catalog, cuda, &[], need.version, false));
@@ -183,7 +183,7 @@ fn one(compat: &CompatDriver, need: &CudaNeed, host: &Host<'_>) -> Reason {
     reason
 }
 
-/// The container toolkit takes it where it is newer than the driver, needed or not.
+/// Effect of a container toolkit, which loads it if newer than the driver, whether required or not.
 pub(super) fn taken(needs: &Needs, host: &Host<'_>) -> CompatEffect {
     let (Some(branch), Some(cuda), None) = (host.data_branch(), host.cuda, &host.target.driver_folder) else {
         return CompatEffect::No;
@@ -217,7 +217,7 @@ fn open(compat: &CompatDriver, host: &Host<'_>, why: &str) -> Reason {
         .with_hint("Remove the package cuda-compat from the image, or install a driver that is as new.")
 }
 
-/// Every program gets it, whatever the machine has.
+/// A compatibility driver that every program loads on every machine.
 pub(super) fn forced(needs: &Needs, compat: &CompatDriver, host: &Host<'_>) -> DriverJudgement {
     let by_whom = compat.forced_by.as_deref().unwrap_or("the loader's path");
     let puts = format!("{by_whom} puts {} before {}", brings(compat), host.name());
@@ -242,7 +242,7 @@ pub(super) fn forced(needs: &Needs, compat: &CompatDriver, host: &Host<'_>) -> D
     };
     let runs = told(RunVerdict::RunsWithCompat, format!("{puts}: it works there, {}.", by(compat)));
     let mut driven = DriverJudgement { reasons: vec![runs], proof: None, ptx: with_compat(host, Some(cuda)) };
-    // The highest unsupported version is sufficient.
+    // For each verdict, the highest unsupported version is sufficient.
     let old = needs
         .versions
         .iter()

@@ -1,11 +1,11 @@
-//! cuDNN against the GPU.
+//! cuDNN against the GPU architecture.
 
 use super::host::Host;
 use crate::cuda::catalog::CudnnSupport;
 use crate::cuda::compat::versions::capability;
 use crate::cuda::compat::{Needs, Reason, RuleId, RunVerdict, UsedCudnn};
 
-/// Support matrix of this GPU, for each cuDNN in use.
+/// Checks each cuDNN in use against its support matrix.
 pub(super) fn judge(needs: &Needs, host: &Host<'_>) -> Vec<Reason> {
     let known = |cudnn: &UsedCudnn| {
         let support = host.catalog.cudnn_support_of(&cudnn.version, cudnn.cuda_major)?;
@@ -28,7 +28,7 @@ fn one(cudnn: &UsedCudnn, support: &CudnnSupport, sm: u32) -> Reason {
             reason
         };
     }
-    // Code of a major version runs on its later minors, and those of the next major are not known.
+    // Code for a major version runs on its later minors; support of the next major version is unknown.
     match support.max_sm.filter(|newest| sm / 10 > newest / 10 && cudnn.firm) {
         Some(newest) => {
             let text = format!(

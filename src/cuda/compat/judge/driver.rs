@@ -1,4 +1,4 @@
-//! The driver against the GPU, and against the CUDA versions that something was built for.
+//! The driver against the GPU, and against the CUDA versions that files were built for.
 
 use super::compat::{self, CompatEffect};
 use super::host::{Host, Served};
@@ -6,35 +6,35 @@ use crate::cuda::catalog::DriverBranch;
 use crate::cuda::compat::versions::capability;
 use crate::cuda::compat::{CudaNeed, CudaVersion, Needs, Reason, RuleId, RunVerdict};
 
-/// What the driver that will be taken compiles PTX up to.
+/// Newest PTX ISA version that the loaded driver compiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Isa {
-    /// This version.
+    /// Exactly this version.
     UpTo((u16, u16)),
-    /// This one at least.
+    /// At least this version.
     AtLeast((u16, u16)),
-    /// Unknown, and reported elsewhere.
+    /// Unknown, and already reported.
     Open,
 }
 
-/// What becomes of PTX.
+/// Support of PTX on a machine.
 pub(super) struct Ptx {
     pub(super) isa: Isa,
-    /// The same with the image's compatibility driver, where the container toolkit takes it.
+    /// The version of the image's compatibility driver, if the container toolkit loads it.
     pub(super) compat: Option<(u16, u16)>,
-    /// Who compiles it, in words.
+    /// Name of the compiling driver.
     pub(super) by: String,
 }
 
-/// What follows from the driver.
+/// Result of the driver check.
 pub(super) struct DriverJudgement {
     pub(super) reasons: Vec<Reason>,
-    /// What speaks for it, as half a sentence.
+    /// Reason for a positive verdict, as a sentence without capital and full stop.
     pub(super) proof: Option<(RuleId, String)>,
     pub(super) ptx: Ptx,
 }
 
-/// A driver that does not drive this GPU: too new for it or too old.
+/// A driver that is too new or too old for this GPU.
 pub(super) fn dropped(host: &Host<'_>) -> Option<Reason> {
     let branch = host.data_branch()?;
     let architecture = host.catalog.architecture(host.target.sm).filter(|known| !known.tegra)?;
@@ -66,7 +66,7 @@ pub(super) fn dropped(host: &Host<'_>) -> Option<Reason> {
     fails(text, format!("Install driver {first} or later."))
 }
 
-/// The driver against everything that something was built for.
+/// Checks the driver against all required CUDA versions.
 pub(super) fn judge(needs: &Needs, host: &Host<'_>) -> DriverJudgement {
     if let Some(forced) = needs.compat.iter().find(|one| compat::is_forced(one, host)) {
         return compat::forced(needs, forced, host);
@@ -93,13 +93,13 @@ pub(super) fn judge(needs: &Needs, host: &Host<'_>) -> DriverJudgement {
                 if reason.verdict == RunVerdict::RunsWithCompat {
                     driven.ptx = with_compat(host, cuda);
                 } else if reason.verdict == RunVerdict::Fails {
-                    // Already reported: PTX is not the cause.
+                    // The driver is already reported as the cause.
                     driven.ptx.isa = Isa::Open;
                 }
                 reason
             }
         };
-        // Of reasons of one kind, the one for the highest version is sufficient.
+        // Of reasons with equal verdict and rule, the one for the highest version is sufficient.
         let told = |known: &Reason| (known.verdict, known.rule) == (reason.verdict, reason.rule);
         if !driven.reasons.iter().any(told) {
             driven.reasons.push(reason);
@@ -119,12 +119,12 @@ pub(super) fn judge(needs: &Needs, host: &Host<'_>) -> DriverJudgement {
     driven
 }
 
-/// GPU code without a known CUDA version: a driver that runs all known versions is sufficient.
+/// GPU code without a known CUDA version: sufficient is a driver that runs all known versions.
 fn any_version(driven: &mut DriverJudgement, host: &Host<'_>) {
     let newest = host.catalog.majors().iter().map(|known| known.major).max();
     let all = newest.map(|major| (major, host.serves(CudaVersion { major, minor: None })));
     if let Some((major, Served::Fully | Served::ByMinor)) = all {
-        // Nothing is asked of the driver: it is the code that runs.
+        // Without a requirement for the driver, the GPU code determines the verdict.
         let text = format!("{} runs all known versions up to CUDA {major}", host.name());
         driven.proof = Some((RuleId::GpuCode, text));
         return;
@@ -155,12 +155,12 @@ fn minor(need: &CudaNeed, host: &Host<'_>) -> (RuleId, String) {
     )
 }
 
-/// Who needs which version, in words.
+/// Required version and its origin, as text.
 pub(super) fn wants(need: &CudaNeed) -> String {
     format!("CUDA {} ({})", need.version, need.who)
 }
 
-/// What it takes, in words: the least driver, and that which PTX asks for.
+/// Required driver as text: the minimum, and the one for JIT compilation of PTX.
 fn takes(need: &CudaNeed, host: &Host<'_>) -> Option<String> {
     let least = host.least_driver(need.version)?;
     let shipped =
@@ -171,7 +171,7 @@ fn takes(need: &CudaNeed, host: &Host<'_>) -> Option<String> {
     })
 }
 
-/// The driver is too old, and nothing in the image helps.
+/// The driver is too old, and no compatibility driver of the image helps.
 pub(super) fn too_old(need: &CudaNeed, host: &Host<'_>) -> Reason {
     let verdict = if need.firm { RunVerdict::Fails } else { RunVerdict::Unknown };
     let cuda = host.cuda.filter(|_| !host.driver.is_empty());
@@ -236,13 +236,13 @@ fn ptx(host: &Host<'_>) -> Ptx {
     Ptx { isa, compat: None, by: host.name() }
 }
 
-/// Whether its libcuda is newer than every toolkit that is known.
+/// Whether its libcuda is newer than every known driver branch.
 fn newest(host: &Host<'_>) -> bool {
     let known = host.catalog.driver_branches().iter().filter_map(DriverBranch::cuda_version).max();
     host.cuda > known
 }
 
-/// With a compatibility driver of this CUDA version.
+/// PTX support of a compatibility driver with this CUDA version.
 pub(super) fn with_compat(host: &Host<'_>, cuda: Option<(u32, u32)>) -> Ptx {
     let isa = cuda.and_then(|cuda| host.catalog.ptx_isa(cuda)).map_or(Isa::Open, Isa::UpTo);
     let by = cuda.map_or_else(

@@ -1,31 +1,31 @@
-//! What the machine has, as the rules ask for it.
+//! Properties of a machine, derived from its target.
 
 use crate::cuda::catalog::{Catalog, DriverBranch, GpuClass, numbers};
 use crate::cuda::compat::versions::as_new_as;
 use crate::cuda::compat::{CudaVersion, DriverFrom, TargetGpu};
 
-/// A target, with what follows from its driver.
+/// A target, with facts derived from its driver.
 pub(super) struct Host<'a> {
     pub(super) target: &'a TargetGpu,
     pub(super) catalog: &'a Catalog,
-    /// Numbers of the driver's version; none when it is not known.
+    /// Numbers of the driver version; empty if unknown.
     pub(super) driver: Vec<u32>,
-    /// CUDA version of the driver's libcuda.
+    /// CUDA version of the driver's libcuda; `None` if unknown.
     pub(super) cuda: Option<(u32, u32)>,
-    /// Whether the driver is newer than every known branch, so that `cuda` is only the least that it has.
+    /// Whether the driver is newer than every known branch, so that `cuda` is only a lower bound.
     pub(super) or_later: bool,
 }
 
-/// How a driver serves programs that were built with a CUDA version.
+/// How a driver supports programs built for a CUDA version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Served {
-    /// As new as that version: in full.
+    /// Full support: the driver is at least as new as that version.
     Fully,
-    /// Older, and of the same major version: minor-version compatibility.
+    /// Minor-version compatibility: an older driver of the same major version.
     ByMinor,
-    /// Unknown.
+    /// Support unknown.
     Unknown,
-    /// Too old.
+    /// No support: too old.
     No,
 }
 
@@ -34,7 +34,7 @@ impl<'a> Host<'a> {
         let version = target.driver.as_ref().map(|driver| numbers(driver.version.as_bytes()));
         let mut host =
             Self { target, catalog, driver: version.unwrap_or_default(), cuda: target.cuda, or_later: false };
-        // Drivers of Jetson have branches of their own.
+        // Jetson drivers have their own branches.
         if host.cuda.is_none() && !host.is_jetson() {
             let branch = host.branch();
             let known = branch.and_then(|branch| catalog.driver_branch(branch));
@@ -48,17 +48,17 @@ impl<'a> Host<'a> {
         self.target.class == Some(GpuClass::Jetson)
     }
 
-    /// The first number of the driver's version.
+    /// First number of the driver version.
     pub(super) fn branch(&self) -> Option<u32> {
         self.driver.first().copied()
     }
 
-    /// The driver's branch, where it means what it means elsewhere.
+    /// The driver branch, except for Jetson, whose branches are different.
     pub(super) fn data_branch(&self) -> Option<u32> {
         self.branch().filter(|_| !self.is_jetson())
     }
 
-    /// The driver in words.
+    /// The driver as text.
     pub(super) fn name(&self) -> String {
         match (&self.target.driver, self.cuda) {
             (Some(driver), _) if !self.driver.is_empty() => {
@@ -71,10 +71,11 @@ impl<'a> Host<'a> {
         }
     }
 
-    /// How the driver there serves programs that were built with a version; `Unknown` without a driver.
+    /// How the machine's driver supports programs built for `need`. With an unknown driver the result is
+    /// `Unknown`, or `No` for a driver older than all known branches.
     pub(super) fn serves(&self, need: CudaVersion) -> Served {
         let Some(cuda) = self.cuda else {
-            // A driver from before all known branches is too old for whatever came out with a known one.
+            // A driver older than all known branches is too old for a version whose branch is known.
             let later = need.minor.and_then(|minor| self.catalog.first_driver_branch((need.major, minor)));
             let older = self.data_branch().is_some_and(|own| later.is_some_and(|later| own < later.branch));
             return if older { Served::No } else { Served::Unknown };
@@ -83,19 +84,19 @@ impl<'a> Host<'a> {
         if served == Served::No && self.or_later { Served::Unknown } else { served }
     }
 
-    /// Whether the driver is no older than the one that came out with a version.
+    /// Whether the driver is at least as new as the one released with `need`.
     pub(super) fn is_from_release_of(&self, need: CudaVersion) -> bool {
         let shipped = need.minor.and_then(|minor| self.catalog.shipped_driver((need.major, minor)));
         let as_new = |shipped: String| as_new_as(&self.driver, &numbers(shipped.as_bytes()));
         !self.driver.is_empty() && !self.is_jetson() && shipped.is_none_or(as_new)
     }
 
-    /// The driver from which on a version is served, by minor-version compatibility where there is that.
+    /// The oldest driver that supports `need`, by minor-version compatibility where available.
     pub(super) fn least_driver(&self, need: CudaVersion) -> Option<String> {
         let minor = self.catalog.major(need.major).map(|major| major.min_driver.clone());
         let shipped = need.minor.and_then(|minor| self.catalog.shipped_driver((need.major, minor)));
         match (minor, shipped) {
-            // 11.0 came out with an older driver than the minimum of its major.
+            // 11.0 was released with a driver older than the minimum of its major version.
             (Some(minor), Some(shipped)) => {
                 let older = as_new_as(&numbers(minor.as_bytes()), &numbers(shipped.as_bytes()));
                 Some(if older { shipped } else { minor })
@@ -105,8 +106,8 @@ impl<'a> Host<'a> {
     }
 }
 
-/// How a libcuda of version `cuda` serves programs that were built with `need`. `driver` is its version where that is
-/// known: the promise of a major version begins with a driver, not with a CUDA version.
+/// How a libcuda of version `cuda` supports programs built for `need`. `driver` is its version, empty if
+/// unknown: minor-version compatibility starts with a driver version, not with a CUDA version.
 pub(super) fn serves(
     catalog: &Catalog,
     cuda: (u32, u32),
@@ -118,7 +119,7 @@ pub(super) fn serves(
     let shipped = shipped.map(|shipped| numbers(shipped.as_bytes())).filter(|_| !jetson);
     match need.minor {
         Some(minor) if cuda > (need.major, minor) => return Served::Fully,
-        // Drivers of that branch from before the release say the same CUDA version.
+        // Drivers of that branch from before the release report the same CUDA version.
         Some(minor) if cuda == (need.major, minor) => {
             let is_before = |shipped: &Vec<u32>| driver.len() > 1 && !as_new_as(driver, shipped);
             if !shipped.as_ref().is_some_and(is_before) {
@@ -134,7 +135,7 @@ pub(super) fn serves(
     if cuda.0 != need.major {
         return Served::No;
     }
-    // The promise holds for desktops and servers, from CUDA 11 on.
+    // Minor-version compatibility exists for desktops and servers, from CUDA 11 on.
     match catalog.major(need.major) {
         Some(_) if jetson => Served::Unknown,
         Some(major) if driver.is_empty() || as_new_as(driver, &numbers(major.min_driver.as_bytes())) => {

@@ -1,11 +1,11 @@
-//! Rules about where the image runs: processor, what is mounted, which libcuda the loader finds.
+//! Rules for the environment of the container: CPU architecture, mounts, the libcuda that the loader finds.
 
 use crate::base::Platform;
 use crate::base::text::{elide_end, printable};
 use crate::cuda::catalog::GpuClass;
 use crate::cuda::compat::{Needs, Reason, RuleId, RunVerdict, TargetGpu};
 
-/// The image is for another processor or system.
+/// Whether the image is for another CPU architecture or operating system.
 pub(super) fn platform(needs: &Needs, target: &TargetGpu) -> Option<Reason> {
     let image = needs.platform.as_ref()?;
     let reason = |verdict, text: String| {
@@ -34,12 +34,12 @@ pub(super) fn platform(needs: &Needs, target: &TargetGpu) -> Option<Reason> {
         (image.architecture.as_str(), architecture.as_str()),
         ("386", "amd64" | "x86_64") | ("arm" | "armhf", "arm64" | "aarch64")
     );
-    // 64-bit processors may run what is built for their 32-bit forebears.
+    // 64-bit CPUs may run code for their 32-bit predecessors.
     reason(if narrow { RunVerdict::Unknown } else { RunVerdict::Fails }, text)
         .map(|reason| reason.with_hint(format!("Build the image for linux/{}.", shown(architecture))))
 }
 
-/// What is mounted, and where the loader finds it.
+/// Checks the mounted driver and its visibility to the loader.
 pub(super) fn judge(needs: &Needs, target: &TargetGpu) -> Vec<Reason> {
     let mut reasons = Vec::new();
     if let Some(folder) = &target.driver_folder {
@@ -59,7 +59,7 @@ fn variable<'a>(needs: &'a Needs, name: &str) -> Option<&'a str> {
 fn capabilities(needs: &Needs, target: &TargetGpu) -> Option<Reason> {
     let value = variable(needs, "NVIDIA_DRIVER_CAPABILITIES")?;
     let mut named = value.split(',').map(str::trim).filter(|name| !name.is_empty()).peekable();
-    // Unset and empty mean compute and utility. Jetson's libraries are mounted in any case.
+    // Unset and empty mean `compute,utility`. Jetson's libraries are always mounted.
     named.peek()?;
     if named.any(|name| matches!(name, "compute" | "all")) || target.class == Some(GpuClass::Jetson) {
         return None;
@@ -93,12 +93,12 @@ fn visible_devices(needs: &Needs) -> Option<Reason> {
     )
 }
 
-/// Without a loader configuration for the driver, the image must provide it.
+/// Without loader configuration on the machine, the image must configure the driver's folder.
 fn driver_path(needs: &Needs, folder: &str) -> Option<Reason> {
     fn bare(path: &str) -> &str {
         path.trim_end_matches('/')
     }
-    // The folder of the device plugin is the one above its libraries, or the one with them.
+    // The device plugin mounts a folder; its libraries are in that folder or in a folder below it.
     let folder = bare(folder);
     let mut named = needs.loader_folders.iter().filter(|known| bare(&known.path) == folder).peekable();
     if let Some(first) = named.peek().copied() {
@@ -127,7 +127,7 @@ fn driver_path(needs: &Needs, folder: &str) -> Option<Reason> {
     )
 }
 
-/// Libraries in the image that replace the driver: the worst of them.
+/// Libraries of the image that replace the driver; stubs take precedence.
 fn own_driver(needs: &Needs) -> Option<Reason> {
     let own = needs.own_drivers.iter().find(|own| own.stub).or_else(|| needs.own_drivers.first())?;
     let (path, by) = (&own.path, &own.by);

@@ -1,4 +1,4 @@
-//! What the image requires before the container toolkit starts it.
+//! Requirements of the image that the container toolkit checks before start.
 
 use super::host::Host;
 use crate::base::text::{elide_end, printable};
@@ -7,13 +7,13 @@ use crate::cuda::compat::require::{self, Holds, Requirement, is_true};
 use crate::cuda::compat::versions::{capability, listed};
 use crate::cuda::compat::{CudaVersion, Needs, Reason, RuleId, RunVerdict};
 
-/// Variables that are looked at: libnvidia-container takes no more than this many requirements.
+/// Maximum number of variables checked; libnvidia-container accepts no more requirements.
 const MOST: usize = 32;
 
 /// All requirements of an image.
 pub(super) struct Requirements<'a> {
     named: Vec<(&'a str, Requirement)>,
-    /// Whether there are more than are looked at.
+    /// Whether the image has more than [`MOST`] requirements.
     more: bool,
 }
 
@@ -35,7 +35,7 @@ impl<'a> Requirements<'a> {
             .map(|(name, value)| (name.as_str(), Requirement::parse(value)))
             .collect();
         let more = variables.next().is_some();
-        // An image of the time before requirements: its version is one.
+        // Legacy images without a requirement: their CUDA version is the requirement.
         if value("NVIDIA_REQUIRE_CUDA").is_none()
             && let Some(version) = value("CUDA_VERSION")
         {
@@ -47,7 +47,7 @@ impl<'a> Requirements<'a> {
         Self { named, more }
     }
 
-    /// Whether the container toolkit starts it there.
+    /// Whether the container toolkit starts the image on a machine.
     pub(super) fn judge(&self, host: &Host<'_>) -> Vec<Reason> {
         let target = host.target;
         if target.driver_folder.is_some() {
@@ -66,7 +66,7 @@ impl<'a> Requirements<'a> {
                 match holds {
                     Holds::Yes => None,
                     Holds::No => Some(refused(name, requirement, host)),
-                    // Without a driver nothing more is known, and one reason is sufficient.
+                    // If the driver is unknown, one reason is sufficient.
                     Holds::Unknown if requirement.fault().is_none() && host.cuda.is_none() => None,
                     Holds::Unknown => Some(open(name, requirement, host)),
                 }
@@ -87,7 +87,7 @@ fn asked<'a>(host: &'a Host<'_>, brand: Option<&'a str>) -> require::Host<'a> {
     require::Host { cuda: host.cuda, cuda_or_later: host.or_later, driver, sm: host.target.sm, brand }
 }
 
-/// Brands that NVML may have for it.
+/// Brands that NVML may report for the GPU.
 fn brands<'a>(host: &'a Host<'_>) -> Vec<Option<&'a str>> {
     let of = |names: &[&'static str]| names.iter().map(|name| Some(*name)).collect();
     match (&host.target.brand, host.target.class) {
@@ -99,7 +99,7 @@ fn brands<'a>(host: &'a Host<'_>) -> Vec<Option<&'a str>> {
     }
 }
 
-/// What holds whichever brand it is.
+/// The result if all brands agree, `Unknown` otherwise.
 fn over(brands: &[Option<&str>], holds: impl Fn(Option<&str>) -> Holds) -> Holds {
     let mut all = brands.iter().map(|brand| holds(*brand));
     let Some(first) = all.next() else { return Holds::Unknown };
@@ -110,7 +110,7 @@ fn variable(name: &str) -> String {
     elide_end(&printable(&format!("ENV {name}")), 80)
 }
 
-/// What the machine has of what is asked for.
+/// The machine's driver, CUDA version and compute capability, as text.
 fn has(host: &Host<'_>) -> String {
     let mut parts = vec![host.name()];
     if let (Some((major, minor)), false) = (host.cuda, host.driver.is_empty()) {

@@ -62,7 +62,7 @@ fn need(version: &str, firm: bool) -> CudaNeed {
     }
 }
 
-/// An image that was built with this CUDA, with this code.
+/// An image built for this CUDA version, with this code.
 fn image(version: &str, code: Vec<GpuCode>) -> Needs {
     Needs {
         platform: Some("linux/amd64".parse().unwrap()),
@@ -153,7 +153,7 @@ fn without_cuda_it_runs_and_what_was_not_read_may_need_more() {
     let unread = |needs: Needs| Needs { incomplete: Some("layer 3 could not be read".into()), ..needs };
     by(&unread(Needs::default()), &server(80, "550.54.14"), Unknown, RuleId::Incomplete);
     by(&unread(image("12.4", vec![sass(80)])), &server(80, "550.54.14"), Unknown, RuleId::Incomplete);
-    // A layer that was not read may hold the compatibility driver.
+    // An unread layer may contain the compatibility driver.
     by(&unread(image("13.0", vec![sass(80)])), &server(80, "550.54.14"), Unknown, RuleId::Driver);
     by(&unread(image("12.4", vec![sass(70)])), &server(70, "590.44.01"), Fails, RuleId::DriverDropped);
     told(&unread(image("12.4", vec![sass(80)])), &server(70, "550.54.14"), Unknown);

@@ -1,4 +1,4 @@
-//! Files with GPU code that something in use reaches, and how much each decides.
+//! Files with GPU code that are in use, and their weight in the verdict.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,28 +11,28 @@ use crate::cuda::{GpuCode, HolderKind, Level, Library, Supplier};
 use crate::formats::fatbin::Suffix;
 use crate::rootfs::NodeId;
 
-/// Frameworks that compute on the CPU by default, in packages with GPU code. Sources: the documentation of xgboost on
-/// `device`, of lightgbm on `device_type`, of catboost on `task_type`.
+/// Frameworks in packages with GPU code that compute on the CPU by default. Sources: the documentation of
+/// xgboost on `device`, of lightgbm on `device_type`, of catboost on `task_type`.
 const ON_PROCESSOR: [&str; 3] = ["catboost", "lightgbm", "xgboost"];
 
-/// A file whose code is asked for.
+/// A file with GPU code.
 struct Holder<'a> {
     node: NodeId,
     object: ObjectId,
-    /// What it is, when it is a library.
+    /// Its library, if it is one.
     library: Option<&'a Library>,
-    /// The framework that it belongs to.
+    /// Index of its framework.
     framework: Option<usize>,
     code: Vec<GpuCode>,
 }
 
-/// All of them by path.
+/// All files with GPU code in use, sorted by path.
 pub(super) fn used(look: &Look<'_>, frameworks: &Frameworks) -> Vec<CodeFile> {
     let holders = holders(look, frameworks);
     let largest = largest(look, &holders);
     let mut files: Vec<CodeFile> =
         (0..).zip(&holders).map(|(at, one)| file(look, one, at, &largest)).collect();
-    // Components and what the image starts have no framework that decides by them.
+    // CUDA components and files that the image starts are not part of a framework's choice.
     let stands = |(file, holder): &(&mut CodeFile, &Holder<'_>)| {
         file.weight == Weight::Decides
             && holder.framework.is_some()
@@ -41,8 +41,8 @@ pub(super) fn used(look: &Look<'_>, frameworks: &Frameworks) -> Vec<CodeFile> {
     };
     let mut standing: Vec<(&mut CodeFile, &Holder<'_>)> =
         files.iter_mut().zip(&holders).filter(stands).collect();
-    // One that another needs is no alternative to it: vllm does not run where torch does not. Such needs are found
-    // by name alone, since extension modules have them loaded before.
+    // A framework that another one needs is not an alternative to it: vllm does not run without torch. Such
+    // needs are matched by name only, since the libraries of extension modules are loaded beforehand.
     let needs = standing.iter().flat_map(|(_, holder)| &look.inventory.links.object(holder.object).needs);
     let needed: HashSet<&str> = needs.map(|need| &*need.name).collect();
     if standing.len() > 1 {
@@ -55,13 +55,13 @@ pub(super) fn used(look: &Look<'_>, frameworks: &Frameworks) -> Vec<CodeFile> {
     files
 }
 
-/// Files with SASS or PTX that something that runs reaches, or that are started themselves.
+/// Files with SASS or PTX that are in use.
 fn holders<'a>(look: &Look<'a>, frameworks: &Frameworks) -> Vec<Holder<'a>> {
     let runs = |row: &&GpuCode| row.is_for_running();
     let libraries = look
         .libraries
         .iter()
-        // cuDNN is judged by its version.
+        // cuDNN is checked by its version.
         .filter(|library| !matches!(&*library.component, "driver" | "cudnn"))
         .map(|library| (library.node, library.object, Some(*library), &library.gpu_code));
     let others = look.inventory.holders.iter().filter(|holder| holder.kind != HolderKind::Archive);
@@ -81,8 +81,8 @@ fn holders<'a>(look: &Look<'a>, frameworks: &Frameworks) -> Vec<Holder<'a>> {
         .collect()
 }
 
-/// By framework: the file with most GPU code, among those of its GPU part if there are any, and the number of files.
-/// Files for single architectures never represent a framework.
+/// For each framework: the index of the file with the most GPU code, core libraries first, and the number of
+/// files. Architecture-specific files never represent a framework.
 fn largest(look: &Look<'_>, holders: &[Holder<'_>]) -> HashMap<usize, (usize, usize)> {
     let mut counts: HashMap<usize, usize> = HashMap::new();
     let mut best: HashMap<usize, ((bool, u64), usize)> = HashMap::new();
@@ -104,7 +104,7 @@ fn largest(look: &Look<'_>, holders: &[Holder<'_>]) -> HashMap<usize, (usize, us
     best.into_iter().map(|(place, (_, at))| (place, (at, count(&place)))).collect()
 }
 
-/// The component of CUDA that a file is of.
+/// The CUDA component of a file.
 fn component<'a>(holder: &Holder<'a>) -> Option<&'a str> {
     let name = &*holder.library?.component;
     is_cuda_component(name).then_some(name)
@@ -137,7 +137,7 @@ fn weight(
     largest: &HashMap<usize, (usize, usize)>,
 ) -> (Weight, String) {
     let path = look.shown(holder.node);
-    // What the image starts, or links, is not chosen by GPU.
+    // A file that the image starts, or that is linked to one, is not selected by GPU.
     if let Some(why) = named_for_one(look, holder).filter(|_| !look.is_started(holder.object)) {
         return (Weight::Optional, why);
     }
@@ -199,14 +199,15 @@ fn is_of_application(look: &Look<'_>, holder: &Holder<'_>) -> bool {
         && look.catalog.toolkit_root(&path).is_none()
 }
 
-/// Why what opens a file chooses by the GPU: its name is that of one architecture.
+/// The reason why the loader of a file selects it by GPU: its name contains a single architecture.
 fn named_for_one(look: &Look<'_>, holder: &Holder<'_>) -> Option<String> {
     let path = look.path(holder.node);
     let number = [file_name(&path), file_name(folder_of(&path))].into_iter().find_map(one_architecture)?;
     Some(format!("{} is for sm_{number} by its name: its loader chooses by GPU", escape(&path)))
 }
 
-/// 75 for `libnvinfer_builder_resource_sm75.so.10`; `None` for names of several or of none.
+/// The SM number in a file name: 75 for `libnvinfer_builder_resource_sm75.so.10`; `None` without one or with
+/// several.
 fn one_architecture(name: &[u8]) -> Option<u32> {
     let mut found = None;
     for word in name.to_ascii_lowercase().split(|byte| !byte.is_ascii_alphanumeric()) {
@@ -224,7 +225,7 @@ fn one_architecture(name: &[u8]) -> Option<u32> {
     found
 }
 
-/// Whose a file is.
+/// Name of the owner: component, framework, package or application.
 fn what(look: &Look<'_>, holder: &Holder<'_>) -> String {
     if let (Some(name), Some(library)) = (component(holder), holder.library) {
         return match &library.version {

@@ -1,4 +1,4 @@
-//! Driver libraries in the image itself.
+//! Driver libraries in the image.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,10 +10,10 @@ use crate::cuda::{ForwardCompat, Inode, Library, Role, SearchFolder, is_stub_pat
 use crate::layer::ContentHash;
 use crate::rootfs::NodeId;
 
-/// The name by which programs ask for the driver.
+/// The soname of the driver library.
 const SONAME: &[u8] = b"libcuda.so.1";
 
-/// Forward-compatibility drivers, and other libraries that a program would get in the driver's place.
+/// Forward-compatibility drivers, and other libraries that programs load instead of the driver.
 pub(super) fn in_image(look: &Look<'_>, folders: &[SearchFolder]) -> (Vec<CompatDriver>, Vec<OwnDriver>) {
     let of_driver = |library: &&Library| {
         library.foreign.is_none()
@@ -34,7 +34,7 @@ pub(super) fn in_image(look: &Look<'_>, folders: &[SearchFolder]) -> (Vec<Compat
         }
     }
     let compat = libraries.iter().filter(|library| is_compat(library)).map(|library| {
-        // Its links may come with the container's start: the folder alone counts.
+        // Its symbolic links may be created at container start, so the folder alone is sufficient.
         let folder = look.rootfs.node(library.node).parent().id();
         let forced_by = named.get(&folder).map(|by| (*by).to_owned()).or_else(|| by_of(library));
         compat_driver(look, library, forced_by)
@@ -59,7 +59,7 @@ fn is_stub(look: &Look<'_>, library: &Library) -> bool {
     library.role == Role::Stub || is_stub_path(&look.path(library.node))
 }
 
-/// What the loader finds under the driver's name, and what makes it look there first.
+/// Driver libraries that the loader finds as `libcuda.so.1`, and the source of the search folder.
 fn offered(look: &Look<'_>, folders: &[SearchFolder], libraries: &[&Library]) -> HashMap<Inode, String> {
     let inode = |node: NodeId| look.rootfs.node(node).content();
     let known: HashSet<Inode> = libraries.iter().filter_map(|library| inode(library.node)).collect();
@@ -78,7 +78,7 @@ fn offered(look: &Look<'_>, folders: &[SearchFolder], libraries: &[&Library]) ->
             continue;
         };
         let by_name = look.paths.lookup_from(folder, SONAME).and_then(inode);
-        // ldconfig makes links for the sonames of the folders that it looks into.
+        // ldconfig creates links for the sonames in its folders.
         let by_soname = registered.get(&folder).filter(|_| cached && by_name.is_none());
         for found in by_name.into_iter().chain(by_soname.into_iter().flatten().copied()) {
             if known.contains(&found) {
@@ -108,7 +108,7 @@ fn default_folders(look: &Look<'_>) -> Vec<&'static [u8]> {
 
 fn compat_driver(look: &Look<'_>, library: &Library, forced_by: Option<String>) -> CompatDriver {
     let path = look.path(library.node);
-    // `libcuda.so.1` bears no branch.
+    // The name `libcuda.so.1` contains no branch.
     let version = file_name(&path).strip_prefix(b"libcuda.so.").map(numbers).unwrap_or_default();
     let branch = version.first().copied().filter(|branch| version.len() > 1 && *branch > 99);
     let note: Option<&ForwardCompat> = library.forward_compat.as_ref();

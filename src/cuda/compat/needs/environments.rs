@@ -1,11 +1,11 @@
-//! Which environments of Python the start of the image does not use.
+//! Python environments that the image's start command does not use.
 
 use super::look::Look;
 use crate::cuda::Framework;
 use crate::cuda::links::{DEFAULT_PATH, WRAPPERS, file_name, folder_of};
 
-/// Package folders that the started program does not use, or possibly not: those of other virtual environments. If the
-/// environment is unknown, those with the same framework several times.
+/// Package folders that the started program does not use, or possibly not: those of other virtual
+/// environments. If the environment is unknown, those of frameworks that occur in several environments.
 pub(super) fn aside(look: &Look<'_>) -> Vec<Vec<u8>> {
     let list = &look.inventory.frameworks;
     let places: Vec<(&Framework, Option<&[u8]>)> =
@@ -14,7 +14,7 @@ pub(super) fn aside(look: &Look<'_>) -> Vec<Vec<u8>> {
         return Vec::new();
     }
     let home = home(look);
-    // Environments may have several names.
+    // Environments may have several paths.
     let same = |one: Option<&[u8]>, other: Option<&[u8]>| match (one, other) {
         (Some(one), Some(other)) => one == other || look.paths.lookup(one) == look.paths.lookup(other),
         (None, None) => true,
@@ -26,7 +26,7 @@ pub(super) fn aside(look: &Look<'_>) -> Vec<Vec<u8>> {
         };
         match &home {
             Some(home) if same(*place, Some(home)) => false,
-            // The system's packages may be seen from an environment, which comes first.
+            // System packages may be visible from an environment, which takes precedence.
             Some(home) => place.is_some() || elsewhere(Some(home)),
             None => places
                 .iter()
@@ -40,7 +40,7 @@ pub(super) fn aside(look: &Look<'_>) -> Vec<Vec<u8>> {
     found
 }
 
-/// The environment that a folder of packages is of: `/opt/venv` of `/opt/venv/lib/python3.12/site-packages`.
+/// The environment of a package folder: `/opt/venv` for `/opt/venv/lib/python3.12/site-packages`.
 fn environment<'p>(look: &Look<'_>, folder: &'p [u8]) -> Option<&'p [u8]> {
     const LIBRARIES: &[u8] = b"/lib/python";
     let at = folder.windows(LIBRARIES.len()).rposition(|part| part == LIBRARIES)?;
@@ -49,11 +49,12 @@ fn environment<'p>(look: &Look<'_>, folder: &'p [u8]) -> Option<&'p [u8]> {
     (has("pyvenv.cfg") || has("conda-meta")).then_some(prefix)
 }
 
-/// The prefix of the Python that the image starts; `None` when it starts something else, which may start any.
+/// The prefix of the Python that the image starts; `None` if it starts another program, which may start any
+/// Python.
 fn home(look: &Look<'_>) -> Option<Vec<u8>> {
     let config = look.input.image.config.as_ref()?.config().as_ref()?;
     let mut words = config.entrypoint().iter().chain(config.cmd()).flatten().map(String::as_bytes);
-    // Anything else before it, such as a script or `conda run`, may select another one.
+    // Another first word, such as a script or `conda run`, may select another environment.
     let is_wrapper = |word: &&[u8]| word.starts_with(b"-") || WRAPPERS.contains(&file_name(word));
     let python =
         words.find(|word| !is_wrapper(word)).filter(|word| file_name(word).starts_with(b"python"))?;

@@ -1,4 +1,4 @@
-//! Which framework a file belongs to.
+//! Framework of a file.
 
 use std::collections::HashMap;
 
@@ -8,11 +8,11 @@ use crate::cuda::links::folder_of;
 use crate::cuda::{Framework, Strategy};
 use crate::rootfs::NodeId;
 
-/// The frameworks of the inventory that use CUDA, by what is theirs.
+/// The frameworks of the inventory that use CUDA, indexed by package and folder.
 pub(super) struct Frameworks {
-    /// By package.
+    /// Framework index by package index.
     packages: HashMap<usize, usize>,
-    /// By folder, those that no package of their name brought.
+    /// Framework indexes by folder, for frameworks without a package of their own.
     folders: HashMap<Vec<u8>, Vec<usize>>,
 }
 
@@ -46,7 +46,7 @@ impl Frameworks {
         Self { packages, folders }
     }
 
-    /// The framework that a file belongs to, in the inventory's list.
+    /// Index of the framework of a file.
     pub(super) fn of(&self, look: &Look<'_>, node: NodeId) -> Option<usize> {
         let owner = look.inventory.owners.of(node);
         if let Some(place) = owner.and_then(|owner| self.packages.get(&owner)) {
@@ -74,14 +74,14 @@ impl Frameworks {
     }
 }
 
-/// Whether a file is one of those that carry a framework's GPU side, by its name.
+/// Whether a file is a core library of a framework, by its name.
 pub(super) fn is_core(look: &Look<'_>, framework: &Framework, node: NodeId) -> bool {
     let stem = split_library_name(look.rootfs.node(node).name()).map(|name| name.stem);
     let rule = look.catalog.framework(&framework.name);
     rule.zip(stem).is_some_and(|(rule, stem)| rule.core_libraries.iter().any(|core| core.as_bytes() == stem))
 }
 
-/// Name and version, the latter unchanged: `torch 2.9.1+cu128`.
+/// Name and unchanged version: `torch 2.9.1+cu128`.
 pub(super) fn whole_name(framework: &Framework) -> String {
     match &framework.version {
         Some(version) => format!("{} {version}", framework.name),

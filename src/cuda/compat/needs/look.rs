@@ -1,4 +1,4 @@
-//! The image as its needs are read from it.
+//! The image, prepared for deriving its requirements.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,13 +19,13 @@ pub(super) struct Look<'a> {
     pub(super) inventory: &'a Inventory,
     pub(super) catalog: &'a Catalog,
     pub(super) paths: Paths<'a>,
-    /// Libraries in use that run here, each inode once.
+    /// Run-time libraries in use for this architecture, each inode once.
     pub(super) libraries: Vec<&'a Library>,
-    /// By object: whether a root that counts reaches it without a choice.
+    /// By object id: whether it is certainly loaded, from a root that counts.
     firm: Vec<bool>,
-    /// Folders of packages that the start of the image does not use, or perhaps not.
+    /// Package folders that the start command does not use, or possibly not.
     aside: Vec<Vec<u8>>,
-    /// The same from what the entrypoint, the command or a preload starts.
+    /// By object id: whether it is certainly loaded from the entrypoint, the command or a preload.
     started: Vec<bool>,
     objects: HashMap<Inode, ObjectId>,
 }
@@ -56,7 +56,7 @@ impl<'a> Look<'a> {
         };
         look.libraries = inventory.libraries.iter().filter(in_use).collect();
         look.aside = environments::aside(&look);
-        // Other programs run for certain only where a script starts one of them, and nothing that is started uses
+        // Other programs are certainly started only if the image starts a script and no started program uses
         // CUDA itself.
         let starts_others = look.starts_script() && !look.starts_cuda();
         look.firm = links.firmly_reached(|object, root| match root.kind {
@@ -67,7 +67,7 @@ impl<'a> Look<'a> {
         look
     }
 
-    /// Whether the image starts a shell, or nothing that is known.
+    /// Whether the image starts a shell, or no known program.
     fn starts_script(&self) -> bool {
         let links = &self.inventory.links;
         let mut started = links.ids().filter(|id| self.is_started(*id)).peekable();
@@ -75,7 +75,7 @@ impl<'a> Look<'a> {
         started.peek().is_none() || started.any(|id| SHELLS.contains(&name(id)) || name(id) == b"busybox")
     }
 
-    /// Whether what the image starts loads CUDA or the driver without a choice, or holds GPU code.
+    /// Whether a started program certainly loads CUDA or the driver, or contains GPU code.
     fn starts_cuda(&self) -> bool {
         let links = &self.inventory.links;
         let mut known = Names::default();
@@ -90,7 +90,7 @@ impl<'a> Look<'a> {
                 .any(|id| links.object(id).needs.iter().any(|need| known.is_cuda(self, &need.name)))
     }
 
-    /// Whether a file is in packages that the started program does not use, or possibly not.
+    /// Whether a file is in a package folder that the started program does not use, or possibly not.
     pub(super) fn is_aside(&self, node: NodeId) -> bool {
         if self.aside.is_empty() {
             return false;
@@ -101,7 +101,7 @@ impl<'a> Look<'a> {
         self.aside.iter().any(is_in)
     }
 
-    /// What is started or decides, and a library of CUDA that it needs and that is nowhere in the image.
+    /// A started or deciding file, and a CUDA library that it needs and that is not in the image.
     fn lacks(&self, code: &[CodeFile]) -> Option<(NodeId, &'a str)> {
         let links = &self.inventory.links;
         let mut known = Names::default();
@@ -118,7 +118,7 @@ impl<'a> Look<'a> {
         if lacking.is_empty() {
             return None;
         }
-        // A module that was imported before may have loaded it.
+        // A previously imported module may have loaded it.
         let libraries = &self.inventory.libraries;
         let sonames = libraries.iter().filter_map(|library| library.soname.clone());
         let names = libraries.iter().map(|library| escape(self.rootfs.node(library.node).name()));
@@ -127,7 +127,7 @@ impl<'a> Look<'a> {
         found.map(|(id, name)| (links.object(id).node, name))
     }
 
-    /// Whether something that runs reaches it, or it is loaded on its own account.
+    /// Whether it is reachable from a root or a root itself.
     pub(super) fn is_used(&self, id: ObjectId) -> bool {
         let object = self.inventory.links.object(id);
         object.usage != Use::Unreferenced || object.root.is_some()
@@ -146,36 +146,36 @@ impl<'a> Look<'a> {
         self.objects.get(&self.rootfs.node(node).content()?).copied()
     }
 
-    /// An absolute path, any bytes.
+    /// Absolute path, as bytes.
     pub(super) fn path(&self, node: NodeId) -> Vec<u8> {
         self.rootfs.node(node).path()
     }
 
-    /// The same, safe to show.
+    /// Absolute path, escaped for display.
     pub(super) fn shown(&self, node: NodeId) -> String {
         escape(&self.path(node))
     }
 
-    /// Proof of an inode's content, when its bytes were read.
+    /// Hash of an inode's content; `None` if its bytes were not read.
     pub(super) fn hash(&self, inode: Inode) -> Option<&'a ContentHash> {
         let layer = self.input.layers.get(usize::from(inode.0)).and_then(Option::as_ref);
         let passed = layer.and_then(|read| read.facts.hash(inode.1));
         passed.or_else(|| self.input.bodies.hashes.get(&inode))
     }
 
-    /// The environment of the image, as `NAME=VALUE`.
+    /// Environment of the image, as `NAME=VALUE`.
     pub(super) fn environment(&self) -> &'a [String] {
         let config = self.input.image.config.as_ref().and_then(|config| config.config().as_ref());
         config.and_then(|config| config.env().as_deref()).unwrap_or_default()
     }
 
-    /// One variable of it, empty when it is not there; the last one counts.
+    /// Value of a variable, empty if unset; the last one takes precedence.
     pub(super) fn variable(&self, name: &str) -> &'a str {
         let value = |pair: &'a String| pair.strip_prefix(name).and_then(|rest| rest.strip_prefix('='));
         self.environment().iter().rev().find_map(value).unwrap_or_default()
     }
 
-    /// Why there may be more than was found.
+    /// Why the requirements may be incomplete; `None` if complete.
     pub(super) fn incomplete(&self, code: &[CodeFile]) -> Option<String> {
         if !self.input.complete {
             return Some("the image could not be read completely".to_owned());
@@ -204,7 +204,7 @@ impl<'a> Look<'a> {
     }
 }
 
-/// Whether a fault means that programs or libraries were not looked at.
+/// Whether a warning means that programs or libraries were not read.
 fn hides_binaries(warning: &Warning) -> bool {
     match warning.code {
         WarningCode::FactsLimited => {
@@ -217,12 +217,12 @@ fn hides_binaries(warning: &Warning) -> bool {
     }
 }
 
-/// Whether a component is a part of CUDA: no framework's own file, not the driver, not the loader of `OpenCL`.
+/// Whether a component belongs to CUDA: not to a framework, the driver or the `OpenCL` loader.
 pub(super) fn is_cuda_component(name: &str) -> bool {
     !is_framework_component(name) && !matches!(name, "driver" | "opencl" | "tensorrt")
 }
 
-/// Which names of libraries are those of CUDA or of its driver: many ask for the same ones.
+/// Whether library names belong to CUDA or its driver, cached because many files need the same ones.
 #[derive(Default)]
 pub(super) struct Names<'n>(HashMap<&'n str, bool>);
 

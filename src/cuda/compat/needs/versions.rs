@@ -1,4 +1,4 @@
-//! CUDA versions that something in use was built for.
+//! CUDA versions that files in use were built for.
 
 use std::collections::HashSet;
 
@@ -11,10 +11,10 @@ use crate::cuda::compat::{CodeFile, CudaNeed, CudaVersion, Weight};
 use crate::cuda::{Level, Library, VersionSource};
 use crate::formats::fatbin::GpuKind;
 
-/// Maximum versions listed; real images have one to three.
+/// Maximum number of listed versions; real images have one to three.
 const MOST: usize = 36;
 
-/// Source of a requirement: one of each kind is listed.
+/// Source of a requirement; for each source, each version is listed once.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Who {
     Runtime,
@@ -24,7 +24,7 @@ enum Who {
     Library,
 }
 
-/// The highest first.
+/// Required CUDA versions, highest first.
 pub(super) fn of(look: &Look<'_>, frameworks: &Frameworks, code: &[CodeFile]) -> Vec<CudaNeed> {
     let runtimes: Vec<CudaNeed> = look
         .libraries
@@ -46,7 +46,7 @@ pub(super) fn of(look: &Look<'_>, frameworks: &Frameworks, code: &[CodeFile]) ->
         !has_runtime || major > most
     });
     found.extend(others.filter_map(|one| of_library(look, one)).map(|need| (Who::Library, need)));
-    // Of equal ones, one in certain use represents all; else the first.
+    // Of equal requirements, one in certain use is listed, otherwise the first.
     found.sort_by_key(|(_, need)| !need.firm);
     let mut told = HashSet::new();
     found.retain(|(who, need)| told.insert((*who, need.version)));
@@ -56,7 +56,7 @@ pub(super) fn of(look: &Look<'_>, frameworks: &Frameworks, code: &[CodeFile]) ->
     versions
 }
 
-/// By the version of a library, else by the major version of its soname, folder or package.
+/// Requirement by the version of a library, otherwise by the major version of its soname, folder or package.
 fn of_library(look: &Look<'_>, library: &Library) -> Option<CudaNeed> {
     let (major, why) = library.cuda_major.as_ref().map_or((None, ""), |(major, why)| (Some(*major), why));
     let minor = library.version.as_ref().and_then(|(version, source)| {
@@ -87,7 +87,7 @@ fn of_library(look: &Look<'_>, library: &Library) -> Option<CudaNeed> {
     })
 }
 
-/// CUDA version that a component's version was released with, if known.
+/// CUDA version with which a component's version was released; `None` if unknown.
 fn minor_of(catalog: &Catalog, component: &str, version: &str, source: VersionSource) -> Option<(u32, u32)> {
     let first = |text: &str| match numbers(text.as_bytes())[..] {
         [major, minor, ..] => Some((major, minor)),
@@ -101,14 +101,14 @@ fn minor_of(catalog: &Catalog, component: &str, version: &str, source: VersionSo
     if let [one, rest @ ..] = &shipped[..] {
         return rest.iter().all(|other| other == one).then_some(*one);
     }
-    // These bear the toolkit's own version; `libcudart.so.11.0` is the soname of all of CUDA 11.
+    // These components have the toolkit's version; `libcudart.so.11.0` is the soname of all 11.x.
     let bears =
         matches!(component, "cudart" | "nvrtc" | "nvjitlink" | "nvfatbin" | "nvvm" | "cupti" | "nvtx");
     let whole = numbers(version.as_bytes()).len() > 2 || source == VersionSource::Package;
     first(version).filter(|(major, _)| bears && whole && (7..100).contains(major))
 }
 
-/// Frameworks with files in use.
+/// Requirements of frameworks with files in use.
 fn of_frameworks(look: &Look<'_>, frameworks: &Frameworks) -> Vec<CudaNeed> {
     let list = &look.inventory.frameworks;
     let mut in_use: Vec<Option<bool>> = vec![None; list.len()];
@@ -136,8 +136,8 @@ fn of_frameworks(look: &Look<'_>, frameworks: &Frameworks) -> Vec<CudaNeed> {
     used.into_iter().filter_map(need).collect()
 }
 
-/// CUDA version from PTX of the application: each toolkit writes its own PTX version. The only evidence for programs
-/// with a static CUDA runtime.
+/// CUDA version from the PTX of the application: the PTX ISA version identifies the toolkit. The only
+/// evidence for programs with a static CUDA runtime.
 fn of_ptx(catalog: &Catalog, file: &CodeFile) -> Option<CudaNeed> {
     if file.weight != Weight::Decides || file.what != super::APPLICATION {
         return None;
@@ -146,7 +146,7 @@ fn of_ptx(catalog: &Catalog, file: &CodeFile) -> Option<CudaNeed> {
     let (major, minor) = ptx.filter_map(|row| row.isa).max()?;
     let isa = format!("{major}.{minor}");
     let writes = catalog.toolkits().iter().filter(|toolkit| toolkit.ptx_isa == isa);
-    // Several may write it: the first is the least that is needed.
+    // Several toolkits may emit it: the first one is the minimum.
     let version = writes.map(|toolkit| numbers(toolkit.version.as_bytes())).min()?;
     let version = CudaVersion { major: *version.first()?, minor: version.get(1).copied() };
     Some(CudaNeed {
@@ -158,7 +158,7 @@ fn of_ptx(catalog: &Catalog, file: &CodeFile) -> Option<CudaNeed> {
     })
 }
 
-/// The toolkit that `/usr/local/cuda` names, when a library of it is in use.
+/// The toolkit at `/usr/local/cuda`, if a library of it is in use.
 fn of_toolkit(look: &Look<'_>) -> Option<CudaNeed> {
     let toolkit = look.inventory.toolkits.get(look.inventory.toolkit?)?;
     let version = CudaVersion::parse(toolkit.version.as_deref()?)?;

@@ -40,7 +40,7 @@ fn requirements_are_read_as_the_container_toolkit_reads_them() {
         ("arch=8.6", Holds::Yes),
         ("arch<8.6", Holds::No),
         (NVIDIA_12_4, Holds::No),
-        // Not of the grammar, and names that nobody knows.
+        // Syntax errors and unknown names.
         ("cuda", Holds::Unknown),
         ("cuda>=", Holds::Unknown),
         ("cuda=>12", Holds::Unknown),
@@ -51,7 +51,7 @@ fn requirements_are_read_as_the_container_toolkit_reads_them() {
         (">=12.2", Holds::Unknown),
         ("brand>=tesla", Holds::Unknown),
         ("memory>=16", Holds::Unknown),
-        // What is certain stays so beside them.
+        // Certain results are unaffected by unknown terms.
         ("memory>=16 cuda>=12.2", Holds::Yes),
         ("memory>=16,cuda>=13", Holds::No),
     ] {
@@ -170,7 +170,7 @@ proptest! {
         if requirement.fault().is_none() {
             prop_assert!(known != Holds::Unknown, "{value:?}");
         }
-        // Who knows less is never surer of something else.
+        // Less information never changes a result to another certain one.
         let blind = requirement.holds(&Host { sm: 80, ..Host::default() });
         prop_assert!(blind == Holds::Unknown || blind == known, "{value:?}");
     }

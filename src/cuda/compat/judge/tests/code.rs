@@ -45,7 +45,7 @@ fn ptx_is_compiled_where_the_driver_knows_its_version() {
     let judgement = by(&needs, &server(90, "525.60.13"), Fails, RuleId::PtxVersion);
     assert_eq!(judgement.reasons[0].error.unwrap().0, 222);
     assert!(judgement.why.contains("8.4") && judgement.why.contains("8.0"), "{}", judgement.why);
-    // Minor-version compatibility as long as there is SASS.
+    // Minor-version compatibility is sufficient if there is SASS.
     let judgement = by(&needs, &server(80, "525.60.13"), Runs, RuleId::MinorVersion);
     assert!(judgement.why.contains("525.60.13"), "{}", judgement.why);
     told(&image("12.4", vec![ptx(80, (8, 0))]), &server(90, "525.60.13"), RunsWithJit);
@@ -76,12 +76,12 @@ fn files_count_by_how_much_they_decide() {
         file.weight = Weight::Optional;
     }
     told(&needs, &server(90, "550.54.14"), Runs);
-    // What begins with a later GPU is left out on this one.
+    // A library that requires a later GPU does not count on this one.
     needs.code[1] = CodeFile { weight: Weight::Decides, from_sm: Some(100), ..needs.code[1].clone() };
     told(&needs, &server(90, "550.54.14"), Runs);
     needs.code[1].from_sm = Some(90);
     told(&needs, &server(90, "550.54.14"), Fails);
-    // PTX of what may not be started is a remark, unless there is nothing else.
+    // PTX of files that may not run is a remark, unless there is no other code.
     needs.code = vec![
         torch("a", Weight::Decides, vec![sass(90)]),
         torch("b", Weight::MayDecide, vec![ptx(80, (8, 0))]),
@@ -108,10 +108,10 @@ fn files_for_single_architectures_are_chosen_by_who_opens_them() {
     told(&needs, &server(80, "570.26"), Unknown);
     needs.code.push(file("flash", "/lib/all.so", Weight::Decides, vec![sass(80)]));
     told(&needs, &server(80, "570.26"), Runs);
-    // Code of others covers nothing.
+    // Code of another owner does not cover it.
     needs.code[2].what = "torch".into();
     told(&needs, &server(80, "570.26"), Unknown);
-    // What the image starts is chosen by nobody.
+    // A file that the image starts is not selected by GPU.
     needs.code[2].what = "flash".into();
     needs.code[0].weight = Weight::Decides;
     told(&needs, &server(80, "570.26"), Fails);

@@ -8,7 +8,7 @@ fn minor_version_compatibility_begins_with_the_driver_of_its_major() {
         ("11.0", "450.51.06", Runs),
         ("12.4", "525.60.13", Runs),
         ("12.4", "525.53", Fails),
-        // Of the branch of 12.0 and older than what came out with it: the tables say 525.60.13.
+        // Same branch as the driver of 12.0, but older than that driver, which is 525.60.13.
         ("12.0", "525.60.11", Fails),
         ("12.4", "520.61.05", Fails),
         ("12.4", "525", Runs),
@@ -56,17 +56,17 @@ fn the_compatibility_driver_helps_on_data_centre_gpus_that_it_names() {
     assert_eq!(judgement.reasons[0].error.unwrap().0, 803);
     by(&listed, &gpu(86, GpuClass::Workstation, "550.54.14"), Unknown, RuleId::ForwardCompat);
     by(&listed, &TargetGpu { class: None, ..server(86, "550.54.14") }, Unknown, RuleId::ForwardCompat);
-    // Without a note the rule speaks: branches that are looked after for longer.
+    // Without a note the rule for long-term branches applies.
     let bare = with_compat(plain.clone(), (13, 0), 580, None);
     let judgement = by(&bare, &server(80, "550.54.14"), RunsWithCompat, RuleId::ForwardCompat);
     assert!(judgement.why.contains("according to the rule"), "{}", judgement.why);
     by(&bare, &server(80, "545.23.08"), Unknown, RuleId::ForwardCompat);
-    // One that is itself too old does not help.
+    // A compatibility driver that is too old does not help.
     let older = with_compat(plain, (12, 8), 570, Some(&[550]));
     let judgement = by(&older, &server(80, "550.54.14"), Fails, RuleId::ForwardCompat);
     assert_eq!(judgement.reasons[0].error.unwrap().0, 35);
     assert!(judgement.why.contains("12.8"), "{}", judgement.why);
-    // Not needed.
+    // Not required.
     told(&listed, &server(80, "580.95.05"), Runs);
 }
 
@@ -74,7 +74,7 @@ fn the_compatibility_driver_helps_on_data_centre_gpus_that_it_names() {
 fn ptx_may_need_the_compatibility_driver_where_the_rest_does_not() {
     let needs = with_compat(image("12.8", vec![ptx(80, (8, 7))]), (12, 8), 570, Some(&[535, 550, 570]));
     by(&needs, &server(80, "550.54.14"), RunsWithCompat, RuleId::PtxVersion);
-    // And what it compiles when CUDA needs it anyway.
+    // The same PTX is compiled if CUDA requires the compatibility driver anyway.
     let needs = with_compat(image("13.0", vec![ptx(80, (9, 0))]), (13, 0), 580, Some(&[550]));
     let judgement = told(&needs, &server(80, "550.54.14"), RunsWithCompat);
     assert!(judgement.reasons.iter().any(|reason| reason.verdict == RunsWithJit), "{judgement:#?}");
@@ -105,9 +105,9 @@ fn a_forced_compatibility_driver_is_taken_everywhere() {
     let judgement = by(&needs, &geforce(86, "580.65.06"), Fails, RuleId::ForwardCompat);
     assert_eq!(judgement.reasons[0].error.unwrap().0, 804);
     by(&needs, &geforce(86, "570"), Unknown, RuleId::ForwardCompat);
-    // The very driver of the machine is no other.
+    // The same version as the machine's driver changes nothing.
     told(&needs, &geforce(86, "570.65.06"), Runs);
-    // It takes the place of the machine's driver for what is newer than it, too.
+    // It also replaces the machine's driver for versions that are newer than itself.
     let newer = Needs { versions: vec![need("13.0", true)], ..needs };
     by(&newer, &server(80, "550.54.14"), Fails, RuleId::Driver);
 }
@@ -148,6 +148,6 @@ fn code_of_an_unknown_version_runs_where_every_version_does() {
     let unversioned = Needs { versions: vec![], ..image("12.4", vec![sass(80)]) };
     by(&unversioned, &server(80, "580.65.06"), Runs, RuleId::GpuCode);
     by(&unversioned, &server(80, "550.54.14"), Unknown, RuleId::Driver);
-    // Without code there is nothing that a driver could be too old for.
+    // Without code there is no requirement for the driver.
     told(&Needs { code: vec![], ..unversioned }, &server(80, "550.54.14"), Runs);
 }

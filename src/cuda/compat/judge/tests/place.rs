@@ -14,7 +14,7 @@ fn without_a_container_toolkit_the_loader_has_to_be_told() {
     needs.loader_folders = vec![folder("/usr/local/nvidia/lib"), folder("/usr/local/nvidia/lib64/")];
     let judgement = told(&needs, &gke, Runs);
     assert!(judgement.reasons.iter().any(|reason| reason.rule == RuleId::Requirement), "{judgement:#?}");
-    // Nobody puts a compatibility driver there either.
+    // No container toolkit loads a compatibility driver on GKE either.
     let mut newer = with_compat(needs, (13, 0), 580, Some(&[550]));
     newer.versions = vec![need("13.0", true)];
     by(&newer, &gke, Unknown, RuleId::ForwardCompat);
@@ -54,7 +54,7 @@ fn requirements_are_looked_at_before_anything_starts() {
         &server(80, "550"),
         Runs,
     );
-    // Of data-centre GPUs NVML says tesla or nvidia.
+    // NVML reports tesla or nvidia for data-centre GPUs.
     by(
         &requires("cuda>=12.6 brand=tesla,driver>=550,driver<551"),
         &server(80, "550"),
