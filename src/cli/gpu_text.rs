@@ -86,7 +86,7 @@ fn headline(check: &Check) -> String {
 }
 
 fn write_error(out: &mut String, error: &GpuError) -> std::fmt::Result {
-    writeln!(out, "\nFailed step: `{}`", printable(&error.stage))?;
+    writeln!(out, "\nFailed step: {}", printable(&error.stage))?;
     paragraph(out, "  ", &printable(&sentence(&error.message)))?;
     if let Some(hint) = &error.hint {
         paragraph(out, "  ", &printable(&format!("hint: {}", sentence(hint))))?;
@@ -237,7 +237,7 @@ mod tests {
         for (device, us) in [(None, 3), (Some(0), 59_999_999), (Some(127), 999)] {
             let detail = Some("/usr/local/nvidia/lib64/very/long/libcuda.so.580.159.04".to_owned());
             let line = step_line(&Step { name: Stage::Library, ok: true, us, device, detail });
-            assert!(line.contains("Library found") && line.ends_with("libcuda.so.580.159.04"), "{line}");
+            assert!(line.contains("Find libcuda.so.1") && line.ends_with("libcuda.so.580.159.04"), "{line}");
             assert!(line.chars().count() <= WIDTH, "{line}");
         }
     }

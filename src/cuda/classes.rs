@@ -1,4 +1,4 @@
-//! What each byte of the image is for.
+//! Bytes of the image by class.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ pub(super) fn sum(
     classes
 }
 
-/// By place in [`Class::ALL`]: bytes, where there is a file of the class.
+/// Bytes by index in [`Class::ALL`]; `None` without a file of the class.
 type Sums = [Option<u64>; Class::ALL.len()];
 
 fn named(sums: Sums) -> BTreeMap<Class, u64> {
@@ -45,35 +45,35 @@ fn add(sums: &mut Sums, class: Class, bytes: u64) {
 struct Judge<'a> {
     context: &'a InventoryContext<'a>,
     packages: &'a Packages,
-    /// What the files of each package are, when that does not depend on the file.
+    /// Class of the files of each package, by package index.
     of_packages: Vec<PackageClass>,
-    /// By node: whether it is a CUDA library outside all packages and known folders.
+    /// CUDA libraries, by node.
     cuda_libraries: HashSet<NodeId>,
-    /// How many layers are the base image's.
+    /// Number of layers of the base image.
     base_layers: usize,
     walker: Walker<'a>,
 }
 
-/// A folder of a layer. What is in a cell is found for the first file that asks for it: the files of a folder need
-/// not stand side by side in a layer.
+/// A folder of a layer. Cells are computed on first use, since the files of a folder may not be adjacent in a
+/// layer.
 struct Folder {
     id: DirId,
     state: FolderState,
-    /// What its path leads to in the view through symbolic links; `None` where there is no link on the way.
+    /// The folder at its path in the merged view, if symbolic links lead elsewhere; otherwise `None`.
     node: OnceCell<Option<NodeId>>,
-    /// Whether its direct children are system files, whatever their names.
+    /// Whether all its direct children are system files, or none; `None` if it depends on their names.
     system: OnceCell<Option<bool>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum PackageClass {
-    /// CUDA content: for building where the path says so, else for running.
+    /// CUDA: development files where the path rules match, run-time files otherwise.
     Cuda,
-    /// CUDA content for building.
+    /// CUDA development files.
     CudaDevel,
     System,
     Framework,
-    /// A package of conda that is none of these: Python packages, Python itself, and the libraries below.
+    /// Another conda package: Python packages, Python itself, and system libraries.
     Conda,
 }
 
@@ -96,13 +96,13 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Sums of a layer. What the merged view has of it is added to `merged`.
+    /// Sums of a layer. Files visible in the merged view are also added to `merged`.
     fn layer(&mut self, layer: u16, merged: &mut Sums) -> Sums {
         let index = self.context.rootfs.layer(layer);
         let mut sums = Sums::default();
         let mut folders: Vec<Folder> = Vec::with_capacity(index.dir_count());
         for dir in (0..index32(index.dir_count())).map(DirId) {
-            // A folder comes after the one it is in.
+            // Folders follow their parents.
             let state = match folders.get(index.dir_parent(dir).0 as usize) {
                 Some(parent) => self.walker.below(parent.state, index.dir_name(dir)),
                 None => self.walker.root(),
@@ -130,7 +130,7 @@ impl<'a> Judge<'a> {
             && !context.is_binary((layer, entry))
         {
             let of_name = name.contains(&b'.');
-            // With an ending the name alone decides.
+            // With a suffix, the name alone is sufficient.
             let format = if of_name {
                 catalog.weight_format(name, head(), size)
             } else {
@@ -141,7 +141,7 @@ impl<'a> Judge<'a> {
             }
         }
         let node = context.rootfs.node_at(layer, entry).or_else(|| {
-            // A folder of its path may be a symbolic link in the view. Where it is not, nothing is there.
+            // A folder of its path may be a symbolic link in the view; otherwise there is no such node.
             let lookup = || {
                 let path = parent();
                 let node = context.paths.lookup(if path.is_empty() { b"/" } else { &path })?;
@@ -221,12 +221,13 @@ fn class_named(name: &str) -> Option<Class> {
     Class::ALL.into_iter().find(|class| class.as_str() == name)
 }
 
-/// Folders of the distribution, unless a package differs.
+/// Whether an unowned path is in a folder of the distribution.
 fn is_system(path: &[u8]) -> bool {
     is_system_folder(path).unwrap_or_else(|| path.strip_prefix(b"/usr/local/").is_some_and(is_local_python))
 }
 
-/// The same for all files in a folder, by its path with a trailing slash; `None` if it depends on file names.
+/// Whether all files in a folder, given with a trailing slash, are the distribution's; `None` if it depends
+/// on file names.
 fn is_system_folder(path: &[u8]) -> Option<bool> {
     const SYSTEM: [&[u8]; 11] = [
         b"/usr/", b"/lib/", b"/lib64/", b"/lib32/", b"/bin/", b"/sbin/", b"/etc/", b"/var/", b"/boot/",
@@ -235,7 +236,7 @@ fn is_system_folder(path: &[u8]) -> Option<bool> {
     (!path.starts_with(b"/usr/local/")).then(|| SYSTEM.iter().any(|folder| path.starts_with(folder)))
 }
 
-/// Whether a path below `/usr/local` is Python itself, which the images of Python have there.
+/// Whether a path below `/usr/local` belongs to Python itself, as in the official Python images.
 fn is_local_python(local: &[u8]) -> bool {
     const PYTHON: [&[u8]; 4] = [b"bin/python3", b"lib/python3", b"lib/libpython3", b"include/python3"];
     PYTHON.iter().any(|start| local.starts_with(start))

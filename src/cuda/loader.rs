@@ -1,4 +1,4 @@
-//! The loader's configuration in the image.
+//! Loader configuration of the image.
 
 use std::collections::HashSet;
 
@@ -10,18 +10,18 @@ use crate::formats::document::DocumentKind;
 use crate::formats::ld_so_conf::{self, Line, glob_match};
 use crate::rootfs::NodeId;
 
-/// Files that include files that include files: ldconfig has no bound, and none in use has two.
+/// Maximum depth of includes; ldconfig has no limit, and real images need less than two.
 const DEPTH: usize = 8;
-/// Folders in all; real images have under thirty.
+/// Maximum number of folders; real images have fewer than thirty.
 const FOLDERS: usize = 4096;
-/// Names of `/etc/ld.so.preload`; real ones have one or two.
+/// Maximum number of names in `/etc/ld.so.preload`; real ones have one or two.
 const PRELOADS: usize = 64;
-/// No kernel opens a path of as many bytes (`PATH_MAX`).
+/// Length in bytes from which names are ignored: the kernel rejects them (`PATH_MAX`).
 const NAME_BYTES: usize = 4096;
-/// Names that includes are compared with in all; real images have under a hundred.
+/// Work limit for includes, in compared names; real images need less than a hundred.
 const NAMES: usize = 1 << 20;
 
-/// The folders of `/etc/ld.so.conf` in the order in which ldconfig reads them, includes applied.
+/// The folders of `/etc/ld.so.conf` in the order in which ldconfig reads them, with includes.
 pub(super) fn conf_folders(context: &InventoryContext<'_>, warnings: &mut Warnings) -> Vec<Vec<u8>> {
     let mut reader = Reader {
         context,
@@ -42,7 +42,7 @@ struct Reader<'a, 'w> {
     warnings: &'w mut Warnings,
     folders: Vec<Vec<u8>>,
     known: HashSet<Vec<u8>>,
-    /// Files that were read: another time they add nothing.
+    /// Files already read; a second read would add nothing.
     files: HashSet<NodeId>,
     names_left: usize,
 }
@@ -82,7 +82,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Files that an include names; only its last part is a pattern, as everywhere where one is used.
+    /// Files that match an include. Only the last path component may be a pattern, as in practice.
     fn included(&mut self, from: &[u8], pattern: &[u8]) -> Vec<NodeId> {
         let slash = |path: &[u8]| path.iter().rposition(|byte| *byte == b'/');
         let absolute = if pattern.starts_with(b"/") {
@@ -97,7 +97,7 @@ impl Reader<'_, '_> {
         let mut budget = self.names_left as u64;
         let folder = paths.walk(NodeId::ROOT, folder, &mut budget);
         let children = folder.map(|folder| paths.children(folder)).unwrap_or_default();
-        // Long patterns take long to compare, and a line costs its own text whatever the folder holds.
+        // Long patterns cost more to compare, and each line costs at least its own length.
         let cost = children.len().saturating_mul(1 + name.len() / 8).saturating_add(absolute.len());
         self.names_left = self.names_left.saturating_sub(cost);
         children
@@ -113,8 +113,8 @@ fn document(context: &InventoryContext<'_>, node: NodeId) -> Option<Vec<u8>> {
     context.layer(layer)?.facts.document(entry)?.bytes().ok()
 }
 
-/// Whether musl's is the only loader in the image. If both are present and no program decides, the image's own is
-/// glibc, because programs for musl bring their loader.
+/// Whether musl's is the only loader in the image. If both are present and no program decides, the image's
+/// own is glibc's, because programs for musl include their loader.
 pub(super) fn is_musl_alone(context: &InventoryContext<'_>) -> bool {
     let has = |start: &[u8]| {
         let folders = ["/lib", "/lib64", "/usr/lib", "/usr/lib64"];
@@ -135,7 +135,7 @@ pub(super) fn musl_folders(context: &InventoryContext<'_>) -> Vec<Vec<u8>> {
     folders
 }
 
-/// Libraries that `/etc/ld.so.preload` names.
+/// Libraries listed in `/etc/ld.so.preload`.
 pub(super) fn preloads(context: &InventoryContext<'_>) -> Vec<Vec<u8>> {
     let files = context.visible(DocumentKind::LoaderPreload);
     let bytes = files.iter().filter_map(|file| file.document.bytes().ok()).flatten().collect::<Vec<u8>>();

@@ -1,4 +1,4 @@
-//! The loader's search path for all processes of an image, and its sources.
+//! The library search path of all processes of an image, and its sources.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -11,22 +11,23 @@ use crate::formats::ld_so_conf::{self, Line};
 use crate::layer::LayerRead;
 use crate::rootfs::NodeId;
 
-/// Folders of a loader path that are looked at; a real one has some ten.
+/// Maximum number of folders in `LD_LIBRARY_PATH`; together with the configuration files, twice as many. Real
+/// paths have about ten.
 const MOST_FOLDERS: usize = 1_000;
 
-/// A folder that the loader of every process looks into.
+/// A folder on the search path of every process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchFolder {
-    /// As it is written.
+    /// Path as configured.
     pub path: Vec<u8>,
-    /// `ENV LD_LIBRARY_PATH`, or the file that names it.
+    /// `ENV LD_LIBRARY_PATH`, or the configuration file.
     pub by: String,
-    /// That file; `None` for the environment.
+    /// Node of the configuration file; `None` for the environment.
     pub file: Option<NodeId>,
 }
 
-/// Folders of `LD_LIBRARY_PATH`, whose value is given, then those of the loader's configuration, by file; each once
-/// for each place that names it, in the order in which they are searched.
+/// Folders of `library_path`, the value of `LD_LIBRARY_PATH`, without duplicates, then those of
+/// `/etc/ld.so.conf` and of the files in `/etc/ld.so.conf.d`, in file order.
 pub fn search_folders(
     library_path: &str,
     paths: &Paths<'_>,
@@ -60,8 +61,8 @@ pub fn search_folders(
     folders
 }
 
-/// A loader path for reports: paths are not secret, but other text in it may be. It is split at colons, which splits
-/// URLs.
+/// A search folder for reports, redacted: paths are not secret, but a value split at colons may contain parts
+/// of a URL.
 pub fn shown_folder(path: &[u8]) -> String {
     if !path.starts_with(b"/") && path.contains(&b'@') {
         return redact::REDACTED.to_owned();
@@ -70,12 +71,13 @@ pub fn shown_folder(path: &[u8]) -> String {
     elide_middle(&shown, 200)
 }
 
-/// Whether a path is a stubs folder, or in one.
+/// Whether a path is a `stubs` folder or in one.
 pub fn is_stub_path(path: &[u8]) -> bool {
     path.split(|byte| *byte == b'/').any(|part| part == b"stubs")
 }
 
-/// Whether a folder is that of the forward-compatibility driver: `compat` below one of CUDA, or what is in it.
+/// Whether a path is the folder of a forward-compatibility driver or in one: `compat` below a CUDA folder, or
+/// `cuda-compat*`.
 pub fn is_compat_path(path: &[u8]) -> bool {
     let mut parts = path.split(|byte| *byte == b'/').skip_while(|part| !part.starts_with(b"cuda"));
     parts.next().is_some_and(|part| part.starts_with(b"cuda-compat")) || parts.any(|part| part == b"compat")

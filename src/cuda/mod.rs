@@ -1,6 +1,6 @@
-//! In: the merged view, the facts that were picked up of its files, config and history, a catalogue.
+//! In: the merged view, the facts of its files, config and history, a catalogue.
 //! Out: an [`Inventory`]: packages, libraries, GPU code, links, duplicates, frameworks, the base image.
-//! Must not know: how layers are read, what may be removed, or how anything is shown.
+//! Must not know: how layers are read, what may be removed, how results are shown.
 
 mod base_image;
 pub mod catalog;

@@ -1,4 +1,4 @@
-//! The names that reports use for the values of an inventory.
+//! Names and labels of inventory values in reports.
 
 use super::value::{Class, Flavor, HolderKind, Level, Role, Strategy, SuppliedBy, Supplier, Use};
 use crate::base::labels::{GPU_CODE, labelled};
@@ -76,7 +76,7 @@ labelled!(Supplier: SUPPLIERS);
 labelled!(Use: USES);
 
 impl HolderKind {
-    /// The name in reports.
+    /// Name in reports.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Library => "libraries",
@@ -87,7 +87,7 @@ impl HolderKind {
     }
 }
 
-/// The name of how GPU code is stored.
+/// Name of a compression in reports.
 pub const fn compression_name(compression: Compression) -> &'static str {
     match compression {
         Compression::None => "none",
@@ -97,7 +97,7 @@ pub const fn compression_name(compression: Compression) -> &'static str {
     }
 }
 
-/// The name of a kind of GPU code.
+/// Name of a kind of GPU code in reports.
 pub const fn kind_name(kind: GpuKind) -> &'static str {
     match kind {
         GpuKind::Sass => "sass",
@@ -107,12 +107,12 @@ pub const fn kind_name(kind: GpuKind) -> &'static str {
     }
 }
 
-/// The label of a kind of GPU code.
+/// Label of a kind of GPU code.
 pub const fn kind_label(kind: GpuKind) -> &'static str {
     GPU_CODE.text(kind_name(kind))
 }
 
-/// The name of an architecture with the kind of code for it: `sm_90a`, `compute_90`, `lto_90`.
+/// Name of an architecture, prefixed by the kind of code: `sm_90a`, `compute_90`, `lto_90`.
 pub fn arch_name(kind: GpuKind, arch: u32, suffix: Option<Suffix>) -> String {
     let prefix = match kind {
         GpuKind::Sass => "sm",

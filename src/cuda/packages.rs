@@ -1,4 +1,4 @@
-//! Installed packages, and which file belongs to which.
+//! Installed packages, and the package of each file.
 
 mod automatic;
 mod listed;
@@ -19,30 +19,30 @@ use crate::rootfs::NodeId;
 use automatic::Automatic;
 use listed::{LIST_BYTES, Lists};
 
-/// Which package each file of the merged view belongs to.
+/// The owning package of each file of the merged view.
 #[derive(Clone, Debug, Default)]
 pub struct Owners {
-    /// By node: place in the list of packages, counted from 1.
+    /// By node: package index plus 1; 0 without an owner.
     by_node: Vec<u32>,
 }
 
 impl Owners {
-    /// The package that a file belongs to, in [`Inventory::packages`](super::Inventory::packages); `None` when no
-    /// package lists it.
+    /// The package that owns a file, as index in [`Inventory::packages`](super::Inventory::packages); `None`
+    /// if no package lists it.
     pub fn of(&self, node: NodeId) -> Option<usize> {
         let place = *self.by_node.get(node.0 as usize)?;
         (place as usize).checked_sub(1)
     }
 }
 
-/// A package on its way to being one of the inventory.
+/// A package during collection.
 struct PackageDraft {
     package: Package,
-    /// The file that speaks of it, when that is one of its own.
+    /// Its own metadata file, if it has one.
     papers: Option<NodeId>,
-    /// What its list names, without folders.
+    /// Nodes of its file list, without folders; `None` without a list.
     files: Option<Vec<NodeId>>,
-    /// The highest layer whose database lists this version of it.
+    /// The highest layer whose database contains this version of it.
     last_layer: u16,
 }
 
@@ -52,24 +52,24 @@ impl PackageDraft {
     }
 }
 
-/// What is known of the packages of an image.
+/// Installed packages of an image.
 #[derive(Default)]
 pub(super) struct Packages {
     pub(super) list: Vec<Package>,
     pub(super) owners: Owners,
-    /// Packages of pip whose own papers another package brought.
+    /// Indexes of pip packages whose metadata file belongs to a package of another manager.
     doubles: BTreeSet<usize>,
 }
 
 impl Packages {
-    /// Whether a package of pip is one of another manager too, which brought its papers.
+    /// Whether a pip package is also a package of another manager, which installed its metadata.
     pub(super) fn is_double(&self, place: usize) -> bool {
         self.doubles.contains(&place)
     }
 }
 
-/// Managers in the order in which they own: a file that a distribution's package brings is its file, though
-/// Python knows the package too.
+/// Package managers by precedence of ownership: a file of a distribution's package belongs to that package,
+/// even if a Python package lists it too.
 const MANAGERS: [&str; 5] = ["dpkg", "rpm", "apk", "conda", "pip"];
 
 pub(super) fn gather(context: &InventoryContext<'_>, warnings: &mut Warnings) -> Packages {
@@ -88,7 +88,7 @@ pub(super) fn gather(context: &InventoryContext<'_>, warnings: &mut Warnings) ->
         });
     }
     found.sort_by(|a, b| key(&a.package).cmp(&key(&b.package)));
-    // A database may have two paths to the same folder.
+    // A database may be visible at two paths.
     found.dedup_by(|a, b| key(&a.package) == key(&b.package));
     let layers = database_layers(context);
     for found in &mut found {
@@ -195,7 +195,8 @@ fn read_dpkg(
             let parse = if kind == DocumentKind::DpkgStatus { read_whole_status } else { dpkg::read_status };
             let packages = read(context, visible.node, visible.document, warnings, parse);
             for from in packages.into_iter().filter(|from| from.installed) {
-                // Two architectures of a package are two packages of one name; their lists were joined.
+                // Packages for two architectures have the same name, and their lists were merged: the first
+                // one gets them.
                 let files = files.remove(from.name.as_bytes());
                 let mut package = package("dpkg", &from, layer, None);
                 automatic.apt(&from, &mut package);
@@ -205,7 +206,8 @@ fn read_dpkg(
     }
 }
 
-/// dpkg ends each package with an empty line: a file that ends within a line was cut.
+/// Parses a complete status file. dpkg ends each package with an empty line, so a file without a final line
+/// break is truncated.
 fn read_whole_status(bytes: &[u8]) -> formats::Read {
     let mut read = dpkg::read_status(bytes);
     if !bytes.is_empty() && !bytes.ends_with(b"\n") {
@@ -301,8 +303,8 @@ fn read_pip(
     }
 }
 
-/// Whether Python looks for packages in this folder. What is vendored in a package (`_vendor`) and what a
-/// build left beside its sources is not installed.
+/// Whether Python searches this folder for packages. Vendored packages (`_vendor`) and build output next to
+/// sources are not installed.
 fn is_python_folder(context: &InventoryContext<'_>, folder: &[u8]) -> bool {
     let mut parts = folder.rsplit(|byte| *byte == b'/');
     let (name, above) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
@@ -313,7 +315,7 @@ fn is_python_folder(context: &InventoryContext<'_>, folder: &[u8]) -> bool {
 }
 
 /// Whether a packages folder is in conda's package cache, `pkgs/NAME/lib/python3.12/site-packages` or
-/// `pkgs/NAME/site-packages`: hard links of installed files, and more.
+/// `pkgs/NAME/site-packages`, which has hard links of installed files among others.
 fn is_conda_cache(folder: &[u8]) -> bool {
     let parts: Vec<&[u8]> = folder.rsplit(|byte| *byte == b'/').take(5).collect();
     matches!(parts[..], [_, _, b"lib", _, b"pkgs"] | [_, _, b"pkgs", ..])
@@ -342,15 +344,15 @@ fn read_conda(
     }
 }
 
-/// Manager, name, version, and the folder where several may be.
+/// Manager, name, version, and install folder for managers with several.
 type Identity = (&'static str, String, String, Option<Vec<u8>>);
 
-/// What makes a version of a package the same in every layer. An environment of Python has its own.
+/// Identity of a package version across layers. Packages in different Python environments are different.
 fn identity(manager: &'static str, name: &str, version: &str, root: Option<&[u8]>) -> Identity {
     (manager, name.to_owned(), version.to_owned(), root.map(<[u8]>::to_vec))
 }
 
-/// The lowest and the highest layer whose database holds each version of each package, hidden databases
+/// The lowest and the highest layer whose database contains each version of each package, shadowed databases
 /// included.
 fn database_layers(context: &InventoryContext<'_>) -> BTreeMap<Identity, (u16, u16)> {
     let mut layers: BTreeMap<Identity, (u16, u16)> = BTreeMap::new();
@@ -367,7 +369,7 @@ fn database_layers(context: &InventoryContext<'_>) -> BTreeMap<Identity, (u16, u
             };
             let Ok(bytes) = document.bytes() else { continue };
             let index = context.rootfs.layer(layer);
-            // Both keep a document in a folder of their own, in the folder of the packages.
+            // Both store the document in a folder of its own below the packages folder or environment.
             let root = matches!(manager, "pip" | "conda")
                 .then(|| index.dir_path(index.dir_parent(index.dir(document.entry))));
             let root = root.map(|root| if root.is_empty() { b"/".to_vec() } else { root });

@@ -1,4 +1,4 @@
-//! The catalogue and the packages as the loader's model asks for them.
+//! Adapter from catalogue and packages to the loader model's [`Rules`].
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +16,7 @@ use crate::formats::binary::FileFacts;
 use crate::formats::elf::{ElfFacts, ElfKind};
 use crate::rootfs::NodeId;
 
-/// Resolves what every binary of the image needs and opens.
+/// Resolves the dependencies and opened libraries of all binaries.
 pub(super) fn links(context: &InventoryContext<'_>, packages: &Packages, warnings: &mut Warnings) -> Links {
     let mut inodes = BTreeSet::new();
     let binaries: Vec<Binary<'_>> = context
@@ -40,14 +40,14 @@ pub(super) fn links(context: &InventoryContext<'_>, packages: &Packages, warning
     };
     let (links, problems) = links::resolve(&binaries, &context.paths, &environment, &rules, &script);
     for problem in problems {
-        // A command may hold an address with a password in it.
+        // A command may contain a URL with a password.
         let problem = if problem.contains("://") { redact::instruction(&problem) } else { problem };
         warnings.push_with(WarningCode::LinksOddity, || ("links between libraries".to_owned(), problem));
     }
     links
 }
 
-/// Files that a loader may load or start: no object files, no GPU code.
+/// The ELF facts of a file that a loader may load or start; `None` for object files and GPU code.
 fn linkable<'a>(file: &BinaryFile<'a>) -> Option<&'a ElfFacts> {
     match file.facts {
         FileFacts::Elf(elf)
@@ -114,19 +114,19 @@ struct CatalogRules<'a> {
     context: &'a InventoryContext<'a>,
     walker: RefCell<Walker<'a>>,
     packages: &'a Packages,
-    /// Distributions whose files stand in a folder of Python packages, by its first part.
+    /// By first path component below `site-packages`: names of the packages that own binaries there.
     distributions: BTreeMap<Vec<u8>, BTreeSet<String>>,
-    /// By folder: what libraries there open and do without.
+    /// By folder: names that libraries in it open optionally.
     opened_beside: BTreeMap<NodeId, Vec<OpenName>>,
 }
 
-/// Folders below which libraries are opened by whoever lists the folder, packaged or not: plugins of
+/// Plugin folders, whose libraries are opened by a scan of the folder, packaged or not: plugins of
 /// `GStreamer` (`GST_PLUGIN_SYSTEM_PATH`), backends of Ollama (its `discover` package), libraries of
-/// `DeepStream`, which its configuration files name.
+/// `DeepStream`, from its configuration files.
 const PLUGIN_FOLDERS: [&[u8]; 3] = [b"/gstreamer-1.0/", b"/usr/lib/ollama/", b"/opt/nvidia/deepstream/"];
 
-/// Whether a file lies right in a folder where every loader looks, or in one of its copies for newer
-/// processors: libraries there are linked against. What lies deeper is found by its path only.
+/// Whether a file is directly in a default folder of the loader, or in its `glibc-hwcaps`: such libraries are
+/// linked against. Files in deeper folders are only found by path.
 fn is_in_loader_folder(path: &[u8]) -> bool {
     const LOADER: [&[u8]; 3] = [b"lib", b"lib64", b"lib32"];
     let path = path.strip_prefix(b"/usr").unwrap_or(path);
@@ -142,7 +142,7 @@ fn is_in_loader_folder(path: &[u8]) -> bool {
     below.len() == 1 || below.first() == Some(&&b"glibc-hwcaps"[..])
 }
 
-/// What libraries open from their own folder and do without, such as the providers of ONNX Runtime.
+/// Names that libraries open optionally from their own folder, such as the providers of ONNX Runtime.
 fn opened_beside(context: &InventoryContext<'_>, binaries: &[Binary<'_>]) -> BTreeMap<NodeId, Vec<OpenName>> {
     let mut beside: BTreeMap<NodeId, Vec<OpenName>> = BTreeMap::new();
     for binary in binaries.iter().filter(|binary| binary.is_library) {
@@ -159,7 +159,8 @@ fn opened_beside(context: &InventoryContext<'_>, binaries: &[Binary<'_>]) -> BTr
     beside
 }
 
-/// A distribution and the folder that it is imported from have different names: which it is, its files tell.
+/// Names of a distribution and of its import folder may differ, so the owners of its binaries determine the
+/// distribution.
 fn distributions(context: &InventoryContext<'_>, packages: &Packages) -> BTreeMap<Vec<u8>, BTreeSet<String>> {
     let mut folders: BTreeMap<Vec<u8>, BTreeSet<String>> = BTreeMap::new();
     for file in &context.binaries {
@@ -174,7 +175,7 @@ fn distributions(context: &InventoryContext<'_>, packages: &Packages) -> BTreeMa
 }
 
 impl CatalogRules<'_> {
-    /// Whether another library of the same folder opens this one and does without.
+    /// Whether another library in the same folder opens this one optionally.
     fn is_opened_beside(&self, binary: &Binary<'_>, name: &[u8]) -> bool {
         let opened = self.opened_beside.get(&self.context.paths.parent(binary.node));
         opened
@@ -255,8 +256,8 @@ impl Rules for CatalogRules<'_> {
         let is_plugin =
             PLUGIN_FOLDERS.iter().any(|folder| binary.path.windows(folder.len()).any(|part| part == *folder));
         match site_root(&binary.path) {
-            // `libtriton.so` is imported as a module, and many packages open a library of their own by its
-            // path. With a version in its name a library is linked against.
+            // `libtriton.so` is imported as a module, and many packages open their own library by path.
+            // Libraries with a version in their name are linked against.
             Some((_, below)) => name.ends_with(b".so") && !below.starts_with(b"nvidia/"),
             None if is_plugin => true,
             None => self.packages.owners.of(binary.node).is_none() && !is_in_loader_folder(&binary.path),

@@ -1,36 +1,38 @@
-//! Which GPU code runs on which GPU.
+//! Compatibility of GPU code with GPUs.
 
 use crate::formats::fatbin::{GpuKind, Suffix};
 
-/// What becomes of GPU code on a GPU. The order is from worst to best.
+/// Use of GPU code on a GPU, worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Fit {
-    /// It is of no use there.
+    /// Does not run.
     Never,
-    /// The driver compiles it when it is loaded.
+    /// The driver JIT-compiles it when loaded.
     Jit,
-    /// It runs as it is.
+    /// Runs directly.
     Native,
 }
 
-/// Architectures of the Tegra line. Code that is built for one of them runs on no other, and theirs is the only
-/// SASS that they run: the programming guide promises binary compatibility between minors for desktop GPUs only, and
-/// SASS for 8.0 finds no kernel on an Orin of CUDA 12 (jax-ml/jax pull request 40492, vllm-project/vllm issue 19328).
+/// Tegra architectures. Code built for one of them runs on no other, and they run only their own SASS: the
+/// programming guide guarantees binary compatibility between minor versions for desktop GPUs only, and with
+/// SASS for 8.0 an Orin with CUDA 12 finds no kernel (jax-ml/jax pull request 40492, vllm-project/vllm issue
+/// 19328).
 const TEGRA: [u32; 8] = [32, 53, 62, 72, 87, 88, 101, 110];
 
-/// Whether a compute capability is of the Tegra line.
+/// Whether an SM number is that of a Tegra GPU.
 pub fn is_tegra(sm: u32) -> bool {
     TEGRA.contains(&sm)
 }
 
-/// Architectures that are the same GPU under two names: what CUDA 12.8 calls 101 is 110 from 13.0 on.
+/// SM numbers of the same GPU before and after renaming: 101 in CUDA 12.8 is 110 from 13.0 on.
 const RENAMED: [(u32, u32); 1] = [(101, 110)];
 
-/// What a GPU of compute capability `sm` (86 for 8.6) makes of a piece of code for `arch`.
+/// Use of GPU code for `arch` on a GPU with SM number `sm` (86 for 8.6).
 ///
-/// SASS runs on the same major with the same or a later minor, PTX is compiled for any later one; with `a` both
-/// are for that very one, with `f` for the family. Source: CUDA C++ Programming Guide, application
-/// compatibility, and `ptxas --help` of 13.0. Whether the driver knows the version of the PTX is not asked.
+/// SASS runs on the same major version with the same or a later minor version; PTX is compiled for any later
+/// architecture. With suffix `a` both are restricted to exactly this architecture, with `f` to its family.
+/// Source: CUDA C++ Programming Guide, application compatibility, and `ptxas --help` of 13.0. The PTX ISA
+/// version is not checked against the driver.
 pub fn fit(sm: u32, kind: GpuKind, arch: u32, suffix: Option<Suffix>) -> Fit {
     let renamed = RENAMED.contains(&(arch, sm)) || RENAMED.contains(&(sm, arch));
     let arch = if renamed { sm } else { arch };

@@ -1,4 +1,4 @@
-//! The levels that GPU work passes through, from the server down to the device, and who supplies each.
+//! The levels of the GPU software stack, from the server to the device, and their suppliers.
 
 use std::collections::BTreeSet;
 
@@ -26,16 +26,16 @@ pub(super) struct Known<'a> {
     pub(super) frameworks: &'a [Framework],
     pub(super) weights: &'a [WeightFile],
     pub(super) classes: &'a ClassBytes,
-    /// Whether any file holds GPU code.
+    /// Whether any file contains GPU code.
     pub(super) gpu_code: bool,
-    /// Whether a library or program does.
+    /// Whether a library or program contains GPU code.
     pub(super) linked_code: bool,
 }
 
-/// Paths of a level; JSON has all libraries elsewhere.
+/// Maximum number of files for each level; JSON lists all libraries separately.
 const PATHS: usize = 40;
 
-/// The levels, from the top.
+/// All levels, from the top.
 pub(super) fn levels(known: &Known<'_>) -> Vec<StackLevel> {
     vec![
         known.server(),
@@ -75,7 +75,7 @@ fn supplied_by(supplier: Supplier) -> SuppliedBy {
 }
 
 impl Known<'_> {
-    /// Whether anything here is for a GPU.
+    /// Whether the image contains GPU code, CUDA libraries or CUDA frameworks.
     fn uses_cuda(&self) -> bool {
         self.gpu_code
             || self.libraries.iter().any(|library| library.role == Role::Runtime)
@@ -120,8 +120,8 @@ impl Known<'_> {
             let words = config.entrypoint().iter().flatten().chain(config.cmd().iter().flatten());
             words.cloned().collect::<Vec<String>>()
         });
-        // A whole command line in one word may hold secrets: its first part names the program.
-        // It may be an assignment or a URL itself.
+        // A command line in a single word may contain secrets: only its first part is shown, redacted, since
+        // it may be an assignment or a URL.
         let program = words.and_then(|words| Some(words.first()?.split_whitespace().next()?.to_owned()));
         let program = program.and_then(|program| redact::words(&[program]).pop());
         StackLevel {
@@ -160,7 +160,7 @@ impl Known<'_> {
         }
     }
 
-    /// Level of libraries for which `fits` holds of the component.
+    /// The level of libraries whose component passes `fits`.
     fn of_libraries(&self, level: Level, fits: impl Fn(&str) -> bool) -> StackLevel {
         let here: Vec<&Library> = self
             .libraries
@@ -196,8 +196,8 @@ impl Known<'_> {
         }
     }
 
-    /// Names of these components that something reached needs and nothing supplies; what is there for openers
-    /// that do without it, such as another provider of ONNX Runtime, may lack its libraries.
+    /// Missing libraries of these components that objects in certain use need. Objects that are only opened
+    /// optionally, such as further providers of ONNX Runtime, may lack their libraries.
     fn missing(&self, fits: &impl Fn(&str) -> bool) -> Vec<String> {
         let mut names = BTreeSet::new();
         let firm = self.links.firmly_used();

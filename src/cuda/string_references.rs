@@ -1,4 +1,4 @@
-//! Mentions in files of the application: build tools, CUDA headers, shared libraries.
+//! String references in application files: build tools, CUDA headers, shared libraries.
 
 mod archives;
 mod folders;
@@ -21,18 +21,18 @@ use crate::formats::binary::FileFacts;
 use crate::formats::string_references::{STARTS, Sort, StringReferences, UncertaintyReason};
 use crate::rootfs::{NodeId, NodeKind};
 
-/// Files that are searched. An application has some hundred.
+/// Maximum number of searched files; applications have some hundred.
 const FILES: u64 = 20_000;
-/// Bytes of them together: what a second look reads in a second.
+/// Maximum total size of searched files, in bytes; the second pass reads them in about a second.
 const BYTES: u64 = 256 << 20;
-/// So many times as much is searched of the sources of Python packages.
+/// Factor of both limits for sources of Python packages.
 const PACKAGED: u64 = 4;
-/// Names of libraries that are kept of all files together: an application has some thousand.
+/// Maximum number of library names for all files; applications have some thousand.
 const NAMES: usize = 100_000;
-/// Bytes of the paths of all files that might be searched, together.
+/// Maximum total length of the paths of all candidate files, in bytes.
 const PATH_BYTES: usize = 64 << 20;
 
-/// Words found, and files that need the second pass.
+/// References found, and files that need the second pass.
 #[derive(Default)]
 pub(super) struct StringReferenceScan {
     pub(super) mentions: Vec<StringReference>,
@@ -40,8 +40,8 @@ pub(super) struct StringReferenceScan {
     pub(super) wanted: Vec<Inode>,
 }
 
-/// Gathers the words of all files that are the application's own. Which files these are, and how many of them
-/// count, does not depend on how the layers are stored.
+/// Collects the string references of all application files. Selection and limits do not depend on how the
+/// layers are stored.
 pub(super) fn gather(
     context: &InventoryContext<'_>,
     packages: &Packages,
@@ -50,7 +50,7 @@ pub(super) fn gather(
 ) -> StringReferenceScan {
     let mut heard = StringReferenceScan::default();
     let mut room = (FILES, BYTES);
-    // Or when libraries may be called orphans.
+    // Automatic packages may be reported as orphaned, for which references matter too.
     let relevant = packages.list.iter().any(|package| package.automatic.is_some())
         || context.binaries.iter().any(|binary| is_spoken_of(context, context.node(binary.node).name()));
     let (mut lost, mut names) = (0_u64, 0);
@@ -80,7 +80,7 @@ pub(super) fn gather(
         let room = if file.of_package { &mut room_of_packages } else { &mut room };
         if size > file.sort.most() || room.0 == 0 || size > room.1 {
             heard.searched.left_out += 1;
-            // A text of that size is data; what runs may say anything.
+            // Text files of this size are data; programs may refer to anything.
             heard.searched.programs_left_out += u64::from(file.sort != Sort::Text);
             return;
         }
@@ -112,7 +112,7 @@ pub(super) fn gather(
     for file in &files {
         search(&mut heard, file);
     }
-    // A package manager that nothing starts builds no packages.
+    // A package manager that no file starts builds no packages.
     let starts = |mention: &StringReference| mention.words.iter().any(|word| MANAGERS.contains(word));
     if heard.mentions.iter().any(starts) {
         for file in &managers {
@@ -123,26 +123,26 @@ pub(super) fn gather(
     heard
 }
 
-/// What a file holds; the outer `None` when it was not searched.
+/// The references of a file; the outer `None` if it was not searched.
 #[allow(clippy::option_option, reason = "not distinguished: not searched, and nothing found")]
 fn searched<'a>(context: &InventoryContext<'a>, inode: Inode) -> Option<Option<&'a StringReferences>> {
     let read = context.layer(inode.0)?;
     if read.facts.was_streamed() {
-        // A sparse file passed, but not as it is.
+        // The streamed content of a sparse file differs from the file.
         read.index.body_at(inode.1)?;
         return Some(read.facts.mentions(inode.1));
     }
-    // Of a layer that is read by its table of contents, some files passed.
+    // Of a layer read by its table of contents, only some files were streamed.
     if read.facts.hash(inode.1).is_some() {
         return Some(read.facts.mentions(inode.1));
     }
     context.input.bodies.mentions.get(&inode).map(Some)
 }
 
-/// Programs of the package manager uv; the others start the first.
+/// Programs of the package manager uv; `uvx` starts `uv`.
 const MANAGERS: [&str; 2] = ["uv", "uvx"];
 
-/// Whether a program may start others whose names have no bounds in it.
+/// Whether a program may start other programs with names that do not occur in it.
 fn is_unbounded(context: &InventoryContext<'_>, inode: Inode, habit: UncertaintyReason) -> bool {
     let facts = context.layer(inode.0).and_then(|read| read.facts.binary(inode.1));
     let is_static = matches!(facts, Some(FileFacts::Elf(elf)) if elf.is_static);
@@ -150,7 +150,7 @@ fn is_unbounded(context: &InventoryContext<'_>, inode: Inode, habit: Uncertainty
         || habit == UncertaintyReason::Rust && is_static
 }
 
-/// Whether a library is an interpreter's own: what it starts, scripts name.
+/// Whether a library belongs to an interpreter: the programs that it starts are named in scripts.
 fn is_of_interpreter(name: &[u8]) -> bool {
     const INTERPRETERS: [&[u8]; 10] = [
         b"libpython",
@@ -190,9 +190,9 @@ fn mention(
     found.then_some(StringReference { node: file.node, words, libraries })
 }
 
-/// Who makes the packages of distributions, as their databases say. What such packages need for their own work
-/// they depend on; that `ps` knows the name of gcc is no service that compiles. A package with another maker may
-/// be the application.
+/// Substrings of distribution maintainers in package databases. Dependencies of their packages are declared,
+/// and a compiler name in a tool such as `ps` does not mean that it compiles. Packages of other maintainers
+/// may be the application.
 const DISTRIBUTIONS: [&str; 11] = [
     "@debian.org",
     ".debian.org",
@@ -209,42 +209,44 @@ const DISTRIBUTIONS: [&str; 11] = [
 
 struct OwnFile<'a> {
     node: NodeId,
-    /// Its folder, and its name there.
+    /// Its folder, and its name in that folder.
     folder: NodeId,
     name: &'a [u8],
     inode: Inode,
     sort: Sort,
-    /// It belongs to a package of Python that the catalogue does not know.
+    /// Whether it is a source in a packages folder, of an unknown Python package.
     of_package: bool,
-    /// It belongs to a package that helps to build others.
+    /// Whether it belongs to a package that helps to build others.
     of_helper: bool,
-    /// It belongs to a package of the distribution.
+    /// Whether it belongs to a package of the distribution.
     of_distribution: bool,
 }
 
-/// Folders deeper than this are looked at by their name alone; those of real images have some thirty above them.
+/// Maximum depth of folders whose full path is checked; in real images folders are at most some thirty levels
+/// deep.
 const DEPTH: u16 = 128;
 
-/// Which files are searched.
+/// Selection of the files to search.
 struct Choice<'a> {
     context: &'a InventoryContext<'a>,
     packages: &'a Packages,
     toolkits: &'a [Toolkit],
     base_layers: usize,
-    /// Whether the image has a compiler or CUDA libraries. Otherwise sources of unknown packages are not read.
+    /// Whether the image has automatically installed packages, a compiler or CUDA libraries; otherwise
+    /// packages folders are not searched.
     relevant: bool,
-    /// Packages that are the application: installed from a folder or a repository, or started by the command.
+    /// Packages of the application: installed from a folder or a repository, or started by the command.
     own_packages: HashSet<usize>,
-    /// Files named by the command: the application's, wherever they are.
+    /// Files named in the command: the application's, in any folder.
     started: HashSet<NodeId>,
     runtimes: Runtimes,
-    /// Whether the system's packages say which files are theirs.
+    /// Whether a system package manager with file lists exists.
     has_database: bool,
 }
 
 impl<'a> Choice<'a> {
-    /// Scripts, settings and programs that no package owns, by path; then the sources of packages of Python that the
-    /// catalogue does not know. Each inode once.
+    /// Scripts, settings and programs of the application, sorted by path; then sources of Python packages
+    /// that the catalogue does not know. Each inode once.
     fn files(&self, searched: &mut Searched) -> Vec<OwnFile<'a>> {
         let context = self.context;
         let folders = self.folders();
@@ -258,7 +260,7 @@ impl<'a> Choice<'a> {
             if above == Folder::Foreign && !started {
                 continue;
             }
-            // A package that is hard-linked from a cache is no file of the application.
+            // A package that is hard-linked from a cache does not belong to the application.
             if above == Folder::Cache && context.rootfs.names(inode.0, inode.1).len() > 1 {
                 continue;
             }
@@ -272,7 +274,7 @@ impl<'a> Choice<'a> {
                 searched.known += u64::from(in_packages && name.ends_with(b".py"));
                 continue;
             }
-            // Mentions in the application's own package count as one.
+            // References in the application's own package count as the application's.
             let of_package = in_packages && !own;
             if of_package && !name.ends_with(b".py") {
                 continue;
@@ -312,8 +314,8 @@ impl<'a> Choice<'a> {
         files
     }
 
-    /// Whether a program is a package manager by its content, or lies beside the one that it starts, and the image's
-    /// command starts none.
+    /// Whether a program is a package manager by its content, or in the same folder as the one that it
+    /// starts, and the image's command starts neither.
     fn is_unused_manager(&self, file: &OwnFile<'_>) -> bool {
         let context = self.context;
         let manager = |node: NodeId| {
@@ -328,8 +330,8 @@ impl<'a> Choice<'a> {
             && MANAGERS.iter().filter_map(of_folder).all(|node| !self.started.contains(&node))
     }
 
-    /// Whether a package of the system owns a name of a file in one of the system's folders. Without a database all
-    /// there is the system's.
+    /// Whether a system package owns a name of a file in a system folder. Without a database all files there
+    /// are the system's.
     fn is_of_system(&self, inode: Inode) -> bool {
         let is_of_system =
             |owner: usize| self.packages.list.get(owner).is_some_and(|package| is_of_system(package.manager));
@@ -337,16 +339,17 @@ impl<'a> Choice<'a> {
         !self.has_database || names.any(|name| self.packages.owners.of(name).is_some_and(is_of_system))
     }
 
-    /// By node: whose files a folder holds, and the length of its path.
+    /// By node: ownership of the files in a folder, and the length of its path.
     fn folders(&self) -> Vec<(Folder, usize)> {
         let rootfs = self.context.rootfs;
         let mut folders = vec![(Folder::Own, 0_usize); rootfs.len()];
         let mut depths = vec![0_u16; rootfs.len()];
-        // Folders come before what they hold.
+        // Folders precede their content.
         for node in rootfs.nodes().skip(1).filter(|node| node.kind() == NodeKind::Directory) {
             let (id, parent) = (node.id().0 as usize, node.parent().id().0 as usize);
             depths[id] = depths[parent].saturating_add(1);
-            // Paths of folders in folders cost the square of their depth. Those far down are the application's.
+            // Building all paths of nested folders has quadratic cost. Very deep ones count as the
+            // application's.
             let path = if depths[id] > DEPTH { Vec::new() } else { node.path() };
             let (above, length) = folders[parent];
             folders[id] = (self.folder(above, &path, node.name()), length + 1 + node.name().len());
@@ -354,16 +357,16 @@ impl<'a> Choice<'a> {
         folders
     }
 
-    /// Whether a file has a known owner: below a folder of packages, those of the catalogue and the distribution;
-    /// elsewhere every package.
+    /// Whether a file has a known owner. In a packages folder: a package of the catalogue or of the
+    /// distribution; elsewhere: a Python, NVIDIA or development package.
     fn is_known_owner(&self, owner: Option<usize>, in_packages: bool) -> bool {
         let Some(owner) = owner else { return false };
         let Some(package) = self.packages.list.get(owner) else { return true };
         let catalog = self.context.catalog;
         let of_python = matches!(package.manager, "pip" | "conda");
         if !in_packages {
-            // A service may be installed as a system package too. The distribution's own files are in folders that are
-            // not searched.
+            // A service may also be installed as a system package. The distribution's own files are in
+            // folders that are not searched.
             return of_python
                 || catalog.is_nvidia_package(&package.name, package.maker.as_deref())
                 || catalog.is_devel_package(package.manager, &package.name).is_some();
@@ -374,7 +377,7 @@ impl<'a> Choice<'a> {
             || package.name.to_ascii_lowercase().starts_with("nvidia-")
     }
 
-    /// Ownership of the files in a folder, given that of `above`. Packages may be in the folder of Python itself.
+    /// Ownership of the files in a folder, given that of `above`. Packages may be in Python's own folder.
     fn folder(&self, above: Folder, path: &[u8], name: &[u8]) -> Folder {
         if above == Folder::Cache || is_cache(self.context, path, name) {
             return Folder::Cache;
@@ -395,17 +398,18 @@ impl<'a> Choice<'a> {
     }
 }
 
-/// Whether a folder is read by git or by the service that hosts the repository alone.
+/// Whether a folder is used only by git or the hosting service of the repository.
 fn is_of_repository(name: &[u8]) -> bool {
     matches!(name, b".git" | b".github" | b".gitlab" | b".circleci")
 }
 
-/// Whether a manager is that of a distribution.
+/// Whether a package manager is that of a distribution.
 fn is_of_system(manager: &str) -> bool {
     matches!(manager, "dpkg" | "rpm" | "apk")
 }
 
-/// Leaves out the last files in the order of the view when the paths of all are too long together. Returns how many.
+/// If all paths together are too long, omits the last files in the order of the view. Returns the number of
+/// omitted files.
 fn leave_out_long(folders: &[(Folder, usize)], files: &mut Vec<OwnFile<'_>>) -> u64 {
     let length = |file: &OwnFile<'_>| folders[file.folder.0 as usize].1 + 1 + file.name.len();
     if files.iter().map(length).sum::<usize>() <= PATH_BYTES {
@@ -420,14 +424,14 @@ fn leave_out_long(folders: &[(Folder, usize)], files: &mut Vec<OwnFile<'_>>) -> 
     (before - files.len()) as u64
 }
 
-/// Whether a file of this name may be mentioned: a compiler, or a part of CUDA.
+/// Whether string references to a file with this name matter: a compiler or a part of CUDA.
 fn is_spoken_of(context: &InventoryContext<'_>, name: &[u8]) -> bool {
     matches!(name, b"nvcc" | b"cc1")
         || name.starts_with(b"libcu")
         || context.catalog.component_of(name).is_some()
 }
 
-/// Whether a program or library is known to the catalogue, wherever it was copied: its needs are listed there.
+/// Whether a program or library is known to the catalogue, in any folder: its dependencies are listed there.
 fn is_known(context: &InventoryContext<'_>, inode: Inode, name: &[u8]) -> bool {
     let known = |name: &[u8]| context.catalog.component_of(name).is_some() || context.catalog.is_driver(name);
     let facts = context.layer(inode.0).and_then(|read| read.facts.binary(inode.1));
@@ -438,8 +442,8 @@ fn is_known(context: &InventoryContext<'_>, inode: Inode, name: &[u8]) -> bool {
     known(name) || soname.is_some_and(known)
 }
 
-/// Whether a file is about software and no part of it: a licence, or metadata of a Python package. Licences of
-/// CUDA's wheels list all libraries of the toolkit.
+/// Whether a file only documents software: a licence, or metadata of a Python package. Licences in CUDA
+/// wheels list all libraries of the toolkit.
 fn is_paper(name: &[u8], folder: &[u8]) -> bool {
     const PAPERS: [&[u8]; 5] = [b"license", b"licence", b"copying", b"notice", b"eula"];
     let lower = name.to_ascii_lowercase();

@@ -1,4 +1,4 @@
-//! CUDA toolkits in the image, and what each is good for.
+//! CUDA toolkits in the image, with version and flavor.
 
 use super::catalog::{Catalog, numbers};
 use super::context::InventoryContext;
@@ -10,7 +10,7 @@ use crate::formats::cuda_version;
 use crate::formats::document::{DocumentKind, may_be_toolkit};
 use crate::rootfs::{NodeId, NodeKind};
 
-/// All toolkits by root, and which of them `/usr/local/cuda` names.
+/// All toolkits sorted by root, and the index of the one at `/usr/local/cuda`.
 pub(super) fn find(context: &InventoryContext<'_>, packages: &Packages) -> (Vec<Toolkit>, Option<usize>) {
     let mut toolkits: Vec<Toolkit> = context
         .rootfs
@@ -39,8 +39,8 @@ fn toolkit(
     Some(Toolkit { root, version, evidence, flavor, cudnn_version: None })
 }
 
-/// By content: compilers or headers make it one for building, cuBLAS one for running. `None` for a folder
-/// that holds nothing of a toolkit.
+/// Flavor by content: devel with nvcc, CUDA headers or static libraries, runtime with cuBLAS or similar
+/// libraries, base with other libraries or the compatibility driver; `None` without any of them.
 fn flavor(context: &InventoryContext<'_>, root: &[u8]) -> Option<Flavor> {
     let names = |folder: &str| -> Vec<&[u8]> {
         let path = [root, folder.as_bytes()].concat();
@@ -87,7 +87,7 @@ fn version(
             return (Some(read.cuda), escape(&node.path()));
         }
     }
-    // The package of a distribution has the name of its folder.
+    // The distribution's package has the name of its folder.
     let by_name =
         |package: &&Package| root.rsplit(|byte| *byte == b'/').next() == Some(package.name.as_bytes());
     if let Some(package) = packages.list.iter().filter(|package| is_system(package)).find(by_name) {
@@ -116,7 +116,8 @@ fn is_system(package: &Package) -> bool {
     matches!(package.manager, "dpkg" | "rpm" | "apk")
 }
 
-/// The toolkit that shipped this version of cudart; where several did, that of cuBLAS decides.
+/// The toolkit that shipped this version of cudart; if there are several, the version of cuBLAS distinguishes
+/// them.
 fn point_release(catalog: &Catalog, packages: &Packages, cudart: &str) -> Option<String> {
     let releases: Vec<&str> = catalog
         .toolkits_of_cudart(upstream("dpkg", cudart))
@@ -141,12 +142,12 @@ fn point_release(catalog: &Catalog, packages: &Packages, cudart: &str) -> Option
     }
 }
 
-/// Whether a package is called `STEM-X-Y`.
+/// Whether a package name is `STEM-X-Y`.
 fn is_package_of(name: &str, stem: &str) -> bool {
     name.strip_prefix(stem).is_some_and(|rest| minor_suffix(rest).is_some())
 }
 
-/// `13.0` for `cuda-cudart-13-0`.
+/// Minor version in a package name: `13.0` for `cuda-cudart-13-0`.
 fn package_minor(name: &str) -> Option<String> {
     minor_suffix(name.strip_prefix("cuda-cudart")?)
 }
@@ -157,7 +158,7 @@ fn minor_suffix(rest: &str) -> Option<String> {
     (is_number(major) && is_number(minor)).then(|| format!("{major}.{minor}"))
 }
 
-/// `13.0` for `/usr/local/cuda-13.0`, and for `cuda/13.0` of the HPC SDK.
+/// Version in a folder name: `13.0` for `/usr/local/cuda-13.0`, and for `cuda/13.0` of the HPC SDK.
 fn folder_version(root: &[u8]) -> Option<String> {
     let mut parts = root.rsplit(|byte| *byte == b'/');
     let name = parts.next()?;
@@ -165,7 +166,8 @@ fn folder_version(root: &[u8]) -> Option<String> {
     (numbers(version).len() > 1).then(|| escape(version))
 }
 
-/// Assigns each toolkit the cuDNN beside it.
+/// Sets the cuDNN version of each toolkit: that of the first system cuDNN with the same or an unknown CUDA
+/// major version.
 pub(super) fn add_cudnn(toolkits: &mut [Toolkit], libraries: &[Library], packages: &Packages) {
     let of_system = |library: &&Library| {
         matches!(library.supplier, Supplier::Toolkit | Supplier::Distro)

@@ -1,7 +1,7 @@
-//! What the inventory of an image holds.
+//! Data types of the inventory.
 //!
-//! Files are named by their node in the merged view, packages and objects by their place in the
-//! inventory, so that a view or a report turns them into words where it shows them.
+//! Files are referenced by their node in the merged view, packages and objects by their index in the
+//! inventory; views and reports convert them to text.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,123 +12,125 @@ use crate::base::Warning;
 use crate::formats::fatbin::{Compression, GpuKind, Suffix};
 use crate::rootfs::NodeId;
 
-/// Everything that is known about the CUDA content of an image, and what it needs to be understood:
-/// packages, links between files, frameworks, the base image.
+/// CUDA content of an image with its context: packages, links between files, frameworks, the base image.
 #[derive(Clone, Debug, Default)]
 pub struct Inventory {
-    /// CUDA toolkits, by root folder.
+    /// CUDA toolkits, sorted by root folder.
     pub toolkits: Vec<Toolkit>,
-    /// The one of them that `/usr/local/cuda` names.
+    /// Index of the toolkit at `/usr/local/cuda`.
     pub toolkit: Option<usize>,
-    /// CUDA libraries and other libraries with GPU code, by path.
+    /// CUDA libraries and other libraries with GPU code, sorted by path.
     pub libraries: Vec<Library>,
-    /// Libraries by component, largest first.
+    /// Sums of `libraries` by component, largest first.
     pub components: Vec<Component>,
     /// GPU code of the merged view by architecture and kind, largest first.
     pub gpu_code: Vec<GpuCodeSum>,
-    /// Files with GPU code that are no libraries: executables, static archives, loose files.
+    /// Files with GPU code that are not libraries: executables, static archives, loose files.
     pub holders: Vec<GpuHolder>,
-    /// Sonames that several files have, largest gain first.
+    /// Libraries with the same soname, the largest saving first.
     pub duplicates: Vec<Duplicate>,
-    /// Libraries that are loaded unless Python packages load their own copies before, by place in `libraries`.
+    /// Libraries that are loaded only if Python packages have not loaded their own copies before.
     pub displaced: Vec<Displaced>,
-    /// Large files of one content anywhere, largest gain first.
+    /// Large files with identical content, the largest saving first.
     pub identical: Vec<Identical>,
-    /// Frameworks, by name and path.
+    /// Frameworks, sorted by name and path.
     pub frameworks: Vec<Framework>,
-    /// From the server down to the GPU.
+    /// Software stack, from the server to the GPU.
     pub stack: Vec<StackLevel>,
     /// Model files, largest first.
     pub weights: Vec<WeightFile>,
-    /// Packages, by manager and name.
+    /// Packages, sorted by manager and name.
     pub packages: Vec<Package>,
-    /// Which package each file belongs to.
+    /// The owning package of each file.
     pub owners: Owners,
-    /// Mentions of tools and libraries in files of the application, by path; each inode once.
+    /// References to tools and libraries in application files, sorted by path; each inode once.
     pub mentions: Vec<StringReference>,
     /// Coverage of [`Self::mentions`].
     pub searched: Searched,
-    /// The base image, when it was recognised.
+    /// The base image; `None` if not recognised.
     pub base: Option<BaseImage>,
-    /// What each byte is for.
+    /// Bytes by class.
     pub classes: ClassBytes,
-    /// Which file needs which.
+    /// Dependencies between ELF files.
     pub links: Links,
-    /// Faults met on the way: files and package databases that could not be read.
+    /// Warnings, such as unreadable files and package databases.
     pub warnings: Vec<Warning>,
-    /// What is still being looked into, in words; `None` when nothing more will come.
+    /// Description of the analysis still running; `None` if the inventory is final.
     pub waits_for: Option<String>,
 }
 
-/// A file that names tools of the build, headers of CUDA, or shared libraries.
+/// A file that refers to build tools, CUDA headers or shared libraries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StringReference {
-    /// The file: no package of the system owns it.
+    /// A file of the application or of an unknown package.
     pub node: NodeId,
-    /// The words of [`WORDS`](crate::formats::string_references::WORDS) that it holds, in their order.
+    /// The words of [`WORDS`](crate::formats::string_references::WORDS) that it contains, in that order.
     pub words: Vec<&'static str>,
-    /// Names of shared libraries, escaped; of an ELF file without those that its dynamic table has.
+    /// Names of shared libraries, escaped; for an ELF file without those in its dynamic section.
     pub libraries: Vec<String>,
 }
 
 /// Number of application files searched for [`Inventory::mentions`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Searched {
-    /// Files, each inode once.
+    /// Number of files, each inode once.
     pub files: u64,
-    /// Bytes of them.
+    /// Total size, in bytes.
     pub bytes: u64,
-    /// Files of the right kind that were not searched: too large, beyond what is read, or not readable.
+    /// Files that were not searched, or not completely: too large, beyond the limits, unreadable, or with
+    /// commands that are unknown before run time.
     pub left_out: u64,
-    /// Of them: scripts and programs, which may start and open anything. One more when the command starts an
-    /// archive of Java or Python.
+    /// Those of `left_out` that are scripts or programs, which may start and open any file. Plus one if the
+    /// command starts a Java or Python archive.
     pub programs_left_out: u64,
-    /// Libraries that start programs: they were searched, but not for all tools.
+    /// Libraries that start programs: searched, but not for all tools.
     pub libraries_left_out: u64,
-    /// Sources of Python packages that the catalogue knows: they are not searched, what they read stands there.
+    /// Sources of Python packages that the catalogue knows: not searched, since the catalogue lists what they
+    /// read.
     pub known: u64,
 }
 
-/// Flavour of NVIDIA's CUDA images, and what a toolkit is like.
+/// Flavor of NVIDIA's CUDA images, also used for toolkits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Flavor {
     /// libcudart and the forward-compatibility driver.
     Base,
-    /// And the toolkit's libraries.
+    /// As `Base`, with the toolkit's libraries.
     Runtime,
-    /// And compilers, headers, static libraries.
+    /// As `Runtime`, with compilers, headers and static libraries.
     Devel,
-    /// No CUDA at all.
+    /// No CUDA.
     None,
 }
 
 /// A CUDA toolkit in the image.
 #[derive(Clone, Debug)]
 pub struct Toolkit {
-    /// Its root, such as `/usr/local/cuda-13.0`; links are resolved.
+    /// Root folder, such as `/usr/local/cuda-13.0`; symbolic links are resolved.
     pub root: Vec<u8>,
-    /// Full version, such as `13.0.2`, from `version.json`, packages or the folder.
+    /// Version, such as `13.0.2`, from `version.json`, packages or the folder name; `None` if unknown.
     pub version: Option<String>,
-    /// Where the version was read.
+    /// Source of the version.
     pub evidence: String,
-    /// Recognised by its files.
+    /// Flavor, derived from its files.
     pub flavor: Flavor,
-    /// Version of the cuDNN beside it, from the package or the file name.
+    /// Version of the system's cuDNN for the same or an unknown CUDA major version, from package or file
+    /// name.
     pub cudnn_version: Option<String>,
 }
 
-/// What a library is for.
+/// Role of a library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Role {
     /// Loaded at run time.
     Runtime,
-    /// Only to link against.
+    /// Only for linking.
     Stub,
     /// Forward-compatibility driver.
     Compat,
 }
 
-/// Who brought a library into the image.
+/// Supplier of a library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Supplier {
     /// A Python wheel.
@@ -143,68 +145,68 @@ pub enum Supplier {
     Application,
 }
 
-/// Whether something that runs reaches a file.
+/// Reachability of an object from a root.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Use {
-    /// By resolved NEEDED entries, from a root.
+    /// Reachable by resolved NEEDED entries.
     Needed,
-    /// Opened at run time by something that is reached.
+    /// Opened at run time by a reachable object.
     Dlopen,
-    /// By nothing that is known.
+    /// Unreferenced: no known object loads it.
     #[default]
     Unreferenced,
 }
 
-/// Where a version was read.
+/// Source of a library's version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum VersionSource {
-    /// The file's own name, such as `libcublas.so.13.1.0.3`.
+    /// Its file name, such as `libcublas.so.13.1.0.3`.
     FileName,
-    /// The name of a file beside it with the same bytes or a link to it.
+    /// Another name of the same inode in its folder.
     Link,
     /// The package that owns it.
     Package,
-    /// A note inside it.
+    /// A note in the file.
     Note,
 }
 
-/// A CUDA library, or another library that holds GPU code.
+/// A CUDA library, or another library with GPU code.
 #[derive(Clone, Debug)]
 pub struct Library {
-    /// The file.
+    /// File of the merged view.
     pub node: NodeId,
-    /// Its links.
+    /// Its object in [`Inventory::links`].
     pub object: ObjectId,
-    /// The first name of the same inode, for a second one.
+    /// The first name of the same inode, if this is a further one.
     pub hard_link_of: Option<NodeId>,
     /// `DT_SONAME`, escaped.
     pub soname: Option<String>,
-    /// Component by the contract's names; `other` for what only holds GPU code.
+    /// Component; `other` for libraries of no component with GPU code.
     pub component: Arc<str>,
-    /// Its version and where that was read.
+    /// Version and its source.
     pub version: Option<(String, VersionSource)>,
-    /// CUDA major version it belongs to, with the evidence (package, folder, soname).
+    /// CUDA major version, with the evidence (package, folder, soname).
     pub cuda_major: Option<(u32, String)>,
-    /// What it is for.
+    /// Role.
     pub role: Role,
-    /// Logical bytes; a hard link shows those of its inode.
+    /// File size in bytes; for a hard link, that of its inode.
     pub bytes: u64,
-    /// The layer that holds them.
+    /// Index of the layer with its content.
     pub layer: u16,
-    /// Who brought it.
+    /// Supplier.
     pub supplier: Supplier,
-    /// The package that owns it, in [`Inventory::packages`].
+    /// Index of the owning package in [`Inventory::packages`].
     pub package: Option<usize>,
-    /// Machine or format that this image's platform does not run, such as `aarch64`; `None` when it fits.
+    /// ELF machine that the image's platform does not run, such as `aarch64`; `None` if it matches.
     pub foreign: Option<String>,
-    /// Drivers it supports, if it is a forward-compatibility driver.
+    /// Supported drivers, if it is a forward-compatibility driver.
     pub forward_compat: Option<ForwardCompat>,
-    /// GPU code in it.
+    /// Its GPU code.
     pub gpu_code: Vec<GpuCode>,
-    /// Container headers and padding: with the code they make up [`Self::gpu_section_bytes`].
+    /// Container headers and padding, in bytes; with the bytes of `gpu_code`, [`Self::gpu_section_bytes`].
     pub overhead_bytes: u64,
-    /// Bytes of the sections that hold GPU code only (`.nv_fatbin`, `__nv_relfatbin`), and of the containers
-    /// found in others.
+    /// Bytes of the sections with only GPU code (`.nv_fatbin`, `__nv_relfatbin`), and of the containers in
+    /// other sections.
     pub gpu_section_bytes: u64,
 }
 
@@ -212,40 +214,40 @@ pub struct Library {
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(default)]
 pub struct ForwardCompat {
-    /// The CUDA version that it brings.
+    /// Its CUDA version.
     #[serde(rename = "CUDA version")]
     pub cuda_version: Option<String>,
-    /// Branches of the host's driver that it works with.
+    /// Supported branches of the host's driver.
     pub driver: Vec<u32>,
-    /// Classes of devices that it works with, as NVML numbers them.
+    /// Supported device classes, as NVML brand numbers.
     pub device: Vec<u32>,
 }
 
-/// GPU code of one file, architecture, kind and compression.
+/// GPU code of a file for one architecture, kind and compression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GpuCode {
     /// SM number, such as 90.
     pub arch: u32,
-    /// `a` or `f`.
+    /// Architecture-specific (`a`) or family-specific (`f`).
     pub suffix: Option<Suffix>,
-    /// What it is.
+    /// Kind of code.
     pub kind: GpuKind,
-    /// Instruction set version of PTX, major and minor.
+    /// PTX ISA version, as major and minor.
     pub isa: Option<(u16, u16)>,
-    /// How it is stored.
+    /// Compression.
     pub compression: Compression,
-    /// Entries.
+    /// Number of entries.
     pub entries: u64,
-    /// How many of them are too small to hold a kernel: linkers leave such entries behind.
+    /// Number of entries too small for a kernel, as left by linkers.
     pub without_kernel: u64,
-    /// Entry headers and padded payloads.
+    /// Size of entry headers and padded payloads, in bytes.
     pub bytes: u64,
-    /// Payloads once unpacked.
+    /// Uncompressed size of the payloads, in bytes.
     pub uncompressed_bytes: u64,
 }
 
 impl GpuCode {
-    /// Whether it is code that a GPU can run, judged by its size: SASS with a kernel, or PTX.
+    /// Whether a GPU can run it: PTX, or SASS with at least one entry large enough for a kernel.
     pub fn is_for_running(&self) -> bool {
         match self.kind {
             GpuKind::Sass => self.without_kernel < self.entries,
@@ -258,27 +260,27 @@ impl GpuCode {
 /// GPU code of the image for one architecture and kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GpuCodeSum {
-    /// SM number.
+    /// SM number, such as 90.
     pub arch: u32,
-    /// `a` or `f`.
+    /// Architecture-specific (`a`) or family-specific (`f`).
     pub suffix: Option<Suffix>,
-    /// What it is.
+    /// Kind of code.
     pub kind: GpuKind,
-    /// Entry headers and padded payloads, each inode once.
+    /// Size of entry headers and padded payloads in bytes, each inode once.
     pub bytes: u64,
-    /// Payloads once unpacked.
+    /// Uncompressed size of the payloads, in bytes.
     pub uncompressed_bytes: u64,
-    /// Of `bytes`: in shared libraries.
+    /// Those of `bytes` in shared libraries.
     pub libraries: u64,
-    /// In executables.
+    /// Those of `bytes` in executables.
     pub executables: u64,
-    /// In static archives.
+    /// Those of `bytes` in static archives.
     pub archives: u64,
-    /// In loose cubin, fatbin, PTX and object files.
+    /// Those of `bytes` in loose cubin, fatbin, PTX and object files.
     pub files: u64,
 }
 
-/// What kind of file holds GPU code.
+/// Kind of a file with GPU code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum HolderKind {
     /// A shared library.
@@ -291,231 +293,232 @@ pub enum HolderKind {
     File,
 }
 
-/// A file with GPU code that is no library.
+/// A file with GPU code that is not a library.
 #[derive(Clone, Debug)]
 pub struct GpuHolder {
-    /// The file.
+    /// File of the merged view.
     pub node: NodeId,
-    /// What it is.
+    /// Kind of file.
     pub kind: HolderKind,
     /// Its GPU code.
     pub gpu_code: Vec<GpuCode>,
 }
 
-/// All libraries of one component.
+/// Sums over the libraries of one component.
 #[derive(Clone, Debug)]
 pub struct Component {
-    /// Its name.
+    /// Name of the component.
     pub name: Arc<str>,
-    /// Bytes, each inode once.
+    /// Total size in bytes, each inode once.
     pub bytes: u64,
-    /// Files, hard links not counted.
+    /// Number of files, without hard links.
     pub libraries: usize,
-    /// Who brought them.
+    /// Suppliers, without duplicates.
     pub suppliers: Vec<Supplier>,
 }
 
-/// Several files with one soname.
+/// Several libraries with the same soname.
 #[derive(Clone, Debug)]
 pub struct Duplicate {
-    /// The soname, escaped.
+    /// Soname without auditwheel's hash, escaped; the file name for libraries without a soname.
     pub soname: String,
-    /// The files, in [`Inventory::libraries`], each inode once.
+    /// Indexes in [`Inventory::libraries`], each inode once.
     pub libraries: Vec<usize>,
-    /// Whether all have the same bytes; `None` when that was not compared.
+    /// Whether all have identical content; `None` if unknown.
     pub identical: Option<bool>,
-    /// Bytes of the copies that nothing reaches while another copy for the same CUDA is loaded, and of the
-    /// [`Inventory::displaced`] ones.
+    /// Bytes of the unreferenced copies for which another copy for the same CUDA major version is loaded, and
+    /// of the [`Inventory::displaced`] ones.
     pub reclaimable_bytes: u64,
-    /// Which copy is loaded by what.
+    /// The loaded copies, with the objects that load them.
     pub picks: Vec<Pick>,
 }
 
-/// A library outside the Python packages that is loaded by Python packages only, and not when the process has loaded
-/// their own copy of it before: the first library of a name serves the whole process.
+/// A library outside the Python packages that only Python packages load, and only if the process has not
+/// loaded their own copy before: the first library with a name serves the whole process.
 #[derive(Clone, Debug)]
 pub struct Displaced {
-    /// The library, in [`Inventory::libraries`].
+    /// Index in [`Inventory::libraries`].
     pub library: usize,
-    /// The copy of the Python packages, in [`Inventory::libraries`]; `None` for a library that only displaced ones load.
+    /// Index of the Python packages' copy in [`Inventory::libraries`]; `None` for a library that only
+    /// displaced ones load.
     pub by: Option<usize>,
-    /// What loads that copy, such as `onnxruntime.preload_dlls()` or `importing torch`.
+    /// Imports and calls that load that copy, such as `onnxruntime.preload_dlls()` or `importing torch`.
     pub loaders: Vec<String>,
 }
 
-/// A copy that the loader takes.
+/// A loaded copy of a duplicate library.
 #[derive(Clone, Debug)]
 pub struct Pick {
-    /// In [`Inventory::libraries`].
+    /// Index in [`Inventory::libraries`].
     pub library: usize,
-    /// The objects that load it.
+    /// Objects that load it.
     pub loaded_by: Vec<ObjectId>,
 }
 
-/// Files of one content.
+/// Files with identical content.
 #[derive(Clone, Debug)]
 pub struct Identical {
-    /// The files, each inode once.
+    /// Nodes of the files, each inode once.
     pub nodes: Vec<NodeId>,
-    /// Bytes of each.
+    /// Size of each file, in bytes.
     pub bytes: u64,
 }
 
-/// How a framework gets its CUDA libraries.
+/// Source of a framework's CUDA libraries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Strategy {
-    /// From wheels (or conda packages) beside it.
+    /// Wheels or conda packages.
     WheelBundled,
-    /// From the base image's toolkit.
+    /// The toolkit or the distribution of the base image.
     BaseImage,
-    /// Copied or linked by the author of the image, static linking included.
+    /// Copied or statically linked by the author of the image.
     ByHand,
-    /// From more than one.
+    /// Several sources.
     Mixed,
-    /// It uses no CUDA.
+    /// Does not use CUDA.
     None,
     /// Unknown.
     Unknown,
 }
 
-/// A framework or service that uses the GPU, or serves one that does.
+/// A framework or server that uses the GPU, or depends on one that does.
 #[derive(Clone, Debug)]
 pub struct Framework {
-    /// Its name in the catalogue, such as `torch`.
+    /// Name in the catalogue, such as `torch`.
     pub name: Arc<str>,
-    /// Its version, with the local part (`2.9.1+cu128`).
+    /// Version with the local part (`2.9.1+cu128`); `None` if unknown.
     pub version: Option<String>,
-    /// The CUDA version that it was built for.
+    /// CUDA version that it was built for; `None` if unknown.
     pub cuda_version: Option<String>,
-    /// How it gets its CUDA libraries.
+    /// Source of its CUDA libraries.
     pub strategy: Strategy,
-    /// Why the strategy is what it is.
+    /// Evidence for the strategy.
     pub evidence: String,
-    /// Path.
+    /// Install folder: that of its package (`/` for system packages), or of its files.
     pub path: Vec<u8>,
     /// Level in the stack.
     pub level: Level,
-    /// The package that it comes from, in [`Inventory::packages`].
+    /// Index of its package in [`Inventory::packages`]; `None` without one.
     pub package: Option<usize>,
 }
 
-/// A level of the stack that GPU work passes through, from the top.
+/// A level of the GPU software stack, from the top.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Level {
-    /// What answers requests.
+    /// Inference or API server.
     Server,
-    /// The model's code and weights.
+    /// Model code and weights.
     Model,
-    /// torch, tensorflow and the like.
+    /// General frameworks, such as torch and tensorflow.
     Framework,
-    /// triton, flash-attn and other kernel libraries.
+    /// Kernel libraries, such as triton and flash-attn.
     Kernels,
-    /// cuBLAS, cuDNN and the like.
+    /// CUDA libraries, such as cuBLAS and cuDNN.
     Libraries,
-    /// libcudart.
+    /// CUDA runtime: libcudart.
     Runtime,
-    /// libcuda.
+    /// User-mode driver: libcuda.
     Driver,
-    /// The kernel's module.
+    /// Kernel module.
     KernelDriver,
-    /// The operating system.
+    /// Operating system.
     System,
-    /// The device.
+    /// GPU.
     Gpu,
 }
 
-/// Who supplies a level.
+/// Supplier of a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum SuppliedBy {
     /// Wheels.
     Wheel,
     /// Conda packages.
     Conda,
-    /// The base image or its toolkit.
+    /// The base image, its toolkit or its packages.
     BaseImage,
     /// The author of the image.
     ByHand,
-    /// Linked into the level above.
+    /// Statically linked into the level above.
     Static,
-    /// The machine that the image runs on.
+    /// The machine that runs the container.
     Host,
-    /// Needed, but missing.
+    /// Required, but missing.
     Missing,
-    /// Not used by this image.
+    /// Not used by the image.
     NotUsed,
     /// Unknown.
     Unknown,
 }
 
-/// One level of the stack.
+/// A level of the stack with its content.
 #[derive(Clone, Debug)]
 pub struct StackLevel {
-    /// Which.
+    /// Level.
     pub level: Level,
-    /// Contents, such as `uvicorn 0.38.0`.
+    /// Content, such as `uvicorn 0.38.0`.
     pub names: Vec<String>,
-    /// Who supplies it, in the order of the names below; never empty.
+    /// Suppliers, without duplicates; never empty.
     pub supplied_by: Vec<SuppliedBy>,
     /// Files of the level.
     pub nodes: Vec<NodeId>,
-    /// What the image cannot supply, or what is wrong, in a sentence.
+    /// What the image lacks or what is wrong, in a sentence.
     pub note: Option<String>,
 }
 
 /// A file of model weights.
 #[derive(Clone, Debug)]
 pub struct WeightFile {
-    /// The file.
+    /// File of the merged view.
     pub node: NodeId,
     /// Format, such as `safetensors`.
     pub format: Arc<str>,
-    /// Logical bytes.
+    /// File size, in bytes.
     pub bytes: u64,
 }
 
 /// An installed package.
 #[derive(Clone, Debug)]
 pub struct Package {
-    /// dpkg, rpm, apk, pip or conda.
+    /// Package manager: `dpkg`, `rpm`, `apk`, `pip` or `conda`.
     pub manager: &'static str,
-    /// Its name.
+    /// Package name.
     pub name: String,
-    /// Its version as the manager writes it.
+    /// Version in the manager's format.
     pub version: String,
-    /// Bytes of its files in the merged view, each inode once; `None` when its list of files is missing.
+    /// Size of its files in the merged view in bytes, each inode once; `None` without a file list.
     pub bytes: Option<u64>,
-    /// How many of its files are in the merged view; `None` when its list of files is missing.
+    /// Number of its files in the merged view; `None` without a file list.
     pub files: Option<u64>,
-    /// The lowest layer whose database has this version.
+    /// The lowest layer whose database contains this version.
     pub layer: u16,
-    /// Where it is installed, for pip and conda: the folder that holds its files.
+    /// Install folder of pip and conda packages: packages folder or environment.
     pub root: Option<Vec<u8>>,
-    /// Maker from the database: maintainer, vendor or author.
+    /// Maintainer, vendor or author in the database.
     pub maker: Option<String>,
-    /// Names that it needs, as its database has them: with dpkg names of packages, all of several alternatives.
+    /// Names of its dependencies, as in its database: for dpkg package names, including all alternatives.
     pub depends: Vec<String>,
-    /// Names of what its manager keeps installed beside it: what it recommends, and with dpkg what it suggests
-    /// unless apt is set not to count that.
+    /// Names of packages that its manager keeps installed because of it: recommended ones, and for dpkg
+    /// suggested ones unless apt is configured otherwise.
     pub recommends: Vec<String>,
-    /// Names of what it suggests, where that keeps nothing installed.
+    /// Names of suggested packages that are not kept installed.
     pub suggests: Vec<String>,
-    /// Names besides its own under which others may need it.
+    /// Further names under which other packages may depend on it.
     pub provides: Vec<String>,
-    /// What it was built from: the source package of dpkg and rpm, the origin of apk.
+    /// Source package of dpkg and rpm, origin of apk.
     pub source: Option<String>,
-    /// Whether its manager never removes it as unneeded.
+    /// Whether its manager never removes it automatically.
     pub essential: bool,
-    /// The record that it was installed as a dependency and not by name, such as `/var/lib/apt/extended_states`; `None`
+    /// The record that it was installed as a dependency, such as `/var/lib/apt/extended_states`; `None`
     /// without one.
     pub automatic: Option<&'static str>,
 }
 
-/// What the image was built on.
+/// The base image of the image.
 #[derive(Clone, Debug)]
 pub struct BaseImage {
-    /// The reference that it seems to be, such as `nvidia/cuda:13.0.2-cudnn-devel-ubuntu24.04`.
+    /// Probable reference, such as `nvidia/cuda:13.0.2-cudnn-devel-ubuntu24.04`.
     pub reference: Option<String>,
-    /// Flavour of the CUDA image.
+    /// Flavor of the CUDA image; [`Flavor::None`] for other images.
     pub flavor: Flavor,
     /// CUDA version.
     pub cuda_version: Option<String>,
@@ -523,49 +526,50 @@ pub struct BaseImage {
     pub cudnn_version: Option<String>,
     /// Distribution and release, such as `ubuntu24.04`.
     pub distribution: Option<String>,
-    /// How many layers from the bottom belong to it.
+    /// Number of its layers, from the bottom; 0 if unknown.
     pub layers: usize,
-    /// Images that it was built on in turn, the lowest first: the distribution, then flavours of the CUDA image.
-    /// Without itself; none when the history does not say where they end.
+    /// Its own base images, the lowest first: the distribution, then flavors of the CUDA image. Empty if
+    /// their ends are not in the history.
     pub below: Vec<LowerBase>,
-    /// Evidence.
+    /// Evidence, one sentence each.
     pub evidence: Vec<String>,
 }
 
-/// An image that a base image was built on: its layers are the lowest of this one's.
+/// A base image of a base image: its layers are the lowest of this one's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LowerBase {
-    /// Its reference, such as `nvidia/cuda:12.9.1-base-ubuntu22.04` or `ubuntu:22.04`; only one that is known to exist.
+    /// Reference, such as `nvidia/cuda:12.9.1-base-ubuntu22.04` or `ubuntu:22.04`; only one that is known to
+    /// exist.
     pub reference: String,
-    /// Flavour of the CUDA image; [`Flavor::None`] for the distribution's own.
+    /// Flavor of the CUDA image; [`Flavor::None`] for the distribution's own.
     pub flavor: Flavor,
-    /// How many layers from the bottom belong to it.
+    /// Number of its layers, from the bottom.
     pub layers: usize,
 }
 
-/// What a byte of the image is for. The names are those of `class_bytes`.
+/// Purpose of a byte of the image. Reports list them as `class_bytes`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Class {
     /// The distribution.
     System,
-    /// CUDA at run time.
+    /// CUDA run-time files.
     CudaRuntime,
-    /// CUDA for building.
+    /// CUDA development files.
     CudaDevel,
-    /// Frameworks and the packages around them.
+    /// Frameworks and other Python packages.
     Framework,
     /// Model weights.
     Weights,
-    /// What the image is for.
+    /// The application.
     Application,
 }
 
 impl Class {
-    /// All of them, in the order in which they are shown.
+    /// All classes, in display order.
     pub const ALL: [Self; 6] =
         [Self::System, Self::CudaRuntime, Self::CudaDevel, Self::Framework, Self::Weights, Self::Application];
 
-    /// The name in reports.
+    /// Name in reports.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::System => "system",
@@ -578,11 +582,12 @@ impl Class {
     }
 }
 
-/// Bytes by class. Every regular file of every layer has one class, so each layer's bytes add up to its content.
+/// Bytes by class. Every regular file of every layer has one class, so the sums of a layer are its content
+/// bytes.
 #[derive(Clone, Debug, Default)]
 pub struct ClassBytes {
-    /// One for each layer, bottom first: content bytes.
+    /// Content bytes of each layer, bottom first.
     pub layers: Vec<BTreeMap<Class, u64>>,
-    /// Of the merged view, each inode once.
+    /// Bytes of the merged view, each inode once.
     pub merged: BTreeMap<Class, u64>,
 }

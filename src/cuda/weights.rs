@@ -1,4 +1,4 @@
-//! Files of model weights.
+//! Model weight files in the image.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use super::context::{Inode, InventoryContext};
 use super::value::WeightFile;
 use crate::rootfs::Node;
 
-/// Files below this size are not weights, unless their name says so.
+/// Minimum size of weight files without a file name suffix, in bytes.
 const UNNAMED_BYTES: u64 = 1 << 20;
 
 /// Model files of the merged view, each inode once, largest first.
@@ -41,7 +41,7 @@ fn format<'a>(
 ) -> Option<&'a str> {
     let name = node.name();
     if name.contains(&b'.') {
-        // The name alone decides: its path would have to be put together for each of 100,000 files.
+        // With a suffix the name is sufficient: building the path of each of 100,000 files would be slow.
         return context.catalog.weight_format(name, head, bytes).map(|format| format.name.as_str());
     }
     if bytes < UNNAMED_BYTES {

@@ -128,20 +128,20 @@ impl Stage {
     /// Title for people.
     pub const fn title(self) -> &'static str {
         match self {
-            Self::Start => "Check started",
-            Self::Library => "Library found",
-            Self::Init => "Driver initialized",
-            Self::Driver => "Driver version",
-            Self::Devices => "Devices listed",
-            Self::Context => "Context",
-            Self::Module => "Kernel compiled",
-            Self::Memory => "Input copied",
-            Self::Launch => "Kernel executed",
-            Self::Verify => "Results verified",
-            Self::StreamLaunches => "Launches on a stream",
-            Self::GraphCapture => "Graph captured",
-            Self::GraphLaunches => "Launches in a graph",
-            Self::Bandwidth => "Copies measured",
+            Self::Start => "Start check",
+            Self::Library => "Find libcuda.so.1",
+            Self::Init => "Initialize driver",
+            Self::Driver => "Read driver version",
+            Self::Devices => "List devices",
+            Self::Context => "Create context",
+            Self::Module => "Compile kernel",
+            Self::Memory => "Copy input",
+            Self::Launch => "Run kernel",
+            Self::Verify => "Verify results",
+            Self::StreamLaunches => "Measure stream launches",
+            Self::GraphCapture => "Capture graph",
+            Self::GraphLaunches => "Measure graph launches",
+            Self::Bandwidth => "Measure copies",
         }
     }
 }

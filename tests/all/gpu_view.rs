@@ -21,9 +21,9 @@ fn steps_to_come_stand_behind_those_that_were_done() {
     assert!(passed.iter().all(|line| line.state == StepState::Passed && line.us.is_some()));
     assert_eq!((rest[0].title.as_str(), rest[0].state), ("Driver version", StepState::Running));
     assert!(rest[1..].iter().all(|line| line.state == StepState::Waiting && line.us.is_none()));
-    assert_eq!(lines.last().unwrap().title, "Launches in a graph", "copies were not asked for");
+    assert_eq!(lines.last().unwrap().title, "Measure graph launches", "copies were not asked for");
     let copies = StepLine::all(&begun(3), Some(RequestedCheck { bandwidth: true, ..FULL }));
-    assert_eq!(copies.last().unwrap().title, "Copies measured");
+    assert_eq!(copies.last().unwrap().title, "Measure copies");
 
     // A step that the check leaves out is not waited for.
     let mut skips = begun(10);
@@ -38,7 +38,7 @@ fn steps_to_come_stand_behind_those_that_were_done() {
     assert_eq!(lines.last().unwrap().title, "GPU 1: launches in a graph");
     let failed = StepLine::all(&no_kernel(), None);
     assert_eq!(states(&failed)[6..], [StepState::Failed], "nothing is to come behind the end");
-    assert_eq!(failed[6].spoken(), "Kernel compiled, failed, 4.10 ms");
+    assert_eq!(failed[6].spoken(), "Compile kernel, failed, 4.10 ms");
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn what_came_of_a_check_is_said_in_a_sentence() {
     assert_eq!(wrong, (Tone::Mixed, "1 of 2 GPUs work.".to_owned()));
     for (check, wanted) in [
         (no_library(), "No NVIDIA driver on this machine."),
-        (no_kernel(), "The check failed at the step “Kernel compiled”."),
+        (no_kernel(), "The check failed at the step “Compile kernel”."),
         (Check::default(), "No usable GPU on this machine."),
     ] {
         let headline = Headline::new(&check);

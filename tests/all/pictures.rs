@@ -304,7 +304,7 @@ fn a_gpu_while_it_is_checked() {
     let (checker, go) = scene::held(scene::begun(8), scene::begun(8), scene::works());
     gpu(Theme::Light, LARGE, "gpu_checking_light", scene::setup(checker), |window| {
         window.click(Role::Button, "Run check");
-        window.sees("Input copied, passed");
+        window.sees("Copy input, passed");
     });
     drop(go);
 }

@@ -386,8 +386,10 @@ def ask_python(image, known):
     found = {prefix: tuple(value[:2]) for prefix, value in known.items()} if known else pythons(image)
     for prefix, (python, modules) in sorted(found.items()):
         if known:
-            # Only what could be imported says anything.
-            modules = {name: file for name, file in modules.items() if known[prefix][2].get(name) == "ok"}
+            # In the same order with what failed by an exception: that may have left parts of it loaded, without
+            # which others fail as well. What ended the process or took too long would only take long again.
+            ends = ("time limit", "the process ended")
+            modules = {name: file for name, file in modules.items() if known[prefix][2].get(name) not in ends}
         packages = {}
         for name in sorted(modules):
             packages.setdefault(name.partition(".")[0], []).append(name)
@@ -396,7 +398,8 @@ def ask_python(image, known):
             said.update(import_all(image, python, names))
         # What one module needs of another that failed before it may differ: alone it must work. A few are enough
         # to tell whether it is that.
-        failed = [name for name, words in said.items() if known and words != "ok"]
+        worked = {name for name, words in known[prefix][2].items() if words == "ok"} if known else set()
+        failed = [name for name in sorted(worked) if said.get(name) != "ok"]
         for name in failed if len(failed) <= 20 else []:
             said.update(import_all(image, python, [name]))
         note(f"{python}: {len(said)} modules of {len(packages)} top-level names")

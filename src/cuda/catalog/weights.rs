@@ -1,4 +1,4 @@
-//! Model files: which format a file of weights has.
+//! Formats of model weight files.
 
 use std::collections::HashMap;
 
@@ -12,47 +12,46 @@ use super::names::file_name;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WeightFormat {
-    /// Its name, such as `safetensors`.
+    /// Name, such as `safetensors`.
     pub name: String,
-    /// Endings of file names, without the first point, that mean it and nothing else.
+    /// Unambiguous file name suffixes, without the leading dot.
     #[serde(default)]
     pub suffixes: Vec<String>,
-    /// Endings that other files have too: its first bytes or its size must say so as well.
+    /// Suffixes of other files as well: magic bytes or size must match, too.
     #[serde(default)]
     pub ambiguous_suffixes: Vec<String>,
-    /// Text in a path below which files without an ending may be of this format, such as
-    /// `/models--`.
+    /// Substring of paths in which files without a suffix may have this format, such as `/models--`.
     #[serde(default)]
     pub folders: Vec<String>,
-    /// First bytes of such a file: one of them must fit, when any are given.
+    /// Magic bytes, of which one must match if any apply.
     #[serde(default)]
     pub magic: Vec<Magic>,
-    /// Bytes below which a file with an ambiguous ending, or without one, is not taken for weights.
+    /// Minimum size of a file with an ambiguous suffix or without one, in bytes.
     #[serde(default)]
     pub minimum_bytes: u64,
-    /// Where the facts come from.
+    /// Source of the facts.
     pub source: String,
 }
 
-/// Bytes at a place of a file.
+/// Magic bytes at an offset.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Magic {
-    /// Where, from the start of the file.
+    /// Offset from the start of the file, in bytes.
     pub offset: usize,
-    /// The bytes in hexadecimal digits.
+    /// Expected bytes; hexadecimal in the file.
     #[serde(deserialize_with = "hex")]
     pub bytes: Vec<u8>,
-    /// Endings of the names that it is for; all when empty.
+    /// File name suffixes to which it applies; all if empty.
     #[serde(default)]
     pub suffixes: Vec<String>,
-    /// Words of which the name has one; none are asked for when empty.
+    /// Words of which the file name must contain one; no condition if empty.
     #[serde(default)]
     pub words: Vec<String>,
 }
 
 impl Magic {
-    /// Whether it may match a file with this name. A name without an extension may match.
+    /// Whether it applies to a file with this name. It applies to all names without a suffix.
     fn is_for(&self, name: &[u8]) -> bool {
         let has = |word: &String| memchr::memmem::find(name, word.as_bytes()).is_some();
         !name.contains(&b'.')
@@ -84,8 +83,8 @@ impl CatalogEntry for WeightFormat {
 }
 
 impl WeightFormat {
-    /// Whether the first bytes fit; `None` when they are not known, too few, or the format has no magic for
-    /// such a name.
+    /// Whether the magic bytes match; `None` if the first bytes are unknown or too few, or the format has no
+    /// magic for this name.
     fn has_magic(&self, name: &[u8], head: Option<&[u8]>) -> Option<bool> {
         let head = head?;
         let mut known = self.magic.iter().filter(|magic| magic.is_for(name));
@@ -97,13 +96,13 @@ impl WeightFormat {
     }
 }
 
-/// What makes the lookups of this file cheap: formats by the last part of their endings.
+/// Lookup index of the weight formats, by the last part of their suffixes.
 #[derive(Clone, Debug)]
 pub(super) struct Index {
     by_extension: HashMap<Vec<u8>, Vec<usize>>,
-    /// By the last byte of these endings: how long they are, a bit for each length.
+    /// By the last byte of these last parts: bit set of their lengths.
     lengths: [u64; 256],
-    /// Bytes that a file without an ending has at least.
+    /// Minimum size of a file without a suffix, in bytes.
     least_unnamed: u64,
 }
 
@@ -134,7 +133,8 @@ impl Index {
     }
 }
 
-/// Checkpoints of TensorFlow come in shards, `NAME.data-00001-of-00004`: each is named as a lone one.
+/// Replaces the numbers of a TensorFlow checkpoint shard, `NAME.data-00001-of-00004`, by those of a single
+/// one.
 fn whole_shard(name: Vec<u8>) -> Vec<u8> {
     let digits = |part: &[u8]| part.len() == 5 && part.iter().all(u8::is_ascii_digit);
     let shard = name.len().checked_sub(20).map(|at| name.split_at(at));
@@ -151,12 +151,12 @@ fn whole_shard(name: Vec<u8>) -> Vec<u8> {
     }
 }
 
-/// What follows the last point; all of it without one.
+/// The part after the last dot; all of it without one.
 fn extension(name: &[u8]) -> &[u8] {
     name.rsplit(|byte| *byte == b'.').next().unwrap_or(name)
 }
 
-/// The last byte of an ending in lower case, and the bit of its length; all long ones share one.
+/// The last byte of a suffix in lower case, and the bit of its length; lengths from 63 on have the same bit.
 fn shape(ending: &[u8]) -> (usize, u64) {
     (usize::from(ending.last().map_or(0, u8::to_ascii_lowercase)), 1 << ending.len().min(63))
 }
@@ -173,18 +173,19 @@ impl Catalog {
             return size >= self.weights.least_unnamed;
         }
         let ending = extension(name);
-        // The numbers of a shard are put aside before its name is compared.
+        // The numbers of a shard are replaced before its name is compared.
         let is_shard = ending.get(..5).is_some_and(|start| start.eq_ignore_ascii_case(b"data-"));
         let (last, length) = shape(ending);
         is_shard || self.weights.lengths[last] & length != 0
     }
 
-    /// Format of a model file, by its absolute path, its size and, if available, its first bytes. Without them an
-    /// ambiguous name is judged by its size.
+    /// Format of a model file, by its absolute path, its size and, if available, its first bytes. Without
+    /// first bytes, an ambiguous name is decided by its size.
     pub fn weight_format(&self, path: &[u8], head: Option<&[u8]>, size: u64) -> Option<&WeightFormat> {
         let name = whole_shard(file_name(path).to_ascii_lowercase());
         let formats = &self.document.weight_formats;
-        // Text that begins as JSON or XML is not a model, unless its format allows that.
+        // Files with an ambiguous suffix that start like JSON or XML are not models, unless their magic
+        // matches.
         let is_text = head.is_some_and(|head| matches!(head.first(), Some(b'{' | b'<')));
         let candidates =
             if name.contains(&b'.') { self.weights.by_extension.get(extension(&name)) } else { None };

@@ -20,7 +20,8 @@ struct Before {
     loaders: BTreeMap<u32, BTreeSet<String>>,
 }
 
-/// Displaced objects, and the loading imports or calls of the others.
+/// Displaced objects; libraries that packages load from their folder, with the imports or calls that load
+/// them.
 pub(super) type Displaced = (Vec<ObjectId>, BTreeMap<ObjectId, Vec<String>>);
 
 impl Run<'_, '_> {

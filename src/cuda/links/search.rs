@@ -1,5 +1,5 @@
-//! The folders that a name is searched in, in the loader's order (`_dl_map_new_object` of glibc,
-//! `load_library` of musl).
+//! The folders searched for a name, in the loader's order (`_dl_map_new_object` of glibc, `load_library` of
+//! musl).
 
 use super::names::NameId;
 use super::paths::folder_of;
@@ -7,7 +7,7 @@ use super::process::{OpenedFile, Process};
 use super::resolver_state::{Dir, ResolverState, Step};
 
 impl Process {
-    /// Where the loader finds a name that the object at a place of the process asks for.
+    /// The file that the loader finds for a name needed by the object at index `asker`.
     pub(super) fn search(
         &self,
         state: &mut ResolverState<'_>,
@@ -21,13 +21,13 @@ impl Process {
             return at_path(state, &path).filter(|place| self.takes(state, place.object));
         }
         let found = self.walk(state, asker, &mut |state, dir, step| {
-            // ldconfig has made its links by the time that a process runs.
+            // ldconfig has created its links before a process runs.
             let made = self.system.made.get(&(dir.node, name)).copied();
             let object = made.or_else(|| state.object_in(dir.node, name))?;
             if self.takes(state, object) {
                 return Some(Some(OpenedFile { object, folder: dir.node, step }));
             }
-            // musl takes the first file that it can open, and fails when it does not fit.
+            // musl opens the first file with the name and fails if its format does not match.
             self.musl.then_some(None)
         });
         if let Some(found) = found {
@@ -51,7 +51,7 @@ impl Process {
         })
     }
 
-    /// Goes through the folders that come before the system's, until `look` answers.
+    /// Visits the folders searched before the system's, until `look` returns a result.
     pub(super) fn walk<T>(
         &self,
         state: &mut ResolverState<'_>,
@@ -76,7 +76,7 @@ impl Process {
         self.library_path.iter().find_map(|dir| look(state, *dir, Step::LibraryPath(dir.text)))
     }
 
-    /// `DT_RPATH` of an object, of what loaded it, and so on, then of the program.
+    /// `DT_RPATH` of an object, of the objects that loaded it, and finally of the program.
     fn in_rpaths<T>(
         &self,
         state: &mut ResolverState<'_>,
@@ -121,7 +121,7 @@ impl Process {
     }
 }
 
-/// The file that a path leads to, opened by that path.
+/// The file at a path, opened by that path.
 pub(super) fn at_path(state: &mut ResolverState<'_>, path: &[u8]) -> Option<OpenedFile> {
     let object = state.object_by_path(state.working_dir, path)?;
     let written = folder_of(path);

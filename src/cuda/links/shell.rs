@@ -1,16 +1,16 @@
-//! The simple commands of a line for `sh -c`, as far as known without running it.
+//! Parser for the simple commands in the string of `sh -c`, without expansion.
 
-/// How much of a line is read; those of images have a few hundred bytes.
+/// Maximum length of a parsed string, in bytes; those of images have a few hundred.
 const LINE_BYTES: usize = 64 << 10;
-/// How many commands of a line are taken.
+/// Maximum number of commands.
 const COMMANDS: usize = 64;
 
-/// Words that may precede a command.
+/// Words of the shell grammar, and builtins, that may precede a command.
 const BEFORE: [&[u8]; 10] =
     [b"exec", b"command", b"time", b"if", b"then", b"elif", b"else", b"while", b"do", b"!"];
 
-/// The words of each simple command: quotes are taken off, assignments, redirections and the words of
-/// the grammar before it left out. Variables stay as they are written.
+/// The words of each simple command, without quotes and without preceding assignments, redirections and words
+/// of the grammar. Variables are not expanded.
 pub(crate) fn commands(line: &[u8]) -> Vec<Vec<Vec<u8>>> {
     let line = &line[..line.len().min(LINE_BYTES)];
     let mut found = Vec::new();
@@ -21,7 +21,7 @@ pub(crate) fn commands(line: &[u8]) -> Vec<Vec<Vec<u8>>> {
     for byte in line.iter().copied().chain([b'\n']) {
         if escaped {
             escaped = false;
-            // A backslash before the end of a line joins the lines.
+            // A backslash before a line break joins the lines.
             if byte != b'\n' {
                 word.get_or_insert_default().push(byte);
             }
@@ -36,7 +36,7 @@ pub(crate) fn commands(line: &[u8]) -> Vec<Vec<Vec<u8>>> {
             word.get_or_insert_default();
         } else if byte.is_ascii_whitespace() || matches!(byte, b';' | b'&' | b'|' | b'(' | b')') {
             words.extend(word.take());
-            // `2>&1` is no end of a command.
+            // `2>&1` does not end a command.
             let redirects = byte == b'&' && words.last().is_some_and(|word| word.ends_with(b">"));
             if !matches!(byte, b' ' | b'\t' | b'\r') && !redirects {
                 found.extend(command(std::mem::take(&mut words)));
@@ -51,7 +51,7 @@ pub(crate) fn commands(line: &[u8]) -> Vec<Vec<Vec<u8>>> {
     found
 }
 
-/// The command in its words, when it has one.
+/// The command without preceding words; `None` if no word is left.
 fn command(words: Vec<Vec<u8>>) -> Option<Vec<Vec<u8>>> {
     let is_before = |word: &Vec<u8>| {
         BEFORE.contains(&word.as_slice()) || word == b"{" || is_assignment(word) || is_redirection(word)
@@ -60,7 +60,7 @@ fn command(words: Vec<Vec<u8>>) -> Option<Vec<Vec<u8>>> {
     (!words.is_empty()).then_some(words)
 }
 
-/// Whether a word is `NAME=value`.
+/// Whether a word is an assignment `NAME=value`.
 pub(crate) fn is_assignment(word: &[u8]) -> bool {
     let Some(equals) = word.iter().position(|byte| *byte == b'=') else { return false };
     let name = &word[..equals];

@@ -1,5 +1,5 @@
-//! The folders that every process looks into last: the cache as `ldconfig` would write it, and the
-//! default folders.
+//! The system folders, which every process searches last: the cache as written by `ldconfig`, and the default
+//! folders.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -8,30 +8,30 @@ use super::names::{NameId, NumberMap};
 use super::resolver_state::{Dir, ResolverState, Target};
 use crate::rootfs::{NodeId, NodeKind};
 
-/// Folders of `ld.so.conf` that are read; real images have a few dozen.
+/// Maximum number of folders from `ld.so.conf`; real images have a few dozen.
 const CONF_FOLDERS: usize = 512;
 
-/// A library that the cache names.
+/// A library in the cache.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cached {
     /// The library.
     pub(super) object: u32,
     /// Its folder.
     pub(super) dir: Dir,
-    /// Whether that is one of the default folders.
+    /// Whether `dir` is one of the default folders.
     pub(super) trusted: bool,
 }
 
-/// The folders that belong to the system, for files of one machine, class and byte order.
+/// The system folders for files of one machine, class and byte order.
 #[derive(Default)]
 pub(super) struct System {
-    /// Contents of the cache, by soname or link name.
+    /// Cached libraries, by soname or link name.
     pub(super) cache: NumberMap<NameId, Cached>,
-    /// What those folders hold under a soname or link once `ldconfig` has made its links.
+    /// Objects by folder and soname or link name, after `ldconfig` has created its links.
     pub(super) made: NumberMap<(NodeId, NameId), u32>,
-    /// Folders of the configuration, then the default ones, each once; with a mark for the latter.
+    /// Configured folders, then the default ones (`true`), without duplicates.
     pub(super) folders: Vec<(Dir, bool)>,
-    /// The folders that are always looked into.
+    /// The default folders.
     pub(super) default: Vec<Dir>,
     /// Value of `$LIB`.
     pub(super) lib: &'static [u8],
@@ -40,7 +40,7 @@ pub(super) struct System {
 }
 
 impl System {
-    /// Reads the folders for files of one format.
+    /// Reads the system folders for files of one format.
     pub(super) fn new(state: &mut ResolverState<'_>, target: Target, musl: bool) -> Self {
         let layout = Layout::of(target);
         let environment = state.environment;
@@ -48,7 +48,7 @@ impl System {
         let conf: Vec<Dir> = conf.iter().take(CONF_FOLDERS).filter_map(|folder| state.dir(folder)).collect();
         if musl {
             let standard = ["/lib", "/usr/local/lib", "/usr/lib"];
-            // The file replaces the standard folders.
+            // The configuration file replaces the standard folders.
             let default = if environment.musl_folders.is_empty() {
                 standard.iter().filter_map(|folder| state.dir(folder.as_bytes())).collect()
             } else {
@@ -57,7 +57,7 @@ impl System {
             let folders = unique(default.iter().map(|dir| (*dir, true)));
             return Self { folders, default, lib: b"lib", platform: layout.platform, ..Self::default() };
         }
-        // Debian's loader knows the folders of its machine instead of lib64.
+        // Debian's loader searches the machine's multiarch folders instead of lib64.
         let multiarch: Vec<Dir> = layout.multiarch.iter().filter_map(|folder| state.dir(folder)).collect();
         let is_multiarch = !multiarch.is_empty();
         let mut default = multiarch;
@@ -85,7 +85,7 @@ impl System {
     }
 }
 
-/// Each folder once, where it comes first.
+/// Removes duplicate folders; the first one remains.
 fn unique(folders: impl Iterator<Item = (Dir, bool)>) -> Vec<(Dir, bool)> {
     let mut list: Vec<(Dir, bool)> = Vec::new();
     for (dir, trusted) in folders {
@@ -96,7 +96,7 @@ fn unique(folders: impl Iterator<Item = (Dir, bool)>) -> Vec<(Dir, bool)> {
     list
 }
 
-/// What a machine's folders are called.
+/// Names of a machine's system folders.
 struct Layout {
     multiarch: [&'static [u8]; 2],
     multiarch_lib: &'static [u8],
@@ -104,7 +104,7 @@ struct Layout {
 }
 
 impl Layout {
-    /// By `e_machine` of the ELF specification: 62 is x86-64, 183 `AArch64`, 3 the 80386.
+    /// The layout of an `e_machine` value of the ELF specification: 62 is x86-64, 183 `AArch64`, 3 the 80386.
     fn of(target: Target) -> Self {
         match (target.0, target.1) {
             (62, true) => Self {
@@ -127,8 +127,8 @@ impl Layout {
     }
 }
 
-/// The libraries of a folder as `ldconfig` registers them (`search_dir` of its source): by soname, for
-/// which it makes a link when there is none, and by the names of links to them.
+/// The libraries of a folder as `ldconfig` registers them (`search_dir` of its source): by soname, for which
+/// it creates a missing link, and by the names of links to them.
 fn registered(state: &mut ResolverState<'_>, dir: Dir, target: Target) -> Vec<(NameId, u32)> {
     struct Entry {
         file: Vec<u8>,
@@ -151,7 +151,7 @@ fn registered(state: &mut ResolverState<'_>, dir: Dir, target: Target) -> Vec<(N
         let soname = state.sonames[object as usize].unwrap_or(file);
         let mut is_link = node.kind() == NodeKind::Symlink;
         if is_link && soname != file {
-            // Only the link of a linker (`libx.so` beside `libx.so.1`) keeps its own name.
+            // Only a linker's link (`libx.so` for `libx.so.1`) is registered under its own name.
             is_link = name.ends_with(b".so") && state.names.get(soname).starts_with(name);
         }
         let key = if is_link { file } else { soname };
@@ -166,11 +166,11 @@ fn registered(state: &mut ResolverState<'_>, dir: Dir, target: Target) -> Vec<(N
     let mut registered = Vec::new();
     for (soname, entry) in entries {
         let name = state.names.get(soname);
-        // A soname with a slash names nothing that could be found.
+        // A soname with a slash is never found.
         if name.contains(&b'/') {
             continue;
         }
-        // The cache names the link for the soname. A file in its place stays, whatever it is.
+        // The cache contains the link for the soname. An existing regular file is not replaced.
         let kind = |child| state.paths.rootfs().node(child).kind();
         let in_place = state.paths.child(dir.node, name).filter(|child| kind(*child) == NodeKind::File);
         let object = if in_place.is_some() { state.object_in(dir.node, soname) } else { Some(entry.object) };
@@ -180,13 +180,13 @@ fn registered(state: &mut ResolverState<'_>, dir: Dir, target: Target) -> Vec<(N
     registered
 }
 
-/// Whether `ldconfig` takes a file for a library.
+/// Whether `ldconfig` treats a file as a library, by its name.
 fn is_library_name(name: &[u8]) -> bool {
     (name.starts_with(b"lib") || name.starts_with(b"ld-")) && name.windows(3).any(|part| part == b".so")
 }
 
-/// Names in the order of their versions: digits compare as numbers, and come after all else
-/// (`_dl_cache_libcmp` of glibc).
+/// Compares names by version: digits compare as numbers and sort after other characters (`_dl_cache_libcmp`
+/// of glibc).
 fn compare_names(mut a: &[u8], mut b: &[u8]) -> Ordering {
     loop {
         let (Some(first), Some(second)) = (a.first(), b.first()) else {
@@ -205,7 +205,7 @@ fn compare_names(mut a: &[u8], mut b: &[u8]) -> Ordering {
                 let (left, after_left) = number(a);
                 let (right, after_right) = number(b);
                 if left != right {
-                    // Numbers without leading zeros: the longer one is the larger.
+                    // Without leading zeros, the longer number is larger.
                     return left.len().cmp(&right.len()).then_with(|| left.cmp(right));
                 }
                 (a, b) = (after_left, after_right);
@@ -214,7 +214,7 @@ fn compare_names(mut a: &[u8], mut b: &[u8]) -> Ordering {
     }
 }
 
-/// The digits at the start of a name without leading zeros, and what follows.
+/// The digits at the start of a name without leading zeros, and the rest.
 fn number(name: &[u8]) -> (&[u8], &[u8]) {
     let end = name.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(name.len());
     let (digits, rest) = name.split_at(end);

@@ -1,4 +1,4 @@
-//! Small images in memory, and what the loader makes of them.
+//! Tests on small in-memory images.
 
 mod hostile;
 mod opens;
@@ -22,7 +22,7 @@ use crate::rootfs::{NodeId, NodeKind, Rootfs, merge};
 const X86_64: u16 = 62;
 const LOADER: &str = "/lib64/ld-linux-x86-64.so.2";
 
-/// An ELF file to be.
+/// An ELF file of a test image.
 #[derive(Clone, Default)]
 struct Elf {
     machine: u16,
@@ -57,7 +57,7 @@ impl Elf {
     }
 }
 
-/// An image to be.
+/// A test image.
 #[derive(Default)]
 struct Image {
     elves: BTreeMap<String, Elf>,
@@ -73,7 +73,7 @@ struct Image {
 struct Table {
     opens: Vec<(&'static str, OpenRule)>,
     packages: Vec<(&'static str, OpenRule)>,
-    /// Names of libraries that are the application's, beside those of one folder.
+    /// Names of application libraries, in addition to those of one folder.
     application: Vec<&'static str>,
 }
 
@@ -125,7 +125,7 @@ fn rule(names: &[&str], optional: bool) -> OpenRule {
 }
 
 impl Image {
-    /// An image that has a loader and a C library.
+    /// An image with a loader and a C library.
     fn new() -> Self {
         let mut image = Self::default();
         image.elf(LOADER, Elf::library("ld-linux-x86-64.so.2", &[]));
@@ -219,7 +219,7 @@ impl Image {
     }
 }
 
-/// What is true of every result.
+/// Checks invariants of every result.
 fn assert_sound(links: &Links) {
     for id in links.ids() {
         let object = links.object(id);
@@ -285,13 +285,13 @@ impl Resolved {
         }
     }
 
-    /// Where a NEEDED entry leads, in words.
+    /// The resolutions of a NEEDED entry, as text.
     fn need(&self, path: &str, name: &str) -> String {
         let need = self.object(path).needs.iter().find(|need| need.name == name).unwrap();
         need.found.iter().map(|found| self.shown(found)).collect::<Vec<_>>().join(", ")
     }
 
-    /// What an object opens, in words.
+    /// The libraries that an object opens, as text.
     fn opens(&self, path: &str) -> Vec<String> {
         let open = |open: &super::Open| format!("{}: {}", open.name, self.shown(&open.found));
         self.object(path).opens.iter().map(open).collect()

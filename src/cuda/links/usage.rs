@@ -1,4 +1,5 @@
-//! Runs all processes, first by NEEDED entries and then by what is opened, and gathers what they show.
+//! Simulates all processes, first their NEEDED entries and then their opened libraries, and records the
+//! results.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::rc::Rc;
@@ -13,13 +14,14 @@ use super::{Binary, Environment, Links, OpenRule, Paths, Rules};
 use crate::cuda::Use;
 use crate::rootfs::NodeId;
 
-/// Libraries that modules of one packages folder load, all folders together; large images have some thousands.
+/// Maximum number of libraries loaded by modules, for all packages folders together; large images have some
+/// thousands.
 const COMPANIONS: usize = 1 << 20;
 
-/// Finds out which of `binaries` needs, opens and reaches which.
+/// Resolves NEEDED entries and opened libraries of `binaries`, and which objects the roots reach.
 ///
-/// `scripts` gives the first line of a file that begins with `#!`. The sentences beside the result name
-/// what could not be resolved for reasons of the image's config, and limits that were reached.
+/// `scripts` returns the first bytes of a file that starts with `#!`. The returned sentences describe names
+/// of the image's config that could not be resolved, and limits that were reached.
 pub fn resolve(
     binaries: &[Binary<'_>],
     paths: &Paths<'_>,
@@ -30,7 +32,7 @@ pub fn resolve(
     resolve_within(STEPS, binaries, paths, environment, rules, scripts)
 }
 
-/// The same with another limit on work.
+/// As [`resolve`], with another step limit.
 pub(super) fn resolve_within(
     steps: u64,
     binaries: &[Binary<'_>],
@@ -66,14 +68,14 @@ pub(super) fn resolve_within(
         problems.push("the search for libraries stopped at its limit: links are incomplete".to_owned());
     }
     let mut links = run.record.finish(&run.state, rules);
-    // What was not looked at may load any of them.
+    // After an abort, unsimulated processes may load any of them.
     if !run.state.exhausted() {
         (links.displaced, links.preloaders) = displaced;
     }
     (links, problems)
 }
 
-/// By Python and packages folder: names, where they lead, and the package that loads them.
+/// By Python and packages folder: library name, file, and the package that loads it.
 pub(super) type Neighbours = BTreeMap<(Option<u32>, NameId), Vec<(NameId, OpenedFile, NameId)>>;
 
 pub(super) struct Run<'a, 'r> {
@@ -81,21 +83,21 @@ pub(super) struct Run<'a, 'r> {
     pub(super) rules: &'r dyn Rules,
     pub(super) roots: Vec<RootEntry>,
     pub(super) record: Record,
-    /// The Python that the last module was loaded into, as it is before.
+    /// The last used Python with its process, before any module is loaded.
     pub(super) python: Option<(u32, Process)>,
     pub(super) preload_folders: Vec<String>,
     /// The folders of [`Rules::preload_folders`] below a packages folder.
     pub(super) site_folders: HashMap<NameId, Rc<[NodeId]>>,
-    /// What a package loads before its own libraries, by packages folder and package.
+    /// Libraries that a package loads before its own, by packages folder and package.
     pub(super) tables: HashMap<(NameId, NameId), Fallback>,
-    /// What the modules of a packages folder load, by Python and folder.
+    /// Libraries that the modules of a packages folder load, by Python and folder.
     pub(super) companions: HashMap<(Option<u32>, NameId), Fallback>,
-    /// The same for files in that folder, with the package that loads them.
+    /// Those of the libraries that are in the packages folder itself, with the package that loads them.
     pub(super) neighbours: Neighbours,
 }
 
 impl Run<'_, '_> {
-    /// The process of a root, all NEEDED entries resolved.
+    /// The process of a root, with all NEEDED entries resolved.
     pub(super) fn process(&mut self, root: &RootEntry, alone: bool, before: Option<&Fallback>) -> Process {
         let mut fallbacks = Vec::new();
         if let Some(package) = root.package
@@ -110,8 +112,8 @@ impl Run<'_, '_> {
             process.run(&mut self.state);
             return process;
         };
-        // Modules of one Python come one after the other: what that loads by itself is loaded once. It is
-        // a root, so what it resolves is known from there.
+        // Modules of one Python are consecutive, so the Python's own libraries are loaded once. It is a root
+        // itself, so its resolutions are recorded there.
         if self.python.as_ref().is_none_or(|(known, _)| *known != python) {
             let mut process = Process::new(&mut self.state, python, Vec::new());
             process.run(&mut self.state);
@@ -119,7 +121,7 @@ impl Run<'_, '_> {
             self.python = Some((python, process));
         }
         let Some((_, base)) = &self.python else { return Process::new(&mut self.state, python, fallbacks) };
-        // A Python of thousands of libraries is copied for each module.
+        // The process of a Python with thousands of libraries is copied for each module.
         self.state.steps_left = self.state.steps_left.saturating_sub(base.loaded.len() as u64);
         let mut process = base.fork(fallbacks);
         process.before = before.map(Rc::clone);
@@ -128,8 +130,8 @@ impl Run<'_, '_> {
         process
     }
 
-    /// What the modules of each packages folder load: modules that need libraries of other packages
-    /// are imported after those.
+    /// Collects the libraries that the modules of each packages folder load: modules that need libraries of
+    /// other packages are imported after those packages.
     fn companions(&mut self) {
         let mut libraries: HashMap<(Option<u32>, NameId), NumberMap<NameId, OpenedFile>> = HashMap::new();
         let mut count = 0;
@@ -159,7 +161,7 @@ impl Run<'_, '_> {
         self.companions = libraries.into_iter().map(|(key, known)| (key, Rc::new(known))).collect();
     }
 
-    /// Phase one: what NEEDED entries reach, root by root.
+    /// Phase one: objects reached by NEEDED entries, root by root.
     fn needed(&mut self) {
         for (at, entry) in self.roots.iter().enumerate() {
             self.record.root(entry.object, &entry.root, at);
@@ -172,7 +174,7 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Phase two: what is opened by what is reached, in the process that reached it first.
+    /// Phase two: libraries opened by reached objects, in the process that reached the opener first.
     fn opened(&mut self) {
         let mut openers = self.openers();
         let mut at_work: Vec<bool> = vec![false; self.roots.len()];
@@ -181,12 +183,12 @@ impl Run<'_, '_> {
                 at_work[owner] = true;
             }
         }
-        // What is opened is owned by the process that opens it, so one pass reaches the fixed point.
+        // Opened libraries belong to the process that opens them, so one pass reaches the fixed point.
         for owner in (0..self.roots.len()).filter(|owner| at_work[*owner]) {
             let root = self.roots[owner].clone();
             let mut process = self.process(&root, false, None);
             let mut caller = 0;
-            // The calls may never happen: their loads come last.
+            // Calls are optional: their libraries are loaded last.
             let mut calls: VecDeque<(usize, OpenRule)> = VecDeque::new();
             loop {
                 if let Some(loaded) = process.loaded.get(caller) {
@@ -212,7 +214,7 @@ impl Run<'_, '_> {
         }
     }
 
-    /// What each object opens; what a package opens is opened by the first of its modules.
+    /// Open rules by object; those of a package belong to the first of its modules.
     pub(super) fn openers(&self) -> HashMap<u32, Vec<OpenRule>> {
         let mut openers: HashMap<u32, Vec<OpenRule>> = HashMap::new();
         let mut packages = HashSet::new();
@@ -225,7 +227,7 @@ impl Run<'_, '_> {
             {
                 let mut rules = self.rules.package_opens(self.state.names.get(package.1));
                 rules.retain(|rule| !rule.needed_only);
-                // A package loads libraries of others before its own modules open any.
+                // A package loads libraries of other packages before its own modules open any.
                 let own = openers.entry(entry.object).or_default();
                 rules.append(own);
                 *own = rules;
@@ -243,7 +245,7 @@ impl Run<'_, '_> {
         }
     }
 
-    /// What nothing reaches is resolved too, each as if it were loaded alone.
+    /// Resolves unreferenced objects too, each in a process of its own.
     fn unreached(&mut self) {
         for object in self.state.objects() {
             if self.record.resolved[object as usize] || self.state.needs[object as usize].is_empty() {
@@ -257,7 +259,7 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Copies for newer processors are represented by the baseline copy.
+    /// Gives copies for newer processors the usage of the baseline copy.
     fn hardware_copies(&mut self, problems: &mut Vec<String>) {
         let mut copies = 0;
         for object in self.state.objects() {

@@ -1,71 +1,71 @@
-//! Which file needs which, and how each is found.
+//! Dependencies between ELF files, and their resolution.
 
 use std::collections::BTreeMap;
 
 use crate::cuda::Use;
 use crate::rootfs::NodeId;
 
-/// An ELF object of the merged view, by its place in [`Links::objects`].
+/// An ELF object of the merged view, as index in [`Links::objects`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ObjectId(pub u32);
 
-/// All ELF executables and shared objects of the merged view, each inode once, by path.
+/// All ELF executables and shared objects of the merged view, each inode once, sorted by path.
 #[derive(Clone, Debug, Default)]
 pub struct Links {
-    /// The objects.
+    /// Objects by [`ObjectId`].
     pub objects: Vec<Object>,
-    /// Objects that only extension modules load, and that are not loaded when the other packages of the modules' folder
-    /// were imported before, or have called what loads their libraries. Sorted.
+    /// Used objects that are not loaded if the other packages of the extension modules' folder were imported,
+    /// and made their preloading calls, before. Sorted.
     pub displaced: Vec<ObjectId>,
-    /// Libraries that are loaded in place of the displaced ones, and by what, such as `onnxruntime.preload_dlls()` or
-    /// `importing torch`.
+    /// Libraries that Python packages load from their packages folder, and the imports or calls that load
+    /// them, such as `onnxruntime.preload_dlls()` or `importing torch`.
     pub preloaders: BTreeMap<ObjectId, Vec<String>>,
 }
 
-/// One ELF object with what it asks for and who asks for it.
+/// An ELF object with its dependencies and users.
 #[derive(Clone, Debug)]
 pub struct Object {
-    /// The file.
+    /// File of the merged view.
     pub node: NodeId,
     /// Its NEEDED entries, in order.
     pub needs: Vec<Need>,
-    /// Objects whose NEEDED entries are resolved to this one; sorted.
+    /// Objects with a NEEDED entry that resolves to this one; sorted.
     pub needed_by: Vec<ObjectId>,
-    /// What it opens at run time, by the catalogue's dlopen table.
+    /// Libraries that it opens at run time, from the dlopen table.
     pub opens: Vec<Open>,
-    /// Objects and packages that open it; sorted.
+    /// Objects that open it, sorted; a Python package is represented by its first module.
     pub opened_by: Vec<ObjectId>,
-    /// Why it is loaded on its own account.
+    /// Why it is a root; `None` if it is not.
     pub root: Option<Root>,
-    /// Whether something that runs reaches it.
+    /// Whether it is reachable from a root.
     pub usage: Use,
-    /// The first step that reached it, on the way back to a root.
+    /// The first edge that reached it, for the path back to a root.
     pub reached: Option<Reached>,
 }
 
-/// One NEEDED entry.
+/// A NEEDED entry.
 #[derive(Clone, Debug)]
 pub struct Need {
-    /// The name as it is written, escaped.
+    /// Name in the entry, escaped.
     pub name: String,
-    /// Where the loader finds it. Several where processes with other search paths load the object; the
-    /// first is that of the first root.
+    /// Resolutions. Several if processes with different search paths load the object; the first one is that
+    /// of the first root.
     pub found: Vec<Resolution>,
 }
 
-/// Where a name leads.
+/// Resolution of a library name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Resolution {
-    /// To a file of the image.
+    /// A file of the image.
     Found {
-        /// The file.
+        /// The resolved object.
         object: ObjectId,
-        /// How the loader came to it.
+        /// The part of the search that found it.
         step: SearchStep,
     },
-    /// To a driver library that the host supplies.
+    /// A driver library that the host supplies.
     Host,
-    /// Nowhere.
+    /// Not found.
     Missing,
 }
 
@@ -74,41 +74,41 @@ pub enum Resolution {
 pub enum SearchStep {
     /// Loaded before in the same process, under this name or soname.
     Loaded,
-    /// The name holds a slash.
+    /// The name contains a slash.
     Path,
-    /// `DT_RPATH` of this object (the loading one, or one of those that loaded it), expanded folder.
+    /// `DT_RPATH` of this object (the loading one, or one of those that loaded it); expanded folder.
     Rpath(ObjectId, String),
     /// `LD_LIBRARY_PATH` of the image's environment.
     LibraryPath(String),
-    /// `DT_RUNPATH` of the loading object, expanded folder.
+    /// `DT_RUNPATH` of the loading object; expanded folder.
     Runpath(String),
-    /// A folder of `ld.so.conf`, which `ldconfig` puts into the cache.
+    /// A folder of `ld.so.conf`, which `ldconfig` adds to the cache.
     Cache(String),
-    /// A folder that the loader always looks into.
+    /// A default folder of the loader.
     Default(String),
-    /// From the catalogue's dlopen table: the entry and its source.
+    /// Source of the entry in the dlopen table.
     Table(String),
 }
 
-/// One line of the dlopen table, applied.
+/// An applied entry of the dlopen table.
 #[derive(Clone, Debug)]
 pub struct Open {
-    /// The name that is opened.
+    /// The opened name, escaped.
     pub name: String,
-    /// Where it leads; [`Resolution::Missing`] is no fault when `optional`.
+    /// Its resolution; [`Resolution::Missing`] is not an error if `optional`.
     pub found: Resolution,
-    /// Whether the opener does without.
+    /// Whether the opener runs without it.
     pub optional: bool,
-    /// Where the fact comes from.
+    /// Source of the fact.
     pub source: String,
 }
 
-/// Why an object is loaded on its own account.
+/// Why an object is a root.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Root {
-    /// What kind of root it is.
+    /// Kind of the root.
     pub kind: RootKind,
-    /// In a sentence, such as `the image's entrypoint`.
+    /// Reason, such as `the image's entrypoint`.
     pub why: String,
 }
 
@@ -117,41 +117,41 @@ pub struct Root {
 pub enum RootKind {
     /// The entrypoint or command, or the interpreter of one.
     Entrypoint,
-    /// Another executable outside toolkits, wheels' tool folders and devel packages.
+    /// Another executable outside toolkits, tool folders of wheels and development packages.
     Executable,
-    /// An extension module of Python, or a library of the application that something opens by name.
+    /// A Python extension module, or an application library that is opened by name.
     Extension,
-    /// Named by `LD_PRELOAD` or `ld.so.preload`.
+    /// Listed in `LD_PRELOAD` or `ld.so.preload`.
     Preload,
 }
 
-/// A step towards a root.
+/// An edge on the path to a root.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reached {
-    /// The object that asks for it.
+    /// The object that needs or opens it.
     pub from: ObjectId,
-    /// The name it asks for.
+    /// The name under which it was needed or opened.
     pub name: String,
-    /// How the file was found.
+    /// The part of the search that found it.
     pub step: SearchStep,
-    /// Whether it is opened at run time rather than needed.
+    /// Whether it is opened at run time instead of needed.
     pub opened: bool,
 }
 
 impl Need {
-    /// Whether no process finds it and no host supplies it. False when it was not looked for.
+    /// Whether no process finds it and the host does not supply it. `false` if it was not searched for.
     pub fn is_missing(&self) -> bool {
         !self.found.is_empty() && self.found.iter().all(|found| *found == Resolution::Missing)
     }
 }
 
 impl Links {
-    /// By object: whether roots reach it by NEEDED entries and by what openers do not do without.
+    /// By object id: whether it is reachable from roots through NEEDED entries and non-optional opens.
     pub fn firmly_used(&self) -> Vec<bool> {
         self.firmly_reached(|_, _| true)
     }
 
-    /// The same from some of the roots only.
+    /// As [`Self::firmly_used`], only from roots that pass `is_start`.
     pub fn firmly_reached(&self, is_start: impl Fn(&Object, &Root) -> bool) -> Vec<bool> {
         let starts = |object: &Object| object.root.as_ref().is_some_and(|root| is_start(object, root));
         let mut firm: Vec<bool> = self.objects.iter().map(starts).collect();
@@ -172,7 +172,7 @@ impl Links {
         firm
     }
 
-    /// An object.
+    /// The object with this id.
     pub fn object(&self, id: ObjectId) -> &Object {
         &self.objects[id.0 as usize]
     }
@@ -182,12 +182,12 @@ impl Links {
         (0..crate::base::convert::index32(self.objects.len())).map(ObjectId)
     }
 
-    /// The way from an object back to the root that loads it: the object itself first, the root last.
-    /// Only the object when nothing reaches it.
+    /// The path from an object to the root that loads it, both included. Only the object if it is
+    /// unreferenced.
     pub fn chain(&self, id: ObjectId) -> Vec<ObjectId> {
         let mut chain = vec![id];
         while let Some(reached) = &self.object(chain[chain.len() - 1]).reached {
-            // The steps lead to a root by the way they are made; a loop would be a fault of ours.
+            // Edges always lead to a root; the limit guards against a cycle.
             if chain.len() > self.objects.len() {
                 break;
             }

@@ -1,4 +1,4 @@
-//! Which packages were installed as dependencies of others and not by name.
+//! Packages installed as dependencies, as recorded by package managers.
 
 use std::collections::HashSet;
 
@@ -7,16 +7,16 @@ use super::super::value::Package;
 use crate::formats::document::DocumentKind;
 use crate::formats::packages::{self as formats, apk, apt, dnf};
 
-/// What package managers record. Where nothing is recorded, every package counts as installed by name.
+/// Records of the package managers. Without a record, a package counts as manually installed.
 pub(super) struct Automatic {
     apt: HashSet<apt::AutoInstalled>,
     counts: apt::AutoRemove,
-    /// Packages that the user asked apk for; `None` without that list.
+    /// Manually installed apk packages; `None` without that list.
     world: Option<HashSet<String>>,
     dnf: dnf::Names,
-    /// Where [`Self::dnf`] stands.
+    /// Path of the record in [`Self::dnf`].
     dnf_record: &'static str,
-    /// Names of packages that belong to groups of dnf5.
+    /// Names of packages in dnf5 groups.
     grouped: HashSet<String>,
 }
 
@@ -24,7 +24,7 @@ impl Automatic {
     pub(super) fn read(context: &InventoryContext<'_>) -> Self {
         let documents = |kind| context.visible(kind).iter().filter_map(|file| file.document.bytes().ok());
         let mut counts = apt::AutoRemove::default();
-        // The files of the folder come first (apt.conf(5)); by path, `apt.conf` stands before them.
+        // The files of the folder come first (apt.conf(5)); sorted by path, `apt.conf` would precede them.
         let (whole, parts): (Vec<&Visible<'_>>, Vec<&Visible<'_>>) = context
             .visible(DocumentKind::AptConf)
             .iter()
@@ -38,7 +38,7 @@ impl Automatic {
         }
         let of_dnf5: dnf::Names =
             documents(DocumentKind::DnfReasons).flat_map(|bytes| dnf::read_reasons(&bytes)).collect();
-        // dnf5 takes the history of dnf4 over when it first runs, and goes on without it.
+        // dnf5 imports the history of dnf4 at its first run and does not update it.
         let is_dnf5 = !context.visible(DocumentKind::DnfReasons).is_empty();
         let (dnf, dnf_record) = if is_dnf5 {
             (of_dnf5, "/usr/lib/sysimage/libdnf5/packages.toml")
@@ -58,10 +58,10 @@ impl Automatic {
         }
     }
 
-    /// Takes in what apt records of a package, and what counts as a reason to keep others.
+    /// Sets apt's record of a package, and its dependencies that keep other packages installed.
     pub(super) fn apt(&self, from: &formats::Package, package: &mut Package) {
         let known = |architecture: Option<String>| self.apt.contains(&(from.name.clone(), architecture));
-        // Packages for all architectures are recorded with the machine's own.
+        // Packages for all architectures are recorded with the machine's architecture.
         let is_of_all = from.architecture.as_deref() == Some("all");
         let any = || self.apt.iter().any(|(name, _)| *name == from.name);
         if known(from.architecture.clone()) || known(None) || (is_of_all && any()) {
@@ -74,14 +74,14 @@ impl Automatic {
         }
     }
 
-    /// dnf's record that a package was installed as a dependency.
+    /// dnf's record that a package was installed as a dependency; `None` if it was not.
     pub(super) fn dnf(&self, from: &formats::Package) -> Option<&'static str> {
         let architecture = from.architecture.as_deref().unwrap_or_default();
         let is_automatic = self.dnf.contains(&format!("{}.{architecture}", from.name));
         (is_automatic && !self.grouped.contains(&from.name)).then_some(self.dnf_record)
     }
 
-    /// The record of apk that does not name a package.
+    /// apk's record of manually installed packages, if it does not contain the package.
     pub(super) fn apk(&self, from: &formats::Package) -> Option<&'static str> {
         let world = self.world.as_ref()?;
         let asked = world.contains(&from.name) || from.provides.iter().any(|name| world.contains(name));

@@ -1,45 +1,44 @@
-//! The files that lists of packages name, straight from the text of a list to the paths of the merged view.
+//! File lists of packages, resolved to nodes of the merged view without intermediate copies.
 
 use super::super::context::InventoryContext;
 use crate::rootfs::{NodeId, NodeKind};
 
-/// Bytes that the lists of files of all packages may have together, with what each path costs beside its
-/// text. Those of an image with 300,000 files have 40 MB; a short list may name its folder once for each line.
+/// Maximum cost of the file lists of all packages, in bytes: path, root folder and a fixed cost for each
+/// entry. Lists of an image with 300,000 files have 40 MB.
 pub(super) const LIST_BYTES: usize = 256 << 20;
-/// What a path costs beside its text.
+/// Fixed cost of a path, in bytes.
 const PATH_COST: usize = 32;
-/// Folders that are remembered: a list names the files of a folder one after another, with some of others
-/// between them.
+/// Number of cached folders: most lists are sorted by folder, with a few other folders in between.
 const RECENT: usize = 8;
 
-/// A folder as a list writes it.
+/// A cached folder, with its text in the list.
 struct Recent {
     text: Vec<u8>,
     node: Option<NodeId>,
-    /// What was found in it last.
+    /// The last node found in it.
     last: Option<NodeId>,
 }
 
-/// Reads lists, within [`LIST_BYTES`] for all of them.
+/// Reader of file lists, with a common limit of [`LIST_BYTES`].
 pub(super) struct Lists<'a> {
     context: &'a InventoryContext<'a>,
     left: usize,
-    /// What paths are relative to.
+    /// Folder to which paths are relative.
     root: Vec<u8>,
     recent: Vec<Recent>,
-    /// The one that was used last, and the one that makes room for the next.
+    /// Indexes in `recent`: the last used folder, and the next one to replace.
     at: usize,
     oldest: usize,
 }
 
-/// A list that is being read.
+/// A list in progress.
 pub(super) struct List<'l, 'a> {
     lists: &'l mut Lists<'a>,
     nodes: Option<Vec<NodeId>>,
 }
 
 impl List<'_, '_> {
-    /// Takes a path. When there is no room for all of a list, none of it is kept.
+    /// Adds a path. If the limit is reached, the whole list is dropped.
     pub(super) fn add(&mut self, path: &[u8]) {
         let Some(nodes) = &mut self.nodes else { return };
         let cost = path.len() + self.lists.root.len() + PATH_COST;
@@ -53,7 +52,7 @@ impl List<'_, '_> {
         nodes.extend(found.filter(|id| self.lists.context.node(*id).kind() != NodeKind::Directory));
     }
 
-    /// What the list names and the view has, without folders.
+    /// The listed nodes of the merged view, without folders; `None` if the list was dropped.
     pub(super) fn finish(self) -> Option<Vec<NodeId>> {
         self.nodes
     }
@@ -76,7 +75,7 @@ impl<'a> Lists<'a> {
         list.finish()
     }
 
-    /// A list of paths that are relative to a folder, or absolute.
+    /// Starts a list of paths that are relative to a folder, or absolute.
     pub(super) fn relative(&mut self, root: &[u8]) -> List<'_, 'a> {
         if self.root != root {
             root.clone_into(&mut self.root);
@@ -111,7 +110,7 @@ impl<'a> Lists<'a> {
         found
     }
 
-    /// The place of a folder among those that are remembered.
+    /// The index of a folder in the cache, adding it if necessary.
     fn enter(&mut self, folder: &[u8]) -> usize {
         if let Some(known) = self.recent.iter().position(|recent| recent.text == folder) {
             return known;
@@ -129,8 +128,8 @@ impl<'a> Lists<'a> {
     }
 }
 
-/// What a folder holds under a name, when it stands beside what was found last: lists and layers have the files
-/// of a folder in the same order, and the view has those of a layer in that order or the other way round.
+/// The child with this name if it is adjacent to the last found one: lists and layers have the files of a
+/// folder in the same order, and the view has them in that or the reverse order.
 fn beside(
     context: &InventoryContext<'_>,
     folder: NodeId,
@@ -148,7 +147,7 @@ fn beside(
     guesses.into_iter().find(is_it).map(NodeId)
 }
 
-/// A path that a package names relative to its folder, without `..`.
+/// A path in a package's folder, with `..` resolved; absolute paths are unchanged.
 fn joined(root: &[u8], path: &[u8]) -> Vec<u8> {
     if path.starts_with(b"/") {
         return path.to_vec();

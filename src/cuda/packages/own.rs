@@ -1,4 +1,4 @@
-//! Which file belongs to which package.
+//! Assignment of files to packages.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,10 +8,10 @@ use crate::base::convert::{index32, layer16};
 use crate::layer::EntryKind;
 use crate::rootfs::{NodeId, NodeKind};
 
-/// Gives each file its package, and each package its bytes.
+/// Assigns each file its package, and sets bytes and file count of each package.
 pub(super) fn own(context: &InventoryContext<'_>, found: &mut [PackageDraft]) -> Owners {
     let mut claims: Vec<Option<Vec<NodeId>>> = Vec::with_capacity(found.len());
-    // By node: the list that named it last, counted from 1. A list names each path once.
+    // By node: the last list with it, counted from 1. Removes duplicate paths within a list.
     let mut named = vec![0_u32; context.rootfs.len()];
     for (list, one) in (1..).zip(found.iter_mut()) {
         let mut files = one.files.take();
@@ -48,18 +48,21 @@ pub(super) fn own(context: &InventoryContext<'_>, found: &mut [PackageDraft]) ->
     Owners { by_node }
 }
 
-/// A file above every database that lists its package, possibly the package's own.
+/// A file in a higher layer than every database with its package, so possibly not the package's own.
 struct Suspect {
     place: usize,
     size: u64,
-    /// The highest layer with a database that lists the package: the package's files are not above it.
+    /// The highest layer with a database that contains the package; the package's files are not in higher
+    /// layers.
     database: u16,
-    /// The highest layer up to that one with the path, and whether it holds a file of this size.
+    /// Whether the highest layer up to `database` with this path has a file of this size; `None` if no layer
+    /// has the path.
     before: Option<bool>,
 }
 
-/// Files that replace those of a package: their layer is above every layer whose database lists the package, and the
-/// listed file differs. A copy that only changes owner or mode has the same size, and stays the package's.
+/// Files that replace those of a package: their layer is above every layer whose database contains the
+/// package, and their size differs from the installed file. A copy with another owner or mode has the same
+/// size and remains the package's.
 fn replaced(
     context: &InventoryContext<'_>,
     found: &[PackageDraft],
@@ -84,7 +87,7 @@ fn replaced(
     for number in 0..layer16(context.input.layers.len()) {
         let layer = context.rootfs.layer(number);
         let mut folder = None;
-        // Folders are looked up only for the few entries that have the name of a suspect.
+        // Folders are looked up only for entries with the name of a suspect.
         for entry in layer.entries().filter(|entry| names.contains(layer.name(*entry))) {
             let kind = layer.kind(entry);
             if matches!(kind, EntryKind::Whiteout | EntryKind::Opaque | EntryKind::Directory) {
@@ -103,7 +106,7 @@ fn replaced(
             let node = node.and_then(|node| context.paths.child(node, layer.name(entry)));
             for suspect in node.and_then(|node| suspects.get_mut(&node)).into_iter().flatten() {
                 if number <= suspect.database {
-                    // The size of a second name is unknown: it stays the package's.
+                    // The size of a hard link is unknown: the file remains the package's.
                     let same = kind == EntryKind::File && layer.size(entry) == suspect.size;
                     suspect.before = Some(same || kind == EntryKind::HardLink);
                 }

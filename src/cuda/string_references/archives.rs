@@ -1,9 +1,9 @@
-//! What runs and is not looked into: archives of programs, and compiled modules without their sources.
+//! Executable files that are not searched: program archives, and compiled modules without sources.
 
 use crate::cuda::context::InventoryContext;
 use crate::rootfs::NodeId;
 
-/// What runs such files, as far as the image has it.
+/// Runtimes for such files in the image.
 #[expect(clippy::struct_excessive_bools, reason = "one fact for each runtime, independent of the others")]
 pub(super) struct Runtimes {
     java: bool,
@@ -43,7 +43,7 @@ impl Runtimes {
         }
     }
 
-    /// Whether a file in a folder runs in one of them, and is no part of it.
+    /// Whether a file in a folder runs in one of these runtimes and is not part of it.
     pub(super) fn run(&self, context: &InventoryContext<'_>, folder: NodeId, name: &[u8]) -> bool {
         let has = |name: &[u8]| context.paths.child(folder, name).is_some();
         let lies_in = |parts: &[&[u8]]| {
@@ -66,7 +66,7 @@ impl Runtimes {
     }
 }
 
-/// Whether the command starts what is packed: programs of Java, archives of Python. Nobody looks into these.
+/// Whether the command starts an archive: Java programs, Python archives. Their content is not searched.
 pub(super) fn runs_archives(context: &InventoryContext<'_>) -> bool {
     let config = context.input.image.config.as_ref().and_then(|config| config.config().as_ref());
     let lists = config.map(|config| [config.entrypoint().as_ref(), config.cmd().as_ref()]);

@@ -1,24 +1,25 @@
-//! Whose files a folder holds.
+//! Ownership of the files in a folder.
 
 use crate::cuda::context::InventoryContext;
 use crate::cuda::value::Toolkit;
 
-/// Whose files a folder holds.
+/// Ownership of the files in a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Folder {
-    /// Maybe the application's.
+    /// Possibly the application's.
     Own,
-    /// Packages of Python.
+    /// Python packages.
     Packages,
-    /// The distribution's, but for what none of its packages owns.
+    /// The distribution's, except files without a system package.
     System,
-    /// Somebody else's.
+    /// Excluded: Python's standard library, toolkits, repository metadata, generated files, irrelevant
+    /// packages.
     Foreign,
-    /// Those of the cache of a package manager.
+    /// Cache of a package manager.
     Cache,
 }
 
-/// Whether a folder holds Python itself, a toolkit, or what is made from the system's packages and run by nobody.
+/// Whether a folder is that of Python's standard library, a toolkit, or generated files that no program runs.
 pub(super) fn is_foreign_folder(context: &InventoryContext<'_>, toolkits: &[Toolkit], path: &[u8]) -> bool {
     is_standard_library(path)
         || toolkits.iter().any(|toolkit| toolkit.root == path)
@@ -26,7 +27,7 @@ pub(super) fn is_foreign_folder(context: &InventoryContext<'_>, toolkits: &[Tool
         || is_made(&[path, b"/"].concat())
 }
 
-/// Whether a folder is the cache of a package manager that keeps packages unpacked, and hard-links them into
+/// Whether a folder is the cache of a package manager that stores unpacked packages and hard-links them into
 /// environments.
 pub(super) fn is_cache(context: &InventoryContext<'_>, path: &[u8], name: &[u8]) -> bool {
     if !matches!(name, b"uv" | b"pkgs" | b"store" | b"cache") {
@@ -36,8 +37,8 @@ pub(super) fn is_cache(context: &InventoryContext<'_>, path: &[u8], name: &[u8])
     rule.is_some_and(|rule| rule.category == "package-caches" && rule.id.starts_with("cache-"))
 }
 
-/// Whether a folder belongs to the distribution: what one of its packages owns there is not the application's, what
-/// nobody owns is. Services are described in `/etc`, which is none of them.
+/// Whether a folder belongs to the distribution: files in it that a system package owns are not the
+/// application's, others are. `/etc` is excluded, since it has the configuration of services.
 pub(super) fn is_system(path: &[u8]) -> bool {
     const SYSTEM: [&[u8]; 9] = [
         b"/usr/share/",
@@ -54,7 +55,7 @@ pub(super) fn is_system(path: &[u8]) -> bool {
     SYSTEM.iter().any(|folder| path.starts_with(folder))
 }
 
-/// Whether a folder holds what nobody starts, or what package managers and their scripts make.
+/// Whether a folder contains files that no program runs, or that package managers and their scripts generate.
 fn is_made(path: &[u8]) -> bool {
     const MADE: [&[u8]; 23] = [
         b"/usr/include/",
@@ -115,8 +116,8 @@ fn is_made(path: &[u8]) -> bool {
         || state.is_some_and(|state| STATES.contains(&state))
 }
 
-/// Whether a folder is `lib/python3.12` of some Python: its makefiles and settings name the compiler that made
-/// it. The packages in it are told apart by their own folder.
+/// Whether a folder is Python's `lib/python3.12`: its makefiles and settings refer to the compiler that built
+/// it. Packages in it have a folder of their own.
 fn is_standard_library(path: &[u8]) -> bool {
     let mut parts = path.rsplit(|byte| *byte == b'/');
     let version = parts.next().and_then(|name| name.strip_prefix(b"python")).and_then(<[u8]>::first);

@@ -1,4 +1,4 @@
-//! Files in the order of their paths, without putting the paths together.
+//! Sorts files by path without building the paths.
 
 use std::cmp::Ordering;
 
@@ -9,10 +9,10 @@ use crate::base::convert::layer16;
 use crate::cuda::context::{Inode, InventoryContext};
 use crate::rootfs::{Node, NodeId, Rootfs};
 
-/// Finds folders and names of files without reading the view, in which files lie in another order than in layers.
+/// Finds folder and name of files in layer order, since the merged view has them in another memory order.
 pub(super) struct Places<'a> {
     rootfs: &'a Rootfs,
-    /// By layer and folder there: the folder of the view.
+    /// By layer and its folder: the folder of the merged view.
     folders: Vec<Vec<Option<NodeId>>>,
 }
 
@@ -21,12 +21,12 @@ impl<'a> Places<'a> {
         Self { rootfs, folders: Vec::new() }
     }
 
-    /// The folder of a node that shows a file, and its name there.
+    /// The folder of the node of a file, and its name there.
     pub(super) fn of(&mut self, (layer, entry): Inode, node: Node<'a>) -> (NodeId, &'a [u8]) {
         if !self.rootfs.names(layer, entry).is_empty() {
             return (node.parent().id(), node.name());
         }
-        // It has the path of its entry.
+        // Its path is that of its entry.
         let index = self.rootfs.layer(layer);
         while self.folders.len() <= usize::from(layer) {
             let next = self.rootfs.layer(layer16(self.folders.len()));
@@ -37,11 +37,11 @@ impl<'a> Places<'a> {
     }
 }
 
-/// What lies in a folder: a file, or a folder with files at or below it.
+/// A child of a folder: a file, or a folder with files at or below it.
 struct Item<'a> {
     parent: NodeId,
     name: &'a [u8],
-    /// The file; a folder has none.
+    /// The file; `None` for a folder.
     file: Option<OwnFile<'a>>,
     node: NodeId,
 }
@@ -60,12 +60,12 @@ pub(super) fn by_path<'a>(context: &InventoryContext<'a>, files: Vec<OwnFile<'a>
             folder = parent;
         }
     }
-    // Those of a folder often are in order: a stable sort sees that.
+    // The files of a folder are often sorted already, which a stable sort exploits.
     items.sort_by_key(|item| item.parent);
     for folder in items.chunk_by_mut(|a, b| a.parent == b.parent) {
         folder.sort_by(in_folder);
     }
-    // From folder to folder, by the places of their items.
+    // Depth-first traversal by ranges of items.
     let range = |folder: NodeId| {
         let start = items.partition_point(|item| item.parent < folder);
         start..start + items[start..].partition_point(|item| item.parent == folder)
@@ -84,7 +84,7 @@ pub(super) fn by_path<'a>(context: &InventoryContext<'a>, files: Vec<OwnFile<'a>
     order.into_iter().filter_map(|place| files[place].take()).collect()
 }
 
-/// A folder sorts by its name with the slash that follows in the paths below it.
+/// Compares two children of a folder; folders compare with the slash that follows in the paths below them.
 fn in_folder(a: &Item<'_>, b: &Item<'_>) -> Ordering {
     let shared = a.name.len().min(b.name.len());
     let next = |item: &Item<'_>| {

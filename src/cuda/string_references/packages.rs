@@ -1,11 +1,11 @@
-//! What packages of Python that nobody knows say, and which of it counts.
+//! Relevance of string references in unknown Python packages.
 
 use crate::cuda::catalog::normalized_python_name;
 use crate::cuda::packages::Packages;
 use crate::formats::string_references::STARTS;
 
-/// Words that count in packages, too. Others, such as the names of compilers of C, stand in many that help to
-/// build and never do at run time.
+/// Words that count in packages, too. Others, such as names of C compilers, occur in many packages that use
+/// them only for building.
 pub(super) const OF_PACKAGES: [&str; 11] = [
     "nvcc",
     "ptxas",
@@ -20,11 +20,11 @@ pub(super) const OF_PACKAGES: [&str; 11] = [
     "preload_dlls",
 ];
 
-/// Words of those who compile or build. In a source that starts programs they count.
+/// Names of build tools. They count in sources that start programs.
 const BUILDS: [&str; 9] = ["gcc", "g++", "clang", "cc", "gfortran", "make", "cmake", "ninja", "cargo"];
 
-/// Packages that help to build others, or compile when they are asked to: what they need is told apart, or is no
-/// matter at run time.
+/// Packages that help to build others or compile on request: their needs are known from elsewhere, or are
+/// irrelevant at run time.
 const HELPERS: [&str; 38] = [
     "build",
     "cffi",
@@ -66,13 +66,13 @@ const HELPERS: [&str; 38] = [
     "wheel",
 ];
 
-/// Whether a package is one of them.
+/// Whether a package is one of [`HELPERS`].
 pub(super) fn is_helper(packages: &Packages, owner: Option<usize>) -> bool {
     let package = owner.and_then(|owner| packages.list.get(owner));
     package.is_some_and(|package| HELPERS.contains(&normalized_python_name(&package.name).as_str()))
 }
 
-/// Whether a word counts in a source of a package that holds all of `words`.
+/// Whether a word counts in a source of a package; `words` are all words of that source.
 pub(super) fn counts(word: &str, words: &[&'static str], is_helper: bool) -> bool {
     let starts = || !is_helper && words.iter().any(|word| STARTS.contains(word));
     OF_PACKAGES.contains(&word) || BUILDS.contains(&word) && starts()

@@ -1,13 +1,13 @@
-//! Files that only a build system reads: their mentions show what the build used, not what runs.
+//! Build system files: their references show what the build used, not what runs.
 
 use crate::base::text::escape;
 use crate::cuda::context::InventoryContext;
 use crate::cuda::value::StringReference;
 
-/// Words that indicate a build system in use.
+/// Names of build systems; a reference means that one may be used.
 const BUILDERS: [&str; 3] = ["cmake", "make", "ninja"];
 
-/// Drops mentions in such files, unless something else names a build system that could read them.
+/// Removes the references in such files, unless another file or the command refers to a build system.
 pub(super) fn leave_out(context: &InventoryContext<'_>, mentions: &mut Vec<StringReference>) {
     let by_build: Vec<bool> = mentions.iter().map(|mention| is_recipe(&context.path(mention.node))).collect();
     let builds = |mention: &StringReference| mention.words.iter().any(|word| BUILDERS.contains(word));
@@ -19,7 +19,7 @@ pub(super) fn leave_out(context: &InventoryContext<'_>, mentions: &mut Vec<Strin
     mentions.retain(|_| !by_build.next().unwrap_or(false));
 }
 
-/// Whether entrypoint or command start a build system.
+/// Whether entrypoint or command contain the name of a build system.
 fn command_builds(context: &InventoryContext<'_>) -> bool {
     let config = context.input.image.config.as_ref().and_then(|config| config.config().as_ref());
     let lists = config.map(|config| [config.entrypoint().as_ref(), config.cmd().as_ref()]);

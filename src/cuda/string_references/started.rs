@@ -1,4 +1,4 @@
-//! What the command starts.
+//! Files and packages that the command starts.
 
 use hashbrown::HashSet;
 
@@ -6,8 +6,8 @@ use crate::cuda::context::InventoryContext;
 use crate::cuda::packages::Packages;
 use crate::rootfs::{NodeId, NodeKind};
 
-/// Packages that are the application, and files that the command names. A package that was installed from a
-/// folder or a repository has a `direct_url.json` (packaging.python.org).
+/// Packages of the application, and files named in the command. A package installed from a folder or a
+/// repository has a `direct_url.json` (packaging.python.org).
 pub(super) fn started(
     context: &InventoryContext<'_>,
     packages: &Packages,
@@ -48,7 +48,7 @@ pub(super) fn started(
     for node in context.nodes_named(b"direct_url.json") {
         own.extend(packages.owners.of(node));
     }
-    // Whatever the catalogue or the distribution knows stays theirs: python and uvicorn are no application.
+    // Packages of the catalogue or the distribution are excluded: python and uvicorn are not the application.
     own.retain(|place| {
         packages.list.get(*place).is_some_and(|package| {
             matches!(package.manager, "pip" | "conda")
@@ -59,5 +59,5 @@ pub(super) fn started(
     (own, started)
 }
 
-/// Words of a command, and folders of a search path, that are looked at.
+/// Maximum number of words of a command, and of folders of a search path.
 const WORDS: usize = 256;

@@ -127,15 +127,15 @@ fn steps_fill_in_and_a_check_can_be_stopped() {
     until(&mut harness, "steps", |stage| {
         stage.machine.running().is_some_and(|(check, _)| check.steps.len() == 8)
     });
-    harness.get_by_role_and_label(Role::ListItem, "Input copied, passed, 3.31 ms: 8.00 MiB");
-    harness.get_by_role_and_label(Role::ListItem, "Kernel executed, running");
-    harness.get_by_role_and_label(Role::ListItem, "Results verified, pending");
+    harness.get_by_role_and_label(Role::ListItem, "Copy input, passed, 3.31 ms: 8.00 MiB");
+    harness.get_by_role_and_label(Role::ListItem, "Run kernel, running");
+    harness.get_by_role_and_label(Role::ListItem, "Verify results, pending");
     harness.get_by_label("This machine, checking");
     click(&mut harness, Role::Button, "Stop");
     settle(&mut harness);
     harness.get_by_label("Check cancelled.");
     assert!(!shows(&harness, "CUDA_ERROR") && !shows(&harness, ", failed"), "nobody is to blame for the end");
-    assert!(harness.query_by_role_and_label(Role::ListItem, "Kernel executed, running").is_none());
+    assert!(harness.query_by_role_and_label(Role::ListItem, "Run kernel, running").is_none());
     assert!(History::load(&path).0.runs.is_empty(), "what was stopped is no run");
 
     click(&mut harness, Role::Button, "Run check again");

@@ -1,13 +1,13 @@
-//! All path globs as one automaton, in which a path is a walk from the start.
+//! All path globs as one automaton that reads paths byte by byte.
 //!
-//! Globs with a common beginning share its nodes. Those inside toolkits, and those inside folders of Python packages,
-//! are stored once and entered from each possible location of such a folder.
+//! Globs with a common prefix share nodes. Globs below toolkits and below `site-packages` folders are stored
+//! once and entered from each possible location of such a folder.
 
 use super::super::document::{CatalogError, Document};
 use super::super::places::PathScope;
 use crate::base::convert::index32;
 
-/// Nodes of the net: the built-in catalogue has some 5,000. Every byte of a glob makes one at most.
+/// Maximum number of nodes, at most one for each byte of a glob; the built-in catalogue has some 5,000.
 const NODES: usize = 1 << 18;
 
 /// Report order of categories by path; unknown ones come last.
@@ -26,11 +26,11 @@ pub(super) const CATEGORIES: [&str; 12] = [
     "driver-libraries",
 ];
 
-/// What is known of a path whose walk ends at a node. Rules go by rank: the lowest one counts.
+/// A fact about paths whose walk ends at a node. Rules are given by rank; the lowest rank takes precedence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mark {
     Devel(u32),
-    /// This rule about content for building does not count.
+    /// Excludes the path from this rule for development files.
     Except(u32),
     Tool,
     Class(u32),
@@ -38,18 +38,18 @@ enum Mark {
     Toolkit,
 }
 
-/// Which bytes leave a walk where it is.
+/// Bytes that leave the walk at a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Loop {
     #[default]
     None,
-    /// A `*`: all but the slash.
+    /// A `*`: all bytes except the slash.
     Part,
-    /// A `**`.
+    /// A `**`: all bytes.
     All,
 }
 
-/// What all marks together say of a path; rules by rank.
+/// The combined marks of a path; rules by rank.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Verdict {
     pub(super) devel: Option<u32>,
@@ -58,12 +58,12 @@ pub(super) struct Verdict {
     pub(super) toolkit: bool,
 }
 
-/// One place in the globs.
+/// A position in the globs.
 #[derive(Clone, Debug, Default)]
 struct Node {
     loops: Loop,
     edges: Vec<(u8, u32)>,
-    /// Nodes that a walk is at whenever it is here: of a star that follows, of globs that begin here.
+    /// Epsilon transitions: a following star, or globs that start here.
     also: Vec<u32>,
     marks: Vec<Mark>,
 }
@@ -72,15 +72,15 @@ struct Node {
 #[derive(Clone, Debug)]
 pub(in super::super) struct Net {
     nodes: Vec<Node>,
-    /// Bytes by what they do: those that no glob names are all the same.
+    /// Equivalence class of each byte: 0 for bytes in no glob.
     kinds: [u8; 256],
-    /// How many kinds of bytes there are.
+    /// Number of byte classes.
     pub(super) kind_count: usize,
-    /// Where the walk of every path begins, sorted.
+    /// Initial nodes, sorted.
     start: Vec<u32>,
-    /// Rules about content for building, by rank: their places in the catalogue.
+    /// Indexes of the rules for development files, by rank.
     pub(super) devel: Vec<usize>,
-    /// Rules about what paths are for, by rank.
+    /// Indexes of the path classes, by rank.
     pub(super) classes: Vec<usize>,
 }
 
@@ -95,12 +95,12 @@ impl Net {
     pub(in super::super) fn new(document: &Document) -> Result<Self, CatalogError> {
         let mut net = Self { nodes: vec![Node::default(); 4], ..Self::default() };
         let [system, toolkit, plain, python] = [0, 1, 2, 3];
-        // Below a toolkit's root, with or without the folder of a target.
+        // Below a toolkit's root, with or without a target folder.
         net.nodes[1].also.push(plain);
         let target = net.glob(toolkit, "targets/*/")?;
         net.also(target, plain);
         for root in &document.toolkit_roots {
-            // No path has a part without a name, so that a root has as many slashes as its pattern.
+            // Path components are never empty, so a root has as many slashes as its pattern.
             let pattern = root.pattern.replace("**", "*");
             for end in net.toolkit_root(system, &pattern)? {
                 net.mark(end, Mark::Toolkit);
@@ -154,7 +154,7 @@ impl Net {
         for glob in globs {
             let end = self.glob(entry, glob)?;
             self.mark(end, mark);
-            // A file name in any folder may also be directly in the scope.
+            // A name in any folder also matches directly in the scope.
             let name = glob.strip_prefix("**/").filter(|name| !name.contains('/') && !name.contains("**"));
             let in_lib64 = glob.strip_prefix("lib/").map(|below| format!("lib64/{below}"));
             let in_lib64 = in_lib64.filter(|_| scope == PathScope::Toolkit);
@@ -166,7 +166,7 @@ impl Net {
         Ok(())
     }
 
-    /// The ends of a toolkit's root: one, or one for each digit that may follow `cuda-`.
+    /// The end nodes of a toolkit's root: one, or one for each digit that may follow `cuda-`.
     fn toolkit_root(&mut self, entry: u32, pattern: &str) -> Result<Vec<u32>, CatalogError> {
         let name = pattern.rsplit('/').next().unwrap_or_default();
         let Some(rest) = name.strip_prefix("cuda-*") else {
@@ -180,7 +180,7 @@ impl Net {
         digits.into_iter().map(|digit| self.glob(digit, &rest)).collect()
     }
 
-    /// The node that the text of a glob ends at, from `at` on.
+    /// Adds the text of a glob, starting at node `at`, and returns its end node.
     fn glob(&mut self, at: u32, glob: &str) -> Result<u32, CatalogError> {
         let mut at = at;
         let mut rest = glob.as_bytes();
@@ -243,7 +243,8 @@ impl Net {
         for (byte, _) in self.nodes.iter().flat_map(|node| &node.edges) {
             named[usize::from(*byte)] = true;
         }
-        // Kind 0 is of the others: some bytes never occur in UTF-8, so that there are fewer than 255.
+        // Kind 0 is that of all bytes in no glob. Some bytes never occur in UTF-8, so there are fewer than
+        // 255 others.
         let mut kinds = 0u8;
         for (kind, _) in self.kinds.iter_mut().zip(named).filter(|(_, named)| *named) {
             kinds = kinds.saturating_add(1);
@@ -256,7 +257,7 @@ impl Net {
         self.start = first;
     }
 
-    /// A node with all that a walk is at then.
+    /// Adds a node and its epsilon closure to `set`.
     fn enter(&self, node: u32, set: &mut Vec<u32>) {
         let first = set.len();
         set.push(node);
@@ -268,17 +269,17 @@ impl Net {
         }
     }
 
-    /// Where a walk begins.
+    /// The initial nodes of a walk.
     pub(super) fn start(&self) -> &[u32] {
         &self.start
     }
 
-    /// What a byte does, as a small number.
+    /// The equivalence class of a byte.
     pub(super) fn kind(&self, byte: u8) -> u8 {
         self.kinds[usize::from(byte)]
     }
 
-    /// The nodes that a walk is at after one more byte, sorted.
+    /// The nodes after one more byte, sorted.
     pub(super) fn step(&self, from: &[u32], byte: u8, set: &mut Vec<u32>) {
         set.clear();
         for id in from {
@@ -295,7 +296,7 @@ impl Net {
         settle_order(set);
     }
 
-    /// Whether nothing but a slash changes where a walk is.
+    /// Whether no byte except a slash changes the set.
     pub(super) fn is_settled(&self, set: &[u32]) -> bool {
         set.iter().all(|id| {
             let node = &self.nodes[*id as usize];
@@ -303,7 +304,7 @@ impl Net {
         })
     }
 
-    /// What is known of a path whose walk ends here.
+    /// The facts about a path whose walk ends at these nodes.
     pub(super) fn verdict(&self, set: &[u32]) -> Verdict {
         let mut verdict = Verdict::default();
         let (mut fits, mut excepted) = (Vec::new(), Vec::new());
@@ -322,7 +323,7 @@ impl Net {
         verdict
     }
 
-    /// What is known of one path, without memory of others.
+    /// The facts about one path, without cached states.
     pub(super) fn of_path(&self, path: &[u8]) -> Verdict {
         let (mut at, mut next) = (self.start.clone(), Vec::new());
         for byte in path {
@@ -338,7 +339,7 @@ fn settle_order(set: &mut Vec<u32>) {
     set.dedup();
 }
 
-/// Places of a table by rank; those of one rank stay in their order.
+/// Indexes of a table sorted by rank; the order is stable.
 fn ranked(count: usize, rank: impl Fn(usize) -> usize) -> Vec<usize> {
     let mut places: Vec<usize> = (0..count).collect();
     places.sort_by_key(|at| rank(*at));

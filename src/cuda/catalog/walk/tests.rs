@@ -3,7 +3,7 @@ use super::super::places::PathScope;
 use super::super::{Catalog, DevelPath};
 use super::{PathRules, Walker};
 
-/// What a path is as each scope sees it, found by splitting it.
+/// The parts of a path that globs of a scope are compared with, found by splitting the path.
 fn scoped(catalog: &Catalog, scope: PathScope, path: &str) -> Vec<String> {
     match scope {
         PathScope::System => vec![path.to_owned()],
@@ -38,7 +38,7 @@ fn fits(catalog: &Catalog, scope: PathScope, globs: &[String], path: &str) -> bo
     })
 }
 
-/// The same as the walker says, glob by glob.
+/// Reference implementation of the walker: compares glob by glob.
 fn slow<'c>(catalog: &'c Catalog, path: &str) -> PathRules<'c> {
     let order = |rule: &&DevelPath| super::net::CATEGORIES.iter().position(|known| *known == rule.category);
     let scopes = [PathScope::Python, PathScope::Toolkit, PathScope::System];
@@ -66,7 +66,7 @@ fn text(rules: PathRules<'_>) -> String {
     format!("{:?} {} {:?} {}", rules.devel.map(|rule| &rule.id), rules.tool, rules.class, rules.toolkit)
 }
 
-/// Paths from the beginnings, middles and ends that rules name, put together by chance.
+/// Random paths from prefixes, middle parts and suffixes in the rules.
 fn paths(count: usize) -> Vec<String> {
     const ROOTS: &str = "/usr/local/cuda /usr/local/cuda-13.0 /usr/local/cuda-x /opt/cuda /opt/cuda-12 \
         /opt/nvidia/hpc_sdk/Linux_x86_64/25.1/cuda/12.6 /opt/nvidia/hpc_sdk/a/cuda /usr/lib/nvidia-cuda-toolkit \
@@ -131,7 +131,7 @@ fn states_that_were_forgotten_are_found_again() {
     let catalog = Catalog::builtin();
     let (mut walker, mut small) = (catalog.walker(), catalog.walker_within(8 << 10));
     let all = paths(2000);
-    // Folders are kept across all walks, as for a tree whose files come in any order.
+    // Folder states are cached across all walks, as for a tree with files in any order.
     let folders: Vec<_> = all
         .iter()
         .map(|path| {
@@ -145,7 +145,7 @@ fn states_that_were_forgotten_are_found_again() {
     }
     assert!(small.age > 100, "{}", small.age);
     assert_eq!(walker.age, 0);
-    // The same folder is the same state, however often it is asked for.
+    // The same folder has the same state in every lookup.
     let root = walker.root();
     let (one, two) = (walker.below(root, b"app"), walker.below(root, b"data"));
     assert_eq!((one, walker.below(one, b"x")), (two, two));
@@ -168,7 +168,7 @@ fn the_category_that_the_report_takes_first_counts() {
 
 #[test]
 fn globs_without_end_are_an_error() {
-    // Each glob begins with something else, so that no two share a node.
+    // Each glob has its own prefix, so that no nodes are shared.
     let globs: Vec<String> = (0..600).map(|at| format!("\"/{at:03}{}\"", "*?".repeat(500))).collect();
     let text = format!(
         "[[tool_folder]]\nscope = \"system\"\npatterns = [{}]\nsource = \"ours\"\n",

@@ -1,4 +1,4 @@
-//! Images that are made to hurt.
+//! Adversarial images.
 
 use super::{Elf, Image, rule};
 
@@ -34,7 +34,7 @@ fn odd_names_and_paths_do_no_harm() {
 #[test]
 fn work_is_bounded() {
     let mut image = Image::new();
-    // Every library asks for all others by chains of long search paths.
+    // Every library needs all others, through chains of long search paths.
     let names: Vec<String> = (0..60).map(|at| format!("lib{at}.so")).collect();
     let missing: Vec<String> = (0..200).map(|at| format!("libmissing{at}.so")).collect();
     let needed: Vec<&str> = names.iter().chain(&missing).map(String::as_str).collect();
@@ -59,7 +59,7 @@ fn long_paths_are_not_repeated_in_each_result() {
     assert_eq!(image.resolve().need("/bin/a", "libx.so"), "/x/libx.so by cache /x");
     image.library_path(&long(200));
     assert_eq!(image.resolve().need("/bin/a", "libx.so"), "/x/libx.so by env /x");
-    // No kernel opens such a path.
+    // The kernel rejects paths of this length.
     image.environment.conf_folders = vec![long(2048).into_bytes()];
     image.library_path(&long(2048));
     assert_eq!(image.resolve().need("/bin/a", "libx.so"), "missing");

@@ -1,4 +1,4 @@
-//! What is opened at run time.
+//! Tests of libraries opened at run time.
 
 use super::{Elf, Image, OpenRule, Use, rule};
 
@@ -22,7 +22,8 @@ fn what_is_opened_counts_with_what_it_needs() {
     for path in ["/x/libplug.so", "/x/libdep.so", "/x/libfar.so"] {
         assert_eq!(links.usage(path), Use::Dlopen, "{path}");
     }
-    // What is opened has no loader: what it needs is searched by its own and the program's DT_RPATH.
+    // An opened object has no loading object: its NEEDED entries are searched by its own and the program's
+    // DT_RPATH.
     assert_eq!(links.need("/x/libplug.so", "libdep.so"), "/x/libdep.so by rpath of a /x");
     assert_eq!(links.usage("/x/libother.so"), Use::Unreferenced);
     assert!(links.opens("/x/libother.so").is_empty());
@@ -201,6 +202,6 @@ fn what_other_packages_may_load_before_displaces_what_the_loader_finds() {
         assert_ne!(links.usage(&toolkit(name)), Use::Unreferenced, "{name}");
         assert_ne!(links.usage(&wheel(name)), Use::Unreferenced, "{name}");
     }
-    // A program loads the toolkit's, whatever Python does.
+    // A program loads the toolkit's copy, independent of Python packages.
     assert_eq!(image(true).links.displaced, []);
 }

@@ -1,4 +1,4 @@
-//! What runs on its own account.
+//! Tests of roots.
 
 use super::super::RootKind;
 use super::{Elf, Image, Use};
@@ -34,7 +34,7 @@ fn programs() -> Image {
     image
 }
 
-/// Entrypoint, command, and the roots that they lead to.
+/// Entrypoint, command, and the resulting roots.
 type Case = (&'static [&'static str], &'static [&'static str], &'static [(&'static str, &'static str)]);
 
 #[test]
@@ -113,7 +113,7 @@ fn programs_are_roots_and_libraries_that_run_are_none() {
     let links = image.resolve();
     assert_eq!(links.usage("/lib64/libc.so.6"), Use::Needed);
     assert_eq!(links.usage("/lib64/ld-linux-x86-64.so.2"), Use::Needed);
-    // What only the toolkit's programs need is known, and not used.
+    // A library that only the toolkit's programs need is resolved but unreferenced.
     assert_eq!(links.usage("/usr/local/cuda/lib64/libnvvm.so"), Use::Unreferenced);
     assert_eq!(links.object("/usr/local/cuda/lib64/libnvvm.so").needed_by.len(), 1);
 }
@@ -132,7 +132,7 @@ fn extension_modules_are_loaded_into_their_python() {
     image.library(&format!("{site}/pkg/libown.so"), &[]);
     image.elf(&format!("{site}/pkg/plugin.so"), Elf::library("", &["libextra.so"]));
     let links = image.resolve();
-    // Found before by the interpreter; DT_RPATH of the program counts for modules without DT_RUNPATH.
+    // Loaded before by the interpreter; DT_RPATH of the program applies to modules without DT_RUNPATH.
     assert_eq!(links.need(&module, "libpython.so"), "/usr/lib/py/libpython.so by loaded");
     assert_eq!(links.need(&module, "libonly.so"), "missing");
     let found = "/usr/lib/py/libextra.so by rpath of python3.12 /usr/lib/py";

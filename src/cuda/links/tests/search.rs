@@ -1,8 +1,8 @@
-//! The order of the search.
+//! Tests of the search order.
 
 use super::{Elf, Image, X86_64};
 
-/// A program that needs `libx.so.1`, which lies in folders by what leads there.
+/// A program that needs `libx.so.1`, which is in one folder for each part of the search path.
 fn everywhere() -> Image {
     let mut image = Image::new();
     for folder in ["/rpath", "/env", "/runpath", "/conf", "/usr/lib64"] {
@@ -43,10 +43,10 @@ fn rpath_is_inherited_and_runpath_is_not() {
         links.need("/mid/libmid.so", "libdeep.so"),
         "/deep/libdeep.so by rpath of rpath /deep, missing"
     );
-    // An object with DT_RUNPATH looks into no DT_RPATH at all.
+    // An object with DT_RUNPATH uses no DT_RPATH at all.
     image.elf("/mid/libmid.so", Elf::library("libmid.so", &["libdeep.so"]).runpath("/none"));
     assert_eq!(image.resolve().need("/mid/libmid.so", "libdeep.so"), "missing");
-    // One in between with both is skipped, and those above it are not.
+    // An object with both in between is skipped, but not those that loaded it.
     image.elf("/mid/libmid.so", Elf::library("libmid.so", &["libdeep.so"]).rpath("/wrong").runpath("/mid"));
     image.elf("/deep/libdeep.so", Elf::library("libdeep.so", &["libend.so"]));
     image.library("/wrong/libend.so", &[]).library("/deep/libend.so", &[]);
@@ -63,7 +63,7 @@ fn origin_is_the_folder_in_which_a_library_was_opened() {
     let mut image = Image::new();
     image.elf("/opt/real/lib/liba.so", Elf::library("liba.so", &["libb.so"]).runpath("${ORIGIN}/../b"));
     image.library("/opt/real/b/libb.so", &[]).library("/opt/b/libb.so", &[]);
-    // A link to a folder leads to the real one; a link to the file does not.
+    // A link to a folder changes $ORIGIN to the real folder; a link to the file does not.
     image.link("/opt/folder", "real/lib").link("/opt/file/liba.so", "../real/lib/liba.so");
     image.elf("/bin/folder", Elf::program(&["liba.so"]).rpath("$ORIGIN/../opt/folder"));
     image.elf("/bin/real/file", Elf::program(&["liba.so"]).rpath("$ORIGIN/../../opt/file"));
@@ -115,7 +115,7 @@ fn links_that_ldconfig_makes_are_found_by_every_search() {
     let mut image = Image::new();
     image.elf("/conf/libx.so.1.9", Elf::library("libx.so.1", &[]));
     image.elf("/conf/libx.so.1.10", Elf::library("libx.so.1", &[])).link("/conf/libx.so.1", "libx.so.1.9");
-    // A file in the place of a link stays.
+    // A regular file in place of a link is not replaced.
     image.elf("/conf/liby.so.1", Elf::library("liby.so.9", &[]));
     image.elf("/conf/liby.so.2", Elf::library("liby.so.1", &[]));
     image.elf("/bin/a", Elf::program(&["libx.so.1", "liby.so.1"]).runpath("/conf"));
@@ -166,7 +166,7 @@ fn what_is_loaded_is_taken_by_name_soname_and_inode() {
         links.need("/lib64/libc.so.6", "ld-linux-x86-64.so.2"),
         "/lib64/ld-linux-x86-64.so.2 by loaded"
     );
-    // The first one that is loaded wins for the whole process.
+    // The first loaded library serves the whole process.
     image.elf("/bin/b", Elf::program(&["libfirst.so", "libsecond.so"]).rpath("/c"));
     image.elf("/c/libfirst.so", Elf::library("libfirst.so", &["libx.so.1"]).runpath("/b"));
     image.elf("/c/libsecond.so", Elf::library("libsecond.so", &["libx.so.1"]).runpath("/a"));
@@ -189,7 +189,7 @@ fn names_with_slashes_are_paths() {
     assert_eq!(links.need("/opt/app/a", "$ORIGIN/lib/libx.so"), "/opt/app/lib/libx.so by path");
     assert_eq!(links.need("/opt/app/a", "./libw.so"), "/srv/libw.so by path");
     assert_eq!(links.need("/opt/app/a", "/no/libx.so"), "missing");
-    // An empty part of the search path is the working folder.
+    // An empty folder in the search path is the working folder.
     image.elf("/bin/b", Elf::program(&["libw.so"])).library_path("/none:");
     assert_eq!(image.resolve().need("/bin/b", "libw.so"), "/srv/libw.so by env /srv");
 }
@@ -236,7 +236,7 @@ fn musl_has_rules_of_its_own() {
     // LD_LIBRARY_PATH comes first, and DT_RUNPATH is inherited.
     assert_eq!(links.need("/bin/a", "libx.so"), "/env/libx.so by env /env");
     assert_eq!(links.need("/rpath/liby.so", "libz.so"), "/rpath/libz.so by rpath of a /rpath");
-    // Sonames are not looked at.
+    // Sonames are ignored.
     assert_eq!(links.need("/rpath/libs.so", "libsoname.so"), "missing");
     // The configured folders replace the standard ones.
     image.library("/usr/lib/libstd.so", &[]).library("/own/libown.so", &[]);
@@ -247,7 +247,7 @@ fn musl_has_rules_of_its_own() {
     let links = image.resolve();
     assert_eq!(links.need("/bin/b", "libstd.so"), "missing");
     assert_eq!(links.need("/bin/b", "libown.so"), "/own/libown.so by default /own");
-    // musl does not pass by a file that does not fit.
+    // musl does not skip a file with the wrong format.
     image.elf("/env/libown.so", Elf { class32: true, ..Elf::library("", &[]) });
     assert_eq!(image.resolve().need("/bin/b", "libown.so"), "missing");
 }
@@ -291,7 +291,7 @@ fn each_program_reads_the_configuration_of_its_own_c_library() {
     image.elf("/bin/of_glibc", Elf::program(&["libx.so"]));
     let of_musl = Elf { interpreter: Some(musl.to_owned()), ..Elf::program(&["libx.so"]) };
     image.elf("/bin/a_of_musl", of_musl.clone());
-    // Loaded by what most programs name, and by glibc when two are named as often.
+    // Loaded by the interpreter of most programs; of equally frequent ones, by glibc's.
     image.library("/opt/libalone.so", &["libx.so"]);
     let links = image.resolve();
     assert_eq!(links.need("/bin/of_glibc", "libx.so"), "/conf/libx.so by cache /conf");
@@ -299,7 +299,7 @@ fn each_program_reads_the_configuration_of_its_own_c_library() {
     assert_eq!(links.need("/opt/libalone.so", "libx.so"), "/conf/libx.so by cache /conf");
     image.elf("/bin/b_of_musl", of_musl);
     assert_eq!(image.resolve().need("/opt/libalone.so", "libx.so"), "/own/libx.so by default /own");
-    // Without programs the environment says it.
+    // Without programs, the environment determines the loader.
     image.elves.retain(|path, _| !path.starts_with("/bin/"));
     assert_eq!(image.resolve().need("/opt/libalone.so", "libx.so"), "/conf/libx.so by cache /conf");
     image.environment.musl = true;

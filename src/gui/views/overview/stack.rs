@@ -1,4 +1,4 @@
-//! The call stack as boxes: from the server down to the GPU, the end of the image marked.
+//! The CUDA stack as boxes: from the server down to the GPU, the end of the image marked.
 
 use egui::accesskit::Role;
 use egui::{Color32, Rect, Sense, Shape, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2};

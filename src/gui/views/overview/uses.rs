@@ -47,7 +47,7 @@ impl Uses {
 
     /// The stack as boxes, or a sentence where nothing uses a GPU.
     pub(super) fn call_stack(&self, ui: &mut Ui, actions: &mut Vec<Action>) {
-        section(ui, "Call stack", "from server to GPU, with the supplier of each level");
+        section(ui, "CUDA stack", "server to GPU, with suppliers");
         if self.stack.used {
             stack::show(ui, &self.stack, actions);
             if ui.link("All CUDA libraries").clicked() {

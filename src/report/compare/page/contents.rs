@@ -134,7 +134,7 @@ pub(super) fn files(view: &View<'_>) -> Content {
             columns: view.columns("Largest differences, size"),
             rows: named.iter().take(MOST_NAMES).map(row).collect(),
             more: differ.saturating_sub(named.len().min(MOST_NAMES) as u64),
-            noun: "changed files",
+            noun: "files",
         }));
     }
     if files.unknown > 0 {
