@@ -81,7 +81,10 @@ fn headline(check: &Check) -> String {
             _ => "No working GPU".to_owned(),
         },
     };
-    let name = check.error.as_ref().map_or_else(String::new, |error| format!(": {}", error.name));
+    let name = check.error.as_ref().map_or_else(String::new, |error| match error.name.as_str() {
+        "no-library" => ": libcuda.so.1 not found (no-library)".to_owned(),
+        name => format!(": {name}"),
+    });
     printable(&format!("{text}{name}"))
 }
 

@@ -52,7 +52,7 @@ pub(super) struct Reading {
 pub(super) struct ReadOptions {
     #[command(flatten)]
     choice: Choice,
-    /// Target GPU or machine, such as gpu:a100-80 or cc=8.6 [default: five common GPUs]
+    /// Target GPU or machine, such as gpu:a100-80 or cc=8.6 [default: five common data center GPUs; compatibility also uses this machine's]
     #[arg(long, value_name = "TARGET")]
     target: Vec<String>,
     /// Read every byte and verify all digests and diff IDs

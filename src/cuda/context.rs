@@ -29,7 +29,7 @@ pub struct Input<'a> {
     pub merge: &'a Merge,
     /// File contents read after the layers.
     pub bodies: &'a FileContents,
-    /// The rules that are data.
+    /// Catalogue of facts and rules.
     pub catalog: &'a Catalog,
 }
 

@@ -163,7 +163,7 @@ impl Search {
             return Fault::own("not-a-library", format!("cannot load the driver library: {text}"));
         }
         self.old.take().unwrap_or_else(|| {
-            Fault::own("no-library", format!("{SONAME} not found: the CUDA driver library"))
+            Fault::own("no-library", format!("CUDA driver library {SONAME} not found"))
         })
     }
 }

@@ -19,7 +19,7 @@ fn steps_to_come_stand_behind_those_that_were_done() {
     let lines = StepLine::all(&begun(3), Some(FULL));
     let (passed, rest) = lines.split_at(3);
     assert!(passed.iter().all(|line| line.state == StepState::Passed && line.us.is_some()));
-    assert_eq!((rest[0].title.as_str(), rest[0].state), ("Driver version", StepState::Running));
+    assert_eq!((rest[0].title.as_str(), rest[0].state), ("Read driver version", StepState::Running));
     assert!(rest[1..].iter().all(|line| line.state == StepState::Waiting && line.us.is_none()));
     assert_eq!(lines.last().unwrap().title, "Measure graph launches", "copies were not asked for");
     let copies = StepLine::all(&begun(3), Some(RequestedCheck { bandwidth: true, ..FULL }));

@@ -24,7 +24,7 @@ pub struct NeedsInput<'a> {
     pub merge: &'a Merge,
     /// CUDA inventory of the image.
     pub inventory: &'a Inventory,
-    /// The rules that are data.
+    /// Catalogue of facts and rules.
     pub catalog: &'a Catalog,
     /// Whether the whole image was read.
     pub complete: bool,
@@ -64,7 +64,8 @@ pub struct Needs {
     /// Variables that affect verdicts: `NVIDIA_REQUIRE_*`, `NVIDIA_DISABLE_REQUIRE`, `CUDA_VERSION`,
     /// `NVIDIA_DRIVER_CAPABILITIES`, `NVIDIA_VISIBLE_DEVICES`. The last one of each name, sorted by name.
     pub environment: Vec<(String, String)>,
-    /// Whether a file in use loads the driver or a CUDA library, or contains GPU code.
+    /// Whether a file in use loads the driver or a CUDA library, contains GPU code, or was built for a CUDA
+    /// version.
     pub uses_cuda: bool,
     /// CUDA versions that files in use were built for, highest first.
     pub versions: Vec<CudaNeed>,

@@ -25,7 +25,7 @@ COPY . /app
 RUN pip wheel -w /wheels /app && pip install /wheels/*.whl
 RUN cmake -S /app/kernels -B /app/build && cmake --build /app/build
 ```",
-    proven: "ELF headers identify object files and core dumps; marker files such as `CMakeCache.txt` identify build trees. A file that a reachable program loads, or that the entrypoint runs, is `needed`. Other programs and resources in build folders are `unsure`. Object files of the C library and gcc (`crt1.o`) belong to the compiler. The run-time build caches of torch and FlashInfer are not reported.",
+    proven: "ELF headers identify object files and core dumps; marker files such as `CMakeCache.txt` identify build trees. A file that a reachable program loads, or that the entrypoint runs, is required at run time. Other programs and resources in build folders need review. Object files of the C library and gcc (`crt1.o`) belong to the compiler. The run-time build caches of torch and FlashInfer are not reported.",
     remedy: r"Copy named paths, exclude `.git` and `build` with a `.dockerignore`, and build in a stage:
 
 ```dockerfile

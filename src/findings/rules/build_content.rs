@@ -36,7 +36,7 @@ pub(super) static STATIC_LIBRARIES: Rule = Rule {
 FROM nvidia/cuda:13.0.2-devel-ubuntu24.04
 COPY service /usr/local/bin/
 ```",
-    proven: "By content (archive) and by the package that owns the files. `needed` when an installed component links them at run time: Numba links `libcudadevrt.a` into compiled kernels.",
+    proven: "By content (archive) and by the package that owns the files. Required at run time when an installed component links them at run time: Numba links `libcudadevrt.a` into compiled kernels.",
     remedy: r"Build in one stage, and copy the result into another:
 
 ```dockerfile
@@ -61,7 +61,7 @@ pub(super) static HEADERS: Rule = Rule {
     example: r"```dockerfile
 RUN apt-get install -y libcublas-dev-13-0
 ```",
-    proven: "By path and by the package that owns the files. `needed` when an installed framework reads them: CuPy, Numba and NVRTC users read the CUDA headers; torch.compile and Triton read the system and Python headers.",
+    proven: "By path and by the package that owns the files. Required at run time when an installed framework reads them: CuPy, Numba and NVRTC users read the CUDA headers; torch.compile and Triton read the system and Python headers.",
     remedy: r"Install the runtime package instead of the development package (`libcublas-13-0`), and build in a separate stage:
 
 ```dockerfile
@@ -86,7 +86,7 @@ pub(super) static PYTHON_BUILD_LEFTOVERS: Rule = Rule {
     example: r"```dockerfile
 RUN pip install tensorflow
 ```",
-    proven: "By path. `needed` when an installed framework reads them: torch.utils.cpp_extension reads `torch/include`.",
+    proven: "By path. Required at run time when an installed framework reads them: torch.utils.cpp_extension reads `torch/include`.",
     remedy: r"If nothing compiles extensions, delete them in the same instruction:
 
 ```dockerfile
@@ -107,7 +107,7 @@ pub(super) static PROFILERS: Rule = Rule {
     example: r"```dockerfile
 RUN apt-get install -y cuda-toolkit-13-0
 ```",
-    proven: "By path and by the package that owns the files. `needed` when something loads them: a torch built on the toolkit loads its libcupti; torch wheels ship their own.",
+    proven: "By path and by the package that owns the files. Required at run time when something loads them: a torch built on the toolkit loads its libcupti; torch wheels ship their own.",
     remedy: r"Install libraries instead of the whole toolkit, and mount a profiler when you need one:
 
 ```dockerfile
@@ -127,7 +127,7 @@ pub(super) static DEBUGGERS: Rule = Rule {
     example: r"```dockerfile
 FROM nvidia/cuda:13.0.2-devel-ubuntu24.04
 ```",
-    proven: "By path and by the package that owns the files. `needed` or `unsure` when a file or command mentions one.",
+    proven: "By path and by the package that owns the files. Required at run time or needs review when a file or command mentions one.",
     remedy: r"Build in one stage, and copy the result into another:
 
 ```dockerfile
@@ -153,7 +153,7 @@ pub(super) static COMPILERS: Rule = Rule {
 FROM nvidia/cuda:13.0.2-devel-ubuntu24.04
 RUN pip install torch
 ```",
-    proven: "By path and by the package that owns the files. `needed` when an installed framework reads them, unless it uses its own copy in a wheel: XLA (JAX, TensorFlow) runs ptxas and reads libdevice; Numba loads libnvvm; FlashInfer, DeepSpeed, SGLang and `torch.utils.cpp_extension` run nvcc; Triton and torch.compile run gcc.",
+    proven: "By path and by the package that owns the files. Required at run time when an installed framework reads them, unless it uses its own copy in a wheel: XLA (JAX, TensorFlow) runs ptxas and reads libdevice; Numba loads libnvvm; FlashInfer, DeepSpeed, SGLang and `torch.utils.cpp_extension` run nvcc; Triton and torch.compile run gcc.",
     remedy: r"Build on the runtime flavor, or on the plain distribution when wheels ship their own CUDA:
 
 ```dockerfile
@@ -174,7 +174,7 @@ pub(super) static BUILD_METADATA: Rule = Rule {
     example: r"```dockerfile
 RUN apt-get install -y libssl-dev
 ```",
-    proven: "By path and by the package that owns the files. `needed` or `unsure` when something builds at run time.",
+    proven: "By path and by the package that owns the files. Required at run time or needs review when something builds at run time.",
     remedy: "Install the runtime library (`libssl3`), and the `-dev` package in the build stage only.",
     source: "pkg-config and CMake documentation; files of CUDA 13.0.2.",
 };
@@ -210,7 +210,7 @@ pub(super) static PYTHON_TESTS: Rule = Rule {
     example: r"```dockerfile
 RUN conda create -n app python=3.12 pandas scikit-learn
 ```",
-    proven: "Always `unsure`: some packages import tests at run time (`test.support` of the standard library, helpers in their own `tests` folder).",
+    proven: "Always needs review: some packages import tests at run time (`test.support` of the standard library, helpers in their own `tests` folder).",
     remedy: r"If nothing imports them, delete them in the same instruction:
 
 ```dockerfile
@@ -234,7 +234,7 @@ pub(super) static BUILD_TOOLS: Rule = Rule {
 RUN apt-get update && apt-get install -y build-essential cmake git
 RUN cmake -B build && make -C build install
 ```",
-    proven: "By path and by the package that owns the files. `needed` when an installed component is known to run a tool, `unsure` when a file or command mentions one.",
+    proven: "By path and by the package that owns the files. Required at run time when an installed component is known to run a tool; needs review when a file or command mentions one.",
     remedy: r"Build in one stage, and copy the result into another:
 
 ```dockerfile

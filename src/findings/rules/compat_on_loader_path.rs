@@ -21,7 +21,7 @@ pub(super) static RULE: Rule = Rule {
 FROM nvidia/cuda:12.4.1-runtime-ubuntu22.04
 ENV LD_LIBRARY_PATH=/usr/local/cuda/compat:$LD_LIBRARY_PATH
 ```",
-    proven: "The folder is in `LD_LIBRARY_PATH` or the loader configuration, also through links. It is `needed` while the entrypoint is that of NVIDIA's framework images, which checks the host driver first.",
+    proven: "The folder is in `LD_LIBRARY_PATH` or the loader configuration, also through links. Required at run time while the entrypoint is that of NVIDIA's framework images, which checks the host driver first.",
     remedy: r"Leave the folder in place, but out of every path:
 
 ```dockerfile

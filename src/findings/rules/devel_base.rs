@@ -25,7 +25,7 @@ FROM nvidia/cuda:13.0.2-devel-ubuntu24.04
 RUN pip install -r requirements.txt
 COPY . /app
 ```",
-    proven: "The base image is recognised by its configuration and layers, the toolkit by its files. `needed` when something is known to run nvcc at run time (FlashInfer, DeepSpeed, SGLang, `torch.utils.cpp_extension`).",
+    proven: "The base image is recognised by its configuration and layers, the toolkit by its files. Required at run time when something is known to run nvcc at run time (FlashInfer, DeepSpeed, SGLang, `torch.utils.cpp_extension`).",
     remedy: r"```dockerfile
 FROM nvidia/cuda:13.0.2-devel-ubuntu24.04 AS build
 RUN pip install --target /packages -r requirements.txt

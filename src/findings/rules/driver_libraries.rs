@@ -25,7 +25,7 @@ pub(super) static RULE: Rule = Rule {
     example: r"```dockerfile
 RUN apt-get update && apt-get install -y cuda-runtime-12-4
 ```",
-    proven: "File names and packages that belong to the driver by libnvidia-container's list. `safe` when no reachable program loads them, `unsure` when one does.",
+    proven: "File names and packages that belong to the driver by libnvidia-container's list. Removable when no reachable program loads them; needs review when one does.",
     remedy: r"```dockerfile
 RUN apt-get update && apt-get install -y --no-install-recommends cuda-libraries-12-4
 ```

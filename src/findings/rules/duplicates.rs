@@ -20,7 +20,7 @@ pub(super) static RULE: Rule = Rule {
 FROM nvidia/cuda:13.0.2-cudnn-runtime-ubuntu24.04
 RUN pip install torch
 ```",
-    proven: "The loader's search is followed for every reachable program. A toolkit copy is `safe` only when everything that loads the library is in the same site-packages folder as the loaded copy. A wheel copy is `unsure`: pip records it as installed, and packages that depend on it may look there. Identical files are compared by BLAKE3 hash.",
+    proven: "The loader's search is followed for every reachable program. A toolkit copy is removable only when everything that loads the library is in the same site-packages folder as the loaded copy. A wheel copy needs review: pip records it as installed, and packages that depend on it may look there. Identical files are compared by BLAKE3 hash.",
     remedy: r"The wheels ship everything they need except the driver:
 
 ```dockerfile

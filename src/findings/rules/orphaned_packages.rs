@@ -32,7 +32,7 @@ pub(super) static RULE: Rule = Rule {
 RUN apt-get update && apt-get install -y build-essential cmake git
 RUN cmake -B build && cmake --build build && cmake --install build
 ```",
-    proven: "Dependencies come from the databases of dpkg, rpm and apk. The record of packages installed as dependencies is `/var/lib/apt/extended_states`, the dnf5 state or dnf4 history, or `/etc/apk/world`; without it nothing is reported. A package stays when a file outside the removed packages loads one of its libraries, a script names one of its programs as interpreter, the command, a variable or a link refers to one of its files, or an application program contains the name of one of its libraries. Programs, interpreter modules and data files may be used without a trace: those packages are `unsure`.",
+    proven: "Dependencies come from the databases of dpkg, rpm and apk. The record of packages installed as dependencies is `/var/lib/apt/extended_states`, the dnf5 state or dnf4 history, or `/etc/apk/world`; without it nothing is reported. A package stays when a file outside the removed packages loads one of its libraries, a script names one of its programs as interpreter, the command, a variable or a link refers to one of its files, or an application program contains the name of one of its libraries. Programs, interpreter modules and data files may be used without a trace: those packages need review.",
     remedy: r"Remove the build tools with their dependencies in the instruction that installs them:
 
 ```dockerfile

@@ -30,7 +30,7 @@ pub(super) static RULE: Rule = Rule {
 RUN apt-get update && apt-get install -y libgomp1
 RUN pip install torch
 ```",
-    proven: "By path, and by marker files where the path alone is ambiguous. No symbolic link outside leads into the cache, nothing outside loads a file from it, and no command or variable mentions it. A cache that links lead into (`uv --link-mode symlink`, conda soft links) is `needed`. Files hard-linked to installed files (conda and uv) free nothing: the reason counts them, the bytes exclude them.",
+    proven: "By path, and by marker files where the path alone is ambiguous. No symbolic link outside leads into the cache, nothing outside loads a file from it, and no command or variable mentions it. A cache that links lead into (`uv --link-mode symlink`, conda soft links) is required at run time. Files hard-linked to installed files (conda and uv) free nothing: the reason counts them, the bytes exclude them.",
     remedy: r"Delete in the same instruction, or keep the cache outside the image:
 
 ```dockerfile

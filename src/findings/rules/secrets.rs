@@ -27,7 +27,7 @@ RUN huggingface-cli login --token $HF_TOKEN && ./download.sh
 COPY .netrc /root/
 RUN pip install -r requirements.txt && rm /root/.netrc
 ```",
-    proven: "By name only. No value is shown and no file is read, so the verdict is always `unsure`.",
+    proven: "By name only. No value is shown and no file is read, so every finding needs review.",
     remedy: r"```dockerfile
 RUN --mount=type=secret,id=hf_token,env=HF_TOKEN ./download.sh
 RUN --mount=type=secret,id=netrc,target=/root/.netrc pip install -r requirements.txt

@@ -26,7 +26,7 @@ FROM nvidia/cuda:13.0.2-runtime-ubuntu24.04
 COPY service /usr/local/bin/
 CMD ["service"]
 ```"#,
-    proven: "NEEDED is followed as the loader does, dlopen by the catalogue's table. Names passed to dlopen by an application are in no ELF table: Cutaway searches the application files for them, and the verdict is `safe` only when none contains one. Libraries of wheels, parts of cuDNN and NVRTC that are opened from their folder, NCCL plugins and TensorRT builder resources are `unsure`.",
+    proven: "NEEDED is followed as the loader does, dlopen by the catalogue's table. Names passed to dlopen by an application are in no ELF table: Cutaway searches the application files for them, and a library is removable only when none contains its name. Libraries of wheels, parts of cuDNN and NVRTC that are opened from their folder, NCCL plugins and TensorRT builder resources need review.",
     remedy: r#"Start from the base flavor, and add what the service loads:
 
 ```dockerfile

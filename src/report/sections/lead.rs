@@ -75,7 +75,7 @@ fn incomplete(report: &Report) -> Option<Line> {
     let unread = report.layers.iter().filter(|layer| layer.content_bytes.is_none()).count();
     let is_skipped = !report.warnings.is_empty() && report.warnings.iter().all(|one| one.code == "not-read");
     let text = match unread {
-        unread if unread == layers && is_skipped => "Manifest only: no layer was read.".to_owned(),
+        unread if unread == layers && is_skipped => "Manifest only (--depth manifest): no layer was read.".to_owned(),
         unread if unread == layers => format!(
             "Incomplete: {}. Only the manifest could be read; see the warnings.",
             if layers == 1 { "the layer is unreadable".to_owned() } else { format!("all {layers} layers are unreadable") },
@@ -84,9 +84,10 @@ fn incomplete(report: &Report) -> Option<Line> {
             Figures cover what was read; the warnings name the part."
             .to_owned(),
         unread => format!(
-            "Incomplete: {} of {} could not be read. Figures cover the other {}; see the warnings.",
+            "Incomplete: {} of {} {} not read. Figures cover the other {}; see the warnings.",
             grouped(unread as u64),
             counted(layers, "layer"),
+            if unread == 1 { "was" } else { "were" },
             layers - unread,
         ),
     };

@@ -59,7 +59,7 @@ fn an_incomplete_image_says_so_first() {
     let page = report_page(&report);
     let first = &page.lead[0];
     assert_eq!(first.tone, Tone::Bad);
-    assert!(first.text.starts_with("Incomplete: 1 of 2 layers could not be read"), "{}", first.text);
+    assert!(first.text.starts_with("Incomplete: 1 of 2 layers was not read"), "{}", first.text);
     assert!(!lead(&page).contains("0 B wasted"), "{}", lead(&page));
     let layers = table(section(&page, Part::Layers), "layers");
     for title in ["Content", "Wasted", "Files"] {

@@ -1,6 +1,6 @@
 //! A row of a page: a name, and what each image has of it.
 
-use super::words::{delta, per_mille, plain};
+use super::words::{delta, per_mille, plain, points};
 use crate::base::size::human;
 use crate::compare::Change;
 
@@ -79,11 +79,12 @@ impl Unit {
         }
     }
 
+    /// Writes a difference.
     fn writer(self) -> fn(u64) -> String {
         match self {
             Self::Bytes => human,
             Self::Count => plain,
-            Self::PerMille => per_mille,
+            Self::PerMille => points,
         }
     }
 }

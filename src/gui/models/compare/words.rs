@@ -48,9 +48,14 @@ pub(super) fn per_mille(tenths: u64) -> String {
     format!("{}.{} %", tenths / 10, tenths % 10)
 }
 
+/// A difference of tenths of a percent.
+pub(super) fn points(tenths: u64) -> String {
+    format!("{}.{} points", tenths / 10, tenths % 10)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Change, delta, file_delta, letter, per_mille};
+    use super::{Change, delta, file_delta, letter, per_mille, points};
     use crate::base::size::human;
 
     #[test]
@@ -71,6 +76,6 @@ mod tests {
         assert_eq!(file_delta(Change::Removed, None, Some(7)), "−7 B");
         assert_eq!(file_delta(Change::Unknown, Some(7), Some(7)), "?");
         assert_eq!((letter(0), letter(25), letter(26)), ("A".into(), "Z".into(), "27".into()));
-        assert_eq!(per_mille(931), "93.1 %");
+        assert_eq!((per_mille(931), points(15)), ("93.1 %".into(), "1.5 points".into()));
     }
 }
