@@ -62,9 +62,9 @@ impl Folder {
     pub(super) fn distrust(&self, shared: u32) -> io::Result<Option<&'static str>> {
         let facts = self.handle.metadata()?;
         Ok(if !is_own(&facts) {
-            Some("it belongs to another user, who could forge records")
+            Some("it belongs to another user, who could forge entries")
         } else if facts.mode() & shared != 0 {
-            Some("other users can write to it and could forge records")
+            Some("other users can write to it and could forge entries")
         } else {
             None
         })

@@ -38,9 +38,9 @@ pub(super) enum Refusal {
     NoFile,
     #[error("owned by another user")]
     Foreign,
-    #[error("larger than a record can be")]
+    #[error("larger than an entry can be")]
     TooLarge,
-    #[error("header of another record")]
+    #[error("header of another entry")]
     Head,
     #[error("checksum mismatch")]
     Checksum,

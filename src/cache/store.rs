@@ -118,7 +118,7 @@ impl Cache {
         };
         let file = shown(&folder.path().join(name));
         self.note(format!(
-            "Ignoring {file} in the index cache: {refusal}; reading its source again and replacing the record."
+            "Ignoring {file} in the index cache: {refusal}; reading its source again and replacing the entry."
         ));
         None
     }
@@ -143,7 +143,7 @@ impl Cache {
         }
         if size > self.0.limit.min(record::RECORD_BYTES) {
             self.note(format!(
-                "Some records do not fit the index cache {}: the limit per record is {}; increase CUTAWAY_CACHE_SIZE.",
+                "Some entries do not fit the index cache {}: the limit per entry is {}; increase CUTAWAY_CACHE_SIZE.",
                 shown(&self.0.folder),
                 human(self.0.limit.min(record::RECORD_BYTES))
             ));

@@ -72,7 +72,7 @@ enum Command {
     /// Check this machine's NVIDIA GPU: run and verify a kernel, measure launch latency
     #[cfg(feature = "gpu")]
     Gpu(GpuArguments),
-    /// Show or prune the cache of layer indexes
+    /// Show or prune the index cache
     #[command(subcommand)]
     Cache(CacheArguments),
     /// List the tags of a repository at a registry

@@ -26,8 +26,8 @@ pub(super) fn cache(plan: CachePlan) -> anyhow::Result<ExitCode> {
         CachePlan::Dir => [cache.folder().as_os_str().as_bytes(), b"\n"].concat(),
         CachePlan::Size => {
             let usage = cache.usage().with_context(|| unread(&cache))?;
-            let records = format!("{}, limit {}\n", told(usage, "record"), sized(cache.limit()));
-            (records + &held_blobs(&cache)?).into_bytes()
+            let entries = format!("{}, limit {}\n", told(usage, "entry"), sized(cache.limit()));
+            (entries + &held_blobs(&cache)?).into_bytes()
         }
         CachePlan::Prune(limit) => prune(&cache, limit.unwrap_or(cache.limit()))?.into_bytes(),
     };
@@ -48,7 +48,7 @@ fn prune(cache: &Cache, limit: u64) -> anyhow::Result<String> {
     let removed_blobs = if limit == 0 { kept.clear() } else { kept.prune(u64::MAX) };
     let removed_blobs = removed_blobs.with_context(|| unread(cache))?;
     let left = cache.usage().with_context(|| unread(cache))?;
-    let mut text = format!("removed {}\nleft    {}\n", told(removed, "file"), told(left, "record"));
+    let mut text = format!("removed {}\nleft    {}\n", told(removed, "entry"), told(left, "entry"));
     if removed_blobs.files > 0 {
         writeln!(text, "removed {}", told(removed_blobs, "cached blob"))?;
     }
@@ -77,11 +77,16 @@ fn unrecognized_files(others: &[PathBuf]) -> String {
     if let Some(more) = others.len().checked_sub(NAMED).filter(|more| *more > 0) {
         named.push(format!("{more} more"));
     }
-    format!("ignored {}: not part of the index cache\n", named.join(", "))
+    format!("skipped {}: not part of the cache\n", named.join(", "))
 }
 
 fn told(usage: Usage, what: &str) -> String {
-    format!("{} in {}", sized(usage.bytes), counted(usage.files, what))
+    let bytes = match usage.bytes {
+        // Already exact.
+        bytes @ 0..1024 => human(bytes),
+        bytes => format!("{}, {} bytes", human(bytes), grouped(bytes)),
+    };
+    format!("{} ({bytes})", counted(usage.files, what))
 }
 
 fn sized(bytes: u64) -> String {

@@ -23,7 +23,7 @@ use crate::source::{Reference, Select, Transport, is_json};
 
 /// A JSON document was given instead of an image.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot compare {file}: a JSON document is not an image")]
+#[error("{file} is a JSON document, not an image")]
 pub(super) struct NoImageError {
     file: String,
 }

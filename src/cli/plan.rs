@@ -15,13 +15,13 @@ use crate::report::{PlanFileError, SAVED_BYTES, read_plan};
 /// Options that change the default plan.
 #[derive(Args, Clone, Debug, Default)]
 pub(super) struct PlanArguments {
-    /// Start from a plan saved by the window or by report --format json [default: all safe findings]
+    /// Start from a plan saved by the window or by report --format json [default: all removable findings]
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
-    /// Remove finding ID; for an unsure one, same as --answer ID=no; may be repeated
+    /// Remove finding ID; for one that needs review, same as --answer ID=no; may be repeated
     #[arg(long, value_name = "ID")]
     remove: Vec<String>,
-    /// Keep finding ID; for an unsure one, same as --answer ID=yes; may be repeated
+    /// Keep finding ID; for one that needs review, same as --answer ID=yes; may be repeated
     #[arg(long, value_name = "ID")]
     keep: Vec<String>,
     /// Answer the question of finding ID: yes, used and kept; no, removable; may be repeated

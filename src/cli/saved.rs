@@ -17,7 +17,7 @@ pub(super) enum SavedFileError {
     #[error("cannot read {file}")]
     Unreadable { file: String, source: io::Error },
     /// JSON, but not a report.
-    #[error("{file} is neither an image nor a readable report: {reason}")]
+    #[error("{file}: {reason}")]
     NoReport { file: String, reason: SavedError },
     /// An option that needs the image was given.
     #[error("{option} needs the image: {file} is a saved report")]

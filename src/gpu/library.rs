@@ -162,9 +162,9 @@ impl Search {
         if let Some(text) = self.foreign.take() {
             return Fault::own("not-a-library", format!("cannot load the driver library: {text}"));
         }
-        self.old.take().unwrap_or_else(|| {
-            Fault::own("no-library", format!("CUDA driver library {SONAME} not found"))
-        })
+        self.old
+            .take()
+            .unwrap_or_else(|| Fault::own("no-library", format!("CUDA driver library {SONAME} not found")))
     }
 }
 

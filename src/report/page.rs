@@ -225,7 +225,7 @@ pub struct Row {
 /// A whole and its parts, as one bar, with a legend of names, sizes and shares.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chart {
-    /// Title, such as `Content by class`.
+    /// Title, such as `Layer content by class`.
     pub title: String,
     /// The parts in the order of the bar; those without bytes are left out.
     pub parts: Vec<Slice>,

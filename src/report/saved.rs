@@ -21,7 +21,7 @@ pub enum SavedError {
     #[error("not a JSON document: {0}")]
     NotJson(String),
     /// JSON of something else.
-    #[error("not a Cutaway report: {0}")]
+    #[error("not a saved report: {0}, expected {SCHEMA}")]
     Foreign(String),
     /// A report of a schema that this version does not know.
     #[error("unsupported report schema {found}: this version reads {SCHEMA}")]

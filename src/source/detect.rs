@@ -74,18 +74,15 @@ fn schema_of(path: &Path) -> Option<String> {
 
 fn document(object: String, schema: &str) -> SourceError {
     let (what, hint) = if schema.starts_with("cutaway.report/") {
-        (
-            "a report",
-            Some("convert it with `cutaway report FILE.json --format html`, or open it in the window"),
-        )
+        ("a saved report", Some("pass the image that it was generated from"))
     } else if schema.starts_with("cutaway.compare/") {
-        ("a comparison", None)
+        ("a saved comparison", None)
     } else {
-        ("a document", None)
+        ("a document of Cutaway", None)
     };
     SourceError::NotAnImage {
         object,
-        reason: format!("this is {what} of Cutaway ({})", printable(&elide_end(schema, 80))),
+        reason: format!("it is {what} ({})", printable(&elide_end(schema, 80))),
         hint: hint.map(str::to_owned),
     }
 }

@@ -55,11 +55,11 @@ fn the_size_is_told_to_the_byte_beside_the_limit() {
     let empty = Place::new();
     assert_eq!(
         told(&empty.run(&["cache", "size"])),
-        "0 B (0 bytes) in 0 records, limit 2.00 GiB (2,147,483,648 bytes)\n"
+        "0 entries (0 B), limit 2.00 GiB (2,147,483,648 bytes)\n"
     );
     let (place, bytes) = filled();
     assert_eq!(bytes, 3 * 1061);
-    let expected = "3.11 KiB (3,183 bytes) in 3 records, limit 488 KiB (500,000 bytes)\n";
+    let expected = "3 entries (3.11 KiB, 3,183 bytes), limit 488 KiB (500,000 bytes)\n";
     assert_eq!(told(&place.run_with(&[("CUTAWAY_CACHE_SIZE", "500kB")], &["cache", "size"])), expected);
     let wrong = place.run_with(&[("CUTAWAY_CACHE_SIZE", "much")], &["cache", "size"]);
     assert!(
@@ -71,17 +71,15 @@ fn the_size_is_told_to_the_byte_beside_the_limit() {
 #[test]
 fn prune_says_what_went_what_is_left_and_what_is_not_the_caches() {
     let (place, _) = filled();
-    let kept = "ignored wheels: not part of the index cache\n";
-    let nothing =
-        format!("removed 0 B (0 bytes) in 0 files\nleft    3.11 KiB (3,183 bytes) in 3 records\n{kept}");
+    let kept = "skipped wheels: not part of the cache\n";
+    let nothing = format!("removed 0 entries (0 B)\nleft    3 entries (3.11 KiB, 3,183 bytes)\n{kept}");
     assert_eq!(told(&place.run(&["cache", "prune"])), nothing);
-    let one = format!(
-        "removed 1.04 KiB (1,061 bytes) in 1 file\nleft    2.07 KiB (2,122 bytes) in 2 records\n{kept}"
-    );
+    let one =
+        format!("removed 1 entry (1.04 KiB, 1,061 bytes)\nleft    2 entries (2.07 KiB, 2,122 bytes)\n{kept}");
     assert_eq!(told(&place.run(&["cache", "prune", "--max-size", "2.5KiB"])), one);
     let limited = place.run_with(&[("CUTAWAY_CACHE_SIZE", "2kB")], &["cache", "prune"]);
-    assert!(told(&limited).contains("\nleft    1.04 KiB (1,061 bytes) in 1 record\n"), "{limited:?}");
-    let all = format!("removed 1.04 KiB (1,061 bytes) in 1 file\nleft    0 B (0 bytes) in 0 records\n{kept}");
+    assert!(told(&limited).contains("\nleft    1 entry (1.04 KiB, 1,061 bytes)\n"), "{limited:?}");
+    let all = format!("removed 1 entry (1.04 KiB, 1,061 bytes)\nleft    0 entries (0 B)\n{kept}");
     assert_eq!(told(&place.run(&["cache", "prune", "--all"])), all);
     let names: Vec<_> =
         fs::read_dir(place.cache()).unwrap().map(|entry| entry.unwrap().file_name()).collect();

@@ -260,7 +260,7 @@ fn wrong_use_is_told_with_the_image_that_it_is_about() {
     let saved = place.put("saved.json", place.run(&["report", "sample:runtime", "--format", "json"]).stdout);
     let message = place.failure(&["compare", "sample:devel", &saved]);
     assert!(
-        message.contains("image 2 of 2") && message.contains("a JSON document is not an image"),
+        message.contains("image 2 of 2") && message.contains("is a JSON document, not an image"),
         "{message}"
     );
     assert!(message.contains("\nhint: pass the image that "), "{message}");

@@ -506,7 +506,7 @@ fn the_overview_says_what_it_waits_for() {
     let late = Overview::new(stages.last().unwrap(), true);
     assert_eq!(late.waits_for, None);
     assert!(!late.incomplete);
-    for word in ["compressed", "merged filesystem", "wasted"] {
+    for word in ["compressed", "merged view", "wasted"] {
         assert!(late.sentence.contains(word), "{}", late.sentence);
     }
     assert_eq!(late.name, "example.org/vision-service:devel");

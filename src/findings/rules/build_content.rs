@@ -77,7 +77,7 @@ COPY --from=build /out/ /
 
 pub(super) static PYTHON_BUILD_LEFTOVERS: Rule = Rule {
     id: "python-build-leftovers",
-    title: "Headers and static libraries",
+    title: "Headers and static libraries in Python packages",
     category: Category::Headers,
     severity: Severity::Low,
     fix: "Delete them in the RUN instruction that installs the package.",

@@ -11,7 +11,7 @@ use crate::findings::value::{Category, Severity, User, Verdict};
 
 pub(super) static RULE: Rule = Rule {
     id: "compat-on-loader-path",
-    title: "Compatibility driver on the loader path",
+    title: "Forward-compatibility driver on the loader path",
     category: Category::Configuration,
     severity: Severity::High,
     fix: "Remove the folder from the path: the container toolkit adds it when the host driver needs it.",
@@ -44,7 +44,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
 }
 
 fn draft(facts: &Facts<'_>, by: &str, folders: &[SearchFolder]) -> Draft {
-    let mut draft = Draft::new(&RULE, Verdict::Unsure, format!("Compatibility driver in {by}"));
+    let mut draft = Draft::new(&RULE, Verdict::Unsure, format!("Forward-compatibility driver in {by}"));
     let names: Vec<String> = folders.iter().map(|folder| shown_folder(&folder.path)).collect();
     let holds_driver = folders.iter().any(|folder| {
         let files = facts.paths.children_of(&folder.path);
@@ -54,18 +54,19 @@ fn draft(facts: &Facts<'_>, by: &str, folders: &[SearchFolder]) -> Draft {
         && facts.command().iter().any(|word| word.ends_with("/nvidia_entrypoint.sh"));
     if decides && folders.iter().all(|folder| folder.file.is_none()) {
         draft.verdict = Verdict::Needed;
-        draft.reason = "The entrypoint of NVIDIA's framework images enables the compatibility driver only when the host driver is older.".into();
+        draft.reason = "The entrypoint of NVIDIA's framework images enables the forward-compatibility driver only when the host driver is older.".into();
         draft.proof.push("the entrypoint is nvidia_entrypoint.sh, and _CUDA_COMPAT_PATH is set".to_owned());
     } else if holds_driver {
         draft.reason = format!(
-            "{by} contains the compatibility driver folder, so it is loaded on every host: error 803 with a driver as new or newer, 804 on GeForce."
+            "{by} contains the forward-compatibility driver folder, so it is loaded on every host: error 803 with a driver as new or newer, 804 on GeForce."
         );
         draft.question = Some("Does this image run only on data-centre GPUs with an older driver and a container toolkit before 1.17?".to_owned());
     } else {
         draft.severity = Some(Severity::Low);
-        draft.reason =
-            format!("{by} contains the compatibility driver folder, but the image has no libcuda there.");
-        draft.question = Some("Is a compatibility driver mounted there?".to_owned());
+        draft.reason = format!(
+            "{by} contains the forward-compatibility driver folder, but the image has no libcuda there."
+        );
+        draft.question = Some("Is a forward-compatibility driver mounted there?".to_owned());
     }
     for library in &facts.inventory.libraries {
         let Some(note) = &library.forward_compat else { continue };

@@ -83,7 +83,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     };
     let mut draft = Draft::new(&RULE, Verdict::Safe, title);
     draft.reason = format!(
-        "{} of build content in {}.",
+        "{} of build-only content in {}.",
         human(bytes),
         match base {
             Some(_) if layers > 0 => format!("its {layers} layers"),
@@ -114,7 +114,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
         draft.reason.push_str(" Nothing is known to run nvcc or to read its parts at run time.");
     }
     for path in loaded {
-        draft.proof.push(format!("{path} is part of the devel content, and a reachable program loads it"));
+        draft.proof.push(format!("{path} is build-only content, and a reachable program loads it"));
     }
     let told: BTreeSet<String> = of_nvcc.into_iter().chain(of_others).map(|(_, text)| text).collect();
     draft.proof.extend(told);

@@ -16,7 +16,7 @@ use crate::rootfs::{Node, NodeId, NodeKind};
 
 pub(super) static RULE: Rule = Rule {
     id: "driver-libraries",
-    title: "Driver files",
+    title: "Driver libraries",
     category: Category::DriverLibraries,
     severity: Severity::High,
     fix: "Install cuda-libraries-X-Y instead of cuda or cuda-runtime-X-Y, and no driver package: the container toolkit mounts the host driver.",
@@ -78,7 +78,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
 }
 
 fn unused(items: Vec<Item>) -> Draft {
-    let mut draft = Draft::new(&RULE, Verdict::Safe, "Driver files, never loaded".to_owned());
+    let mut draft = Draft::new(&RULE, Verdict::Safe, "Driver libraries, never loaded".to_owned());
     draft.severity = Some(Severity::High);
     "The container toolkit mounts the host driver into the container. Nothing in the image loads these copies.".clone_into(&mut draft.reason);
     draft.proof = vec![
@@ -93,7 +93,7 @@ fn unused(items: Vec<Item>) -> Draft {
 
 fn used(facts: &Facts<'_>, objects: &[ObjectId], items: Vec<Item>) -> Draft {
     let mut draft =
-        Draft::new(&RULE, Verdict::Unsure, "Driver files, loaded by reachable programs".to_owned());
+        Draft::new(&RULE, Verdict::Unsure, "Driver libraries, loaded by reachable programs".to_owned());
     draft.severity = Some(Severity::High);
     "Reachable programs load these copies unless the host driver is mounted over them. A driver that does not match the host's kernel module fails.".clone_into(&mut draft.reason);
     draft.question = Some(

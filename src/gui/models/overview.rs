@@ -207,7 +207,7 @@ fn sentence(totals: Option<&Totals>, compressed: Option<u64>, layers: &[LayerIte
         None => format!("{layers_text} contain"),
     };
     let files = counted(usize::try_from(totals.merged_files).unwrap_or(usize::MAX), "file");
-    let merged = format!("{} in the merged filesystem ({})", human(totals.merged_bytes), files);
+    let merged = format!("{} in the merged view ({})", human(totals.merged_bytes), files);
     let stored = if layers.len() - unread == 1 { format!("{stored}s") } else { stored };
     match (totals.wasted_bytes, totals.content_bytes) {
         (0, _) => format!("{stored} {merged}; no wasted bytes."),

@@ -170,14 +170,14 @@ fn figures(ui: &mut Ui, overview: &Overview) {
             value: human_or_dash(totals.map(|totals| totals.merged_bytes)),
             note: or_pending(totals.map_or_else(String::new, |totals| {
                 let files = usize::try_from(totals.merged_files).unwrap_or(usize::MAX);
-                format!("{} in the merged filesystem", counted(files, "file"))
+                format!("{} in the merged view", counted(files, "file"))
             })),
             color: tokens.text,
         },
         Figure {
             name: "Wasted",
             value: human_or_dash(wasted),
-            note: or_pending("shadowed by upper layers".to_owned()),
+            note: or_pending("deleted or overwritten by upper layers".to_owned()),
             color: if wasted.is_some_and(|bytes| bytes > 0) { tokens.hidden } else { tokens.text },
         },
     ];
@@ -259,7 +259,7 @@ fn files(ui: &mut Ui, contents: Option<&Contents>, pending: Option<&str>, contex
                 table(
                     &mut columns[0],
                     "Largest files",
-                    "in the merged filesystem",
+                    "in the merged view",
                     &|contents| &contents.files,
                     false,
                 );
@@ -272,7 +272,7 @@ fn files(ui: &mut Ui, contents: Option<&Contents>, pending: Option<&str>, contex
                 );
             });
         } else {
-            table(ui, "Largest files", "in the merged filesystem", &|contents| &contents.files, false);
+            table(ui, "Largest files", "in the merged view", &|contents| &contents.files, false);
             ui.add_space(space::XL);
             table(ui, "Largest folders", "non-overlapping", &|contents| &contents.folders, true);
         }
@@ -290,13 +290,13 @@ fn waste(
     context: &mut ViewContext<'_>,
 ) {
     let tokens = Tokens::of(ui);
-    section(ui, "Waste", "files in a layer, shadowed by an upper layer");
+    section(ui, "Waste", "files deleted or overwritten by upper layers");
     let Some(contents) = contents else {
         tables::waiting(ui, pending);
         return;
     };
     if contents.waste.is_empty() {
-        tables::nothing(ui, "No wasted bytes: all file content is in the merged filesystem.");
+        tables::nothing(ui, "No wasted bytes: all file content is in the merged view.");
         return;
     }
     for pair in contents.pairs.iter().take(3) {

@@ -33,7 +33,7 @@ pub(super) fn gpu_code(report: &Report) -> Content {
         number("Bytes"),
         text("Architecture"),
         text("Kind"),
-        number("Unpacked"),
+        number("Uncompressed"),
         number("In libraries"),
         number("Executables"),
         number("Static archives"),

@@ -23,7 +23,7 @@ pub(super) fn section(report: &Report) -> Content {
         if totals.merged_files == Some(1) { "file" } else { "files" }
     );
     let wasted = format!(
-        "not visible in the container: {} of the content",
+        "deleted or overwritten by upper layers: {} of the content",
         totals
             .wasted_bytes
             .zip(totals.content_bytes)
@@ -83,7 +83,7 @@ fn classes(report: &Report) -> Vec<Block> {
     if parts.is_empty() {
         return vec![weak("No regular files with content.")];
     }
-    let mut blocks = vec![Block::Chart(Chart { title: "Content by class".to_owned(), parts })];
+    let mut blocks = vec![Block::Chart(Chart { title: "Layer content by class".to_owned(), parts })];
     if let Some(missing @ 1..) = report.layers.len().checked_sub(known.len()) {
         blocks.push(weak(format!("Not included: {}, contents unknown.", counted(missing, "layer"))));
     }

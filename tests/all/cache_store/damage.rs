@@ -16,7 +16,7 @@ fn refused(folder: &Path, name: &str, file: &Path, how: &str) -> String {
     let notes = cache.take_notes();
     let [note] = &notes[..] else { panic!("{how}: {notes:?}") };
     assert!(note.contains(file.to_str().unwrap()), "{how}: {note}");
-    assert!(note.contains("replacing the record"), "{how}: {note}");
+    assert!(note.contains("replacing the entry"), "{how}: {note}");
     assert!(cache.get(&key(name)).is_none() && cache.take_notes().is_empty(), "noted twice: {how}");
     note.clone()
 }
@@ -60,7 +60,7 @@ fn a_file_that_claims_or_has_terabytes_takes_no_memory() {
     let grown = fs::OpenOptions::new().write(true).open(&file).unwrap();
     grown.set_len(1 << 40).unwrap();
     let note = refused(place.path(), "one", &file, "it has a hole of a terabyte");
-    assert!(note.contains("larger than a record can be"), "{note}");
+    assert!(note.contains("larger than an entry can be"), "{note}");
     grown.set_len(3 << 30).unwrap();
     refused(place.path(), "one", &file, "it has a hole of three gigabytes");
     let mut whole = fs::read(put(place.path(), "two", b"payload")).unwrap();

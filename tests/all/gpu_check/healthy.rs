@@ -139,7 +139,8 @@ fn a_device_that_is_not_there_is_an_error_that_names_it() {
 fn the_text_names_what_matters_in_80_columns() {
     let outcome = Machine::new().with("DEVICES", "2").text(&["--bandwidth"]);
     assert_eq!((outcome.code, outcome.stderr.as_str()), (0, ""));
-    for part in ["Simulated GPU", "9.0", "13.0", "80.0 GiB", "2 GPUs work", "Find libcuda.so.1", "graph", "GB/s"]
+    for part in
+        ["Simulated GPU", "9.0", "13.0", "80.0 GiB", "2 GPUs work", "Find libcuda.so.1", "graph", "GB/s"]
     {
         assert!(
             outcome.stdout.to_lowercase().contains(&part.to_lowercase()),

@@ -85,13 +85,13 @@ fn what_is_no_report_of_this_schema_is_refused_without_a_word_of_its_content() {
     let broken = &right[..right.len() / 2];
     for (name, text, said) in [
         ("newer", newer.as_str(), "cutaway.report/2"),
-        ("foreign", "{\"schemaVersion\": 2}", "not a Cutaway report"),
+        ("foreign", "{\"schemaVersion\": 2}", "not a saved report"),
         ("other", "{\"schema\": \"cutaway.gpu/1\"}", "cutaway.gpu/1"),
-        ("odd", "{\"schema\": [1]}", "not a Cutaway report"),
+        ("odd", "{\"schema\": [1]}", "not a saved report"),
         ("early", broken, "end of the JSON"),
         ("wrong", &secret, "invalid report"),
         ("empty", "{\"schema\": \"cutaway.report/1\"}", "missing field"),
-        ("hostile", "{\"schema\": \"\\u001b[31m\\u202e\"}", "not a Cutaway report"),
+        ("hostile", "{\"schema\": \"\\u001b[31m\\u202e\"}", "not a saved report"),
     ] {
         let file = place.put(name, text);
         let message = place.failure(&["report", &file, "--format", "html"]);

@@ -135,7 +135,7 @@ fn other_documents_are_refused_with_the_reason_and_can_be_tried_again() {
     let newer = whole.replacen("cutaway.report/1", "cutaway.report/7", 1);
     let cases = [
         ("newer.json", newer.as_str(), "cutaway.report/7", "newer version of Cutaway"),
-        ("foreign.json", "  {\"schema\": \"other/1\"}", "not a Cutaway report", "--format json"),
+        ("foreign.json", "  {\"schema\": \"other/1\"}", "not a saved report", "--format json"),
         ("nothing.json", "{}", "no schema given", "--format json"),
         ("cut.json", &whole[..whole.len() / 2], "not a JSON document", ""),
         ("malformed.json", "{\"schema\": \"cutaway.report/1\"}", "invalid report", ""),

@@ -69,7 +69,9 @@ fn totals(compared: &ComparisonResult, baseline: usize) -> Vec<CompareLine> {
         row("Compressed", "blobs as stored", Unit::Bytes, |totals| totals.compressed_bytes),
         row("Merged", "visible in the container", Unit::Bytes, |totals| Some(totals.merged_bytes)),
         row("Content", "files in all layers", Unit::Bytes, |totals| Some(totals.content_bytes)),
-        row("Wasted", "shadowed by upper layers", Unit::Bytes, |totals| Some(totals.wasted_bytes)),
+        row("Wasted", "deleted or overwritten by upper layers", Unit::Bytes, |totals| {
+            Some(totals.wasted_bytes)
+        }),
         row("Efficiency", "merged / content", Unit::PerMille, |totals| totals.efficiency.map(per_mille)),
         row("Files", "visible in the container", Unit::Count, |totals| Some(totals.merged_files)),
         row("Layers", "", Unit::Count, |totals| Some(totals.layers as u64)),

@@ -246,7 +246,7 @@ fn link_step(ui: &mut Ui, step: &ChainStep, layers: &[LayerItem], events: &mut V
 fn codes(ui: &mut Ui, lines: &[CodeLine]) {
     let tokens = Tokens::of(ui);
     Grid::new("gpu code").num_columns(4).spacing([space::M, 2.0]).show(ui, |ui| {
-        for head in ["Code", "Size", "Decompressed", "Compression"] {
+        for head in ["Code", "Size", "Uncompressed", "Compression"] {
             ui.label(RichText::new(head).font(text::small()).color(tokens.text_weak));
         }
         ui.end_row();

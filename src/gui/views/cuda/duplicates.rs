@@ -20,7 +20,7 @@ const COLUMNS: [TableColumn; 6] = [
     TableColumn { title: "Supplier", width: 66.0, number: false, rank: 3 },
     TableColumn { title: "Layer", width: 40.0, number: true, rank: 4 },
     TableColumn { title: "Size", width: 76.0, number: true, rank: 0 },
-    TableColumn { title: "Reclaimable", width: 76.0, number: true, rank: 0 },
+    TableColumn { title: "Removable", width: 76.0, number: true, rank: 0 },
     TableColumn { title: "Loaded by", width: 150.0, number: false, rank: 1 },
 ];
 
@@ -195,7 +195,7 @@ fn copy_row(tokens: &Tokens, item: usize, place: usize, copy: &CopyItem) -> Tabl
 }
 
 fn spoken_group(item: &DuplicateItem) -> String {
-    format!("{}, {}, {}, {} reclaimable", item.title, copies(item), item.match_label(), human(item.gain))
+    format!("{}, {}, {}, {} removable", item.title, copies(item), item.match_label(), human(item.gain))
 }
 
 fn spoken_copy(copy: &CopyItem) -> String {

@@ -193,7 +193,7 @@ impl CudaView {
                 Some(layers) => {
                     format!("The analysis starts when all layers are read. Waiting for {layers}.")
                 }
-                None => "Searching the merged filesystem for libraries, packages and GPU code.".to_owned(),
+                None => "Searching the merged view for libraries, packages and GPU code.".to_owned(),
             };
             empty(ui, "Analysing CUDA content", &what);
         }

@@ -184,9 +184,7 @@ fn loading(ui: &mut Ui, state: &GpuState, context: &ViewContext<'_>) {
             (None, Some(inventory)) if inventory.waits_for.is_some() => {
                 "Requirements follow from the CUDA content, which is still being analysed.".to_owned()
             }
-            (None, _) => {
-                "Requirements follow from the CUDA content. Searching the merged filesystem.".to_owned()
-            }
+            (None, _) => "Requirements follow from the CUDA content. Searching the merged view.".to_owned(),
         };
         empty(ui, "Waiting for image requirements", &what);
     }

@@ -41,7 +41,7 @@ impl Uses {
 
     /// The bytes by class.
     pub(super) fn classes(&self, ui: &mut Ui, actions: &mut Vec<Action>) {
-        section(ui, "Breakdown by class", "merged filesystem");
+        section(ui, "Merged view by class", "visible in the container");
         classes::show(ui, &self.classes, actions);
     }
 
