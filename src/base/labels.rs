@@ -414,7 +414,7 @@ pub const DRIVER_SOURCES: Family = Family {
     list: &[
         Label::new("stated", "as entered", "Given with the target"),
         Label::new("measured", "measured", "Read from the driver"),
-        Label::new("usual", "typical", "Listed by the catalogue for such machines, not measured"),
+        Label::new("usual", "typical", "Listed by the catalog for such machines, not measured"),
     ],
 };
 

@@ -16,7 +16,7 @@ pub(super) struct Choice {
     /// Platform to choose from an image index [default: linux on this machine's architecture]
     #[arg(long, value_name = "OS/ARCH[/VARIANT]")]
     pub(super) platform: Option<Platform>,
-    /// Extend the catalogue of components, frameworks and targets (format of assets/catalog/*.toml)
+    /// Extend the catalog of components, frameworks and targets (format of assets/catalog/*.toml)
     #[arg(long, value_name = "FILE")]
     pub(super) catalog: Vec<PathBuf>,
     /// Do not read or write the cache

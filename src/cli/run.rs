@@ -263,8 +263,8 @@ fn read_catalog(files: &[PathBuf]) -> anyhow::Result<Option<Arc<Catalog>>> {
             opened.take(catalog::FILE_BYTES as u64 + 1).read_to_end(&mut bytes)?;
             Ok(bytes)
         };
-        let bytes = read().with_context(|| format!("cannot read the catalogue {name}"))?;
-        let text = String::from_utf8(bytes).with_context(|| format!("the catalogue {name} is not UTF-8"))?;
+        let bytes = read().with_context(|| format!("cannot read the catalog {name}"))?;
+        let text = String::from_utf8(bytes).with_context(|| format!("the catalog {name} is not UTF-8"))?;
         texts.push((name, text));
     }
     if texts.is_empty() {

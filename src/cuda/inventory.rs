@@ -118,7 +118,7 @@ pub fn inventory(input: &Input<'_>, warnings_per_code: usize) -> (Inventory, Wan
 fn finish(warnings: Warnings, input: &Input<'_>) -> Vec<Warning> {
     let mut list = warnings.finish("CUDA inventory");
     if let Some(fault) = input.catalog.fault() {
-        list.push(Warning::new(WarningCode::FactsLimited, "catalogue", fault));
+        list.push(Warning::new(WarningCode::FactsLimited, "catalog", fault));
     }
     list
 }

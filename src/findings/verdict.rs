@@ -525,7 +525,7 @@ fn doubtful(facts: &Facts<'_>, doubt: Doubt, draft: &mut Draft) {
     reason.clone_into(&mut draft.reason);
     let statement = match doubt {
         Doubt::Unowned => "no package database lists them".to_owned(),
-        Doubt::Foreign => "the catalogue does not list their packages as development packages".to_owned(),
+        Doubt::Foreign => "the catalog does not list their packages as development packages".to_owned(),
         Doubt::Kind => "neither content, name nor owner confirms the path".to_owned(),
         Doubt::Test => "they belong to installed packages or Python's standard library".to_owned(),
         Doubt::PackageName => "neither content nor path confirms the names of their packages".to_owned(),
@@ -568,7 +568,7 @@ fn free(
         ));
         draft
             .proof
-            .push("no reachable library opens them at run time, per the catalogue's dlopen table".to_owned());
+            .push("no reachable library opens them at run time, per the catalog's dlopen table".to_owned());
     } else {
         draft.proof.push(format!(
             "0 ELF programs or libraries among them: the {used} reachable programs and libraries cannot load them"

@@ -84,7 +84,7 @@ fn of_code(code: i32, stage: Stage, machine: &Machine) -> Option<String> {
             .into(),
         100 => no_device(machine),
         101 => invalid_device(machine),
-        102 => "the vGPU licence server is unreachable: see `nvidia-smi -q | grep -i licen`".into(),
+        102 => "the vGPU license server is unreachable: see `nvidia-smi -q | grep -i licen`".into(),
         200 | 209 | 218 | 300 => {
             "driver and JIT compiler do not match, or the GPU is newer than the driver: install a newer driver, all \
             files in one version"
@@ -122,7 +122,7 @@ fn of_code(code: i32, stage: Stage, machine: &Machine) -> Option<String> {
     Some(hint)
 }
 
-const COMPAT_ONLY: &str = "forward compatibility (package cuda-compat) is supported on data-centre GPUs, some \
+const COMPAT_ONLY: &str = "forward compatibility (package cuda-compat) is supported on data center GPUs, some \
     workstation GPUs and Jetson only";
 /// Hint if libcuda is from the package cuda-compat; `None` otherwise.
 fn compat_away(machine: &Machine) -> Option<String> {
@@ -160,7 +160,7 @@ fn driver_too_old(machine: &Machine) -> String {
     if let Some(away) = compat_away(machine) {
         return format!("the kernel module is too old for this libcuda; {away}, or install a newer driver");
     }
-    "install a newer driver, or use an image with an older CUDA; on data-centre GPUs, the package cuda-compat also \
+    "install a newer driver, or use an image with an older CUDA; on data center GPUs, the package cuda-compat also \
     helps"
         .into()
 }

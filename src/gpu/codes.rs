@@ -27,7 +27,7 @@ const CODES: [Code; 46] = [
     ),
     code(100, "CUDA_ERROR_NO_DEVICE", "the driver finds no GPU"),
     code(101, "CUDA_ERROR_INVALID_DEVICE", "no GPU with this number, or it is unusable"),
-    code(102, "CUDA_ERROR_DEVICE_NOT_LICENSED", "the vGPU has no licence"),
+    code(102, "CUDA_ERROR_DEVICE_NOT_LICENSED", "the vGPU has no license"),
     code(200, "CUDA_ERROR_INVALID_IMAGE", "the driver does not accept the kernel as GPU code"),
     code(201, "CUDA_ERROR_INVALID_CONTEXT", "the context of the GPU is invalid"),
     code(209, "CUDA_ERROR_NO_BINARY_FOR_GPU", "no code for this GPU"),

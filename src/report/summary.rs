@@ -7,7 +7,7 @@ use super::rewrite::RewriteReport;
 use super::text::WIDTH;
 use crate::base::labels::{APPLICABILITIES, Label, inline};
 use crate::base::size::{grouped, human, human_or_dash};
-use crate::base::text::{elide_middle, printable};
+use crate::base::text::{counted, elide_middle, printable};
 use crate::base::wrap::wrap;
 
 /// Maximum lines of each section; JSON is complete.
@@ -61,12 +61,11 @@ fn proposed(out: &mut String, report: &RewriteReport, proposal: &ProposalPart) -
     paragraph(out, 0, &label.map_or_else(String::new, Label::described))?;
     sizes(out, report, proposal)?;
     let closure = &proposal.closure;
-    let looked =
-        format!("{} ELF files, {} links", grouped(closure.objects as u64), grouped(closure.links as u64));
+    let looked = format!("{} of {}", counted(closure.links, "link"), counted(closure.objects, "ELF file"));
     let proof = if closure.resolved {
-        format!("Proven: everything the image resolves today also resolves in the new image ({looked}).")
+        format!("All library links still resolve ({looked}).")
     } else {
-        format!("Not everything the image resolves today resolves in the new image ({looked}).")
+        format!("Not all library links still resolve ({looked}).")
     };
     writeln!(out)?;
     paragraph(out, 0, &proof)?;

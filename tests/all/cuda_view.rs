@@ -437,12 +437,12 @@ fn what_is_not_known_yet_is_said() {
     before.inventory = None;
     let before = Arc::new(before);
     let harness = show(Arc::clone(&before), View::Cuda, false);
-    harness.get_by_label("Analysing CUDA content");
+    harness.get_by_label("Analyzing CUDA content");
     let harness = show(before, View::Cuda, true);
     harness.get_by_label("CUDA content unknown");
     let part = with(|inventory| inventory.waits_for = Some("files of equal size to be compared".into()));
     let mut harness = show(part, View::Cuda, false);
-    harness.get_by_label_contains("Still analysing: files of equal size to be compared");
+    harness.get_by_label_contains("Still analyzing: files of equal size to be compared");
     let row = "libcufft.so.12.0.0.61, 266 MiB, 230 MiB of GPU code, version 12.0.0.61, toolkit, layer 2, \
                Unreferenced, needed by 0 files";
     click(&mut harness, Role::Row, row);
@@ -450,12 +450,12 @@ fn what_is_not_known_yet_is_said() {
     harness.state_mut().generation = 2;
     harness.run();
     assert_eq!(chosen(&harness), "libcufft.so.12.0.0.61", "the choice outlives a newer inventory");
-    assert!(harness.query_by_label_contains("Still analysing").is_none());
+    assert!(harness.query_by_label_contains("Still analyzing").is_none());
     let nothing = with(|inventory| *inventory = Inventory::default());
     let harness = show(Arc::clone(&nothing), View::Cuda, true);
     harness.get_by_label("No CUDA in this image");
     let harness = show(nothing, View::Overview, true);
-    harness.get_by_label("No known GPU use in this image.");
+    harness.get_by_label("No CUDA in this image.");
 }
 
 #[test]

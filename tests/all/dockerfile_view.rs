@@ -274,7 +274,7 @@ fn pages_say_what_the_image_is_then_and_what_is_not_proven() {
         assert!(harness.query_all_by_label(words).next().is_some(), "{words}");
     }
     click(&mut harness, Role::Tab, "Proof  2");
-    harness.get_by_label("All libraries resolve in the new image, as they do today.");
+    harness.get_by_label("All library links still resolve (1,902 links of 214 ELF files).");
     harness.get_by_label("pip installs the same versions again: requirements.txt pins none");
     harness.get_by_label("libcublas.so.13: torch 2.9.1 loads it");
     click(&mut harness, Role::Link, "Line 12");
@@ -444,9 +444,10 @@ fn open_questions_stand_beside_the_proposal_and_answers_change_it_in_place() {
     let tab = harness.get_by_role_and_label(Role::Tab, "Questions  1");
     assert_eq!(tab.accesskit_node().toggled(), Some(Toggled::True));
     harness.get_by_label("Does the service compile kernels at run time?");
-    for (label, wanted) in
-        [("Not used: CUDA compiler", "Some(Unused), true"), ("Used: CUDA compiler", "Some(Used), false")]
-    {
+    for (label, wanted) in [
+        ("No (remove): CUDA compiler", "Some(Unused), true"),
+        ("Yes (keep): CUDA compiler", "Some(Used), false"),
+    ] {
         harness.get_by_role_and_label(Role::RadioButton, label).click();
         harness.run_steps(3);
         answer(&mut harness);

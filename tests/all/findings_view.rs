@@ -447,7 +447,7 @@ fn a_question_is_answered_where_it_is_asked() {
     let mut harness = show(analysis(), View::Findings, true);
     harness.state_mut().findings.select("compilers:unsure");
     harness.run();
-    let (used, unused) = (format!("Used: {COMPILER}"), format!("Not used: {COMPILER}"));
+    let (used, unused) = (format!("Yes (keep): {COMPILER}"), format!("No (remove): {COMPILER}"));
     let undo = format!("Undo answer: {COMPILER}");
     let is_on = |harness: &Harness<'_, Stage>, name: &str| {
         harness.get_by_role_and_label(Role::RadioButton, name).accesskit_node().toggled()

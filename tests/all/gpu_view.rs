@@ -33,9 +33,9 @@ fn steps_to_come_stand_behind_those_that_were_done() {
     let mut two = begun(6);
     two.devices.push(device(1));
     let lines = StepLine::all(&two, Some(FULL));
-    assert_eq!(lines[5].title, "GPU 0: context");
-    assert_eq!(lines[6].title, "GPU 0: kernel compiled");
-    assert_eq!(lines.last().unwrap().title, "GPU 1: launches in a graph");
+    assert_eq!(lines[5].title, "GPU 0: create context");
+    assert_eq!(lines[6].title, "GPU 0: compile kernel");
+    assert_eq!(lines.last().unwrap().title, "GPU 1: measure graph launches");
     let failed = StepLine::all(&no_kernel(), None);
     assert_eq!(states(&failed)[6..], [StepState::Failed], "nothing is to come behind the end");
     assert_eq!(failed[6].spoken(), "Compile kernel, failed, 4.10 ms");

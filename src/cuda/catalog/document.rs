@@ -26,7 +26,7 @@ const PATTERN_TEXT_BYTES: usize = 1 << 10;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CatalogError {
     /// The file exceeds [`FILE_BYTES`].
-    #[error("cannot read the catalogue {file}: {bytes} bytes, the limit is {limit}")]
+    #[error("cannot read the catalog {file}: {bytes} bytes, the limit is {limit}")]
     TooLarge {
         /// File name.
         file: String,
@@ -36,7 +36,7 @@ pub enum CatalogError {
         limit: usize,
     },
     /// Invalid TOML, or an unknown or missing key.
-    #[error("cannot read the catalogue {file}, line {line}, column {column}: {message}")]
+    #[error("invalid {file}, line {line}, column {column}: {message}")]
     Syntax {
         /// File name.
         file: String,
@@ -48,7 +48,7 @@ pub enum CatalogError {
         message: String,
     },
     /// An entry is invalid.
-    #[error("cannot use {table} {key:?} of the catalogue {file}: {message}")]
+    #[error("cannot use {table} {key:?} of the catalog {file}: {message}")]
     CatalogEntry {
         /// File name.
         file: String,
@@ -60,7 +60,7 @@ pub enum CatalogError {
         message: String,
     },
     /// The patterns of a table exceed the size limit when compiled together.
-    #[error("cannot compile the patterns of {table} in the catalogue: {message}")]
+    #[error("cannot compile the patterns of {table} in the catalog: {message}")]
     Patterns {
         /// Name of the table.
         table: &'static str,

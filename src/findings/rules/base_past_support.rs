@@ -21,7 +21,7 @@ pub(super) static RULE: Rule = Rule {
     example: r"```dockerfile
 FROM nvidia/cuda:11.8.0-runtime-ubuntu20.04
 ```",
-    proven: "The release from `/etc/os-release`, or the recognised nvidia/cuda tag, compared with the end dates in the catalogue and today's date. Without a date the rule does not run.",
+    proven: "The release from `/etc/os-release`, or the recognized nvidia/cuda tag, compared with the end dates in the catalog and today's date. Without a date the rule does not run.",
     remedy: r"```dockerfile
 FROM nvidia/cuda:12.9.1-runtime-ubuntu24.04
 ```

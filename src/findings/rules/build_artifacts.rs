@@ -36,7 +36,7 @@ RUN cmake -S /src -B /build && cmake --install /build --prefix /out
 FROM nvidia/cuda:13.0.2-runtime-ubuntu24.04
 COPY --from=build /out/ /usr/local/
 ```",
-    source: "Manuals of CMake, ninja, cargo, setuptools, git and libtool, as listed in the catalogue file `leftovers.toml`.",
+    source: "Manuals of CMake, ninja, cargo, setuptools, git and libtool, as listed in the catalog file `leftovers.toml`.",
 };
 
 /// Kinds of artifacts: the id of the catalogue rule, and the title.

@@ -185,7 +185,7 @@ pub(super) static DOCS_SAMPLES: Rule = Rule {
     category: Category::DocsSamples,
     severity: Severity::Low,
     fix: "Exclude them when packages are installed.",
-    finds: "Documentation, manual pages and samples of CUDA and the system. Licences are kept.",
+    finds: "Documentation, manual pages and samples of CUDA and the system. Licenses are kept.",
     matters: "No service reads them. System documentation is many small files, which slows unpacking.",
     example: r"```dockerfile
 RUN apt-get install -y libcudnn9-samples-cuda-13

@@ -16,7 +16,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::High,
     fix: "Remove the folder from the path: the container toolkit adds it when the host driver needs it.",
     finds: "The forward-compatibility driver folder (`/usr/local/cuda/compat`) in `LD_LIBRARY_PATH` or in the loader configuration.",
-    matters: "The folder contains a libcuda for hosts with older drivers and data-centre GPUs. On the loader path it is loaded on every host: with a driver as new or newer the first call fails with error 803 (system has unsupported display driver / cuda driver combination), on GeForce with 804 (not supported on this device). From release 1.17 on, the container toolkit checks the host driver and uses the folder only where it helps.",
+    matters: "The folder contains a libcuda for hosts with older drivers and data center GPUs. On the loader path it is loaded on every host: with a driver as new or newer the first call fails with error 803 (system has unsupported display driver / cuda driver combination), on GeForce with 804 (not supported on this device). From release 1.17 on, the container toolkit checks the host driver and uses the folder only where it helps.",
     example: r"```dockerfile
 FROM nvidia/cuda:12.4.1-runtime-ubuntu22.04
 ENV LD_LIBRARY_PATH=/usr/local/cuda/compat:$LD_LIBRARY_PATH
@@ -60,7 +60,7 @@ fn draft(facts: &Facts<'_>, by: &str, folders: &[SearchFolder]) -> Draft {
         draft.reason = format!(
             "{by} contains the forward-compatibility driver folder, so it is loaded on every host: error 803 with a driver as new or newer, 804 on GeForce."
         );
-        draft.question = Some("Does this image run only on data-centre GPUs with an older driver and a container toolkit before 1.17?".to_owned());
+        draft.question = Some("Does this image run only on data center GPUs with an older driver and a container toolkit before 1.17?".to_owned());
     } else {
         draft.severity = Some(Severity::Low);
         draft.reason = format!(

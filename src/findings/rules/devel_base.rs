@@ -18,14 +18,14 @@ pub(super) static RULE: Rule = Rule {
     category: Category::Configuration,
     severity: Severity::Medium,
     fix: "Build in a stage on the devel image, and copy the result into the runtime flavor.",
-    finds: "Images whose final stage is built on a devel flavor of a CUDA image, or, if the base is not recognised, that contain a whole CUDA toolkit with its compiler.",
+    finds: "Images whose final stage is built on a devel flavor of a CUDA image, or, if the base is not recognized, that contain a whole CUDA toolkit with its compiler.",
     matters: "The devel flavor of CUDA 13.0 adds 4.5 GB to the runtime flavor: static libraries, headers, compilers, debuggers, Nsight Compute. No upper layer can remove them. Other rules count the files; this finding is about the `FROM` line and has no bytes.",
     example: r"```dockerfile
 FROM nvidia/cuda:13.0.2-devel-ubuntu24.04
 RUN pip install -r requirements.txt
 COPY . /app
 ```",
-    proven: "The base image is recognised by its configuration and layers, the toolkit by its files. Required at run time when something is known to run nvcc at run time (FlashInfer, DeepSpeed, SGLang, `torch.utils.cpp_extension`).",
+    proven: "The base image is recognized by its configuration and layers, the toolkit by its files. Required at run time when something is known to run nvcc at run time (FlashInfer, DeepSpeed, SGLang, `torch.utils.cpp_extension`).",
     remedy: r"```dockerfile
 FROM nvidia/cuda:13.0.2-devel-ubuntu24.04 AS build
 RUN pip install --target /packages -r requirements.txt

@@ -85,20 +85,26 @@ fn draft(layer: u16, by: u16, changes: &[&str], items: Vec<Item>) -> Draft {
         _ => "timestamps (touch)",
     };
     let names: Vec<&str> = changes.iter().map(name).collect();
-    let what = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
+    let what = names.join(", ");
     let title = if changes.is_empty() {
-        format!("Layer {by} copies files from layer {layer} without a change")
+        format!("Layer {by} stores unchanged files of layer {layer} again")
     } else {
         format!("Layer {by} copies files from layer {layer} to change {what}")
     };
     let mut draft = Draft::new(&RULE, Verdict::Safe, title);
-    draft.reason =
-        format!("The content of these files is the same in layer {by} as in layer {layer}. Changed: {what}.");
+    draft.reason = if changes.is_empty() {
+        format!("Content, owner, mode and time are the same in layers {layer} and {by}.")
+    } else {
+        format!("The content of these files is the same in layer {by} as in layer {layer}. Changed: {what}.")
+    };
     draft.proof = vec![
         format!("each file and its copy in layer {by} have the same BLAKE3 hash over all bytes"),
         "no path of the merged view leads to the lower copies".to_owned(),
     ];
     draft.fix = match changes {
+        [] => format!(
+            "Do not rewrite the files in layer {by} (for example in a package trigger or with cp), or merge the two instructions."
+        ),
         ["time"] => format!(
             "Change the files in the instruction that created layer {layer}, or do not touch them in that of layer {by}."
         ),

@@ -21,7 +21,7 @@ pub(super) static RULE: Rule = Rule {
     matters: "A program with a missing library does not start: `error while loading shared libraries`. An extension module fails on import, which may be long after the start.",
     example: r"```dockerfile
 FROM nvidia/cuda:13.0.2-base-ubuntu24.04
-# Needs libcublas.so.13, which is in the runtime flavour.
+# Needs libcublas.so.13, which is in the runtime flavor.
 COPY --from=build /out/service /usr/local/bin/
 ```",
     proven: "NEEDED, RPATH and RUNPATH are resolved as glibc does. Driver libraries (`libcuda.so.1`, `libnvidia-ml.so.1`) come from the host and are not reported. Mounts at run time are not visible in an image, so the finding is a question.",

@@ -485,7 +485,7 @@ impl Scene<'_, '_> {
         let known = facts.inventory.searched.known;
         if known > 0 {
             draft.proof.push(format!(
-                "{} of Python packages in the catalogue not searched: the catalogue lists what they open",
+                "{} of Python packages in the catalog not searched: the catalog lists what they open",
                 crate::base::text::counted(known, "source file")
             ));
         }

@@ -39,7 +39,7 @@ RUN --mount=type=cache,target=/root/.cache/pip pip install torch
 ```
 
 A separate `RUN rm` shadows the files and frees nothing.",
-    source: "Manuals of the package managers, as listed in the catalogue file `leftovers.toml`.",
+    source: "Manuals of the package managers, as listed in the catalog file `leftovers.toml`.",
 };
 
 /// A cache, by the id of its catalogue rule.

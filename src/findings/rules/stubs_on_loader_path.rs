@@ -25,7 +25,7 @@ pub(super) static RULE: Rule = Rule {
 ENV LD_LIBRARY_PATH=/usr/local/cuda/lib64/stubs:$LD_LIBRARY_PATH
 RUN ln -s /usr/local/cuda/lib64/stubs/libcuda.so /usr/lib/x86_64-linux-gnu/libcuda.so.1
 ```",
-    proven: "Search folders, links and NEEDED entries are resolved as glibc does; a copied stub is recognised by its BLAKE3 hash.",
+    proven: "Search folders, links and NEEDED entries are resolved as glibc does; a copied stub is recognized by its BLAKE3 hash.",
     remedy: r"```dockerfile
 RUN gcc service.c -L/usr/local/cuda/lib64/stubs -lcuda -o /usr/local/bin/service
 ```

@@ -20,7 +20,7 @@ pub(super) static RULE: Rule = Rule {
     category: Category::UnusedGpuCode,
     severity: Severity::Info,
     fix: "Build for the architectures of the targets.",
-    finds: "GPU code in libraries, programs and loose files that no target uses: SASS of architectures that no target runs, and code with a better match for each target in the same file. A GPU runs the newest compatible SASS, and PTX only without such SASS. The targets are those of `--target`, else five common data-centre GPUs: T4, A10, A100, L4 and H100.",
+    finds: "GPU code in libraries, programs and loose files that no target uses: SASS of architectures that no target runs, and code with a better match for each target in the same file. A GPU runs the newest compatible SASS, and PTX only without such SASS. The targets are those of `--target`, else five common data center GPUs: T4, A10, A100, L4 and H100.",
     matters: "Libraries contain code for every GPU of the last ten years: often more than half of a CUDA image is for GPUs it never runs on. No tool can remove it from linked libraries, so it counts as potential and not as removable. Your own code can be built for fewer architectures.",
     example: r"```dockerfile
 RUN nvcc -arch=all -o /usr/local/bin/service service.cu

@@ -26,7 +26,7 @@ FROM nvidia/cuda:13.0.2-runtime-ubuntu24.04
 COPY service /usr/local/bin/
 CMD ["service"]
 ```"#,
-    proven: "NEEDED is followed as the loader does, dlopen by the catalogue's table. Names passed to dlopen by an application are in no ELF table: Cutaway searches the application files for them, and a library is removable only when none contains its name. Libraries of wheels, parts of cuDNN and NVRTC that are opened from their folder, NCCL plugins and TensorRT builder resources need review.",
+    proven: "NEEDED is followed as the loader does, dlopen by the catalog's table. Names passed to dlopen by an application are in no ELF table: Cutaway searches the application files for them, and a library is removable only when none contains its name. Libraries of wheels, parts of cuDNN and NVRTC that are opened from their folder, NCCL plugins and TensorRT builder resources need review.",
     remedy: r#"Start from the base flavor, and add what the service loads:
 
 ```dockerfile
@@ -91,7 +91,7 @@ fn draft(facts: &Facts<'_>, because: LibraryReason, supplier: Supplier, mut grou
         draft.proof.push(format!("unreferenced: none of the {used} reachable programs and libraries needs one of them (NEEDED, resolved as ld.so does)"));
         draft
             .proof
-            .push("no reachable library opens them at run time, per the catalogue's dlopen table".to_owned());
+            .push("no reachable library opens them at run time, per the catalog's dlopen table".to_owned());
     }
     if because == LibraryReason::Free {
         draft.proof.push(common::searched(facts, "any of them"));

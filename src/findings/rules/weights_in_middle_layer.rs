@@ -22,7 +22,7 @@ COPY model.safetensors /models/
 RUN pip install -r requirements.txt
 COPY app /app
 ```",
-    proven: "Model files are recognised by format, name and size. Weights that a package owns are not reported.",
+    proven: "Model files are recognized by format, name and size. Weights that a package owns are not reported.",
     remedy: r"```dockerfile
 RUN pip install -r requirements.txt
 COPY app /app

@@ -133,7 +133,7 @@ fn state(tab: &Tab) -> ImageState {
             let progress = tab.progress();
             let merged = tab.analysis.as_ref().is_some_and(|analysis| analysis.merge.is_some());
             let words = match (progress.bytes_passed, progress.bytes_total) {
-                _ if merged => "analysing CUDA content and findings".to_owned(),
+                _ if merged => "analyzing CUDA content and findings".to_owned(),
                 (0, _) if progress.entries > 0 => {
                     format!("{} entries read", grouped(progress.entries))
                 }

@@ -16,11 +16,18 @@ const TITLE: usize = 160;
 /// GPUs that are named in a sentence.
 const NAMED: usize = 3;
 
-/// The name that the source gives the image, else its reference.
+/// The name that the source gives the image, with its folder where it is a bare tag; else its reference.
 pub(super) fn title(report: &Report) -> String {
     let image = &report.image;
-    let title = image.tags.first().unwrap_or(&image.reference);
-    elide_middle(&printable(&elide_middle(title, TITLE)), TITLE)
+    let place = image.reference.trim_end_matches('/');
+    let place = place.rsplit('/').next().unwrap_or(place);
+    let title = match image.tags.first() {
+        Some(tag) if tag.contains([':', '/']) => tag.clone(),
+        Some(tag) if !place.contains(':') => format!("{place}:{tag}"),
+        Some(_) => place.to_owned(),
+        None => image.reference.clone(),
+    };
+    elide_middle(&printable(&elide_middle(&title, TITLE)), TITLE)
 }
 
 pub(super) fn generator(report: &Report) -> String {

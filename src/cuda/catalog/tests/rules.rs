@@ -330,9 +330,7 @@ fn user_files_replace_and_add() {
 fn faults_of_user_files_are_named() {
     let fault = |text: &str| Catalog::with_user_files(&[("ours.toml", text)]).unwrap_err().to_string();
     let unknown = "[[component]]\nname = \"x\"\nlibrarys = []\nsource = \"ours\"\n";
-    assert!(
-        fault(unknown).starts_with("cannot read the catalogue ours.toml, line 3, column 1: unknown field")
-    );
+    assert!(fault(unknown).starts_with("invalid ours.toml, line 3, column 1: unknown field"));
     assert!(fault("[[componant]]\nname = \"x\"\n").contains("line 1, column 3: unknown field `componant`"));
     assert!(fault("[[maker]]\npattern = \"x\"\n").contains("missing field `source`"));
     assert!(fault("[[maker]]\npattern = \"x\"\nsource = \" \"\n").contains("empty source"));

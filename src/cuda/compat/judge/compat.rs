@@ -80,7 +80,7 @@ fn works(compat: &CompatDriver, host: &Host<'_>) -> Works {
         Some(GpuClass::DataCenter) => Works::Yes,
         Some(_) => Works::Unknown("only some workstation GPUs support forward compatibility".to_owned()),
         None => Works::Unknown(
-            "forward compatibility requires a data-centre GPU, and the class of this GPU is unknown"
+            "forward compatibility requires a data center GPU, and the class of this GPU is unknown"
                 .to_owned(),
         ),
     }
@@ -176,7 +176,7 @@ fn one(compat: &CompatDriver, need: &CudaNeed, host: &Host<'_>) -> Reason {
         ),
         Works::Yes => reason(
             RunVerdict::RunsWithCompat,
-            format!("{older}; {brings} replaces it on data-centre GPUs, {}.", by(compat)),
+            format!("{older}; {brings} replaces it on data center GPUs, {}.", by(compat)),
         ),
     };
     reason.hint = driver;

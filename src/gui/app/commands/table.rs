@@ -82,7 +82,7 @@ macro_rules! theme {
         Command {
             id: $id,
             title: $title,
-            about: "Colour theme of the window",
+            about: "Color theme of the window",
             menu: Menu::View,
             group: 2,
             keys: &[],

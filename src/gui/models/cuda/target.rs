@@ -32,7 +32,7 @@ impl CodeTarget {
                 major: sm / 10,
                 minor: sm % 10,
                 class: match target.class {
-                    GpuClass::DataCenter => "Data centre",
+                    GpuClass::DataCenter => "Data center",
                     GpuClass::Workstation => "Workstation",
                     GpuClass::Geforce => "GeForce",
                     GpuClass::Jetson => "Jetson",

@@ -5,8 +5,8 @@ use crate::findings::Answer;
 /// An answer as a button: of a finding with files, and of one without.
 pub const fn answer(answer: Answer, has_bytes: bool) -> &'static str {
     match (answer, has_bytes) {
-        (Answer::Used, true) => "Used",
-        (Answer::Unused, true) => "Not used",
+        (Answer::Used, true) => "Yes (keep)",
+        (Answer::Unused, true) => "No (remove)",
         (Answer::Used, false) => "Yes",
         (Answer::Unused, false) => "No",
     }

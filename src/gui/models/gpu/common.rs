@@ -8,7 +8,7 @@ use crate::cuda::compat::{Judge, Judgement, RunVerdict, TargetGpu, default_targe
 
 /// Letters of a reason.
 const WHY: usize = 160;
-const COMMON: &str = "common data-centre GPUs";
+const COMMON: &str = "common data center GPUs";
 
 /// The verdict on the requested targets, or on common data-centre GPUs. `None` while it
 /// is unknown, and for an image without CUDA.

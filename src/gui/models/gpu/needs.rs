@@ -9,7 +9,7 @@ impl TargetVerdicts {
     /// CUDA and the driver.
     pub fn needs_line(&self) -> String {
         if !self.needs.uses_cuda {
-            return "No known CUDA use in this image.".to_owned();
+            return "No CUDA in this image.".to_owned();
         }
         let requires = &self.requires;
         let Some(cuda) = &requires.cuda else {

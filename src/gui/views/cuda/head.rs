@@ -50,7 +50,7 @@ pub(super) fn summary(ui: &mut Ui, summary: &Summary, actions: &mut Vec<Action>)
         ui.label(RichText::new(format!("{names} {use_word} no CUDA")).color(tokens.text_weak));
     }
     if let Some(what) = &summary.waits_for {
-        let note = format!("Still analysing: {what}. Figures may change.");
+        let note = format!("Still analyzing: {what}. Figures may change.");
         ui.label(RichText::new(note).color(tokens.warning));
     }
     ui.add_space(space::S);

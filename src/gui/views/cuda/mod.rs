@@ -195,7 +195,7 @@ impl CudaView {
                 }
                 None => "Searching the merged view for libraries, packages and GPU code.".to_owned(),
             };
-            empty(ui, "Analysing CUDA content", &what);
+            empty(ui, "Analyzing CUDA content", &what);
         }
     }
 }

@@ -4,7 +4,7 @@ use egui::{Align, Color32, Frame, Grid, Label, Layout, Margin, RichText, Sense, 
 
 use super::{Action, DockerfileEvent};
 use crate::base::size::{grouped, human, human_or_dash};
-use crate::base::text::printable;
+use crate::base::text::{counted, printable};
 use crate::gui::design::{Tokens, radius, space, text};
 use crate::gui::models::dockerfile::{DockerfileModel, ProposalItem, words};
 use crate::gui::widgets::controls::{self, Mark, heading, paint_mark};
@@ -81,21 +81,17 @@ pub(super) fn proof(
 ) {
     let tokens = Tokens::of(ui);
     let closure = &proposal.closure;
-    let looked = format!(
-        "Checked {} programs and libraries, {} links resolved.",
-        grouped(closure.objects as u64),
-        grouped(closure.links as u64)
-    );
+    let looked = format!("{} of {}", counted(closure.links, "link"), counted(closure.objects, "ELF file"));
     if closure.resolved {
-        let words = "All libraries resolve in the new image, as they do today.";
-        marked(ui, Mark::Proven, tokens.success, words);
+        let words = format!("All library links still resolve ({looked}).");
+        marked(ui, Mark::Proven, tokens.success, &words);
     } else {
-        marked(ui, Mark::Error, tokens.error, "Some libraries do not resolve in the new image.");
+        let words = format!("Not all library links still resolve ({looked}).");
+        marked(ui, Mark::Error, tokens.error, &words);
     }
     for fault in &closure.faults {
         marked(ui, Mark::Close, tokens.error, fault);
     }
-    controls::weak(ui, looked);
     if !closure.dlopen_known || !closure.unproven.is_empty() {
         ui.add_space(space::M);
         heading(ui, "Assumptions (not proven)");

@@ -132,7 +132,7 @@ fn controls(ui: &mut Ui, machine: &mut Machine, waker: &Waker) {
             });
         } else {
             let label = if machine.shown().is_some() { "Run check again" } else { "Run check" };
-            let about = "Initialise the driver, compile a kernel, verify the results and time launches";
+            let about = "Initialize the driver, compile a kernel, verify the results and time launches";
             if primary_button(ui, label).on_hover_text(about).clicked() {
                 machine.run(waker);
             }

@@ -172,7 +172,7 @@ fn loading(ui: &mut Ui, state: &GpuState, context: &ViewContext<'_>) {
         empty(
             ui,
             "Checking compatibility",
-            "Comparing image requirements with every machine in the catalogue.",
+            "Comparing image requirements with every machine in the catalog.",
         );
     } else if context.done {
         let note = "The analysis stopped before CUDA content was known. Reload the image.";

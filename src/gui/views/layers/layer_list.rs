@@ -16,7 +16,7 @@ pub(super) fn show(ui: &mut Ui, browser: &mut Browser, reveal: bool) {
         name: "Layers, bottom first",
         rows: browser.items.len(),
         title: "Layer",
-        columns: ["compressed", "content", "wasted"],
+        columns: ["Compressed", "Content", "Wasted"],
         selected: browser.layer(),
         reveal,
     };

@@ -54,10 +54,10 @@ impl Uses {
                 actions.push(Action::ShowView(View::Cuda));
             }
         } else {
-            tables::nothing(ui, "No known GPU use in this image.");
+            tables::nothing(ui, "No CUDA in this image.");
         }
         if let Some(what) = &self.waits_for {
-            tables::nothing(ui, &format!("Still analysing: {what}"));
+            tables::nothing(ui, &format!("Still analyzing: {what}"));
         }
     }
 }
