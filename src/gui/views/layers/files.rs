@@ -67,7 +67,7 @@ impl FilesPane {
             let merged = browser.is_merged();
             for (is, label, about) in [
                 (false, "This layer", "Files that this layer adds, changes and removes"),
-                (true, "Merged", "Merged filesystem up to this layer"),
+                (true, "Merged", "Merged view up to this layer"),
             ] {
                 if ui.selectable_label(merged == is, label).on_hover_text(about).clicked() {
                     browser.set_merged(is);
