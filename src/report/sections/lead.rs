@@ -82,7 +82,7 @@ fn incomplete(report: &Report) -> Option<Line> {
     let unread = report.layers.iter().filter(|layer| layer.content_bytes.is_none()).count();
     let is_skipped = !report.warnings.is_empty() && report.warnings.iter().all(|one| one.code == "not-read");
     let text = match unread {
-        unread if unread == layers && is_skipped => "Manifest only (--depth manifest): no layer was read.".to_owned(),
+        unread if unread == layers && is_skipped => "Manifest only: no layer was read.".to_owned(),
         unread if unread == layers => format!(
             "Incomplete: {}. Only the manifest could be read; see the warnings.",
             if layers == 1 { "the layer is unreadable".to_owned() } else { format!("all {layers} layers are unreadable") },
