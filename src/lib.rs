@@ -17,7 +17,7 @@
 //! | [`analysis`] | a reference | all of it, published stage by stage |
 //! | [`compare`] | several analyses | shared and different content |
 //! | [`report`] | an analysis, a comparison | text, JSON, Markdown, HTML, SARIF, CSV |
-//! | `fuzzing` | any bytes | nothing, or a panic if an invariant is violated |
+//! | `fuzzing` | any bytes | nothing, or a panic if an invariant is violated (feature `fuzzing`) |
 //! | `gpu` | a device | whether this machine's GPU works, checked in a child process |
 //! | [`cli`] | arguments | output and an exit code |
 //! | `gui` | an analysis | the window |
@@ -32,7 +32,7 @@ pub mod compare;
 pub mod cuda;
 pub mod findings;
 pub mod formats;
-#[doc(hidden)]
+#[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 #[cfg(feature = "gpu")]
 pub mod gpu;

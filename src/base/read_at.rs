@@ -67,10 +67,16 @@ impl ReadAt for File {
 
 impl ReadAt for &'static [u8] {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        let rest = usize::try_from(offset).ok().and_then(|start| self.get(start..)).unwrap_or(&[]);
-        let count = rest.len().min(buffer.len());
-        buffer[..count].copy_from_slice(&rest[..count]);
-        Ok(count)
+        let start = usize::try_from(offset).unwrap_or(usize::MAX);
+        io::Read::read(&mut self.get(start..).unwrap_or_default(), buffer)
+    }
+}
+
+#[cfg(feature = "fuzzing")]
+impl ReadAt for Vec<u8> {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let start = usize::try_from(offset).unwrap_or(usize::MAX);
+        io::Read::read(&mut self.get(start..).unwrap_or_default(), buffer)
     }
 }
 

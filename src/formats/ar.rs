@@ -309,7 +309,7 @@ pub(super) fn read(
 }
 
 /// Body of a fuzz target: must never panic, and the parts of the file must add up.
-#[doc(hidden)]
+#[cfg(feature = "fuzzing")]
 pub fn fuzz_archive(data: &[u8]) {
     super::binary::fuzz_file(&[MAGIC.as_slice(), data].concat(), b"lib.a");
     super::binary::fuzz_file(&[THIN.as_slice(), data].concat(), b"lib.a");

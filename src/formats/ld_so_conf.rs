@@ -139,6 +139,7 @@ fn match_class(pattern: &[u8], mut p: usize, byte: u8) -> Option<(bool, usize)> 
 }
 
 /// Body of a fuzz target: must never panic.
+#[cfg(feature = "fuzzing")]
 pub fn fuzz_ld_so_conf(bytes: &[u8]) {
     for line in read(bytes).iter().take(64) {
         let (Line::Folder(text) | Line::Include(text)) = line;

@@ -1,8 +1,28 @@
 //! Single files of an image that have no function of their own beside their parser.
 
 use crate::formats::compression::{Compression, SNIFF_BYTES, sniff, zstd_window};
-use crate::formats::packages::rpm as packages;
+use crate::formats::packages::{apk, apt, conda, dnf, dpkg, pip, rpm as packages};
 use crate::formats::string_references::{Scanner, Sort};
+
+/// The package databases of Debian and Alpine.
+pub fn packages_system(data: &[u8]) {
+    dpkg::read_status(data);
+    dpkg::read_list(data);
+    dpkg::read_md5sums(data);
+    dpkg::list_name(data);
+    apk::read_installed(data);
+    apk::read_world(data);
+    apt::read_states(data);
+    apt::read_conf(data, &mut apt::AutoRemove::default());
+}
+
+/// The records of Python packages.
+pub fn packages_python(data: &[u8]) {
+    pip::read_metadata(data);
+    pip::read_record(data);
+    pip::torch_version(data);
+    conda::read_meta(data);
+}
 
 /// The databases of rpm that are read without `SQLite`, and one header alone.
 pub fn rpm(data: &[u8]) {
@@ -10,13 +30,17 @@ pub fn rpm(data: &[u8]) {
         packages::read(data, kind);
     }
     packages::read_header(data);
+    dnf::read_reasons(data);
+    dnf::read_groups(data);
 }
 
-/// The database of rpm that `SQLite` reads.
+/// The databases of rpm and dnf that `SQLite` reads.
 pub fn rpm_sqlite(data: &[u8]) {
     if packages::sniff(data) == Some(packages::DatabaseKind::Sqlite) {
         packages::read(data, packages::DatabaseKind::Sqlite);
     }
+    dnf::read_history(data, &[]);
+    dnf::read_history(data, data);
 }
 
 /// Words that a file names: pieces of any length give the same.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use flate2::write::GzEncoder;
 
 use super::{invariants, limits};
-use crate::base::{Limits, ReadAt, Section};
+use crate::base::{Limits, Section};
 use crate::formats::compression::Compression;
 use crate::jobs::{CancelToken, Progress};
 use crate::layer::{Context, Expected, LayerRead, read_layer, read_stream};
@@ -143,18 +143,7 @@ fn context(limits: &Limits) -> Context {
 }
 
 fn section(bytes: &[u8]) -> Section {
-    Section::new(Arc::new(Copied(bytes.to_vec())), 0, bytes.len() as u64)
-}
-
-struct Copied(Vec<u8>);
-
-impl ReadAt for Copied {
-    fn read_at(&self, buffer: &mut [u8], offset: u64) -> std::io::Result<usize> {
-        let rest = usize::try_from(offset).ok().and_then(|start| self.0.get(start..)).unwrap_or(&[]);
-        let count = rest.len().min(buffer.len());
-        buffer[..count].copy_from_slice(&rest[..count]);
-        Ok(count)
-    }
+    Section::new(Arc::new(bytes.to_vec()), 0, bytes.len() as u64)
 }
 
 /// The bytes with the checksum of every recognisable header corrected; up to `depth` also in nested archives.

@@ -12,7 +12,7 @@ mod texts;
 use crate::base::Limits;
 use crate::formats;
 
-pub use documents::{mentions, rpm, rpm_sqlite, sniffing};
+pub use documents::{mentions, packages_python, packages_system, rpm, rpm_sqlite, sniffing};
 pub use images::{archive_members, image_archive, image_documents};
 pub use layers::{gzip_layer, tar_walk, zstd_layer};
 pub use stored::{body_facts, cache_file, layer_record};
@@ -38,8 +38,8 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("layer_record", layer_record),
     ("loader_conf", formats::ld_so_conf::fuzz_ld_so_conf),
     ("mentions", mentions),
-    ("packages_system", formats::packages::fuzz_dpkg),
-    ("packages_python", formats::packages::fuzz_pip),
+    ("packages_system", packages_system),
+    ("packages_python", packages_python),
     ("policy", policy),
     ("reference", reference),
     ("rpm", rpm),

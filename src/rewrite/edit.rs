@@ -1,5 +1,6 @@
 //! Applies edits to a text, and creates unified diffs.
 
+#[cfg(feature = "fuzzing")]
 mod fuzz;
 
 use std::fmt::Write as _;
@@ -10,6 +11,7 @@ use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices, group_diff_ops};
 use super::value::{Edit, Reason};
 use crate::base::convert::index32;
 
+#[cfg(feature = "fuzzing")]
 pub use fuzz::fuzz_edits;
 
 /// Lines of a unified diff around each change.

@@ -12,6 +12,7 @@ mod split;
 mod tidy;
 mod value;
 
+#[cfg(feature = "fuzzing")]
 pub use edit::fuzz_edits;
 pub use propose::{Input, RewriteError, propose};
 pub use recipe::{InstructionLayers, Origin, Recipe};

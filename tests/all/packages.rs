@@ -1,6 +1,7 @@
 //! The papers of single packages and the databases of dpkg and apk, written by the fixtures and read back.
 
-use cutaway::formats::packages::{Package, Read, apk, conda, dpkg, fuzz_dpkg, fuzz_pip, pip};
+use cutaway::formats::packages::{Package, Read, apk, conda, dpkg, pip};
+use cutaway::fuzzing::{packages_python, packages_system};
 
 use crate::fixtures::packages as fixtures;
 
@@ -228,8 +229,8 @@ fn every_beginning_of_a_document_is_read() {
     ];
     for document in documents {
         for end in 0..document.len() {
-            fuzz_dpkg(&document[..end]);
-            fuzz_pip(&document[..end]);
+            packages_system(&document[..end]);
+            packages_python(&document[..end]);
         }
     }
 }

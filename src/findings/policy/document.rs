@@ -60,7 +60,6 @@ impl PolicyError {
 #[serde(default, deny_unknown_fields)]
 struct Document {
     targets: Vec<Spanned<String>>,
-    profile: Option<Spanned<String>>,
     budget: BudgetTable,
     regression: RegressionTable,
     rules: RulesTable,
@@ -165,7 +164,6 @@ impl Policy {
         Ok(Self {
             file: name.to_owned(),
             targets: document.targets.into_iter().map(target).collect::<Result<_, _>>()?,
-            profile: document.profile.map(filled).transpose()?,
             budget: budget(&document.budget)?,
             regression: regression(&document.regression)?,
             denied,

@@ -28,8 +28,6 @@ pub struct Policy {
     /// The file name in errors.
     file: String,
     targets: Vec<Written>,
-    /// The deployment profile as written. The check itself does not use it.
-    pub profile: Option<String>,
     /// Size limits.
     pub budget: Budget,
     /// Limits for the growth from the first to the last image of a comparison.

@@ -241,7 +241,7 @@ pub fn read_deferred(
 
 /// Invariants of all fuzz targets: chunks of any length give equal facts, so do range reads of a valid file, and the
 /// parts of a section add up.
-#[doc(hidden)]
+#[cfg(feature = "fuzzing")]
 pub fn fuzz_file(data: &[u8], name: &[u8]) {
     let limits = BinaryLimits { head_bytes: 512, member_head_bytes: 128, ..BinaryLimits::default() };
     let scan = |piece: usize| {
@@ -251,7 +251,7 @@ pub fn fuzz_file(data: &[u8], name: &[u8]) {
     };
     let facts = scan(data.len().max(1));
     assert_eq!(facts, scan(61), "the length of pieces matters");
-    let file = Section::new(std::sync::Arc::new(Copied(data.to_vec())), 0, data.len() as u64);
+    let file = Section::new(std::sync::Arc::new(data.to_vec()), 0, data.len() as u64);
     let cancel = CancelToken::new();
     if let Ok(Some(mut read)) = read(&file, data, name, &limits, &cancel) {
         let searched = read_deferred(&file, &mut read, &limits, &cancel);
@@ -261,17 +261,7 @@ pub fn fuzz_file(data: &[u8], name: &[u8]) {
     facts.iter().for_each(check_sums);
 }
 
-struct Copied(Vec<u8>);
-
-impl crate::base::ReadAt for Copied {
-    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        let rest = usize::try_from(offset).ok().and_then(|start| self.0.get(start..)).unwrap_or(&[]);
-        let count = rest.len().min(buffer.len());
-        buffer[..count].copy_from_slice(&rest[..count]);
-        Ok(count)
-    }
-}
-
+#[cfg(feature = "fuzzing")]
 fn check_sums(facts: &FileFacts) {
     let Some(gpu) = facts.gpu() else { return };
     let mut total = 0;

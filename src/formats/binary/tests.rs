@@ -4,7 +4,7 @@ pub(in crate::formats) mod build;
 
 use std::sync::Arc;
 
-use super::{BinaryLimits, Copied, FileFacts, Scan, fuzz_file, read, read_deferred};
+use super::{BinaryLimits, FileFacts, Scan, fuzz_file, read, read_deferred};
 use crate::base::Section;
 use crate::formats::fatbin::Suffix;
 use crate::jobs::CancelToken;
@@ -22,7 +22,7 @@ pub(in crate::formats) fn both(file: &[u8], name: &[u8], limits: &BinaryLimits) 
     for piece in [1, 7, 4096] {
         assert_eq!(facts, streamed(piece), "pieces of {piece}");
     }
-    let ranges = Section::new(Arc::new(Copied(file.to_vec())), 0, size);
+    let ranges = Section::new(Arc::new(file.to_vec()), 0, size);
     let cancel = CancelToken::new();
     let mut read = read(&ranges, &file[..file.len().min(64)], name, limits, &cancel).unwrap();
     if let Some(read) = &mut read {
@@ -181,7 +181,7 @@ fn as_many_sections_as_the_largest_libraries_of_cuda_have_are_read() {
     let (size, head) = (file.len() as u64, &file[..64]);
     let mut scan = Scan::start(head, size, b"lib.a", &limits).unwrap();
     file.chunks(64 << 10).for_each(|bytes| scan.push(bytes));
-    let ranges = Section::new(Arc::new(Copied(file.clone())), 0, size);
+    let ranges = Section::new(Arc::new(file.clone()), 0, size);
     let mut facts_by_range = read(&ranges, head, b"lib.a", &limits, &CancelToken::new()).unwrap().unwrap();
     read_deferred(&ranges, &mut facts_by_range, &limits, &CancelToken::new()).unwrap();
     for facts in [scan.finish(), facts_by_range] {

@@ -11,6 +11,7 @@ mod expand;
 mod fault;
 mod fill;
 mod instruction;
+#[cfg(feature = "fuzzing")]
 mod invariants;
 mod joined;
 mod parse;
@@ -18,6 +19,7 @@ mod shell;
 mod value;
 mod word;
 
+#[cfg(feature = "fuzzing")]
 pub use invariants::fuzz_dockerfile;
 pub use parse::parse;
 pub use shell::{Joiner, ShellCommand, commands};

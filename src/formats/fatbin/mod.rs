@@ -202,7 +202,7 @@ pub fn entries(bytes: &[u8], limits: &BinaryLimits, mut each: impl FnMut(&Entry)
 }
 
 /// Body of a fuzz target: must never panic, and the parts of the file must add up.
-#[doc(hidden)]
+#[cfg(feature = "fuzzing")]
 pub fn fuzz_fatbin(data: &[u8]) {
     let mut file = MAGIC.to_vec();
     file.extend_from_slice(data);

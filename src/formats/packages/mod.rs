@@ -199,38 +199,5 @@ fn number(bytes: &[u8]) -> Option<u64> {
     std::str::from_utf8(bytes.trim_ascii()).ok()?.parse().ok()
 }
 
-/// Body of a fuzz target: must never panic.
-pub fn fuzz_dpkg(bytes: &[u8]) {
-    dpkg::read_status(bytes);
-    dpkg::read_list(bytes);
-    dpkg::read_md5sums(bytes);
-    dpkg::list_name(bytes);
-    apk::read_installed(bytes);
-    apk::read_world(bytes);
-    apt::read_states(bytes);
-    apt::read_conf(bytes, &mut apt::AutoRemove::default());
-}
-
-/// Body of a fuzz target: must never panic.
-pub fn fuzz_pip(bytes: &[u8]) {
-    pip::read_metadata(bytes);
-    pip::read_record(bytes);
-    pip::torch_version(bytes);
-    conda::read_meta(bytes);
-}
-
-/// Body of a fuzz target: must never panic. The bytes are read as a database and as one header.
-pub fn fuzz_rpm(bytes: &[u8]) {
-    if let Some(kind) = rpm::sniff(bytes) {
-        rpm::read(bytes, kind);
-    }
-    rpm::read_header(bytes);
-    dnf::read_history(bytes, &[]);
-    dnf::read_history(&[], bytes);
-    dnf::read_history(bytes, bytes);
-    dnf::read_reasons(bytes);
-    dnf::read_groups(bytes);
-}
-
 #[cfg(test)]
 mod tests;

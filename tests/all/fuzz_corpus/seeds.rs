@@ -193,7 +193,6 @@ fn packages(add: &mut impl FnMut(&'static str, &'static str, Vec<u8>)) {
 }
 
 const POLICY: &str = r#"targets = ["h200", "sm_90"]
-profile = "serving"
 
 [budget]
 compressed_bytes = "4 GiB"
