@@ -17,30 +17,17 @@ use super::terminal::{Color, TextArguments};
 use crate::base::Platform;
 use crate::cache::Cache;
 use crate::report::{self, CompareFormat};
-use crate::source::Access;
+use crate::source::{Access, reference_forms};
 
 /// Inspect container images: layers, wasted bytes, CUDA libraries, GPU code
 #[derive(Parser)]
-#[command(name = "cutaway", version, about, args_conflicts_with_subcommands = true, after_help = REFERENCES)]
+#[command(name = "cutaway", version, about, args_conflicts_with_subcommands = true, after_help = reference_forms())]
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
     #[command(flatten)]
     window: WindowArguments,
 }
-
-const REFERENCES: &str = "\
-Image references:
-  oci:DIR[:TAG or @DIGEST]       OCI image layout
-  oci-archive:FILE[:TAG]         OCI image layout in a tar archive
-  docker-archive:FILE[:REF]      docker save archive
-  dir:DIR                        skopeo directory
-  rootfs:DIR                     unpacked root filesystem
-  docker://REF, registry:REF     image in a registry
-  docker-daemon:REF, podman:REF  image in the local Docker or Podman engine
-  sample:devel, sample:runtime   built-in samples
-  PATH                           any of these files and folders, detected by content
-  REF                            image in a registry, if no such path exists";
 
 #[derive(Args)]
 struct WindowArguments {

@@ -1,7 +1,6 @@
 //! Compares images and checks them against `[regression]` in `cutaway.toml`.
 
 use std::io::IsTerminal as _;
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -14,12 +13,11 @@ use super::progress::with_bar;
 use super::reading::ReadPlan;
 use super::run::{TROUBLE, analyse, host_in_background, message, today, warn};
 use crate::analysis::{Analysis, AnalysisError};
-use crate::base::redact;
 use crate::compare::{Comparison, compare as compare_images};
 use crate::findings::policy::{Compared, Date, Policy};
 use crate::jobs::{CancelToken, Progress};
 use crate::report::{CompareFormat, CompareReport, Options, WarningLine, compare_to_text};
-use crate::source::{Reference, Select, Transport, is_json};
+use crate::source::{Reference, redacted};
 
 /// A JSON document was given instead of an image.
 #[derive(Debug, thiserror::Error)]
@@ -88,19 +86,15 @@ fn analyse_all(plan: &ComparePlan, policy: Option<&Policy>) -> anyhow::Result<Ve
 /// The image and its position, for messages.
 fn which(plan: &ComparePlan, place: usize) -> String {
     let name = plan.images.get(place).map_or("", String::as_str);
-    format!("image {} of {}, {}", place + 1, plan.images.len(), redact::reference(name))
+    format!("image {} of {}, {}", place + 1, plan.images.len(), redacted(name))
 }
 
 /// A saved report has no file list to compare.
 fn refuse_json(plan: &ComparePlan, place: usize) -> Result<(), NoImageError> {
     let reference = plan.images.get(place).and_then(|image| Reference::parse(image).ok());
-    match reference {
-        Some(Reference { transport: Transport::Path, select: Select::Only, location, .. })
-            if is_json(Path::new(&location)) =>
-        {
-            Err(NoImageError { file: location })
-        }
-        _ => Ok(()),
+    match reference.filter(|reference| reference.json_file().is_some()) {
+        Some(reference) => Err(NoImageError { file: reference.location }),
+        None => Ok(()),
     }
 }
 

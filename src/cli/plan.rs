@@ -8,9 +8,9 @@ use clap::Args;
 use super::dockerfile::open_regular;
 use super::run::message;
 use crate::analysis::Analysis;
-use crate::base::redact;
 use crate::findings::{Answer, Findings, Plan, PlanChanges, PlanError, SavedPlan};
 use crate::report::{PlanFileError, SAVED_BYTES, read_plan};
+use crate::source::redacted;
 
 /// Options that change the default plan.
 #[derive(Args, Clone, Debug, Default)]
@@ -99,7 +99,7 @@ impl PlanRequest {
     /// The plan for an image. Warns when the file was saved for another image.
     pub(super) fn plan(&self, analysis: &Analysis, findings: &Findings) -> Result<Plan, PlanUseError> {
         let image = &analysis.image;
-        let shown = || redact::reference(&image.reference);
+        let shown = || redacted(&image.reference);
         let digests = (image.manifest_digest.as_deref(), image.config_digest.as_deref());
         let saved = self.changes.saved.as_ref();
         let foreign = saved.is_some_and(|saved| saved.is_for(digests.0, digests.1) == Some(false));

@@ -6,10 +6,10 @@ use clap::{Args, ValueEnum};
 
 use super::network::Network;
 use crate::analysis::Depth;
-use crate::base::{Platform, redact};
+use crate::base::Platform;
 use crate::cache::Cache;
 use crate::findings::policy::Date;
-use crate::source::Access;
+use crate::source::{Access, redacted};
 
 #[derive(Args, Clone)]
 pub(super) struct Choice {
@@ -109,7 +109,7 @@ pub(super) struct ReadPlan {
 impl ReadPlan {
     /// The reference for messages, without user info.
     pub(super) fn shown(&self) -> String {
-        redact::reference(&self.image)
+        redacted(&self.image)
     }
 
     /// Why there is no result when the layers were not read.

@@ -6,9 +6,8 @@ use std::path::Path;
 use super::arguments::ReportPlan;
 use super::dockerfile::open_regular;
 use super::run::message;
-use crate::base::redact;
 use crate::report::{Report, SAVED_BYTES, SavedError, read_saved};
-use crate::source::{Reference, Select, Transport, is_json};
+use crate::source::{Reference, redacted};
 
 /// Why a saved report cannot be shown.
 #[derive(Debug, thiserror::Error)]
@@ -40,11 +39,8 @@ impl SavedFileError {
 /// The saved report given in place of an image; `None` for an image.
 pub(super) fn saved(plan: &ReportPlan) -> Result<Option<Report>, SavedFileError> {
     let Ok(reference) = Reference::parse(&plan.read.image) else { return Ok(None) };
-    let path = Path::new(&reference.location);
-    if reference.transport != Transport::Path || reference.select != Select::Only || !is_json(path) {
-        return Ok(None);
-    }
-    let file = redact::reference(&reference.location);
+    let Some(path) = reference.json_file() else { return Ok(None) };
+    let file = redacted(&reference.location);
     let bytes = match bounded(path) {
         Ok(bytes) => bytes,
         Err(source) => return Err(SavedFileError::Unreadable { file, source }),

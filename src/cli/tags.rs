@@ -11,11 +11,10 @@ use super::output::write;
 use super::progress::with_bar;
 use super::run::{TROUBLE, message};
 use crate::analysis::AnalysisError;
-use crate::base::redact;
 use crate::base::text::printable;
 use crate::jobs::{CancelToken, Progress};
-use crate::source::Reference;
 use crate::source::registry::{self, TagList};
+use crate::source::{Reference, redacted};
 
 #[derive(Args)]
 pub(super) struct TagsArguments {
@@ -55,7 +54,7 @@ pub(super) fn tags(TagsPlan(plan): &TagsPlan) -> anyhow::Result<ExitCode> {
             }
         }
         Format::Json => {
-            let image = redact::reference(&plan.image);
+            let image = redacted(&plan.image);
             text = serde_json::to_string_pretty(
                 &serde_json::json!({ "image": image, "tags": tags, "complete": complete }),
             )?;

@@ -6,7 +6,7 @@ use crate::base::text::printable;
 use crate::cuda::catalog::Catalog;
 use crate::findings::policy::{Policy, PolicyError};
 use crate::report::{read_plan, read_saved, to_json};
-use crate::source::Reference;
+use crate::source::{Reference, redacted};
 
 /// A word that no input contains by chance.
 const SECRET: &str = "Zq7ThisIsASecretWord";
@@ -26,11 +26,11 @@ pub fn reference(data: &[u8]) {
         let again = Reference::parse(&parsed.text).map(|again| format!("{again:?}"));
         assert_eq!(again.ok(), Some(format!("{parsed:?}")), "parsing has one answer");
     }
-    let shown = redact::reference(&printable(&text));
+    let shown = redacted(&printable(&text));
     invariants::is_safe(&shown);
     for before in ["", "docker://", "docker-daemon:", "podman:", "registry:", "https://"] {
         let with_user = format!("{before}user:{SECRET}@host.example/{text}");
-        let shown = redact::reference(&printable(&with_user));
+        let shown = redacted(&printable(&with_user));
         assert!(!shown.contains(SECRET), "{before} shows user info: {shown}");
         if let Err(error) = Reference::parse(&with_user) {
             assert!(!error.to_string().contains(SECRET), "{before} shows user info: {error}");

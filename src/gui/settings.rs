@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::redact;
+use crate::source::redacted;
 
 /// How many images are remembered.
 const RECENT: usize = 12;
@@ -108,7 +108,7 @@ impl Settings {
     /// Puts `reference` before all others. One that carries user info is not kept: without its secret
     /// it could not be opened again. Samples are always at hand.
     pub(crate) fn remember(&mut self, reference: &str) {
-        if redact::reference(reference) != reference || reference.starts_with("sample:") {
+        if redacted(reference) != reference || reference.starts_with("sample:") {
             return;
         }
         self.recent.retain(|known| known != reference);

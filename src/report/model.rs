@@ -24,6 +24,7 @@ use crate::findings::Plan;
 use crate::formats::compression::Compression;
 use crate::layer::Verified;
 use crate::rootfs::Rootfs;
+use crate::source::redacted;
 
 /// Generator of reports: this program.
 pub(super) const GENERATOR: Generator =
@@ -336,11 +337,11 @@ pub fn image_part(analysis: &Analysis, options: &Options) -> ImagePart {
     let config = image.config.as_ref();
     ImagePart {
         source: image.source.clone(),
-        reference: redact::reference(&image.reference),
+        reference: redacted(&image.reference),
         tags: if options.show_secrets {
             image.tags.clone()
         } else {
-            image.tags.iter().map(|tag| redact::reference(tag)).collect()
+            image.tags.iter().map(|tag| redacted(tag)).collect()
         },
         media_type: image.media_type.clone(),
         manifest_digest: image.manifest_digest.clone(),

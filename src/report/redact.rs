@@ -4,13 +4,14 @@
 
 use super::model::Report;
 use crate::base::redact;
+use crate::source::redacted;
 
 impl Report {
     /// Redacts secrets in all texts from the image's config, history or Dockerfile.
     pub fn redact(&mut self) {
         let image = &mut self.image;
-        image.reference = redact::reference(&image.reference);
-        image.tags.iter_mut().for_each(|tag| *tag = redact::reference(tag));
+        image.reference = redacted(&image.reference);
+        image.tags.iter_mut().for_each(|tag| *tag = redacted(tag));
         if let Some(config) = &mut image.config {
             config.env.iter_mut().for_each(|pair| *pair = redact::assignment(pair));
             for words in [&mut config.entrypoint, &mut config.cmd].into_iter().flatten() {
@@ -41,7 +42,7 @@ impl Report {
         }
         for proposal in self.proposals.iter_mut().flatten() {
             if let Some(base) = &mut proposal.base_image {
-                *base = redact::reference(base);
+                *base = redacted(base);
             }
             let new = proposal.dockerfile.as_deref().unwrap_or_default();
             proposal.diff = proposal.diff.as_deref().map(|text| diff(text, new));

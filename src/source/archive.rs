@@ -12,53 +12,15 @@ use std::sync::Arc;
 use flate2::bufread::MultiGzDecoder;
 use zstd::stream::read::Decoder as ZstdDecoder;
 
-use super::OpenContext;
+use super::context::{OpenContext, SourceKey};
 use super::error::SourceError;
 use super::files::{Files, Member, normal, open_regular};
-use super::samples::Sample;
 use crate::base::read_at::SectionReader;
-use crate::base::{Digest, FileIdentity, Limits, Section};
+use crate::base::{Limits, Section};
 use crate::formats::compression::{Compression, SNIFF_BYTES, sniff};
 use crate::formats::input::{BUFFER_BYTES, SeekInput};
 use crate::formats::tar::{MemberKind, TarError, TarInput, TarWalk};
 use crate::jobs::{CancelToken, Cancelled, Progress};
-
-/// A member of a compressed archive that may be a layer.
-pub struct StreamedMember {
-    /// Name in the archive, safe to show.
-    pub name: String,
-    /// Size in bytes.
-    pub size: u64,
-    /// Digest in its name.
-    pub digest: Option<Digest>,
-}
-
-/// Identifies a stream of members seen before.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SourceKey {
-    /// A local file.
-    File(FileIdentity),
-    /// An image of an engine, by the engine's image id and address.
-    Engine(String),
-}
-
-/// Receives the members of a compressed archive.
-pub trait Sink {
-    /// Reads the bytes of a possible layer, and returns a number for its result.
-    ///
-    /// # Errors
-    /// Cancelled.
-    fn layer(&mut self, member: &StreamedMember, bytes: &mut dyn Read) -> Result<usize, Cancelled>;
-
-    /// The listing passed to [`Self::keep`] for this key, if the results of all layers passed to [`Self::layer`] then
-    /// are still known. `None` to read the archive.
-    fn recall(&mut self, _key: &SourceKey) -> Option<Vec<u8>> {
-        None
-    }
-
-    /// Receives the listing of an archive that was read completely without a fault.
-    fn keep(&mut self, _key: &SourceKey, _members: &[u8]) {}
-}
 
 /// The files of an archive.
 pub(super) fn open(path: &Path, context: &mut OpenContext<'_>) -> Result<Files, SourceError> {
@@ -67,11 +29,14 @@ pub(super) fn open(path: &Path, context: &mut OpenContext<'_>) -> Result<Files, 
     open_section(label, &section, context)
 }
 
-/// The files of a built-in sample.
-pub(super) fn open_bytes(sample: Sample, context: &mut OpenContext<'_>) -> Result<Files, SourceError> {
-    let bytes = sample.bytes();
+/// The files of an archive in memory.
+pub(super) fn open_bytes(
+    label: &str,
+    bytes: &'static [u8],
+    context: &mut OpenContext<'_>,
+) -> Result<Files, SourceError> {
     let section = Section::new(Arc::new(bytes), 0, bytes.len() as u64);
-    open_section("the built-in sample".into(), &section, context)
+    open_section(label.into(), &section, context)
 }
 
 fn open_section(

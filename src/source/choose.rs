@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use oci_spec::image::Descriptor;
 
-use super::Chosen;
+use super::context::Chosen;
+use super::context::Select;
 use super::error::SourceError;
 use super::image::Image;
-use super::reference::Select;
 use crate::base::{Digest, Platform};
 
 /// Maximum length of a name: a registry allows 255 bytes, a tag 128.

@@ -2,20 +2,38 @@
 //! later), and the `repositories` form from before 2016.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::Path;
 
 use oci_spec::image::Descriptor;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::Chosen;
+use super::choose::check_platform;
 use super::config::{self, Claim};
+use super::context::Chosen;
+use super::context::Select;
 use super::error::SourceError;
-use super::files::{Files, normal};
+use super::files::{Files, digest_of_name};
 use super::image::{Image, LayerSource};
-use super::oci::add_fault;
-use super::reference::Select;
+use super::reference::{Transport, split_select};
+use super::{archive, oci};
 use crate::base::redact::json_fault;
-use crate::base::{Digest, Platform, Warning, WarningCode};
+use crate::base::{Platform, Warning, WarningCode};
+
+/// What `docker save` writes.
+pub(super) static ARCHIVE: Transport = Transport {
+    name: "docker-archive",
+    prefixes: &["docker-archive:"],
+    form: "docker-archive:FILE[:REF]",
+    about: "docker save archive",
+    is_path: true,
+    parse: split_select,
+    detect: |_| false,
+    open: |reference, context| {
+        let files = archive::open(Path::new(&reference.location), context)?;
+        open(&files, &context.chosen(&reference.select))
+    },
+};
 
 /// One image of manifest.json.
 #[derive(Deserialize)]
@@ -52,17 +70,26 @@ pub(super) fn open(files: &Files, chosen: &Chosen<'_>) -> Result<Image, SourceEr
             hint: None,
         });
     };
-    add_fault(&mut image, files);
-    if let (Some(wanted), Some(offered)) = (chosen.platform, &image.platform)
-        && !wanted.accepts(offered)
-    {
-        let offered = vec![crate::base::text::printable(&offered.to_string())];
-        return Err(SourceError::NoPlatform {
-            object: files.label().into(),
-            wanted: wanted.to_string(),
-            offered,
-        });
-    }
+    files.note_fault(&mut image);
+    check_platform(&mut image, files.label(), chosen)?;
+    Ok(image)
+}
+
+/// Opens an archive that is a docker archive, an OCI layout, or both.
+pub(super) fn open_either(files: &Files, chosen: &Chosen<'_>) -> Result<Image, SourceError> {
+    let is_layout = files.has("index.json");
+    let layout = || oci::open(files, chosen).map(|image| (image, oci::ARCHIVE.name));
+    let opened = if is_layout && !files.has("manifest.json") && !files.has("repositories") {
+        layout()
+    } else {
+        match open(files, chosen) {
+            // Docker 25 and later keep the other platforms in the layout beside it.
+            Err(SourceError::NoPlatform { .. }) if is_layout => layout(),
+            opened => opened.map(|image| (image, ARCHIVE.name)),
+        }
+    };
+    let (mut image, source) = opened?;
+    source.clone_into(&mut image.source);
     Ok(image)
 }
 
@@ -160,25 +187,8 @@ fn same_tag(tag: &str, wanted: &str) -> bool {
 }
 
 fn layer(files: &Files, name: &str) -> LayerSource {
-    LayerSource {
-        blob: files.blob(name),
-        digest: name.contains("blobs/").then(|| digest_of_name(name)).flatten(),
-        diff_id: None,
-        media_type: None,
-        size: None,
-        annotations: BTreeMap::new(),
-        created_by: None,
-    }
-}
-
-/// Digest in a member's name: `blobs/sha256/HEX` or `HEX.json`.
-pub(super) fn digest_of_name(name: &str) -> Option<Digest> {
-    let name = normal(name);
-    let digest = match name.strip_prefix("blobs/") {
-        Some(rest) => rest.replacen('/', ":", 1),
-        None => format!("sha256:{}", name.strip_suffix(".json").unwrap_or(&name)),
-    };
-    digest.parse().ok()
+    let digest = name.contains("blobs/").then(|| digest_of_name(name)).flatten();
+    LayerSource { digest, ..LayerSource::at(files.blob(name)) }
 }
 
 fn open_repositories(files: &Files, chosen: &Chosen<'_>) -> Result<Image, SourceError> {

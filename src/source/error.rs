@@ -101,6 +101,25 @@ pub enum SourceError {
     Cancelled(#[from] Cancelled),
 }
 
+/// Why a text is not a reference, and what to try.
+#[derive(Debug)]
+pub(super) struct Invalid {
+    pub(super) reason: String,
+    pub(super) hint: Option<String>,
+}
+
+impl Invalid {
+    pub(super) fn new(reason: &str, hint: impl Into<String>) -> Self {
+        Self { reason: reason.into(), hint: Some(hint.into()) }
+    }
+}
+
+impl From<String> for Invalid {
+    fn from(reason: String) -> Self {
+        Self { reason, hint: None }
+    }
+}
+
 impl SourceError {
     /// What the user can do about it.
     pub fn hint(&self) -> Option<String> {

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use rustix::fs::{CWD, Mode, OFlags, openat};
 
 use super::error::SourceError;
-use super::image::Blob;
-use crate::base::Section;
+use super::image::{Blob, Image};
 use crate::base::read_at::LocalFile;
+use crate::base::{Digest, Section, Warning, WarningCode};
 
 /// Location of the documents and blobs of an image.
 pub(super) struct Files {
@@ -66,6 +66,15 @@ impl Files {
     /// Why an archive could not be read to its end.
     pub(super) fn fault(&self) -> Option<&str> {
         self.fault.as_deref()
+    }
+
+    /// Marks an image of a damaged archive.
+    pub(super) fn note_fault(&self, image: &mut Image) {
+        if let Some(fault) = &self.fault {
+            image.intact = false;
+            let message = format!("cannot read the archive to its end: {fault}");
+            image.warnings.push(Warning::new(WarningCode::ManifestOddity, &*self.label, message));
+        }
     }
 
     /// Name of the source in errors.
@@ -177,6 +186,16 @@ pub(super) fn normal(name: &str) -> String {
         }
     }
     parts.join("/")
+}
+
+/// Digest in a member's name: `blobs/sha256/HEX` or `HEX.json`.
+pub(super) fn digest_of_name(name: &str) -> Option<Digest> {
+    let name = normal(name);
+    let digest = match name.strip_prefix("blobs/") {
+        Some(rest) => rest.replacen('/', ":", 1),
+        None => format!("sha256:{}", name.strip_suffix(".json").unwrap_or(&name)),
+    };
+    digest.parse().ok()
 }
 
 /// A link target, relative to the folder of the link.

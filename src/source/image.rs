@@ -1,12 +1,11 @@
 //! An opened image: declared properties and the location of its layers.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use oci_spec::image::{ImageConfiguration, ImageManifest};
 
-use super::error::SourceError;
 use super::registry::RemoteBlob;
 use crate::base::{Digest, Platform, Section, Warning, WarningCode};
 
@@ -62,6 +61,21 @@ pub struct LayerSource {
     pub created_by: Option<String>,
 }
 
+impl LayerSource {
+    /// A layer without declared properties.
+    pub(super) fn at(blob: Blob) -> Self {
+        Self {
+            blob,
+            digest: None,
+            diff_id: None,
+            media_type: None,
+            size: None,
+            annotations: BTreeMap::new(),
+            created_by: None,
+        }
+    }
+}
+
 /// The bytes of a layer.
 #[derive(Clone)]
 pub enum Blob {
@@ -75,25 +89,6 @@ pub enum Blob {
     Remote(RemoteBlob),
     /// Not here.
     Missing(String),
-}
-
-/// A folder as an image of one layer, without documents.
-pub(super) fn rootfs(path: &Path) -> Result<Image, SourceError> {
-    let object = path.display().to_string();
-    let facts = std::fs::metadata(path).map_err(|error| SourceError::open(&object, error))?;
-    if !facts.is_dir() {
-        return Err(SourceError::NotAnImage { object, reason: "not a folder".into(), hint: None });
-    }
-    let layer = LayerSource {
-        blob: Blob::Folder(path.to_owned()),
-        digest: None,
-        diff_id: None,
-        media_type: None,
-        size: None,
-        annotations: BTreeMap::new(),
-        created_by: None,
-    };
-    Ok(Image { layers: vec![layer], ..Image::empty() })
 }
 
 /// Warning about a document whose size differs from its descriptor.

@@ -6,9 +6,9 @@ use oci_spec::image::{Descriptor, DigestAlgorithm, ImageIndex, ImageManifest};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::Chosen;
 use super::choose::{Offer, check_platform, choose, descriptor_platform, is_attestation, names};
 use super::config::{self, Claim};
+use super::context::Chosen;
 use super::error::SourceError;
 use super::image::{Blob, Image, LayerSource, size_mismatch};
 use super::registry::Fault;

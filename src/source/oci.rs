@@ -1,13 +1,62 @@
 //! OCI image layouts (folder or archive) and skopeo's directory: location of their documents and blobs.
 
+use std::path::Path;
+
 use oci_spec::image::Descriptor;
 
-use super::Chosen;
+use super::archive;
+use super::context::Chosen;
 use super::error::SourceError;
 use super::files::Files;
 use super::image::{Blob, Image};
 use super::manifests::{Documents, check_algorithm, of_index, open_either};
-use crate::base::{Digest, Warning, WarningCode, digest};
+use super::reference::{Transport, split_select, whole};
+use crate::base::{Digest, digest};
+
+/// An OCI image layout in a folder.
+pub(super) static LAYOUT: Transport = Transport {
+    name: "oci",
+    prefixes: &["oci:"],
+    form: "oci:DIR[:TAG or @DIGEST]",
+    about: "OCI image layout",
+    is_path: true,
+    parse: split_select,
+    detect: |path| path.join("index.json").is_file(),
+    open: |reference, context| {
+        let files = Files::folder(Path::new(&reference.location))?;
+        open(&files, &context.chosen(&reference.select))
+    },
+};
+
+/// The same in a tar.
+pub(super) static ARCHIVE: Transport = Transport {
+    name: "oci-archive",
+    prefixes: &["oci-archive:"],
+    form: "oci-archive:FILE[:TAG]",
+    about: "OCI image layout in a tar archive",
+    is_path: true,
+    parse: split_select,
+    detect: |_| false,
+    open: |reference, context| {
+        let files = archive::open(Path::new(&reference.location), context)?;
+        open(&files, &context.chosen(&reference.select))
+    },
+};
+
+/// Skopeo's flat folder.
+pub(super) static DIR: Transport = Transport {
+    name: "dir",
+    prefixes: &["dir:"],
+    form: "dir:DIR",
+    about: "skopeo directory",
+    is_path: true,
+    parse: whole,
+    detect: |path| path.join("manifest.json").is_file(),
+    open: |reference, context| {
+        let files = Files::folder(Path::new(&reference.location))?;
+        open_flat(&files, &context.chosen(&reference.select))
+    },
+};
 
 /// How blobs are named.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -38,12 +87,11 @@ pub(super) fn open(files: &Files, chosen: &Chosen<'_>) -> Result<Image, SourceEr
     let bytes = files.read("index.json", chosen.limits.json_bytes)?;
     let object = files.label_of("index.json");
     let mut image = of_index(&store, &object, &bytes, chosen)?;
-    add_fault(&mut image, files);
+    files.note_fault(&mut image);
     Ok(image)
 }
 
-/// Opens skopeo's flat folder.
-pub(super) fn open_flat(files: &Files, chosen: &Chosen<'_>) -> Result<Image, SourceError> {
+fn open_flat(files: &Files, chosen: &Chosen<'_>) -> Result<Image, SourceError> {
     let store = Store { files, naming: Naming::Flat, limit: chosen.limits.json_bytes };
     if !files.has("manifest.json") {
         return Err(SourceError::NotAnImage {
@@ -55,14 +103,6 @@ pub(super) fn open_flat(files: &Files, chosen: &Chosen<'_>) -> Result<Image, Sou
     let bytes = files.read("manifest.json", chosen.limits.json_bytes)?;
     let object = files.label_of("manifest.json");
     open_either(&store, &object, bytes, None, chosen)
-}
-
-pub(super) fn add_fault(image: &mut Image, files: &Files) {
-    if let Some(fault) = files.fault() {
-        image.intact = false;
-        let message = format!("cannot read the archive to its end: {fault}");
-        image.warnings.push(Warning::new(WarningCode::ManifestOddity, files.label(), message));
-    }
 }
 
 impl Store<'_> {

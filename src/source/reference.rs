@@ -1,74 +1,47 @@
-//! The grammar of image references: the transports of containers/image, and bare paths.
+//! Image references, and what a transport is.
 
+use std::fmt;
 use std::path::Path;
 use std::str::FromStr as _;
 
-use super::engine;
-use super::error::SourceError;
-use super::samples::Sample;
+use super::context::{OpenContext, Select};
+use super::detect::is_json;
+use super::error::{Invalid, SourceError};
+use super::image::Image;
 use crate::base::Digest;
 
-/// Transport of an image reference.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Transport {
-    /// OCI image layout folder.
-    Oci,
-    /// The same in a tar.
-    OciArchive,
-    /// What `docker save` writes.
-    DockerArchive,
-    /// Skopeo's flat folder.
-    Dir,
-    /// An unpacked root filesystem.
-    Rootfs,
-    /// A built-in sample.
-    Sample(Sample),
-    /// A registry.
-    Registry,
-    /// A container engine's socket.
-    Engine,
-    /// An archive, detected by content.
-    Archive,
-    /// A path, detected by content.
-    Path,
+/// A kind of source: how references name it, how a path is recognised as one, and how it is opened. A new one is added
+/// to the list in `transports.rs`.
+pub struct Transport {
+    /// Name in reports.
+    pub name: &'static str,
+    /// Beginnings of references.
+    pub(super) prefixes: &'static [&'static str],
+    /// Form of its references, for the help.
+    pub(super) form: &'static str,
+    /// What it is, for the help.
+    pub(super) about: &'static str,
+    /// Whether its locations are paths, which have no user info.
+    pub(super) is_path: bool,
+    /// Splits what follows the prefix: the location, and which of the images there.
+    pub(super) parse: fn(&str) -> Result<(&str, Select), Invalid>,
+    /// Whether an existing path without a prefix is one.
+    pub(super) detect: fn(&Path) -> bool,
+    /// Opens an image.
+    pub(super) open: fn(&Reference, &mut OpenContext<'_>) -> Result<Image, SourceError>,
 }
 
-impl Transport {
-    /// The name used in reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Oci => "oci",
-            Self::OciArchive => "oci-archive",
-            Self::DockerArchive => "docker-archive",
-            Self::Dir => "dir",
-            Self::Rootfs => "rootfs",
-            Self::Sample(_) => "sample",
-            Self::Registry => "registry",
-            Self::Engine => "engine",
-            Self::Archive => "archive",
-            Self::Path => "path",
-        }
+impl fmt::Debug for Transport {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name)
     }
-}
-
-/// Selects one of several images of a source.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Select {
-    /// The only one.
-    Only,
-    /// By name or tag.
-    Name(String),
-    /// By the digest of its manifest or index.
-    Digest(Digest),
-    /// By its place in a docker archive, from 0.
-    Place(usize),
 }
 
 /// A parsed image reference.
 #[derive(Clone, Debug)]
 pub struct Reference {
-    /// The transport.
-    pub transport: Transport,
+    /// The transport; `None` for a path whose content tells it.
+    pub transport: Option<&'static Transport>,
     /// The path, or the name at a registry or engine.
     pub location: String,
     /// Selects one of the images there.
@@ -78,97 +51,27 @@ pub struct Reference {
 }
 
 impl Reference {
-    /// Parses a reference. Accesses the file system only to distinguish a path with a colon from a path with a tag, and
-    /// a bare path from a name.
-    ///
-    /// # Errors
-    /// Invalid reference.
-    pub fn parse(text: &str) -> Result<Self, SourceError> {
-        let bad = |reason: &str, hint: Option<&str>| SourceError::Reference {
-            text: crate::base::redact::reference(&crate::base::text::printable(text)),
-            reason: reason.into(),
-            hint: hint.map(str::to_owned),
-        };
-        if text.is_empty() || text.contains('\0') {
-            return Err(bad("empty or with a zero byte", None));
-        }
-        let (scheme, rest) = text.split_once(':').unwrap_or(("", text));
-        let transport = match scheme {
-            "oci" => Transport::Oci,
-            "oci-archive" => Transport::OciArchive,
-            "docker-archive" => Transport::DockerArchive,
-            "dir" => Transport::Dir,
-            "rootfs" => Transport::Rootfs,
-            "sample" => {
-                let sample = Sample::named(rest)
-                    .ok_or_else(|| bad("unknown sample", Some("expected sample:devel or sample:runtime")))?;
-                Transport::Sample(sample)
-            }
-            "registry" => Transport::Registry,
-            "docker" if rest.starts_with("//") => Transport::Registry,
-            "docker-daemon" | "docker" | "podman" => Transport::Engine,
-            _ => return Self::bare(text, bad),
-        };
-        let rest = match transport {
-            Transport::Registry | Transport::Engine => rest.trim_start_matches("//"),
-            _ => rest,
-        };
-        if rest.is_empty() {
-            return Err(bad("nothing after the transport", None));
-        }
-        if transport == Transport::Engine && !engine::is_name(rest) {
-            return Err(bad(
-                "container engines identify images by name and tag, digest, or id",
-                Some("use docker-daemon:NAME:TAG, docker-daemon:sha256:ID or podman:NAME:TAG"),
-            ));
-        }
-        let (location, select) = match transport {
-            Transport::Oci | Transport::OciArchive | Transport::DockerArchive => {
-                split_select(rest).map_err(|digest| bad(&format!("invalid digest '{digest}'"), None))?
-            }
-            _ => (rest, Select::Only),
-        };
-        Ok(Self { transport, location: location.into(), select, text: text.into() })
+    /// The path, if the image is a file or folder of this machine.
+    pub fn path(&self) -> Option<&Path> {
+        self.transport.is_none_or(|transport| transport.is_path).then(|| Path::new(&self.location))
     }
 
-    fn bare(text: &str, bad: impl Fn(&str, Option<&str>) -> SourceError) -> Result<Self, SourceError> {
-        let made = |transport, location: &str, select| Self {
-            transport,
-            location: location.into(),
-            select,
-            text: text.into(),
-        };
-        if Path::new(text).symlink_metadata().is_ok() {
-            return Ok(made(Transport::Path, text, Select::Only));
-        }
-        // A path followed by a name, if the path exists.
-        if let Ok((location, select)) = split_select(text)
-            && Path::new(location).symlink_metadata().is_ok()
-        {
-            return Ok(made(Transport::Path, location, select));
-        }
-        let archive = [".tar", ".tgz", ".tar.gz", ".tar.zst"].iter().any(|end| text.ends_with(end));
-        if text.starts_with(['/', '.', '~']) || archive {
-            return Ok(made(Transport::Path, text, Select::Only));
-        }
-        let registry_name = text.bytes().all(|byte| {
-            byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b':' | b'.' | b'-' | b'_' | b'@')
-        }) && text.starts_with(|c: char| c.is_ascii_alphanumeric());
-        if registry_name {
-            return Ok(made(Transport::Registry, text, Select::Only));
-        }
-        Err(bad(
-            "no such path, and not a valid image name",
-            Some(
-                "use oci:DIR, oci-archive:FILE, docker-archive:FILE, dir:DIR, rootfs:DIR, sample:devel, or a path",
-            ),
-        ))
+    /// The path of a JSON document that was given as an image: possibly a saved report.
+    pub fn json_file(&self) -> Option<&Path> {
+        let path = Path::new(&self.location);
+        (self.transport.is_none() && self.select == Select::Only && is_json(path)).then_some(path)
     }
+}
+
+/// The parser of transports whose location is all of the text.
+#[expect(clippy::unnecessary_wraps, reason = "a parser of a transport")]
+pub(super) fn whole(text: &str) -> Result<(&str, Select), Invalid> {
+    Ok((text, Select::Only))
 }
 
 /// Splits `PATH[:NAME]` or `PATH[@DIGEST]`. The longest prefix that exists is the path; when none
 /// does, the path ends at the first colon, as containers/image has it.
-fn split_select(text: &str) -> Result<(&str, Select), &str> {
+pub(super) fn split_select(text: &str) -> Result<(&str, Select), Invalid> {
     if Path::new(text).symlink_metadata().is_ok() {
         return Ok((text, Select::Only));
     }
@@ -179,13 +82,16 @@ fn split_select(text: &str) -> Result<(&str, Select), &str> {
         return Ok((text, Select::Only));
     };
     let (path, rest) = (&text[..place], &text[place + 1..]);
+    let parsed = |digest: &str| {
+        Digest::from_str(digest).map_err(|_| Invalid::from(format!("invalid digest '{digest}'")))
+    };
     let by_digest = text[place..].starts_with('@');
     let select = if by_digest {
-        Select::Digest(Digest::from_str(rest).map_err(|_| rest)?)
+        Select::Digest(parsed(rest)?)
     } else if let Some(number) = rest.strip_prefix('@').and_then(|number| number.parse().ok()) {
         Select::Place(number)
     } else if let Some(digest) = rest.strip_prefix('@') {
-        Select::Digest(Digest::from_str(digest).map_err(|_| digest)?)
+        Select::Digest(parsed(digest)?)
     } else if rest.is_empty() {
         Select::Only
     } else {

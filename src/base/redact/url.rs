@@ -4,9 +4,6 @@ use std::borrow::Cow;
 
 use super::REDACTED;
 
-const LOCAL: [&str; 6] = ["oci:", "oci-archive:", "docker-archive:", "dir:", "rootfs:", "sample:"];
-const REMOTE: [&str; 4] = ["docker-daemon:", "docker:", "podman:", "registry:"];
-
 /// Replaces the user info of every URL (`https://user:secret@host`) in `text`.
 pub fn url_user_info(text: &str) -> Cow<'_, str> {
     if !text.contains("://") {
@@ -83,21 +80,23 @@ fn is_digest(text: &str) -> bool {
     })
 }
 
+/// Length of the prefix of an image reference that names its transport, and whether a path follows.
+type Prefix = fn(&str) -> Option<(usize, bool)>;
+
 /// Redacts an image reference: user info of a URL, or before a host without a scheme (`user:secret@host/image`). A
 /// digest stays.
-pub fn reference(text: &str) -> String {
+pub fn reference(text: &str, prefix: Prefix) -> String {
     match text.split_once("://") {
-        Some((before, _)) if before.contains('@') => before_host(&url_user_info(text)),
+        Some((before, _)) if before.contains('@') => before_host(&url_user_info(text), prefix),
         Some(_) => url_user_info(text).into_owned(),
-        None => before_host(text),
+        None => before_host(text, prefix),
     }
 }
 
 /// [`reference`] with user info before a host without a scheme.
-fn before_host(text: &str) -> String {
-    let local = LOCAL.iter().find(|scheme| text.starts_with(**scheme));
-    let scheme = local.or_else(|| REMOTE.iter().find(|scheme| text.starts_with(**scheme)));
-    let start = scheme.map_or(0, |scheme| scheme.len());
+fn before_host(text: &str, prefix: Prefix) -> String {
+    let known = prefix(text);
+    let start = known.map_or(0, |(length, _)| length);
     let body = &text[start..];
     let first = body.find('/').unwrap_or(body.len());
     let has_colon = body[..first].contains(':');
@@ -105,7 +104,7 @@ fn before_host(text: &str) -> String {
     let Some(at) = user_end else { return text.to_owned() };
     let before = &body[..at];
     // `name@sha256:…`, `FILE:@0` and a file `a@b.tar` name no user.
-    let is_path = !has_colon && (local.is_some() || scheme.is_none() && first == body.len());
+    let is_path = !has_colon && known.map_or(first == body.len(), |(_, is_path)| is_path);
     if before.is_empty() || is_digest(&body[at + 1..]) || before.ends_with(':') || is_path {
         return text.to_owned();
     }

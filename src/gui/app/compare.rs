@@ -10,6 +10,7 @@ use crate::gui::models::compare::{ImageState, OpenImage};
 use crate::gui::models::typed::tidy;
 use crate::gui::views::View;
 use crate::gui::views::compare::CompareContext;
+use crate::source::redacted;
 
 /// Files dropped on an open image: to compare with it, or to open in new tabs.
 pub(crate) struct DropOffer {
@@ -55,7 +56,7 @@ impl App {
         if let Some(tab) = self.tabs.iter_mut().find(|tab| tab.id == front) {
             tab.view = View::Compare;
             if !tab.compare.add(id) {
-                let shown = printable(&redact::reference(&text));
+                let shown = printable(&redacted(&text));
                 tab.compare.show_message(format!("{shown} is already in the comparison"));
             }
         }

@@ -3,13 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{App, Phase, Tab};
-use crate::base::redact;
 use crate::base::text::printable;
 use crate::gui::models::remote::{
     LocalImages, RemoteSetup, TagList, is_loopback, registry_of, repository, with_tag,
 };
 use crate::gui::panels::{Login, Secret};
-use crate::source::{Credential, Reference};
+use crate::source::{Credential, Reference, redacted};
 
 /// State of registries and engines, and the dialog that is open.
 pub(crate) struct Remote {
@@ -166,7 +165,7 @@ impl App {
     pub(crate) fn tags_of(&self) -> Option<(String, Reference, String)> {
         let text = self.front_tab().map_or_else(|| self.start.typed(), |tab| tab.text.clone());
         let host = self.front_tab().map(|tab| tab.host.is_some());
-        if host == Some(false) || redact::reference(&text) != text {
+        if host == Some(false) || redacted(&text) != text {
             return None;
         }
         let (reference, host) = registry_of(&text)?;

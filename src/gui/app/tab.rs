@@ -19,6 +19,7 @@ use crate::gui::views::{
     SavedView, TabContent, View,
 };
 use crate::jobs::{Snapshot, Waker};
+use crate::source::{redacted, without_prefix};
 
 /// Progress of the work on an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -116,7 +117,7 @@ impl Tab {
     }
 
     fn new(id: u64, text: &str, work: Work) -> Self {
-        let shown = printable(&redact::reference(text));
+        let shown = printable(&redacted(text));
         Self {
             id,
             text: text.to_owned(),
@@ -293,24 +294,11 @@ impl Tab {
     }
 }
 
-/// Prefixes omitted from a title.
-const SCHEMES: [&str; 9] = [
-    "oci:",
-    "oci-archive:",
-    "docker-archive:",
-    "dir:",
-    "rootfs:",
-    "registry:",
-    "docker-daemon:",
-    "docker:",
-    "podman:",
-];
-
 /// The last part of the path with what follows it: `oci:/images/tool:latest` is `tool:latest`.
 fn title(shown: &str) -> String {
     let whole = shown.trim_end_matches('/');
     let last = whole.rsplit('/').next().unwrap_or(whole);
-    let last = SCHEMES.iter().find_map(|scheme| last.strip_prefix(scheme)).unwrap_or(last);
+    let last = if last.starts_with("sample:") { last } else { without_prefix(last) };
     // The start of a digest is enough to identify it.
     let last = match last.split_once("sha256:") {
         Some((name, hex)) => format!("{name}{}", hex.get(..12).unwrap_or(hex)),

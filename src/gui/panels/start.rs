@@ -9,7 +9,6 @@ use egui::{
 };
 
 use super::engines::engines;
-use crate::base::redact;
 use crate::base::text::{elide_middle, printable};
 use crate::gui::app::commands::{Command, command};
 use crate::gui::app::{App, Request};
@@ -19,6 +18,7 @@ use crate::gui::models::typed::tidy;
 use crate::gui::widgets::controls::{
     Mark, heading, letters_in, line_of_text, paint_focus, paint_mark, primary_button, weak,
 };
+use crate::source::redacted;
 
 const COLUMN: f32 = 680.0;
 
@@ -60,7 +60,7 @@ impl StartScreen {
     fn is_at_registry(&mut self) -> bool {
         if self.looked.0 != self.reference {
             let typed = self.typed();
-            let plain = redact::reference(&typed) == typed;
+            let plain = redacted(&typed) == typed;
             self.looked = (self.reference.clone(), plain && registry_of(&typed).is_some());
         }
         self.looked.1

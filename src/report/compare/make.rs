@@ -13,6 +13,7 @@ use crate::compare::{Comparison, FileSums, LayerRow, SettingRow};
 use crate::cuda::Class;
 use crate::cuda::compat::{Judge, Judgement, TargetGpu};
 use crate::report::model::{GENERATOR, ImagePart, Options, TotalsPart, image_part};
+use crate::source::redacted;
 
 /// The schema of comparisons.
 pub(super) const SCHEMA: &str = "cutaway.compare/1";
@@ -163,7 +164,7 @@ fn setting(row: &SettingRow, options: &Options) -> CompareSetting {
         }
         // The reference of a base image may have user info.
         let value: Cow<'_, str> =
-            if row.name == BASE { redact::reference(value).into() } else { value.as_str().into() };
+            if row.name == BASE { redacted(value).into() } else { value.as_str().into() };
         Some(redact::value(&row.name, &value).into_owned())
     };
     let command = |words: &Option<Vec<String>>| {

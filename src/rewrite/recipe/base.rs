@@ -2,10 +2,10 @@
 
 use super::step::{Body, Step, layers};
 use super::values::strings;
-use crate::base::redact;
 use crate::base::text::printable;
 use crate::cuda::{BaseImage, Flavor};
 use crate::formats::dockerfile::Keyword;
+use crate::source::redacted;
 
 /// The base of an image, as far as a Dockerfile can name it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -131,7 +131,7 @@ fn built_on(steps: &[Step<'_>]) -> Option<(String, usize)> {
     let place = steps.iter().rposition(|step| step.parent.is_some_and(is_name))?;
     let name = steps[place].parent?;
     let name = name.strip_prefix("docker.io/").unwrap_or(name);
-    let name = redact::reference(&printable(name.strip_prefix("library/").unwrap_or(name)));
+    let name = redacted(&printable(name.strip_prefix("library/").unwrap_or(name)));
     // Without `--layers` only the last entry has the comment, and those before it created no layer.
     let mut start = place;
     while start > 0 && steps[start - 1].layer.is_none() && steps[start - 1].parent.is_none() {

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::super::OpenContext;
+use super::super::context::{OpenContext, SourceKey};
 use super::super::files::Member;
-use super::SourceKey;
 
 /// Serialised form of a member.
 #[derive(Serialize, Deserialize)]

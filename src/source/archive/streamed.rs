@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead, Read as _};
 
-use super::super::OpenContext;
-use super::super::docker::digest_of_name;
+use super::super::context::{OpenContext, StreamedMember};
 use super::super::error::SourceError;
-use super::super::files::Member;
-use super::{Members, StreamedMember, advance, insert, other_member, stop};
+use super::super::files::{Member, digest_of_name};
+use super::{Members, advance, insert, other_member, stop};
 use crate::formats::compression::SNIFF_BYTES;
 use crate::formats::input::StreamInput;
 use crate::formats::tar::{MemberKind, TarWalk, is_header};

@@ -11,7 +11,7 @@ use super::super::access::Tried;
 use super::super::runtime::wait;
 use super::client::{Client, Failure, bytes, full_id, names};
 use super::host::Host;
-use super::is_name;
+use super::name::is_name;
 use super::places::{self, Endpoint, EngineSelection};
 use crate::base::text::counted;
 use crate::jobs::CancelToken;

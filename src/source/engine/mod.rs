@@ -12,26 +12,44 @@ mod stream;
 use std::time::Duration;
 
 pub use list::{Listing, LocalImage, holds, list};
-pub(super) use name::is_name;
 use places::EngineEnvironment;
 
-use super::OpenContext;
 use super::access::Tried;
-use super::error::SourceError;
+use super::context::OpenContext;
+use super::context::Select;
+use super::error::{Invalid, SourceError};
 use super::image::Image;
-use super::reference::Reference;
+use super::reference::{Reference, Transport};
 use super::runtime::wait;
 use crate::base::text::printable;
 use crate::jobs::{CancelToken, Cancelled};
 use client::{Client, EngineImage, Failure};
-use name::Name;
+use name::{Name, is_name};
 use places::{Endpoint, EngineSelection};
+
+/// A container engine's socket.
+pub(super) static ENGINE: Transport = Transport {
+    name: "engine",
+    prefixes: &["docker-daemon:", "docker:", "podman:"],
+    form: "docker-daemon:REF, podman:REF",
+    about: "image in the local Docker or Podman engine",
+    is_path: false,
+    parse: |text| match text.trim_start_matches("//") {
+        name if name.is_empty() || is_name(name) => Ok((name, Select::Only)),
+        _ => Err(Invalid::new(
+            "container engines identify images by name and tag, digest, or id",
+            "use docker-daemon:NAME:TAG, docker-daemon:sha256:ID or podman:NAME:TAG",
+        )),
+    },
+    detect: |_| false,
+    open,
+};
 
 /// Time limit for the facts of one image: a socket-activated engine needs seconds.
 const INSPECT: Duration = Duration::from_secs(10);
 
 /// Opens an image of an engine by streaming what `docker save` would write, once and without a copy.
-pub(super) fn open(reference: &Reference, context: &mut OpenContext<'_>) -> Result<Image, SourceError> {
+fn open(reference: &Reference, context: &mut OpenContext<'_>) -> Result<Image, SourceError> {
     let name = Name::new(&reference.location);
     let asked =
         if reference.text.starts_with("podman:") { EngineSelection::Podman } else { EngineSelection::All };

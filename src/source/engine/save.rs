@@ -1,11 +1,12 @@
 //! Reads the stream of `docker save`, or uses the cached listing of an earlier one.
 
-use super::super::archive::{SourceKey, kept, streamed};
+use super::super::archive::{kept, streamed};
+use super::super::context::Select;
+use super::super::context::{OpenContext, SourceKey};
 use super::super::error::SourceError;
 use super::super::files::Files;
 use super::super::image::{Blob, Image};
-use super::super::reference::Select;
-use super::super::{Chosen, OpenContext, docker, oci, runtime};
+use super::super::{docker, runtime};
 use super::client::{Client, EngineImage, Failure};
 use super::name::Name;
 use super::places::Endpoint;
@@ -80,32 +81,15 @@ fn read(
         Ok(id) if name.is_id_of(held) => Select::Digest(id),
         _ => Select::Name(name.to_save(held)),
     };
-    let chosen = |select| Chosen {
-        select,
-        platform: context.platform,
-        limits: context.limits,
-        cancel: context.cancel,
-    };
-    let any = |select| {
-        if !files.has("manifest.json") && !files.has("repositories") && files.has("index.json") {
-            return oci::open(files, &chosen(select));
-        }
-        match docker::open(files, &chosen(select)) {
-            // Docker 25 and later keep the other platforms in the layout beside it.
-            Err(SourceError::NoPlatform { .. }) if files.has("index.json") => {
-                oci::open(files, &chosen(select))
-            }
-            opened => opened,
-        }
-    };
-    match any(&Select::Only) {
-        Err(SourceError::SeveralImages { .. }) => any(&by_name),
+    match docker::open_either(files, &context.chosen(&Select::Only)) {
+        Err(SourceError::SeveralImages { .. }) => docker::open_either(files, &context.chosen(&by_name)),
         opened => opened,
     }
 }
 
 /// Uses the engine's current names: a stream has only the requested ones, and a cached one may be outdated.
 fn named(mut image: Image, held: &EngineImage) -> Image {
+    image.source.clear();
     image.tags.clone_from(&held.tags);
     image
 }

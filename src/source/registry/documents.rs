@@ -9,7 +9,7 @@ use oci_client::manifest::{
 use oci_spec::image::{Descriptor, MediaType};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName, LINK};
 
-use super::super::Chosen;
+use super::super::context::Chosen;
 use super::super::error::SourceError;
 use super::super::image::{Blob, Image};
 use super::super::manifests::{self, Documents};

@@ -28,27 +28,34 @@ pub use blob::{BlobReader, RemoteBlob};
 pub use error::{Fault, RegistryError};
 
 use super::access::Access;
+use super::context::OpenContext;
+use super::context::Select;
 use super::error::SourceError;
 use super::image::Image;
-use super::reference::Reference;
-use super::{Chosen, OpenContext, Transport};
-use crate::base::redact;
+use super::reference::{Reference, Transport};
 use crate::base::text::printable;
 use crate::jobs::{CancelToken, Progress};
 use name::Name;
 use repository::Repository;
 use session::Job;
 
-/// Opens an image at a registry: reads its index, manifest and config. Layers are fetched on demand.
-pub(super) fn open(reference: &Reference, context: &mut OpenContext<'_>) -> Result<Image, SourceError> {
-    let chosen = Chosen {
-        select: &reference.select,
-        platform: context.platform,
-        limits: context.limits,
-        cancel: context.cancel,
-    };
+/// A registry.
+pub(super) static REGISTRY: Transport = Transport {
+    name: "registry",
+    prefixes: &["docker://", "registry:"],
+    form: "docker://REF, registry:REF",
+    about: "image in a registry",
+    is_path: false,
+    parse: |text| Ok((text.trim_start_matches("//"), Select::Only)),
+    detect: |_| false,
+    open,
+};
+
+/// Reads index, manifest and config of an image. Layers are fetched on demand.
+fn open(reference: &Reference, context: &mut OpenContext<'_>) -> Result<Image, SourceError> {
     let job = Job { cancel: context.cancel, progress: context.progress };
-    documents::open(repository(reference, context.access, context.progress)?, &chosen, job)
+    let repository = repository(reference, context.access, context.progress)?;
+    documents::open(repository, &context.chosen(&reference.select), job)
 }
 
 /// Tags of a repository.
@@ -79,24 +86,25 @@ fn repository(
     progress: &Progress,
 ) -> Result<Repository, SourceError> {
     let unusable = |reason: String| SourceError::Reference {
-        text: redact::reference(&printable(&reference.text)),
+        text: super::redacted(&printable(&reference.text)),
         reason,
         hint: Some(
             "image names have the form [HOST[:PORT]/]REPOSITORY[:TAG][@DIGEST], such as ghcr.io/team/app:1.2"
                 .into(),
         ),
     };
-    if reference.transport != Transport::Registry {
-        return Err(unusable("not a valid image name".into()));
-    }
-    Repository::new(Name::parse(&reference.location).map_err(unusable)?, access, progress)
+    let name = name(reference).unwrap_or_else(|| Err("not a valid image name".into())).map_err(unusable)?;
+    Repository::new(name, access, progress)
 }
 
 /// The host that opening `reference` would contact, with its port as in the reference (`docker.io` if it has none);
 /// `None` if it is not a registry reference.
 pub fn host(reference: &Reference) -> Option<String> {
-    if reference.transport != Transport::Registry {
-        return None;
-    }
-    Name::parse(&reference.location).ok().map(|name| name.host)
+    Some(name(reference)?.ok()?.host)
+}
+
+/// The name in a registry reference; `None` for another transport.
+fn name(reference: &Reference) -> Option<Result<Name, String>> {
+    let transport = reference.transport?;
+    std::ptr::eq(transport, &REGISTRY).then(|| Name::parse(&reference.location))
 }

@@ -235,7 +235,7 @@ impl ChosenPlan {
         let (analysis, prediction) = (self.analysis.as_deref()?, self.prediction()?);
         let findings = analysis.findings.as_deref()?;
         let mut text = String::new();
-        let name = printable(&crate::base::redact::reference(&analysis.image.reference));
+        let name = printable(&crate::source::redacted(&analysis.image.reference));
         // Writing to a String cannot fail.
         writeln!(text, "Plan for {name}: {}", counted(prediction.chosen, "finding")).ok();
         let (now, then) = prediction.merged;

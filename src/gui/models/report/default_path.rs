@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::ReportOptions;
+use crate::source::without_prefix;
 
 /// Characters of the part of a name that comes from the image.
 const NAME: usize = 80;
@@ -28,8 +29,7 @@ pub fn with_extension(typed: &str, before: &ReportOptions, after: &ReportOptions
 fn name(image: &str) -> String {
     let whole = image.trim_end_matches(['/', '.']);
     let last = whole.rsplit('/').next().unwrap_or(whole);
-    let schemes = ["oci:", "oci-archive:", "docker-archive:", "dir:", "rootfs:", "sample:"];
-    let last = schemes.iter().find_map(|scheme| last.strip_prefix(scheme)).unwrap_or(last);
+    let last = without_prefix(last);
     let ends = [".gz", ".zst", ".tgz", ".tar", ".json", "-report"];
     let last = ends.iter().fold(last, |name, end| name.strip_suffix(end).unwrap_or(name));
     let fits = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.');

@@ -15,7 +15,7 @@ use crate::gui::models::format::utc;
 use crate::jobs::Waker;
 use crate::report::page::{Block, Line, Page, Part, Section, Tone};
 use crate::report::{ProposalLine, Report, SAVED_BYTES, SavedError, read_saved, report_page};
-use crate::source::{Reference, Select, Transport, is_json, registry};
+use crate::source::{Reference, is_json, registry};
 
 /// A saved report, ready to be shown.
 pub struct SavedReport {
@@ -110,12 +110,11 @@ fn image(report: &Report) -> Result<String, String> {
     let text = &report.image.reference;
     let shown = printable(text);
     let reference = Reference::parse(text).map_err(|error| printable(&error.to_string()))?;
-    match reference.transport {
-        Transport::Sample(_) | Transport::Registry | Transport::Engine => Ok(text.clone()),
-        _ if Path::new(&reference.location).exists() => Ok(text.clone()),
-        _ => Err(format!(
+    match reference.path() {
+        Some(path) if !path.exists() => Err(format!(
             "{shown} not found: moved, or the report is from another machine. Open the image from its current path."
         )),
+        _ => Ok(text.clone()),
     }
 }
 
@@ -161,8 +160,8 @@ impl FileKindJob {
                 return Ok(FileKind::Registry(host));
             }
             // Only a bare path may be a report: what names its transport is an image.
-            let path = reference.filter(|one| one.transport == Transport::Path && one.select == Select::Only);
-            Ok(path.map_or(FileKind::Other, |path| detect(Path::new(&path.location))))
+            let path = reference.as_ref().and_then(Reference::json_file);
+            Ok(path.map_or(FileKind::Other, detect))
         });
         looking
     }
