@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use super::context::Select;
 use super::context::OpenContext;
+use super::context::Select;
 use super::detect::schema_of;
 use super::error::{Invalid, SourceError};
 use super::image::Image;
