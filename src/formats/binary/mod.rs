@@ -241,6 +241,9 @@ pub fn read_deferred(
 
 /// Invariants of all fuzz targets: chunks of any length give equal facts, so do range reads of a valid file, and the
 /// parts of a section add up.
+///
+/// # Panics
+/// An invariant is violated.
 #[cfg(feature = "fuzzing")]
 pub fn fuzz_file(data: &[u8], name: &[u8]) {
     let limits = BinaryLimits { head_bytes: 512, member_head_bytes: 128, ..BinaryLimits::default() };

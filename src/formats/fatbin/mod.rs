@@ -202,6 +202,9 @@ pub fn entries(bytes: &[u8], limits: &BinaryLimits, mut each: impl FnMut(&Entry)
 }
 
 /// Body of a fuzz target: must never panic, and the parts of the file must add up.
+///
+/// # Panics
+/// An invariant is violated.
 #[cfg(feature = "fuzzing")]
 pub fn fuzz_fatbin(data: &[u8]) {
     let mut file = MAGIC.to_vec();

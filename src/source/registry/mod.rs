@@ -105,6 +105,5 @@ pub fn host(reference: &Reference) -> Option<String> {
 
 /// The name in a registry reference; `None` for another transport.
 fn name(reference: &Reference) -> Option<Result<Name, String>> {
-    let transport = reference.transport?;
-    std::ptr::eq(transport, &REGISTRY).then(|| Name::parse(&reference.location))
+    (reference.transport?.name == REGISTRY.name).then(|| Name::parse(&reference.location))
 }
