@@ -6,14 +6,14 @@ use std::process::ExitCode;
 use super::output::write;
 use super::run::{TROUBLE, message};
 use crate::findings::policy::near;
-use crate::findings::{chapter, chapters, page, rule, rules};
+use crate::findings::{chapter, chapters, rule, rules};
 
 /// Prints the page of a rule or chapter, or the list of pages.
 pub(super) fn explain(name: Option<&str>) -> anyhow::Result<ExitCode> {
     let page = match name {
         None => contents(),
-        Some(name) => match rule(name).map(page).or_else(|| chapter(name).map(str::to_owned)) {
-            Some(page) => page,
+        Some(name) => match rule(name).map(|rule| rule.page).or_else(|| chapter(name)) {
+            Some(page) => page.to_owned(),
             None => return Ok(unknown(name)),
         },
     };
@@ -23,7 +23,7 @@ pub(super) fn explain(name: Option<&str>) -> anyhow::Result<ExitCode> {
 
 fn unknown(name: &str) -> ExitCode {
     message(&format!("error: no such rule or chapter: {name:?}"));
-    let near = near(name, rules().iter().map(|rule| rule.id).chain(chapters()));
+    let near = near(name, rules().map(|rule| rule.id).chain(chapters()));
     message(&if near.is_empty() {
         "hint: list all rules and chapters with `cutaway explain`".to_owned()
     } else {

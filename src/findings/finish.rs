@@ -5,9 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use hashbrown::HashSet;
 
 use super::facts::{Facts, Input};
-use super::rule::Rule;
 use super::rules;
-use super::value::{Category, Finding, Findings, Item, Reclaimable, Severity, Share, User, Verdict};
+use super::value::{Category, Finding, Findings, Item, Reclaimable, Rule, Severity, Share, User, Verdict};
 use crate::base::text::elide_middle;
 
 /// A finding before its bytes are counted.

@@ -4,22 +4,21 @@
 
 mod classification;
 mod demand;
-mod evidence;
 mod facts;
 mod finish;
 mod folders;
+mod manual;
 mod named;
 mod plan;
 pub mod policy;
-mod rule;
 mod rules;
 mod value;
-mod verdict;
 
 pub use crate::cuda::compat::{TargetError, TargetGpu, default_targets};
 pub use facts::{Facts, Input};
 pub use finish::findings;
 pub use folders::{WholeFolder, whole_folders};
+pub use manual::{chapter, chapters};
 pub use plan::{Answer, Plan, PlanChanges, PlanError, Predicted, SavedAnswer, SavedFinding, SavedPlan};
-pub use rule::{Rule, chapter, chapters, page, rule, rules};
-pub use value::{Category, Finding, Findings, Item, Reclaimable, Severity, Share, User, Verdict};
+pub use rules::{rule, rules};
+pub use value::{Category, Finding, Findings, Item, Reclaimable, Rule, Severity, Share, User, Verdict};

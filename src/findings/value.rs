@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 
-use super::rule::Rule;
 use crate::base::Warning;
 use crate::base::labels::labelled;
 use crate::base::words::words;
@@ -131,6 +130,34 @@ impl Category {
                 | Self::DocsSamples
                 | Self::BuildTools
         )
+    }
+}
+
+/// A rule; its detection is in [`super::rules`].
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Rule {
+    /// Its stable name, as in reports and `cutaway.toml`.
+    pub id: &'static str,
+    /// Its display name.
+    pub title: &'static str,
+    /// The category of its findings.
+    pub category: Category,
+    /// The default severity.
+    pub severity: Severity,
+    /// The default fix, in one sentence.
+    pub fix: &'static str,
+    /// Its manual page, in Markdown: `assets/manual/rules/ID.md`.
+    pub page: &'static str,
+}
+
+impl Rule {
+    /// What it detects: the first section of its page.
+    pub fn detects(&self) -> &'static str {
+        self.page
+            .split("\n## ")
+            .nth(1)
+            .and_then(|text| text.split_once("\n\n"))
+            .map_or("", |(_, text)| text.trim())
     }
 }
 

@@ -17,7 +17,7 @@ use crate::base::labels::VERDICTS;
 use crate::base::redact::REDACTED;
 use crate::base::size::{grouped, human};
 use crate::base::text::{elide_end, printable, sentence};
-use crate::findings::{Rule, Severity, page, rule};
+use crate::findings::{Rule, Severity, rule};
 
 /// Maximum results per run on GitHub.
 const RESULTS: usize = 25_000;
@@ -121,12 +121,11 @@ impl Rules {
 }
 
 fn descriptor(rule: &Rule) -> Value {
-    let page = page(rule);
     json!({
         "id": rule.id,
         "shortDescription": { "text": rule.title },
-        "fullDescription": { "text": rule.finds.trim() },
-        "help": { "text": page, "markdown": page },
+        "fullDescription": { "text": rule.detects() },
+        "help": { "text": rule.page, "markdown": rule.page },
         "defaultConfiguration": { "level": level(rule.severity.as_str()) },
         "properties": { "tags": ["container", rule.category.as_str()], "severity": rule.severity.as_str() },
     })

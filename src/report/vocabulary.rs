@@ -53,7 +53,7 @@ vocabularies! {
     code_kind: [GpuKind::Sass, GpuKind::Ptx, GpuKind::Lto, GpuKind::Other(0)].map(kind_name);
     compression: Compression::ALL.iter().map(|one| one.as_str());
     driver_source: DriverFrom::ALL.iter().map(|one| one.as_str());
-    finding_rule: rules().iter().map(|rule| rule.id);
+    finding_rule: rules().map(|rule| rule.id);
     flavor: Flavor::ALL.iter().map(|one| one.as_str());
     keyword: Keyword::ALL.iter().map(|one| one.as_str());
     layer_match: [LayerMatch::Digest, LayerMatch::DiffId, LayerMatch::Content].map(LayerMatch::as_str);

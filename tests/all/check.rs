@@ -203,7 +203,7 @@ fn the_summary_is_appended_and_means_only_itself() {
 fn the_manual_is_printed() {
     let place = Place::new();
     let list = place.run(&["explain"]);
-    let names: Vec<&str> = rules().iter().map(|rule| rule.id).chain(chapters()).collect();
+    let names: Vec<&str> = rules().map(|rule| rule.id).chain(chapters()).collect();
     for name in names {
         assert!(list.stdout.contains(&format!("- `{name}`: ")), "{name}: {}", list.stdout);
         let page = place.run(&["explain", name]);

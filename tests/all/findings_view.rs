@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use cutaway::analysis::Analysis;
 use cutaway::base::{Warning, WarningCode};
-use cutaway::findings::{Answer, Findings, Verdict, page, rules};
+use cutaway::findings::{Answer, Findings, Verdict, rules};
 use cutaway::gui::design;
 use cutaway::gui::dialogs::Pick;
 use cutaway::gui::models::findings::{
@@ -291,7 +291,7 @@ fn a_saved_plan_is_read_again() {
 #[test]
 fn every_page_of_the_manual_can_be_laid_out() {
     for rule in rules() {
-        let blocks = blocks(&page(rule));
+        let blocks = blocks(rule.page);
         let heads = blocks.iter().filter(|block| matches!(block, ManualBlock::Heading(_))).count();
         assert_eq!(heads, 6, "{}", rule.id);
         for block in &blocks {

@@ -9,7 +9,7 @@ use super::date::Date;
 use super::pattern::{Pattern, near};
 use super::{Budget, Ignore, Policy, Regression, Written};
 use crate::base::size;
-use crate::findings::rule::{Rule, rule, rules};
+use crate::findings::rules::{rule, rules};
 
 /// Maximum bytes of a `cutaway.toml`: a thousand ignores take about 200 KiB.
 pub const FILE_BYTES: usize = 1 << 20;
@@ -264,7 +264,7 @@ fn known_rules(pattern: &Spanned<String>) -> Result<BTreeSet<&'static str>, Faul
 }
 
 fn ids() -> impl Iterator<Item = &'static str> {
-    rules().iter().map(|rule: &&'static Rule| rule.id)
+    rules().map(|rule| rule.id)
 }
 
 fn hint(name: &str) -> String {

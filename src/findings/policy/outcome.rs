@@ -1,8 +1,7 @@
 //! Input and result of a check.
 
 use super::date::Date;
-use crate::findings::rule::Rule;
-use crate::findings::value::{Findings, Verdict};
+use crate::findings::value::{Findings, Rule, Verdict};
 use crate::rootfs::Rootfs;
 
 /// Measured sizes and findings. `None` is unknown, and never passes.

@@ -6,8 +6,7 @@ use crate::base::text::printable;
 use crate::cuda::catalog::numbers;
 use crate::findings::facts::Facts;
 use crate::findings::finish::Draft;
-use crate::findings::rule::Rule;
-use crate::findings::value::{Category, Severity, Verdict};
+use crate::findings::value::{Category, Rule, Severity, Verdict};
 use crate::formats::os_release::{self, OsRelease};
 
 pub(super) static RULE: Rule = Rule {
@@ -16,18 +15,7 @@ pub(super) static RULE: Rule = Rule {
     category: Category::Configuration,
     severity: Severity::Medium,
     fix: "Build on a supported release.",
-    finds: "A distribution release whose security updates have ended, and an nvidia/cuda tag that NVIDIA's policy ends: a point release with a successor, or a major version two before the newest.",
-    matters: "New vulnerabilities stay unpatched. NVIDIA deletes tags from Docker Hub and NGC six months after they end: the image can no longer be built, and images built on them may lose their base layers.",
-    example: r"```dockerfile
-FROM nvidia/cuda:11.8.0-runtime-ubuntu20.04
-```",
-    proven: "The release from `/etc/os-release`, or the recognized nvidia/cuda tag, compared with the end dates in the catalog and today's date. Without a date the rule does not run.",
-    remedy: r"```dockerfile
-FROM nvidia/cuda:12.9.1-runtime-ubuntu24.04
-```
-
-Use the newest point release of the CUDA version you need. If the old one must stay, keep a copy of the base image in your own registry. Paid extended support (Ubuntu Pro, Debian ELTS) is not visible in an image.",
-    source: "nvidia/cuda, doc/support-policy.md; ubuntu.com/about/release-cycle; wiki.debian.org/DebianReleases and LTS; centos.org, end of life dates.",
+    page: include_str!("../../../assets/manual/rules/base-past-support.md"),
 };
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {

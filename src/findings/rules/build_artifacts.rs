@@ -8,8 +8,7 @@ use super::common;
 use crate::cuda::links::ObjectId;
 use crate::findings::facts::Facts;
 use crate::findings::finish::Draft;
-use crate::findings::rule::Rule;
-use crate::findings::value::{Category, Item, Severity, Verdict};
+use crate::findings::value::{Category, Item, Rule, Severity, Verdict};
 use judge::{ArtifactReason, git, judge};
 
 pub(super) static RULE: Rule = Rule {
@@ -18,25 +17,7 @@ pub(super) static RULE: Rule = Rule {
     category: Category::BuildArtifacts,
     severity: Severity::Medium,
     fix: "Build in a separate stage and copy only the results.",
-    finds: "Files left by a build: object files (by ELF header, not by name), build trees of CMake, cargo and setuptools, logs of ninja and autotools, `.git` folders, wheels and source archives, caches of known tools in `node_modules/.cache`, and core dumps.",
-    matters: "A running service does not read them, and they are often larger than the result. A `.git` folder also contains every file ever deleted from the repository.",
-    example: r"```dockerfile
-COPY . /app
-RUN pip wheel -w /wheels /app && pip install /wheels/*.whl
-RUN cmake -S /app/kernels -B /app/build && cmake --build /app/build
-```",
-    proven: "ELF headers identify object files and core dumps; marker files such as `CMakeCache.txt` identify build trees. A file that a reachable program loads, or that the entrypoint runs, is required at run time. Other programs and resources in build folders need review. Object files of the C library and gcc (`crt1.o`) belong to the compiler. The run-time build caches of torch and FlashInfer are not reported.",
-    remedy: r"Copy named paths, exclude `.git` and `build` with a `.dockerignore`, and build in a stage:
-
-```dockerfile
-FROM nvidia/cuda:13.0.2-devel-ubuntu24.04 AS build
-COPY kernels /src
-RUN cmake -S /src -B /build && cmake --install /build --prefix /out
-
-FROM nvidia/cuda:13.0.2-runtime-ubuntu24.04
-COPY --from=build /out/ /usr/local/
-```",
-    source: "Manuals of CMake, ninja, cargo, setuptools, git and libtool, as listed in the catalog file `leftovers.toml`.",
+    page: include_str!("../../../assets/manual/rules/build-artifacts.md"),
 };
 
 /// Kinds of artifacts: the id of the catalogue rule, and the title.

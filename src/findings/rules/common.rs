@@ -91,7 +91,7 @@ pub(super) fn describe_shadowed(draft: &mut Draft) {
 }
 
 /// The result of the search for mentions, as a statement about `what`.
-pub(in crate::findings) fn searched(facts: &Facts<'_>, what: &str) -> String {
+pub(super) fn searched(facts: &Facts<'_>, what: &str) -> String {
     let searched = &facts.inventory.searched;
     match (searched.files, searched.left_out) {
         (0, 0) => format!("no application files to search for {what}"),

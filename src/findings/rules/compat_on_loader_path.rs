@@ -6,8 +6,7 @@ use super::stubs_on_loader_path::loader_folders;
 use crate::cuda::{SearchFolder, is_compat_path, shown_folder};
 use crate::findings::facts::Facts;
 use crate::findings::finish::Draft;
-use crate::findings::rule::Rule;
-use crate::findings::value::{Category, Severity, User, Verdict};
+use crate::findings::value::{Category, Rule, Severity, User, Verdict};
 
 pub(super) static RULE: Rule = Rule {
     id: "compat-on-loader-path",
@@ -15,21 +14,7 @@ pub(super) static RULE: Rule = Rule {
     category: Category::Configuration,
     severity: Severity::High,
     fix: "Remove the folder from the path: the container toolkit adds it when the host driver needs it.",
-    finds: "The forward-compatibility driver folder (`/usr/local/cuda/compat`) in `LD_LIBRARY_PATH` or in the loader configuration.",
-    matters: "The folder contains a libcuda for hosts with older drivers and data center GPUs. On the loader path it is loaded on every host: with a driver as new or newer the first call fails with error 803 (system has unsupported display driver / cuda driver combination), on GeForce with 804 (not supported on this device). From release 1.17 on, the container toolkit checks the host driver and uses the folder only where it helps.",
-    example: r"```dockerfile
-FROM nvidia/cuda:12.4.1-runtime-ubuntu22.04
-ENV LD_LIBRARY_PATH=/usr/local/cuda/compat:$LD_LIBRARY_PATH
-```",
-    proven: "The folder is in `LD_LIBRARY_PATH` or the loader configuration, also through links. Required at run time while the entrypoint is that of NVIDIA's framework images, which checks the host driver first.",
-    remedy: r"Leave the folder in place, but out of every path:
-
-```dockerfile
-FROM nvidia/cuda:12.4.1-runtime-ubuntu22.04
-```
-
-On hosts with an older container toolkit and an older driver, set `LD_LIBRARY_PATH` when you start the container, on those hosts only.",
-    source: "docs.nvidia.com/deploy/cuda-compatibility, forward compatibility; nvidia-container-toolkit changelog 1.17 to 1.20; CUDA driver API, errors 803 and 804.",
+    page: include_str!("../../../assets/manual/rules/compat-on-loader-path.md"),
 };
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {

@@ -5,8 +5,7 @@ use crate::cuda::compat::require::{Requirement, is_true};
 use crate::cuda::{Role, Use};
 use crate::findings::facts::Facts;
 use crate::findings::finish::Draft;
-use crate::findings::rule::Rule;
-use crate::findings::value::{Category, Severity, User, Verdict};
+use crate::findings::value::{Category, Rule, Severity, User, Verdict};
 
 pub(super) static RULE: Rule = Rule {
     id: "cuda-requirement",
@@ -14,22 +13,7 @@ pub(super) static RULE: Rule = Rule {
     category: Category::Configuration,
     severity: Severity::Low,
     fix: "Set NVIDIA_REQUIRE_CUDA to the CUDA version of the libraries.",
-    finds: "Images that use CUDA libraries but set no driver requirement (`NVIDIA_REQUIRE_CUDA`), require an older CUDA than their libraries need, or disable the check (`NVIDIA_DISABLE_REQUIRE`).",
-    matters: "The container toolkit checks the requirement against the driver before it starts a container, and reports what is missing. Without a sufficient requirement the container starts, and the first CUDA call fails with error 35, `CUDA driver version is insufficient for CUDA runtime version`, on nodes that the scheduler considers suitable.",
-    example: r"```dockerfile
-FROM python:3.12-slim
-# Installs the CUDA 13 libraries.
-RUN pip install torch
-```",
-    proven: "The environment of the image, compared with the highest CUDA major version of the libraries in use.",
-    remedy: r#"```dockerfile
-FROM python:3.12-slim
-RUN pip install torch
-ENV NVIDIA_REQUIRE_CUDA="cuda>=13.0"
-```
-
-Libraries of one major version run on every driver of that major version (525 for 12, 580 for 13) unless PTX has to be compiled, so `cuda>=12.0` is usually enough. NVIDIA's base images set the variable; wheels of a later major version on top need a higher value."#,
-    source: "libnvidia-container, src/dsl.c; nvidia-container-toolkit documentation, constraints; CUDA compatibility guide.",
+    page: include_str!("../../../assets/manual/rules/cuda-requirement.md"),
 };
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {

@@ -2,15 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use super::build_content::is_loaded;
 use crate::base::size::human;
 use crate::base::text::{escape, printable};
 use crate::cuda::Flavor;
 use crate::findings::demand::Certainty;
 use crate::findings::facts::Facts;
 use crate::findings::finish::Draft;
-use crate::findings::rule::Rule;
-use crate::findings::value::{Category, Severity, Verdict};
-use crate::findings::verdict::is_loaded;
+use crate::findings::value::{Category, Rule, Severity, Verdict};
 
 pub(super) static RULE: Rule = Rule {
     id: "devel-base",
@@ -18,25 +17,7 @@ pub(super) static RULE: Rule = Rule {
     category: Category::Configuration,
     severity: Severity::Medium,
     fix: "Build in a stage on the devel image, and copy the result into the runtime flavor.",
-    finds: "Images whose final stage is built on a devel flavor of a CUDA image, or, if the base is not recognized, that contain a whole CUDA toolkit with its compiler.",
-    matters: "The devel flavor of CUDA 13.0 adds 4.5 GB to the runtime flavor: static libraries, headers, compilers, debuggers, Nsight Compute. No upper layer can remove them. Other rules count the files; this finding is about the `FROM` line and has no bytes.",
-    example: r"```dockerfile
-FROM nvidia/cuda:13.0.2-devel-ubuntu24.04
-RUN pip install -r requirements.txt
-COPY . /app
-```",
-    proven: "The base image is recognized by its configuration and layers, the toolkit by its files. Required at run time when something is known to run nvcc at run time (FlashInfer, DeepSpeed, SGLang, `torch.utils.cpp_extension`).",
-    remedy: r"```dockerfile
-FROM nvidia/cuda:13.0.2-devel-ubuntu24.04 AS build
-RUN pip install --target /packages -r requirements.txt
-
-FROM nvidia/cuda:13.0.2-runtime-ubuntu24.04
-COPY --from=build /packages /packages
-COPY . /app
-```
-
-If wheels ship all CUDA libraries, the plain distribution is enough. Services that run nvcc keep the devel image, or use the base flavor with the packages that they need.",
-    source: "nvidia/cuda Dockerfiles; installed sizes of the packages of CUDA 13.0.2.",
+    page: include_str!("../../../assets/manual/rules/devel-base.md"),
 };
 
 /// Demand names, besides nvcc, that the runtime flavor does not serve.

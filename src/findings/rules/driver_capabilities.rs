@@ -8,8 +8,7 @@ use crate::cuda::Use;
 use crate::cuda::links::Resolution;
 use crate::findings::facts::Facts;
 use crate::findings::finish::Draft;
-use crate::findings::rule::Rule;
-use crate::findings::value::{Category, Severity, User, Verdict};
+use crate::findings::value::{Category, Rule, Severity, User, Verdict};
 
 pub(super) static RULE: Rule = Rule {
     id: "driver-capabilities",
@@ -17,18 +16,7 @@ pub(super) static RULE: Rule = Rule {
     category: Category::Configuration,
     severity: Severity::Medium,
     fix: "Request only what is used: NVIDIA_DRIVER_CAPABILITIES=compute,utility for CUDA.",
-    finds: "`NVIDIA_DRIVER_CAPABILITIES` without a capability that the image's libraries need (compute for libcuda, utility for NVML, video for NVDEC and NVENC, graphics for OpenGL and OptiX), or with capabilities that nothing in the image is known to use.",
-    matters: "The container toolkit mounts driver libraries by this list. A missing library fails when it is loaded: without `compute` there is no libcuda.so.1, and every CUDA call reports an insufficient driver. An unnecessary capability exposes the graphics driver to the service.",
-    example: r"```dockerfile
-ENV NVIDIA_DRIVER_CAPABILITIES=utility
-```",
-    proven: "Driver libraries that reachable programs need or open, and names in application files, compared with the variable. A missing capability is reported only when a library requires it.",
-    remedy: r"```dockerfile
-ENV NVIDIA_DRIVER_CAPABILITIES=compute,utility
-```
-
-NVIDIA's base images set this value, and the toolkit uses it when the variable is unset. Add `video` for hardware decoding and encoding, `graphics` for rendering. Hosts with CDI mount all parts regardless of the variable.",
-    source: "libnvidia-container, src/nvc_info.c; nvidia-container-toolkit documentation, driver capabilities; nvidia/cuda Dockerfiles.",
+    page: include_str!("../../../assets/manual/rules/driver-capabilities.md"),
 };
 
 /// The toolkit's default when the variable is unset.

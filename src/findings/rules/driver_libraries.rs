@@ -9,8 +9,7 @@ use crate::cuda::links::ObjectId;
 use crate::findings::classification::item;
 use crate::findings::facts::Facts;
 use crate::findings::finish::Draft;
-use crate::findings::rule::Rule;
-use crate::findings::value::{Category, Item, Severity, Verdict};
+use crate::findings::value::{Category, Item, Rule, Severity, Verdict};
 use crate::layer::DirId;
 use crate::rootfs::{Node, NodeId, NodeKind};
 
@@ -20,18 +19,7 @@ pub(super) static RULE: Rule = Rule {
     category: Category::DriverLibraries,
     severity: Severity::High,
     fix: "Install cuda-libraries-X-Y instead of cuda or cuda-runtime-X-Y, and no driver package: the container toolkit mounts the host driver.",
-    finds: "Files of NVIDIA's driver in the image: libcuda, libnvidia-ml and similar outside `compat` and `stubs` folders, files of driver packages, kernel modules and firmware.",
-    matters: "The driver libraries must match the host's kernel module, so the container toolkit mounts the host's into every container. A second copy in the image is loaded instead of them or in addition: `nvidia-smi` reports `Driver/library version mismatch`, or CUDA fails with error 803.",
-    example: r"```dockerfile
-RUN apt-get update && apt-get install -y cuda-runtime-12-4
-```",
-    proven: "File names and packages that belong to the driver by libnvidia-container's list. Removable when no reachable program loads them; needs review when one does.",
-    remedy: r"```dockerfile
-RUN apt-get update && apt-get install -y --no-install-recommends cuda-libraries-12-4
-```
-
-`cuda-runtime-12-4` and `cuda` install the driver, `cuda-libraries-12-4` does not. Libraries in `compat` are the forward-compatibility driver and are not reported here.",
-    source: "libnvidia-container, src/nvc_info.c: what is mounted from the host; packages of the CUDA repository.",
+    page: include_str!("../../../assets/manual/rules/driver-libraries.md"),
 };
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {

@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use crate::findings::classification::item;
 use crate::findings::facts::Facts;
 use crate::findings::finish::Draft;
-use crate::findings::rule::Rule;
-use crate::findings::value::{Category, Item, Severity, Verdict};
+use crate::findings::value::{Category, Item, Rule, Severity, Verdict};
 use crate::formats::compression::Compression;
 use crate::layer::EntryId;
 use crate::rootfs::copies;
@@ -18,19 +17,7 @@ pub(super) static RULE: Rule = Rule {
     category: Category::Overwritten,
     severity: Severity::Medium,
     fix: "Set owner and mode when you add the files: COPY --chown and --chmod, or in the same RUN.",
-    finds: "Files stored again by an upper layer with the same content and another mode, owner or time.",
-    matters: "A layer stores whole files, not changes. `chown -R` over a folder of 5 GB adds a layer of 5 GB, and every pull downloads both.",
-    example: r"```dockerfile
-COPY models /models
-RUN chown -R app:app /models
-```",
-    proven: "Both copies have the same path and the same BLAKE3 hash over all bytes.",
-    remedy: r"```dockerfile
-COPY --chown=app:app models /models
-```
-
-For files created by a RUN, change owner and mode in that same RUN.",
-    source: "OCI image specification, layer: changesets hold whole files; Dockerfile reference, COPY --chown and --chmod.",
+    page: include_str!("../../../assets/manual/rules/metadata-copies.md"),
 };
 
 /// Whether a pair has the same content; `None` when unknown.
@@ -118,7 +105,7 @@ fn draft(layer: u16, by: u16, changes: &[&str], items: Vec<Item>) -> Draft {
 
 /// By layer: of the bytes that it shadows, those whose new content is the same. `None` while some pair of files of one
 /// size has not been compared.
-pub(super) fn metadata_only(facts: &Facts<'_>) -> Vec<Option<u64>> {
+pub(in crate::findings) fn metadata_only(facts: &Facts<'_>) -> Vec<Option<u64>> {
     let mut sums = vec![Some(0_u64); facts.input.layers.len()];
     for (hidden, by) in copies(facts.rootfs) {
         let Some(sum) = sums.get_mut(usize::from(by.0)) else { continue };

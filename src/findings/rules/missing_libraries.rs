@@ -8,8 +8,7 @@ use crate::cuda::links::{Need, ObjectId, RootKind};
 use crate::findings::classification::item;
 use crate::findings::facts::Facts;
 use crate::findings::finish::Draft;
-use crate::findings::rule::Rule;
-use crate::findings::value::{Category, Severity, User, Verdict};
+use crate::findings::value::{Category, Rule, Severity, User, Verdict};
 
 pub(super) static RULE: Rule = Rule {
     id: "missing-libraries",
@@ -17,20 +16,7 @@ pub(super) static RULE: Rule = Rule {
     category: Category::Configuration,
     severity: Severity::High,
     fix: "Install the packages that contain them, or copy them into the final stage.",
-    finds: "NEEDED entries of reachable programs and libraries that do not resolve: not in the search folders, not among already loaded libraries, not in the host driver. Libraries opened with dlopen are not counted, since they are optional.",
-    matters: "A program with a missing library does not start: `error while loading shared libraries`. An extension module fails on import, which may be long after the start.",
-    example: r"```dockerfile
-FROM nvidia/cuda:13.0.2-base-ubuntu24.04
-# Needs libcublas.so.13, which is in the runtime flavor.
-COPY --from=build /out/service /usr/local/bin/
-```",
-    proven: "NEEDED, RPATH and RUNPATH are resolved as glibc does. Driver libraries (`libcuda.so.1`, `libnvidia-ml.so.1`) come from the host and are not reported. Mounts at run time are not visible in an image, so the finding is a question.",
-    remedy: r"```dockerfile
-FROM nvidia/cuda:13.0.2-base-ubuntu24.04
-RUN apt-get update && apt-get install -y --no-install-recommends libcublas-13-0 && rm -rf /var/lib/apt/lists/*
-COPY --from=build /out/service /usr/local/bin/
-```",
-    source: "ld.so(8); NEEDED, RPATH and RUNPATH of the files.",
+    page: include_str!("../../../assets/manual/rules/missing-libraries.md"),
 };
 
 /// Maximum statements in one finding; a broken image may lack thousands of names.

@@ -9,8 +9,7 @@ use crate::cuda::{Fit, GpuCode, Supplier, Use, fit};
 use crate::findings::classification::item;
 use crate::findings::facts::Facts;
 use crate::findings::finish::Draft;
-use crate::findings::rule::Rule;
-use crate::findings::value::{Category, Severity, Verdict};
+use crate::findings::value::{Category, Rule, Severity, Verdict};
 use crate::formats::fatbin::{GpuKind, Suffix};
 use crate::rootfs::NodeId;
 
@@ -20,24 +19,7 @@ pub(super) static RULE: Rule = Rule {
     category: Category::Configuration,
     severity: Severity::High,
     fix: "Build for the target as well, or include PTX.",
-    finds: "Reachable libraries and programs with GPU code that does not run on a target: no SASS of its major version up to its minor version, and no PTX that the driver can compile for it. Also files where only PTX fits, which is JIT-compiled at the first start, and application code without any PTX.",
-    matters: "The first kernel launch fails with error 209, `no kernel image is available for execution on the device`. If only PTX fits, the first start compiles for seconds or minutes, and every start does if the cache in `~/.nv/ComputeCache` is not kept. Code without PTX does not run on later major versions.",
-    example: r"```dockerfile
-# Runs on no GPU but those of compute capability 9.x.
-RUN nvcc -arch=sm_90 -o /usr/local/bin/service service.cu
-```",
-    proven: "The fatbin containers and cubins of every reachable file, compared with each target. Files with code for one architecture only (`sm_90a`) are skipped: their opener selects by GPU.",
-    remedy: r"SASS for each major version of the targets, and PTX of the newest:
-
-```dockerfile
-RUN nvcc -gencode arch=compute_75,code=sm_75 \
-         -gencode arch=compute_80,code=sm_80 \
-         -gencode arch=compute_90,code=[sm_90,compute_90] \
-         -o /usr/local/bin/service service.cu
-```
-
-CUDA builds of PyTorch wheels contain no PTX: a GPU outside their list needs another build.",
-    source: "CUDA C++ Programming Guide, application compatibility; CUDA driver API, CUDA_ERROR_NO_BINARY_FOR_GPU; wheels of torch 2.9.1.",
+    page: include_str!("../../../assets/manual/rules/missing-ptx.md"),
 };
 
 /// Maximum files listed per target.

@@ -8,8 +8,7 @@ use crate::cuda::{Role, Use};
 use crate::findings::classification::item;
 use crate::findings::facts::Facts;
 use crate::findings::finish::Draft;
-use crate::findings::rule::Rule;
-use crate::findings::value::{Category, Severity, User, Verdict};
+use crate::findings::value::{Category, Rule, Severity, User, Verdict};
 
 pub(super) static RULE: Rule = Rule {
     id: "mixed-majors",
@@ -17,21 +16,7 @@ pub(super) static RULE: Rule = Rule {
     category: Category::Configuration,
     severity: Severity::High,
     fix: "Use one CUDA major version for everything in one process.",
-    finds: "Two major versions of libcudart, cuBLAS, cuDNN or NCCL loaded by one program or module; and, as information, two loaded by different ones.",
-    matters: "Two major versions in one process share symbol names but not state: memory passed from one to the other fails far from the cause, and cuDNN crashes. In separate processes they only cost bytes.",
-    example: r"```dockerfile
-FROM nvidia/cuda:12.4.1-cudnn-runtime-ubuntu22.04
-# Built for CUDA 11: adds libcudart.so.11.0 to libcudart.so.12.
-RUN pip install torch==2.1.2+cu118
-```",
-    proven: "NEEDED entries and required dlopens are followed from each root, as the loader resolves them.",
-    remedy: r"```dockerfile
-FROM python:3.12-slim
-RUN pip install torch --index-url https://download.pytorch.org/whl/cu128
-```
-
-Use builds for one CUDA version for all packages in one process. Compile extensions against the CUDA version that torch was built with.",
-    source: "Sonames of the libraries; cuDNN support matrix; ld.so(8) on the scope of symbols.",
+    page: include_str!("../../../assets/manual/rules/mixed-majors.md"),
 };
 
 const COMPONENTS: [&str; 4] = ["cudart", "cublas", "cudnn", "nccl"];

@@ -1,5 +1,5 @@
-//! All rules: name, manual text and detection, one file each; those about build content in one.
-//! Rules about build content are evaluated together, in [`super::verdict`].
+//! All rules, one file each; those about build content in one. A new rule is its file, its manual page
+//! `assets/manual/rules/ID.md`, and its line in [`TABLE`].
 
 mod base_past_support;
 mod build_artifacts;
@@ -25,55 +25,70 @@ mod unused_libraries;
 mod visible_devices;
 mod weights_in_middle_layer;
 
-use super::classification::{By, ClassifiedFile};
 use super::facts::Facts;
 use super::finish::Draft;
-use super::rule::Rule;
-use super::value::Category;
-use super::verdict::{self, FindingLocation};
-use crate::cuda::catalog::Evidence;
+use super::value::{Category, Rule};
 use crate::jobs::both;
 
-/// Every rule, by category and id.
-pub(super) static ALL: &[&Rule] = &[
-    &package_caches::RULE,
-    &build_artifacts::RULE,
-    &build_content::STUBS,
-    &build_content::STATIC_LIBRARIES,
-    &build_content::HEADERS,
-    &build_content::PYTHON_BUILD_LEFTOVERS,
-    &build_content::PROFILERS,
-    &build_content::DEBUGGERS,
-    &build_content::COMPILERS,
-    &build_content::BUILD_METADATA,
-    &build_content::DOCS_SAMPLES,
-    &build_content::PYTHON_TESTS,
-    &build_content::BUILD_TOOLS,
-    &orphaned_packages::RULE,
-    &driver_libraries::RULE,
-    &duplicates::RULE,
-    &unused_libraries::RULE,
-    &metadata_copies::RULE,
-    &overwritten::RULE,
-    &unused_gpu_code::RULE,
-    &weights_in_middle_layer::RULE,
-    &secrets::RULE,
-    &base_past_support::RULE,
-    &compat_on_loader_path::RULE,
-    &cuda_requirement::RULE,
-    &devel_base::RULE,
-    &driver_capabilities::RULE,
-    &missing_libraries::RULE,
-    &missing_ptx::RULE,
-    &mixed_majors::RULE,
-    &stubs_on_loader_path::RULE,
-    &visible_devices::RULE,
+/// Finds what a rule is about.
+type Find = fn(&Facts<'_>) -> Vec<Draft>;
+
+/// Every rule, by category and id. Rules without a function are evaluated together, or from the drafts of others.
+static TABLE: &[(&Rule, Option<Find>)] = &[
+    (&package_caches::RULE, Some(package_caches::find)),
+    (&build_artifacts::RULE, Some(build_artifacts::find)),
+    (&build_content::STUBS, None),
+    (&build_content::STATIC_LIBRARIES, None),
+    (&build_content::HEADERS, None),
+    (&build_content::PYTHON_BUILD_LEFTOVERS, None),
+    (&build_content::PROFILERS, None),
+    (&build_content::DEBUGGERS, None),
+    (&build_content::COMPILERS, None),
+    (&build_content::BUILD_METADATA, None),
+    (&build_content::DOCS_SAMPLES, None),
+    (&build_content::PYTHON_TESTS, None),
+    (&build_content::BUILD_TOOLS, None),
+    (&orphaned_packages::RULE, None),
+    (&driver_libraries::RULE, Some(driver_libraries::find)),
+    (&duplicates::RULE, Some(duplicates::find)),
+    (&unused_libraries::RULE, Some(unused_libraries::find)),
+    (&metadata_copies::RULE, Some(metadata_copies::find)),
+    (&overwritten::RULE, Some(overwritten::find)),
+    (&unused_gpu_code::RULE, Some(unused_gpu_code::find)),
+    (&weights_in_middle_layer::RULE, Some(weights_in_middle_layer::find)),
+    (&secrets::RULE, Some(secrets::find)),
+    (&base_past_support::RULE, Some(base_past_support::find)),
+    (&compat_on_loader_path::RULE, Some(compat_on_loader_path::find)),
+    (&cuda_requirement::RULE, Some(cuda_requirement::find)),
+    (&devel_base::RULE, Some(devel_base::find)),
+    (&driver_capabilities::RULE, Some(driver_capabilities::find)),
+    (&missing_libraries::RULE, Some(missing_libraries::find)),
+    (&missing_ptx::RULE, Some(missing_ptx::find)),
+    (&mixed_majors::RULE, Some(mixed_majors::find)),
+    (&stubs_on_loader_path::RULE, Some(stubs_on_loader_path::find)),
+    (&visible_devices::RULE, Some(visible_devices::find)),
 ];
+
+/// All rules, by category and id.
+pub fn rules() -> impl ExactSizeIterator<Item = &'static Rule> {
+    TABLE.iter().map(|(rule, _)| *rule)
+}
+
+/// The rule with this id.
+pub fn rule(id: &str) -> Option<&'static Rule> {
+    rules().find(|rule| rule.id == id)
+}
 
 /// Runs all rules. A file found by several belongs to the first category.
 pub(super) fn run(facts: &Facts<'_>) -> Vec<Draft> {
-    let (of_image, mut drafts) = both(|| of_image(facts), || of_builds(facts));
-    drafts.extend(of_image);
+    let of_builds = TABLE.partition_point(|(rule, _)| rule.category <= Category::BuildTools);
+    let (builds, others) = TABLE.split_at(of_builds);
+    let find = |rules: &[(&Rule, Option<Find>)]| {
+        rules.iter().filter_map(|(_, find)| *find).flat_map(|find| find(facts)).collect::<Vec<_>>()
+    };
+    let of_builds = || [build_content::find(facts), find(builds)].concat();
+    let (others, mut drafts) = both(|| find(others), of_builds);
+    drafts.extend(others);
     drafts
 }
 
@@ -82,62 +97,4 @@ pub(super) fn run_on(facts: &Facts<'_>, drafts: &[Draft]) -> Vec<Draft> {
     orphaned_packages::find(facts, drafts)
 }
 
-/// Rules about build content, caches and artifacts.
-fn of_builds(facts: &Facts<'_>) -> Vec<Draft> {
-    let mut drafts = verdict::devel(facts);
-    drafts.extend(package_caches::find(facts));
-    drafts.extend(build_artifacts::find(facts));
-    drafts
-}
-
-/// All other rules.
-fn of_image(facts: &Facts<'_>) -> Vec<Draft> {
-    let mut drafts = driver_libraries::find(facts);
-    drafts.extend(duplicates::find(facts));
-    drafts.extend(unused_libraries::find(facts));
-    drafts.extend(metadata_copies::find(facts));
-    drafts.extend(overwritten::find(facts));
-    drafts.extend(unused_gpu_code::find(facts));
-    drafts.extend(weights_in_middle_layer::find(facts));
-    drafts.extend(secrets::find(facts));
-    drafts.extend(base_past_support::find(facts));
-    drafts.extend(compat_on_loader_path::find(facts));
-    drafts.extend(cuda_requirement::find(facts));
-    drafts.extend(devel_base::find(facts));
-    drafts.extend(driver_capabilities::find(facts));
-    drafts.extend(missing_libraries::find(facts));
-    drafts.extend(missing_ptx::find(facts));
-    drafts.extend(mixed_majors::find(facts));
-    drafts.extend(stubs_on_loader_path::find(facts));
-    drafts.extend(visible_devices::find(facts));
-    drafts
-}
-
-pub(super) use common::{extension, searched};
-
-/// By layer: of the bytes that it shadows, those whose new content is the same, if known.
-pub(super) fn metadata_only(facts: &Facts<'_>) -> Vec<Option<u64>> {
-    metadata_copies::metadata_only(facts)
-}
-
-/// The build content rule for a classified file.
-pub(super) fn of_file(file: &ClassifiedFile<'_>, place: &FindingLocation) -> &'static Rule {
-    if matches!(file.by, By::Path(rule) if rule.evidence == Some(Evidence::Test)) {
-        return &build_content::PYTHON_TESTS;
-    }
-    match (file.category, place) {
-        (
-            Category::Headers | Category::StaticLibraries,
-            FindingLocation::Python(_) | FindingLocation::Packages(_),
-        ) => &build_content::PYTHON_BUILD_LEFTOVERS,
-        (Category::Stubs, _) => &build_content::STUBS,
-        (Category::StaticLibraries, _) => &build_content::STATIC_LIBRARIES,
-        (Category::Headers, _) => &build_content::HEADERS,
-        (Category::Profilers, _) => &build_content::PROFILERS,
-        (Category::Debuggers, _) => &build_content::DEBUGGERS,
-        (Category::Compilers, _) => &build_content::COMPILERS,
-        (Category::BuildMetadata, _) => &build_content::BUILD_METADATA,
-        (Category::DocsSamples, _) => &build_content::DOCS_SAMPLES,
-        _ => &build_content::BUILD_TOOLS,
-    }
-}
+pub(super) use metadata_copies::metadata_only;

@@ -13,8 +13,7 @@ use crate::cuda::{Inode, Package};
 use crate::findings::classification::item;
 use crate::findings::facts::Facts;
 use crate::findings::finish::Draft;
-use crate::findings::rule::Rule;
-use crate::findings::value::{Category, Item, Severity, Verdict};
+use crate::findings::value::{Category, Item, Rule, Severity, Verdict};
 use crate::rootfs::{NodeId, NodeKind};
 use files::Kind;
 use graph::{Graph, is_system};
@@ -26,24 +25,7 @@ pub(super) static RULE: Rule = Rule {
     category: Category::BuildTools,
     severity: Severity::Medium,
     fix: "Purge build tools and their dependencies in the RUN that installs them, or install them in a build stage.",
-    finds: "Packages installed as dependencies that no package needs once the compilers, build tools and headers of the other findings are removed: what `apt-get autoremove` would remove. Packages of the base image stay.",
-    matters: "`build-essential cmake git` installs about 110 MiB besides compilers: ICU, sanitizer runtimes, Perl modules, network clients. They stay when only the build tools are deleted.",
-    example: r"```dockerfile
-RUN apt-get update && apt-get install -y build-essential cmake git
-RUN cmake -B build && cmake --build build && cmake --install build
-```",
-    proven: "Dependencies come from the databases of dpkg, rpm and apk. The record of packages installed as dependencies is `/var/lib/apt/extended_states`, the dnf5 state or dnf4 history, or `/etc/apk/world`; without it nothing is reported. A package stays when a file outside the removed packages loads one of its libraries, a script names one of its programs as interpreter, the command, a variable or a link refers to one of its files, or an application program contains the name of one of its libraries. Programs, interpreter modules and data files may be used without a trace: those packages need review.",
-    remedy: r"Remove the build tools with their dependencies in the instruction that installs them:
-
-```dockerfile
-RUN apt-get update && apt-get install -y --no-install-recommends build-essential cmake git \
-    && cmake -B build && cmake --build build && cmake --install build \
-    && apt-get purge -y --auto-remove build-essential cmake git \
-    && rm -rf /var/lib/apt/lists/*
-```
-
-Or build in a separate stage and copy the result.",
-    source: "apt: `apt-pkg/depcache.cc` (MarkRequired) and apt.conf(5), APT::AutoRemove; dnf: `libdnf/transaction`, dnf5 system-state(7); apk-world(5).",
+    page: include_str!("../../../assets/manual/rules/orphaned-packages.md"),
 };
 
 /// Maximum dependency chains in a proof.

@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use crate::findings::classification::item;
 use crate::findings::facts::Facts;
 use crate::findings::finish::Draft;
-use crate::findings::rule::Rule;
-use crate::findings::value::{Category, Item, Severity, Verdict};
+use crate::findings::value::{Category, Item, Rule, Severity, Verdict};
 
 pub(super) static RULE: Rule = Rule {
     id: "overwritten",
@@ -14,21 +13,7 @@ pub(super) static RULE: Rule = Rule {
     category: Category::Overwritten,
     severity: Severity::Medium,
     fix: "Delete files in the instruction that creates them, or do not create them.",
-    finds: "Files in a layer that no container path leads to, because an upper layer deleted or replaced them.",
-    matters: "Layers are immutable: every pull downloads and unpacks what an upper layer deletes.",
-    example: r"```dockerfile
-RUN curl -O https://example.org/model.tar && tar xf model.tar
-RUN rm model.tar
-```",
-    proven: "The layers are merged as the OCI specification defines. No path of the merged view leads to the file.",
-    remedy: r"Create and delete in one instruction, or mount what is needed only once:
-
-```dockerfile
-RUN curl -O https://example.org/model.tar && tar xf model.tar && rm model.tar
-```
-
-If the files come from the base image, only another base image saves the bytes.",
-    source: "OCI image specification, layer: whiteouts hide files of lower layers.",
+    page: include_str!("../../../assets/manual/rules/overwritten.md"),
 };
 
 /// The layer with the bytes, and the one that shadows them; `None` within the base image, which cannot be changed from

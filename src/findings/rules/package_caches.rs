@@ -13,8 +13,7 @@ use crate::cuda::links::ObjectId;
 use crate::findings::classification::{By, ClassifiedFile};
 use crate::findings::facts::Facts;
 use crate::findings::finish::Draft;
-use crate::findings::rule::Rule;
-use crate::findings::value::{Category, Item, Severity, User, Verdict};
+use crate::findings::value::{Category, Item, Rule, Severity, User, Verdict};
 use crate::rootfs::NodeId;
 use links::Links;
 
@@ -24,22 +23,7 @@ pub(super) static RULE: Rule = Rule {
     category: Category::PackageCaches,
     severity: Severity::Medium,
     fix: "Delete them in the RUN that installs, or use a cache mount.",
-    finds: "Package manager caches: apt lists and archives, and caches of yum, dnf, apk, zypper, pip, uv, poetry, conda, npm, yarn, pnpm, cargo, go, bazel, ccache, maven and gradle. Model hub folders such as `~/.cache/huggingface` are separate findings: a service may load its model from there.",
-    matters: "Caches are read only by installations, which a running container does not do. With CUDA wheels the pip cache alone is 3 GB: a second copy of everything installed.",
-    example: r"```dockerfile
-RUN apt-get update && apt-get install -y libgomp1
-RUN pip install torch
-```",
-    proven: "By path, and by marker files where the path alone is ambiguous. No symbolic link outside leads into the cache, nothing outside loads a file from it, and no command or variable mentions it. A cache that links lead into (`uv --link-mode symlink`, conda soft links) is required at run time. Files hard-linked to installed files (conda and uv) free nothing: the reason counts them, the bytes exclude them.",
-    remedy: r"Delete in the same instruction, or keep the cache outside the image:
-
-```dockerfile
-RUN apt-get update && apt-get install -y --no-install-recommends libgomp1 && rm -rf /var/lib/apt/lists/*
-RUN --mount=type=cache,target=/root/.cache/pip pip install torch
-```
-
-A separate `RUN rm` shadows the files and frees nothing.",
-    source: "Manuals of the package managers, as listed in the catalog file `leftovers.toml`.",
+    page: include_str!("../../../assets/manual/rules/package-caches.md"),
 };
 
 /// A cache, by the id of its catalogue rule.

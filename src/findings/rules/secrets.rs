@@ -10,8 +10,7 @@ use names::{held, is_plain, shown_name, tells};
 use crate::base::redact;
 use crate::findings::facts::Facts;
 use crate::findings::finish::Draft;
-use crate::findings::rule::Rule;
-use crate::findings::value::{Category, Severity, User, Verdict};
+use crate::findings::value::{Category, Rule, Severity, User, Verdict};
 
 pub(super) static RULE: Rule = Rule {
     id: "secrets",
@@ -19,26 +18,7 @@ pub(super) static RULE: Rule = Rule {
     category: Category::Secrets,
     severity: Severity::High,
     fix: "Revoke and replace the secret: anyone who can pull the image has it. Pass it as a build secret or at run time.",
-    finds: "Variables, labels, build arguments and history commands whose names indicate secrets and that have values. Files with names of secrets, such as private keys, `.netrc`, `.aws/credentials` and the Hugging Face token, in every layer, including shadowed files.",
-    matters: "Anyone who can pull an image can read its configuration, its history and all of its layers. Deleting a file in an upper layer shadows it and removes nothing. A build argument stays in the history of every step that received it.",
-    example: r"```dockerfile
-ARG HF_TOKEN
-RUN huggingface-cli login --token $HF_TOKEN && ./download.sh
-COPY .netrc /root/
-RUN pip install -r requirements.txt && rm /root/.netrc
-```",
-    proven: "By name only. No value is shown and no file is read, so every finding needs review.",
-    remedy: r"```dockerfile
-RUN --mount=type=secret,id=hf_token,env=HF_TOKEN ./download.sh
-RUN --mount=type=secret,id=netrc,target=/root/.netrc pip install -r requirements.txt
-```
-
-```sh
-docker build --secret id=hf_token,env=HF_TOKEN --secret id=netrc,src=$HOME/.netrc .
-```
-
-Revoke and replace every secret that was in a published image. For a false positive (a public key, the name of a key), add an `[[ignore]]` with the reason to `cutaway.toml`.",
-    source: "Dockerfile reference, RUN --mount=type=secret; Docker documentation, build secrets; OCI image specification, layers.",
+    page: include_str!("../../../assets/manual/rules/secrets.md"),
 };
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {

@@ -8,8 +8,7 @@ use crate::cuda::{SearchFolder, Use, is_stub_path, search_folders, shown_folder}
 use crate::findings::classification::item;
 use crate::findings::facts::Facts;
 use crate::findings::finish::Draft;
-use crate::findings::rule::Rule;
-use crate::findings::value::{Category, Severity, User, Verdict};
+use crate::findings::value::{Category, Rule, Severity, User, Verdict};
 use crate::formats::binary::FileFacts;
 use crate::rootfs::NodeKind;
 
@@ -19,19 +18,7 @@ pub(super) static RULE: Rule = Rule {
     category: Category::Configuration,
     severity: Severity::High,
     fix: "Pass the stubs folder to the linker only (`-L`, or LIBRARY_PATH in the build stage).",
-    finds: "A stubs folder in `LD_LIBRARY_PATH`, in the loader configuration (`/etc/ld.so.conf`), or in the RPATH or RUNPATH of a reachable file; a `libcuda.so.1` or `libnvidia-ml.so.1` elsewhere that is a stub or links to one; a reachable file whose library resolves to a stub.",
-    matters: "A stub has the names of the driver and no code. If the loader resolves to it instead of the host driver, every call fails: error 34, `CUDA driver is a stub library`, or `CUDA driver version is insufficient`. The container toolkit runs ldconfig at container start, so a folder in the loader configuration is enough.",
-    example: r"```dockerfile
-ENV LD_LIBRARY_PATH=/usr/local/cuda/lib64/stubs:$LD_LIBRARY_PATH
-RUN ln -s /usr/local/cuda/lib64/stubs/libcuda.so /usr/lib/x86_64-linux-gnu/libcuda.so.1
-```",
-    proven: "Search folders, links and NEEDED entries are resolved as glibc does; a copied stub is recognized by its BLAKE3 hash.",
-    remedy: r"```dockerfile
-RUN gcc service.c -L/usr/local/cuda/lib64/stubs -lcuda -o /usr/local/bin/service
-```
-
-`LIBRARY_PATH` with the stubs folder, as in NVIDIA's devel images, is harmless: only the linker reads it. Remove links created for a build in the same `RUN`.",
-    source: "ld.so(8), gcc(1) on LIBRARY_PATH; CUDA driver API, CUDA_ERROR_STUB_LIBRARY; nvidia-container-toolkit issues 185 and 668.",
+    page: include_str!("../../../assets/manual/rules/stubs-on-loader-path.md"),
 };
 
 /// Folders of `LD_LIBRARY_PATH`, then those of the loader configuration, by file.

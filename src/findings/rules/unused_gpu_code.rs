@@ -9,8 +9,7 @@ use crate::cuda::{Fit, GpuCode, HolderKind, Supplier, arch_name, fit};
 use crate::findings::classification::item;
 use crate::findings::facts::Facts;
 use crate::findings::finish::Draft;
-use crate::findings::rule::Rule;
-use crate::findings::value::{Category, Severity, Verdict};
+use crate::findings::value::{Category, Rule, Severity, Verdict};
 use crate::formats::fatbin::{GpuKind, Suffix};
 use crate::rootfs::NodeId;
 
@@ -20,22 +19,7 @@ pub(super) static RULE: Rule = Rule {
     category: Category::UnusedGpuCode,
     severity: Severity::Info,
     fix: "Build for the architectures of the targets.",
-    finds: "GPU code in libraries, programs and loose files that no target uses: SASS of architectures that no target runs, and code with a better match for each target in the same file. A GPU runs the newest compatible SASS, and PTX only without such SASS. The targets are those of `--target`, else five common data center GPUs: T4, A10, A100, L4 and H100.",
-    matters: "Libraries contain code for every GPU of the last ten years: often more than half of a CUDA image is for GPUs it never runs on. No tool can remove it from linked libraries, so it counts as potential and not as removable. Your own code can be built for fewer architectures.",
-    example: r"```dockerfile
-RUN nvcc -arch=all -o /usr/local/bin/service service.cu
-```",
-    proven: "Bytes are counted in the fatbin containers and cubins of each file. An upper bound: a kernel that a file has for one architecture only is also used on later GPUs of that major version, even if other kernels have a better match.",
-    remedy: r"Build for the targets, with PTX of the newest for later GPUs:
-
-```dockerfile
-RUN nvcc -gencode arch=compute_80,code=sm_80 \
-         -gencode arch=compute_90,code=[sm_90,compute_90] \
-         -o /usr/local/bin/service service.cu
-```
-
-For CMake set `CMAKE_CUDA_ARCHITECTURES`, for PyTorch extensions `TORCH_CUDA_ARCH_LIST`. NVIDIA's libraries and wheels are prebuilt: only another build of the package contains less.",
-    source: "CUDA C++ Programming Guide, application compatibility; CUDA binary utilities, cuobjdump; code sizes measured by Cutaway.",
+    page: include_str!("../../../assets/manual/rules/unused-gpu-code.md"),
 };
 
 /// Maximum files listed one by one.

@@ -9,8 +9,7 @@ use crate::cuda::{Role, Supplier, Use};
 use crate::findings::classification::item;
 use crate::findings::facts::Facts;
 use crate::findings::finish::Draft;
-use crate::findings::rule::Rule;
-use crate::findings::value::{Category, Item, Severity, User, Verdict};
+use crate::findings::value::{Category, Item, Rule, Severity, User, Verdict};
 use judge::{Judge, LibraryReason};
 
 pub(super) static RULE: Rule = Rule {
@@ -19,23 +18,7 @@ pub(super) static RULE: Rule = Rule {
     category: Category::UnusedLibraries,
     severity: Severity::Medium,
     fix: "Install only the libraries that are loaded, such as libcublas-X-Y, on the base flavor; or copy them from a build stage.",
-    finds: "CUDA libraries, and libraries with GPU code, that no reachable program or extension module needs (NEEDED) or opens (dlopen).",
-    matters: "The runtime flavor of nvidia/cuda contains all toolkit libraries, about 2 GB. A service usually loads three or four of them.",
-    example: r#"```dockerfile
-FROM nvidia/cuda:13.0.2-runtime-ubuntu24.04
-COPY service /usr/local/bin/
-CMD ["service"]
-```"#,
-    proven: "NEEDED is followed as the loader does, dlopen by the catalog's table. Names passed to dlopen by an application are in no ELF table: Cutaway searches the application files for them, and a library is removable only when none contains its name. Libraries of wheels, parts of cuDNN and NVRTC that are opened from their folder, NCCL plugins and TensorRT builder resources need review.",
-    remedy: r#"Start from the base flavor, and add what the service loads:
-
-```dockerfile
-FROM nvidia/cuda:13.0.2-base-ubuntu24.04
-RUN apt-get update && apt-get install -y --no-install-recommends libcublas-13-0 && rm -rf /var/lib/apt/lists/*
-COPY service /usr/local/bin/
-CMD ["service"]
-```"#,
-    source: "ld.so(8); strings of cuDNN, cuBLAS, NCCL and TensorRT for their dlopens; packages of CUDA 13.0.2.",
+    page: include_str!("../../../assets/manual/rules/unused-libraries.md"),
 };
 
 #[derive(Default)]

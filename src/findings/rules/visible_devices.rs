@@ -4,8 +4,7 @@ use crate::base::redact;
 use crate::base::text::{elide_end, printable};
 use crate::findings::facts::Facts;
 use crate::findings::finish::Draft;
-use crate::findings::rule::Rule;
-use crate::findings::value::{Category, Severity, User, Verdict};
+use crate::findings::value::{Category, Rule, Severity, User, Verdict};
 
 pub(super) static RULE: Rule = Rule {
     id: "visible-devices",
@@ -13,19 +12,7 @@ pub(super) static RULE: Rule = Rule {
     category: Category::Configuration,
     severity: Severity::Medium,
     fix: "Select GPUs when you start the container.",
-    finds: "`NVIDIA_VISIBLE_DEVICES` with device numbers or names, or any `CUDA_VISIBLE_DEVICES`, in the environment of the image. `all`, `void` and `none` are fine: NVIDIA's base images set them.",
-    matters: "The runtime assigns GPUs: `--gpus`, the Kubernetes device plugin. A number in the image selects the same GPU on every machine, even if another service has it, and no GPU on machines with fewer. A UUID exists on one machine only.",
-    example: r"```dockerfile
-ENV NVIDIA_VISIBLE_DEVICES=0
-ENV CUDA_VISIBLE_DEVICES=0
-```",
-    proven: "The value of the variable in the image configuration.",
-    remedy: r#"```dockerfile
-ENV NVIDIA_VISIBLE_DEVICES=all
-```
-
-Then run with `docker run --gpus '"device=0"'`, or `nvidia.com/gpu: 1` in the limits of the pod. For tests without a GPU, set `CUDA_VISIBLE_DEVICES=` where they run."#,
-    source: "nvidia-container-toolkit documentation, environment variables; CUDA C++ Programming Guide, CUDA_VISIBLE_DEVICES.",
+    page: include_str!("../../../assets/manual/rules/visible-devices.md"),
 };
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {

@@ -6,8 +6,7 @@ use crate::base::size::human;
 use crate::findings::classification::item;
 use crate::findings::facts::Facts;
 use crate::findings::finish::Draft;
-use crate::findings::rule::Rule;
-use crate::findings::value::{Category, Item, Severity, Verdict};
+use crate::findings::value::{Category, Item, Rule, Severity, Verdict};
 
 pub(super) static RULE: Rule = Rule {
     id: "weights-in-middle-layer",
@@ -15,22 +14,7 @@ pub(super) static RULE: Rule = Rule {
     category: Category::Weights,
     severity: Severity::Low,
     fix: "Add the weights in a separate last layer (COPY --link), or use a volume.",
-    finds: "Model weights in a layer with other content layers above it.",
-    matters: "A change rebuilds its step and all later ones. A change below the weights rebuilds and pushes them again; a new model rebuilds and pushes all layers above.",
-    example: r"```dockerfile
-COPY model.safetensors /models/
-RUN pip install -r requirements.txt
-COPY app /app
-```",
-    proven: "Model files are recognized by format, name and size. Weights that a package owns are not reported.",
-    remedy: r"```dockerfile
-RUN pip install -r requirements.txt
-COPY app /app
-COPY --link model.safetensors /models/
-```
-
-`COPY --link` creates a layer that does not depend on those below: it is neither rebuilt nor pushed again when they change. Weights on a volume or in a bucket are not part of the pull. If the model changes less often than everything else, keep it in the lowest layer.",
-    source: "Dockerfile reference, COPY --link; Docker, build cache invalidation; OCI image specification, layers.",
+    page: include_str!("../../../assets/manual/rules/weights-in-middle-layer.md"),
 };
 
 /// Below this, pushing again does not matter.

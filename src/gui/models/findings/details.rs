@@ -7,7 +7,7 @@ use crate::analysis::Analysis;
 use crate::base::text::{escape, printable};
 use crate::cuda::Inventory;
 use crate::cuda::links::{Links, ObjectId};
-use crate::findings::{Finding, User, page, rule};
+use crate::findings::{Finding, User, rule};
 use crate::gui::models::layers::LayerItem;
 use crate::rootfs::{NodeId, Rootfs};
 
@@ -107,7 +107,7 @@ impl FindingDetails {
 
     /// The page of the manual about its rule.
     pub fn manual(&self) -> Vec<ManualBlock> {
-        rule(self.item.rule).map(|rule| blocks(&page(rule))).unwrap_or_default()
+        rule(self.item.rule).map(|rule| blocks(rule.page)).unwrap_or_default()
     }
 }
 

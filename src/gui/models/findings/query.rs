@@ -95,7 +95,7 @@ fn term(text: &str) -> Result<Term, FindingQueryError> {
             term.ok_or_else(|| FindingQueryError::Category(wrong()))
         }
         "rule" => {
-            let known = rules().iter().any(|rule| rule.id.contains(value));
+            let known = rules().any(|rule| rule.id.contains(value));
             known.then(|| Term::Rule(value.to_owned())).ok_or_else(|| FindingQueryError::Rule(wrong()))
         }
         "severity" => {

@@ -225,7 +225,7 @@ impl Scene {
         self.plan.set(&id, planned);
         self.findings.list.push(Finding {
             id,
-            rule: findings::rules()[0],
+            rule: findings::rules().next().unwrap(),
             severity: Severity::Low,
             verdict,
             category: Category::Compilers,

@@ -3,11 +3,11 @@
 //! A path alone is enough only in caches and toolkits. Elsewhere the content of a file, its name, or the package that
 //! lists it must agree.
 
-use super::classification::{By, ClassifiedFile};
-use super::facts::Facts;
-use super::rules::extension;
-use super::value::Category;
+use super::super::common::extension;
 use crate::cuda::catalog::{DevelPath, Evidence, PathScope};
+use crate::findings::classification::{By, ClassifiedFile};
+use crate::findings::facts::Facts;
+use crate::findings::value::Category;
 use crate::formats::binary::FileFacts;
 use crate::formats::elf::ElfKind;
 use crate::rootfs::NodeId;

@@ -1,0 +1,30 @@
+//! Chapters of the manual; pages of rules are in [`super::Rule`].
+
+/// Name and text of each chapter.
+const CHAPTERS: [(&str, &str); 15] = [
+    ("cache", include_str!("../../assets/manual/cache.md")),
+    ("check", include_str!("../../assets/manual/check.md")),
+    ("ci", include_str!("../../assets/manual/ci.md")),
+    ("cli", include_str!("../../assets/manual/cli.md")),
+    ("compare", include_str!("../../assets/manual/compare.md")),
+    ("compatibility", include_str!("../../assets/manual/compatibility.md")),
+    ("cuda", include_str!("../../assets/manual/cuda.md")),
+    ("dockerfile", include_str!("../../assets/manual/dockerfile.md")),
+    ("gpu", include_str!("../../assets/manual/gpu.md")),
+    ("labels", include_str!("../../assets/manual/labels.md")),
+    ("performance", include_str!("../../assets/manual/performance.md")),
+    ("registries", include_str!("../../assets/manual/registries.md")),
+    ("report", include_str!("../../assets/manual/report.md")),
+    ("sizes", include_str!("../../assets/manual/sizes.md")),
+    ("verdicts", include_str!("../../assets/manual/verdicts.md")),
+];
+
+/// The chapter of the manual with this name, in Markdown.
+pub fn chapter(name: &str) -> Option<&'static str> {
+    CHAPTERS.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+}
+
+/// Names of all chapters.
+pub fn chapters() -> impl Iterator<Item = &'static str> {
+    CHAPTERS.iter().map(|(name, _)| *name)
+}
