@@ -5,13 +5,13 @@ use std::process::ExitCode;
 use cutaway::cli;
 
 fn main() -> ExitCode {
-    let plan = match cli::parse() {
-        Ok(plan) => plan,
+    let arguments = match cli::parse() {
+        Ok(arguments) => arguments,
         Err(code) => return code,
     };
     #[cfg(feature = "gui")]
-    if let cli::Plan::Window(window) = &plan {
-        let catalog = match cli::catalog(&window.catalog) {
+    if let Some(window) = arguments.window() {
+        let catalog = match cli::catalog(&window.choice.catalog) {
             Ok(catalog) => catalog,
             Err(code) => return code,
         };
@@ -19,9 +19,9 @@ fn main() -> ExitCode {
             catalog,
             image: window.image.clone(),
             compare: window.compare.clone(),
-            platform: window.platform.clone(),
-            cache: window.cache.clone(),
-            access: window.access.clone(),
+            platform: window.choice.platform.clone(),
+            cache: window.choice.cache(),
+            access: window.choice.access(),
             renderer: window.renderer.clone(),
             exit_after_frames: window.exit_after_frames,
         };
@@ -30,5 +30,5 @@ fn main() -> ExitCode {
             Err(reason) => cli::without_window(window, &reason),
         };
     }
-    cli::run(&plan)
+    arguments.run()
 }

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::pipeline::{AnalysisError, Options, analyze};
+use super::options::{AnalysisError, Options};
+use super::pipeline::analyze;
 use super::value::Analysis;
 use crate::jobs::{CancelToken, Progress, Slot, Waker, catch_panic, spawn};
 use crate::source::{Reference, SourceError, Tried};

@@ -7,6 +7,8 @@ mod bodies;
 mod body;
 mod job;
 mod layer_cache;
+mod options;
+mod outcome;
 mod pipeline;
 mod single;
 mod streamed;
@@ -16,5 +18,6 @@ mod value;
 
 pub use bodies::Body;
 pub use job::{AnalysisJob, Failure, JobState};
-pub use pipeline::{AnalysisError, Depth, Options, analyze};
+pub use options::{AnalysisError, Depth, Options};
+pub use pipeline::analyze;
 pub use value::{Analysis, Layer, Totals};

@@ -5,7 +5,7 @@ use std::io::Read;
 use serde::{Deserialize, Serialize};
 
 use super::layer_cache::LayerCache;
-use super::pipeline::{Depth, Options};
+use super::options::{Depth, Options};
 use crate::base::Limits;
 use crate::base::convert::in_memory;
 use crate::jobs::Cancelled;

@@ -4,8 +4,8 @@ use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::layer_cache::{BodiesByLayer, LayerCache};
-use super::pipeline::{Depth, Options};
-use super::single::{judged, subject};
+use super::options::{Depth, Options};
+use super::outcome::{judged, subject};
 use super::toc_cache::TocCache;
 use super::value::{Analysis, Layer};
 use crate::base::size::{grouped, human};

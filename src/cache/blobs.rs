@@ -13,8 +13,7 @@ use std::time::{Duration, SystemTime};
 
 use rustix::io::Errno;
 
-use super::folder::{Folder, is, is_temporary, named};
-use super::sweep::Usage;
+use super::folder::{Folder, Usage, is, is_temporary, named};
 
 /// The folder of the blobs, beside those of the records.
 pub(super) const BLOBS: &str = "blobs";

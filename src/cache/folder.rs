@@ -14,6 +14,22 @@ use rustix::process::geteuid;
 
 use crate::base::text::printable;
 
+/// Usage of the cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Records, those of other versions included.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+impl Usage {
+    pub(super) fn add(&mut self, bytes: u64) {
+        self.files += 1;
+        self.bytes = self.bytes.saturating_add(bytes);
+    }
+}
+
 /// Prefix of temporary file names.
 const TEMPORARY: &str = ".new-";
 /// Maximum attempts to find an unused name.

@@ -10,7 +10,7 @@ mod store;
 mod sweep;
 
 pub use blobs::{Blobs, NewBlob};
-pub use record::CacheRecord;
+pub use folder::Usage;
+pub use record::{CacheRecord, Key};
 pub use settings::{Settings, SettingsError};
-pub use store::{Cache, Key};
-pub use sweep::Usage;
+pub use store::Cache;

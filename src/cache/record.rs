@@ -1,10 +1,10 @@
 //! One file of the cache: a header that identifies it, and the payload.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 
 use super::folder::is_own;
-use super::store::Key;
 
 /// Magic of every cache file, in every version: a file without it is foreign.
 pub(super) const MAGIC: [u8; 8] = *b"cutaway\x1a";
@@ -16,6 +16,29 @@ pub(super) const RECORD_BYTES: u64 = 4 << 30;
 const HEAD_BYTES: usize = 8 + 4 + 8 + 8 + blake3::OUT_LEN;
 /// Offset of the checksum.
 const CHECKSUM: usize = HEAD_BYTES - blake3::OUT_LEN;
+
+/// Subject of a record: content that was hashed, or a file with its identity. A claim in a document or name is never a
+/// key, because one image could forge another.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Key(String);
+
+impl Key {
+    /// A key; the same text has the same meaning in every run of this version.
+    pub fn new(text: String) -> Self {
+        Self(text)
+    }
+
+    /// Text of the key.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// File name of its record. All records of a version are in one folder: there are some thousands at most, and every
+    /// common file system looks them up fast.
+    pub(super) fn file_name(&self) -> OsString {
+        blake3::hash(self.0.as_bytes()).to_hex().as_str().into()
+    }
+}
 
 /// A record that was found and is intact.
 #[derive(Debug)]

@@ -13,9 +13,9 @@ use rustix::io::Errno;
 
 use crate::base::size::human;
 
-use super::folder::{Folder, is, named, shown};
-use super::record::{self, CacheRecord, FORMAT, Refusal};
-use super::sweep::{self, Usage};
+use super::folder::{Folder, Usage, is, named, shown};
+use super::record::{self, CacheRecord, FORMAT, Key, Refusal};
+use super::sweep;
 
 /// Maximum attempts to write if another process removes the folder.
 const ATTEMPTS: usize = 4;
@@ -23,29 +23,6 @@ const ATTEMPTS: usize = 4;
 /// folder below it.
 const OTHERS: u32 = 0o002;
 const GROUP_AND_OTHERS: u32 = 0o022;
-
-/// Subject of a record: content that was hashed, or a file with its identity. A claim in a document or name is never a
-/// key, because one image could forge another.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Key(String);
-
-impl Key {
-    /// A key; the same text has the same meaning in every run of this version.
-    pub fn new(text: String) -> Self {
-        Self(text)
-    }
-
-    /// Text of the key.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
-    /// File name of its record. All records of a version are in one folder: there are some thousands at most, and every
-    /// common file system looks them up fast.
-    fn file_name(&self) -> OsString {
-        blake3::hash(self.0.as_bytes()).to_hex().as_str().into()
-    }
-}
 
 /// A cache folder. Clones share their notes. Nothing here fails an analysis: faults become notes, and the run continues
 /// without the record.

@@ -13,29 +13,13 @@ use std::time::{Duration, SystemTime};
 use rustix::io::Errno;
 
 use super::blobs::is_blobs;
-use super::folder::{Folder, is, is_hex, is_temporary, named};
+use super::folder::{Folder, Usage, is, is_hex, is_temporary, named};
 use super::record::is_ours;
 
 /// Prefix of the versions' folders.
 pub(super) const VERSIONS: &str = "index-";
 /// Younger temporary files may belong to a running process.
 const UNFINISHED: Duration = Duration::from_hours(1);
-
-/// Usage of the cache.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Usage {
-    /// Records, those of other versions included.
-    pub files: u64,
-    /// Their bytes.
-    pub bytes: u64,
-}
-
-impl Usage {
-    fn add(&mut self, file: &StoredFile) {
-        self.files += 1;
-        self.bytes = self.bytes.saturating_add(file.bytes);
-    }
-}
 
 /// One file of the cache.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
@@ -94,7 +78,7 @@ pub(super) fn survey(folder: &Path) -> io::Result<Survey> {
 impl Survey {
     pub(super) fn usage(&self) -> Usage {
         let mut usage = Usage::default();
-        self.records.iter().for_each(|record| usage.add(record));
+        self.records.iter().for_each(|record| usage.add(record.bytes));
         usage
     }
 
@@ -106,7 +90,7 @@ impl Survey {
             // A limit of 0 removes these too; a running process writes its file again.
             let old = SystemTime::now().duration_since(file.used).is_ok_and(|age| age > UNFINISHED);
             if (old || limit == 0) && file.remove(root)? {
-                removed.add(file);
+                removed.add(file.bytes);
             }
         }
         let mut left = self.usage().bytes;
@@ -115,7 +99,7 @@ impl Survey {
                 break;
             }
             if record.remove(root)? {
-                removed.add(record);
+                removed.add(record.bytes);
                 left = left.saturating_sub(record.bytes);
             }
         }

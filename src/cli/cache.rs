@@ -6,33 +6,55 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
+use clap::{Args, Subcommand};
 
-use super::cache_arguments::CachePlan;
-use super::output::write;
-use super::run::message;
-use crate::base::size::{grouped, human};
+use super::output::{message, write};
+use crate::base::size::{self, grouped, human};
 use crate::base::text::{counted, printable};
 use crate::cache::{Blobs, Cache, Settings, Usage};
+
+#[derive(Subcommand)]
+pub(super) enum CacheArguments {
+    /// Print the cache folder
+    Dir,
+    /// Print the size of the cache
+    Size,
+    /// Remove the least recently used entries until the cache is within its limit
+    Prune(PruneArguments),
+}
+
+#[derive(Args)]
+pub(super) struct PruneArguments {
+    /// Remove all entries
+    #[arg(long, conflicts_with = "max_size")]
+    all: bool,
+    /// Prune down to SIZE, such as 500MB or 1GiB [default: the limit of the cache]
+    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    max_size: Option<u64>,
+}
 
 /// Unrecognized files that are listed by name; the rest is counted.
 const NAMED: usize = 5;
 
 /// Prints the folder or the size of the cache, or prunes it.
-pub(super) fn cache(plan: CachePlan) -> anyhow::Result<ExitCode> {
+pub(super) fn cache(command: &CacheArguments) -> anyhow::Result<ExitCode> {
     let settings = Settings::from_environment().context("index cache not available")?;
     let cache = Cache::new(settings.folder, settings.limit);
-    let text = match plan {
+    let text = match command {
         // Raw bytes, for scripts: a path need not be UTF-8.
-        CachePlan::Dir => [cache.folder().as_os_str().as_bytes(), b"\n"].concat(),
-        CachePlan::Size => {
+        CacheArguments::Dir => [cache.folder().as_os_str().as_bytes(), b"\n"].concat(),
+        CacheArguments::Size => {
             let usage = cache.usage().with_context(|| unread(&cache))?;
             let entries = format!("{}, limit {}\n", told(usage, "entry"), sized(cache.limit()));
             (entries + &held_blobs(&cache)?).into_bytes()
         }
-        CachePlan::Prune(limit) => prune(&cache, limit.unwrap_or(cache.limit()))?.into_bytes(),
+        CacheArguments::Prune(PruneArguments { all: true, .. }) => prune(&cache, 0)?.into_bytes(),
+        CacheArguments::Prune(PruneArguments { max_size, .. }) => {
+            prune(&cache, max_size.unwrap_or(cache.limit()))?.into_bytes()
+        }
     };
     write(&text, None)?;
-    if plan != CachePlan::Dir {
+    if !matches!(command, CacheArguments::Dir) {
         // Explains why a cache is not used.
         cache.check();
         cache.take_notes().iter().for_each(|note| message(&format!("note: {note}")));

@@ -4,63 +4,64 @@ mod summary;
 mod text;
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context as _;
+use clap::Args;
 
-use super::arguments::CheckPlan;
-use super::output::write;
-use super::run::{TROUBLE, analyse, today, warn};
+use super::output::{TROUBLE, read_up_to, warn, write};
+use super::reading::Reading;
 use crate::analysis::Analysis;
-use crate::base::Warning;
-use crate::findings::Findings;
-use crate::findings::policy::{Date, FILE_BYTES, Measured, Outcome, Policy};
+use crate::findings::policy::{Date, FILE_BYTES, Measured, Policy};
 use crate::report::WarningLine;
+use crate::source::redacted;
+use text::CheckSummary;
 
 /// Policy file that is used without `--config`, if it exists.
 const DEFAULT_FILE: &str = "cutaway.toml";
 /// Exit code of an image that violates the policy.
 pub(super) const FAILED: u8 = 1;
 
-/// Result of a check, with further data for the outputs.
-struct CheckSummary<'a> {
-    /// The image reference, as given.
-    image: &'a str,
-    /// The policy file; `None` without one.
-    policy: Option<&'a str>,
-    outcome: &'a Outcome,
-    findings: Option<&'a Findings>,
-    /// Why the image is incomplete; empty when it is complete.
-    warnings: &'a [Warning],
+#[derive(Args)]
+pub(super) struct CheckArguments {
+    #[command(flatten)]
+    reading: Reading,
+    /// Policy file [default: ./cutaway.toml, if it exists]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Append a Markdown summary to FILE, such as a CI job summary
+    #[arg(long, value_name = "FILE")]
+    summary: Option<PathBuf>,
 }
 
 /// Runs the check, prints the result, and appends the summary.
-pub(super) fn check(plan: &CheckPlan) -> anyhow::Result<ExitCode> {
-    let (file, policy) = policy_of(plan.config.as_deref())?.unzip();
-    let analysis = analyse(&plan.read, policy.as_ref())?;
+pub(super) fn check(arguments: &CheckArguments) -> anyhow::Result<ExitCode> {
+    let (file, policy) = policy_of(arguments.config.as_deref())?.unzip();
+    let Reading { image, how } = &arguments.reading;
+    let analysis = arguments.reading.analyse(policy.as_ref())?;
     let (Some(measured), Some(totals)) = (measured(&analysis), analysis.totals()) else {
         // The verdict is always on the last line of stdout.
         write(b"verdict: fail reason=incomplete\n", None)?;
-        anyhow::bail!("{}", plan.read.unread());
+        return Err(arguments.reading.unread());
     };
     // Without a clock every ignore counts as expired.
-    let today = Date(today(&plan.read).unwrap_or(u32::MAX));
+    let today = Date(how.today().unwrap_or(u32::MAX));
     let outcome = policy.unwrap_or_default().judge(&measured, today);
     let warnings = analysis.warnings();
-    if plan.read.verbose {
+    if how.verbose {
         warn(&warnings.iter().cloned().map(WarningLine::from).collect::<Vec<_>>());
     }
     let name = file.as_deref().map(Path::to_string_lossy);
     let told = CheckSummary {
-        image: &plan.read.shown(),
+        image: &redacted(image),
         policy: name.as_deref(),
         outcome: &outcome,
         findings: measured.findings,
         warnings: if totals.complete { &[] } else { &warnings },
     };
-    if let Some(file) = &plan.summary {
+    if let Some(file) = &arguments.summary {
         append(file, &summary::markdown(&told))
             .with_context(|| format!("cannot write {}", file.display()))?;
     }
@@ -101,12 +102,8 @@ pub(super) fn measured(analysis: &Analysis) -> Option<Measured<'_>> {
 
 fn read_policy(file: &Path) -> anyhow::Result<Policy> {
     let name = file.display().to_string();
-    let read = || -> io::Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        File::open(file)?.take(FILE_BYTES as u64 + 1).read_to_end(&mut bytes)?;
-        Ok(bytes)
-    };
-    let bytes = read().with_context(|| format!("cannot read {name}"))?;
+    let bytes = File::open(file).and_then(|opened| read_up_to(opened, FILE_BYTES as u64));
+    let bytes = bytes.with_context(|| format!("cannot read {name}"))?;
     let text = String::from_utf8(bytes).with_context(|| format!("{name} is not UTF-8"))?;
     Ok(Policy::parse(&name, &text)?)
 }

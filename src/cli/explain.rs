@@ -3,8 +3,7 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use super::output::write;
-use super::run::{TROUBLE, message};
+use super::output::{TROUBLE, message, write};
 use crate::findings::policy::near;
 use crate::findings::{chapter, chapters, rule, rules};
 

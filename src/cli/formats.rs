@@ -1,46 +1,49 @@
 //! Formats, tables and schemas, as named on the command line.
 
+use clap::builder::PossibleValue;
 use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
 
-use crate::report::{self, CsvTable};
+use crate::analysis::Depth;
+use crate::report::{CompareFormat, CsvTable, Format};
 
 /// Output options of a report.
-#[derive(Args)]
+#[derive(Args, Default)]
 pub(super) struct ReportFormatArguments {
     /// Output format
     #[arg(long, value_enum, default_value = "text")]
     format: ReportFormat,
     /// Table to write with --format csv [default: findings]
     #[arg(long, value_enum)]
-    table: Option<Table>,
+    table: Option<CsvTable>,
 }
 
 impl ReportFormatArguments {
+    /// The error for `--table` with a format other than CSV; `command` is named in the message.
+    pub(super) fn conflict(&self, command: &mut clap::Command) -> Option<clap::Error> {
+        let text = "the argument '--table <TABLE>' can be used only with '--format csv'";
+        let is_wrong = self.table.is_some() && self.format != ReportFormat::Csv;
+        is_wrong.then(|| command.error(ErrorKind::ArgumentConflict, text))
+    }
+
     /// The format.
-    ///
-    /// # Errors
-    /// `--table` with a format other than CSV; `command` is named in the message.
-    pub(super) fn format(&self, command: &mut clap::Command) -> Result<report::Format, clap::Error> {
-        Ok(match (self.format, self.table) {
-            (ReportFormat::Csv, table) => report::Format::Csv(table.unwrap_or_default().into()),
-            (_, Some(_)) => {
-                let text = "the argument '--table <TABLE>' can be used only with '--format csv'";
-                return Err(command.error(ErrorKind::ArgumentConflict, text));
-            }
-            (ReportFormat::Text, None) => report::Format::Text,
-            (ReportFormat::Json, None) => report::Format::Json,
-            (ReportFormat::Markdown, None) => report::Format::Markdown,
-            (ReportFormat::Html, None) => report::Format::Html,
-            (ReportFormat::Sarif, None) => report::Format::Sarif,
-        })
+    pub(super) fn format(&self) -> Format {
+        match self.format {
+            ReportFormat::Text => Format::Text,
+            ReportFormat::Json => Format::Json,
+            ReportFormat::Markdown => Format::Markdown,
+            ReportFormat::Html => Format::Html,
+            ReportFormat::Sarif => Format::Sarif,
+            ReportFormat::Csv => Format::Csv(self.table.unwrap_or(CsvTable::Findings)),
+        }
     }
 }
 
 /// Output format of a report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum ReportFormat {
     /// Human-readable: a summary on a terminal, all sections elsewhere
+    #[default]
     Text,
     /// Machine-readable, complete; can be opened again
     Json,
@@ -54,31 +57,45 @@ enum ReportFormat {
     Csv,
 }
 
-/// A table of a report.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum Table {
-    /// CUDA libraries and files with GPU code
-    Libraries,
-    /// Findings
-    #[default]
-    Findings,
-    /// Layers
-    Layers,
+/// The values of an argument, with their help.
+macro_rules! values {
+    ($($type:ty { $($variant:ident = $name:literal, $help:literal;)+ })+) => { $(
+        impl ValueEnum for $type {
+            fn value_variants<'a>() -> &'a [Self] {
+                &[$(Self::$variant),+]
+            }
+
+            fn to_possible_value(&self) -> Option<PossibleValue> {
+                let (name, help) = match self { $(Self::$variant => ($name, $help)),+ };
+                Some(PossibleValue::new(name).help(help))
+            }
+        }
+    )+ };
 }
 
-impl From<Table> for CsvTable {
-    fn from(table: Table) -> Self {
-        match table {
-            Table::Libraries => Self::Libraries,
-            Table::Findings => Self::Findings,
-            Table::Layers => Self::Layers,
-        }
+values! {
+    Depth {
+        Manifest = "manifest", "Manifest and config only";
+        Toc = "toc", "Also tables of contents of layers that have one (eStargz, zstd:chunked)";
+        Full = "full", "All layers";
+    }
+    CsvTable {
+        Libraries = "libraries", "CUDA libraries and files with GPU code";
+        Findings = "findings", "Findings";
+        Layers = "layers", "Layers";
+    }
+    CompareFormat {
+        Text = "text", "Human-readable";
+        Json = "json", "Machine-readable, complete";
+        Markdown = "markdown", "Markdown for pull request comments and step summaries";
+        Html = "html", "One self-contained HTML file";
+        Csv = "csv", "All figures in one table";
     }
 }
 
 /// A document that has a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum SchemaName {
+pub(super) enum SchemaName {
     /// cutaway report
     Report,
     /// cutaway compare

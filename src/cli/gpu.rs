@@ -1,20 +1,45 @@
 //! Checks this machine's GPU.
 
 use std::io::{self, IsTerminal as _};
+use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
+use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::arguments::Format;
-use super::gpu_arguments::GpuPlan;
 use super::gpu_text::{step_line, to_text};
-use super::output::write;
-use super::run::{TROUBLE, message};
-use crate::gpu::{Check, CheckRequest, SCHEMA, check, run_child};
+use super::output::{Format, code, message, write};
+use crate::gpu::{Check, CheckRequest, ChildRequest, Depth, SCHEMA, check, run_child};
 use crate::jobs::CancelToken;
 use crate::report::{schema_for, to_json};
+
+#[derive(Args)]
+pub(super) struct GpuArguments {
+    /// Output format
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+    /// Check only device N [default: all]
+    #[arg(long, value_name = "N")]
+    device: Option<u32>,
+    /// Measure copy bandwidth: host to device, device to host, on the device
+    #[arg(long)]
+    bandwidth: bool,
+    /// Write to FILE instead of stdout
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Run the check in this process and stream results to stdout (internal)
+    #[arg(long, hide = true, value_name = "DEPTH", value_parser = depth)]
+    child: Option<Depth>,
+    /// CUDA driver library to load instead of libcuda.so.1 (for tests)
+    #[arg(long, hide = true, value_name = "FILE")]
+    library: Option<PathBuf>,
+    /// Time limit (for tests)
+    #[arg(long, hide = true, value_name = "SECONDS", value_parser = seconds)]
+    limit: Option<Duration>,
+}
 
 /// Result of a GPU check, schema `cutaway.gpu/1`.
 #[derive(JsonSchema, Serialize)]
@@ -43,12 +68,18 @@ pub(super) fn schema() -> Value {
 }
 
 /// Runs a GPU check and prints the result; in the child process, does the actual work.
-pub(super) fn gpu(plan: &GpuPlan) -> anyhow::Result<ExitCode> {
-    if plan.is_child {
-        return Ok(run_child(&plan.child));
+pub(super) fn gpu(arguments: &GpuArguments) -> anyhow::Result<ExitCode> {
+    let child = ChildRequest {
+        depth: arguments.child.unwrap_or_default(),
+        device: arguments.device,
+        bandwidth: arguments.bandwidth,
+        library: arguments.library.clone(),
+    };
+    if arguments.child.is_some() {
+        return Ok(run_child(&child));
     }
-    let mut request = CheckRequest::new(plan.child.clone())?;
-    if let Some(limit) = plan.limit {
+    let mut request = CheckRequest::new(child)?;
+    if let Some(limit) = arguments.limit {
         request.limit = limit;
     }
     let listens = io::stderr().is_terminal();
@@ -60,7 +91,7 @@ pub(super) fn gpu(plan: &GpuPlan) -> anyhow::Result<ExitCode> {
         shown = check.steps.len();
     };
     let check = check(&request, &CancelToken::new(), &mut news);
-    let text = match plan.format {
+    let text = match arguments.format {
         Format::Text => to_text(&check),
         Format::Json => to_json(&Document {
             schema: SCHEMA,
@@ -68,6 +99,18 @@ pub(super) fn gpu(plan: &GpuPlan) -> anyhow::Result<ExitCode> {
             check: &check,
         }),
     };
-    write(text.as_bytes(), plan.output.as_deref())?;
-    Ok(if check.available { ExitCode::SUCCESS } else { ExitCode::from(TROUBLE) })
+    write(text.as_bytes(), arguments.output.as_deref())?;
+    Ok(code(check.available))
+}
+
+fn depth(text: &str) -> Result<Depth, String> {
+    let all = [Depth::Library, Depth::Devices, Depth::Full];
+    all.into_iter()
+        .find(|depth| depth.as_str() == text)
+        .ok_or_else(|| "expected library, devices or full".to_owned())
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().map_err(|error| format!("{error}"))?;
+    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
 }

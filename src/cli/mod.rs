@@ -1,10 +1,9 @@
 //! In: arguments.
-//! Out: a plan (the window, or a command that is run), results on stdout, messages on stderr, an exit code.
+//! Out: the window to open, or a command that is run: results on stdout, messages on stderr, an exit code.
 //! Must not know: the window.
 
 mod arguments;
 mod cache;
-mod cache_arguments;
 mod check;
 mod compare;
 mod dockerfile;
@@ -13,8 +12,6 @@ mod formats;
 #[cfg(feature = "gpu")]
 mod gpu;
 #[cfg(feature = "gpu")]
-mod gpu_arguments;
-#[cfg(feature = "gpu")]
 mod gpu_text;
 mod host;
 mod network;
@@ -22,11 +19,10 @@ mod output;
 mod plan;
 mod progress;
 mod reading;
-mod run;
-mod saved;
+mod report;
 mod schema;
 mod tags;
 mod terminal;
 
-pub use arguments::{Plan, WindowPlan, parse};
-pub use run::{catalog, run, without_window};
+pub use arguments::{Cli, WindowArguments, catalog, parse, without_window};
+pub use reading::Choice;

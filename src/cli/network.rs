@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::run::message;
+use super::output::message;
 use crate::base::size;
 use crate::cache::{Blobs, Settings};
 use crate::source::Access;
 
-#[derive(Args, Clone)]
+#[derive(Args, Clone, Default)]
 pub(super) struct Network {
     /// Trust these CA certificates (PEM) in addition to the system's
     #[arg(long, value_name = "FILE")]

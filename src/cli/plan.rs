@@ -1,15 +1,13 @@
 //! The plan from the command line: findings to remove, findings to keep, answers to questions.
 
-use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::dockerfile::open_regular;
-use super::run::message;
+use super::output::{UsageError, message, read_file};
 use crate::analysis::Analysis;
 use crate::findings::{Answer, Findings, Plan, PlanChanges, PlanError, SavedPlan};
-use crate::report::{PlanFileError, SAVED_BYTES, read_plan};
+use crate::report::{SAVED_BYTES, read_plan};
 use crate::source::redacted;
 
 /// Options that change the default plan.
@@ -37,38 +35,6 @@ fn answer(text: &str) -> Result<(String, Answer), String> {
     if id.is_empty() { Err(form.to_owned()) } else { Ok((id.to_owned(), answer)) }
 }
 
-/// Why a plan cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum PlanUseError {
-    /// The file cannot be read.
-    #[error("cannot read the plan {file}")]
-    Unreadable { file: String, source: io::Error },
-    /// The file is not a plan.
-    #[error("cannot read the plan {file}: {source}")]
-    NoPlan { file: String, source: PlanFileError },
-    /// The options contradict each other, or do not match the findings.
-    #[error("{0}")]
-    Misfit(PlanError),
-    /// The saved plan does not match the findings.
-    #[error("{file} does not match {image}: {error}")]
-    SavedMisfit { file: String, image: String, error: Box<PlanError>, foreign: bool },
-}
-
-impl PlanUseError {
-    /// What the user can do about it.
-    pub(super) fn hint(&self) -> Option<String> {
-        match self {
-            Self::Unreadable { .. } => None,
-            Self::NoPlan { source, .. } => source.hint().map(str::to_owned),
-            Self::Misfit(error) => error.hint(),
-            Self::SavedMisfit { foreign: true, .. } => {
-                Some("the plan was saved for another image; make a plan for this one".to_owned())
-            }
-            Self::SavedMisfit { error, .. } => error.hint(),
-        }
-    }
-}
-
 /// The options, with the plan file read.
 #[derive(Debug, Default)]
 pub(super) struct PlanRequest {
@@ -78,7 +44,7 @@ pub(super) struct PlanRequest {
 
 impl PlanRequest {
     /// Reads the file and checks for contradictions; needs no image.
-    pub(super) fn read(arguments: &PlanArguments) -> Result<Self, PlanUseError> {
+    pub(super) fn read(arguments: &PlanArguments) -> Result<Self, UsageError> {
         let mut request = Self {
             file: String::new(),
             changes: PlanChanges {
@@ -88,7 +54,7 @@ impl PlanRequest {
                 answers: arguments.answer.clone(),
             },
         };
-        request.changes.check().map_err(PlanUseError::Misfit)?;
+        request.changes.check().map_err(|error| misfit(&error))?;
         if let Some(path) = &arguments.plan {
             request.file = path.display().to_string();
             request.changes.saved = Some(saved(path, &request.file)?);
@@ -97,20 +63,18 @@ impl PlanRequest {
     }
 
     /// The plan for an image. Warns when the file was saved for another image.
-    pub(super) fn plan(&self, analysis: &Analysis, findings: &Findings) -> Result<Plan, PlanUseError> {
+    pub(super) fn plan(&self, analysis: &Analysis, findings: &Findings) -> Result<Plan, UsageError> {
         let image = &analysis.image;
         let shown = || redacted(&image.reference);
         let digests = (image.manifest_digest.as_deref(), image.config_digest.as_deref());
         let saved = self.changes.saved.as_ref();
         let foreign = saved.is_some_and(|saved| saved.is_for(digests.0, digests.1) == Some(false));
         let plan = self.changes.apply(findings).map_err(|error| match error {
-            PlanError::Saved { .. } => PlanUseError::SavedMisfit {
-                file: self.file.clone(),
-                image: shown(),
-                error: Box::new(error),
-                foreign,
-            },
-            error => PlanUseError::Misfit(error),
+            PlanError::Saved { .. } => UsageError::new(
+                format!("{} does not match {}: {error}", self.file, shown()),
+                if foreign { Some(FOREIGN.to_owned()) } else { error.hint() },
+            ),
+            error => misfit(&error),
         })?;
         if foreign {
             let (file, image) = (&self.file, shown());
@@ -122,9 +86,17 @@ impl PlanRequest {
     }
 }
 
-fn saved(path: &Path, file: &str) -> Result<SavedPlan, PlanUseError> {
-    let mut bytes = Vec::new();
-    let read = open_regular(path).and_then(|opened| opened.take(SAVED_BYTES + 1).read_to_end(&mut bytes));
-    read.map_err(|source| PlanUseError::Unreadable { file: file.to_owned(), source })?;
-    read_plan(&bytes).map_err(|source| PlanUseError::NoPlan { file: file.to_owned(), source })
+const FOREIGN: &str = "the plan was saved for another image; make a plan for this one";
+
+/// The options contradict each other, or do not match the findings.
+fn misfit(error: &PlanError) -> UsageError {
+    UsageError::new(error.to_string(), error.hint())
+}
+
+fn saved(path: &Path, file: &str) -> Result<SavedPlan, UsageError> {
+    let refused = |reason: String, hint: Option<&str>| {
+        UsageError::new(format!("cannot read the plan {file}: {reason}"), hint.map(str::to_owned))
+    };
+    let bytes = read_file(path, SAVED_BYTES).map_err(|error| refused(error.to_string(), None))?;
+    read_plan(&bytes).map_err(|error| refused(error.to_string(), error.hint()))
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::run::message;
+use super::output::message;
 use crate::base::size::{grouped, human};
 use crate::jobs::Progress;
 

@@ -5,11 +5,9 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::arguments::Format;
 use super::network::Network;
-use super::output::write;
+use super::output::{Format, code, message, write};
 use super::progress::with_bar;
-use super::run::{TROUBLE, message};
 use crate::analysis::AnalysisError;
 use crate::base::text::printable;
 use crate::jobs::{CancelToken, Progress};
@@ -31,30 +29,22 @@ pub(super) struct TagsArguments {
     verbose: bool,
 }
 
-/// Tags to list.
-pub struct TagsPlan(TagsArguments);
-
-impl TagsArguments {
-    pub(super) fn plan(self) -> TagsPlan {
-        TagsPlan(self)
-    }
-}
-
 /// Prints the tags of a repository, in the order of the registry.
-pub(super) fn tags(TagsPlan(plan): &TagsPlan) -> anyhow::Result<ExitCode> {
-    let reference = Reference::parse(&plan.image).map_err(AnalysisError::from)?;
+pub(super) fn tags(arguments: &TagsArguments) -> anyhow::Result<ExitCode> {
+    let reference = Reference::parse(&arguments.image).map_err(AnalysisError::from)?;
     let (cancel, progress) = (CancelToken::new(), Progress::default());
-    let list = || registry::tags(&reference, &plan.network.access(), &cancel, &progress);
-    let TagList { tags, complete } = with_bar(&progress, plan.verbose, list).map_err(AnalysisError::from)?;
+    let list = || registry::tags(&reference, &arguments.network.access(), &cancel, &progress);
+    let TagList { tags, complete } =
+        with_bar(&progress, arguments.verbose, list).map_err(AnalysisError::from)?;
     let mut text = String::new();
-    match plan.format {
+    match arguments.format {
         Format::Text => {
             for tag in &tags {
                 writeln!(text, "{}", printable(tag))?;
             }
         }
         Format::Json => {
-            let image = redacted(&plan.image);
+            let image = redacted(&arguments.image);
             text = serde_json::to_string_pretty(
                 &serde_json::json!({ "image": image, "tags": tags, "complete": complete }),
             )?;
@@ -62,9 +52,8 @@ pub(super) fn tags(TagsPlan(plan): &TagsPlan) -> anyhow::Result<ExitCode> {
         }
     }
     write(text.as_bytes(), None)?;
-    if complete {
-        return Ok(ExitCode::SUCCESS);
+    if !complete {
+        message(&format!("tag list truncated at {} tags", tags.len()));
     }
-    message(&format!("tag list truncated at {} tags", tags.len()));
-    Ok(ExitCode::from(TROUBLE))
+    Ok(code(complete))
 }

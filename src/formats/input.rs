@@ -1,10 +1,13 @@
 //! Inputs of a tar walk: a stream whose bodies pass, or a section whose bodies are skipped.
 
-use std::io::{self, BufRead, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::sync::Arc;
 
 use crossbeam_channel::{Receiver, Sender};
+use flate2::bufread::MultiGzDecoder;
+use zstd::stream::read::Decoder as ZstdDecoder;
 
+use super::compression::Compression;
 use super::tar::TarInput;
 use crate::base::convert::in_memory;
 use crate::base::read_at::ReadAt;
@@ -13,6 +16,26 @@ use crate::jobs::{CancelToken, Cancelled, Progress};
 
 /// Buffer size of a stream; large, so that the decompressor runs in long stretches.
 pub const BUFFER_BYTES: usize = 256 << 10;
+
+/// Decompresses a stream of any number of gzip members or zstd frames.
+///
+/// # Errors
+/// The decoder cannot be created.
+pub fn decoder<'a>(
+    source: impl BufRead + 'a,
+    compression: Compression,
+    window_log: u32,
+) -> io::Result<Box<dyn BufRead + 'a>> {
+    Ok(match compression {
+        Compression::None => Box::new(source),
+        Compression::Gzip => Box::new(BufReader::with_capacity(BUFFER_BYTES, MultiGzDecoder::new(source))),
+        Compression::Zstd => {
+            let mut decoder = ZstdDecoder::with_buffer(source)?;
+            decoder.window_log_max(window_log)?;
+            Box::new(BufReader::with_capacity(BUFFER_BYTES, decoder))
+        }
+    })
+}
 
 /// A stream: skipped bodies are decompressed and dropped without a copy.
 pub struct StreamInput<R> {

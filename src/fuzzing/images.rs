@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use rustix::fs::{MemfdFlags, memfd_create};
 
+use super::invariants;
 use super::layers::with_checksums;
-use super::{invariants, limits};
+use super::limits::limits;
 use crate::analysis::{Analysis, Options, analyze};
 use crate::base::Platform;
 use crate::jobs::{CancelToken, Cancelled, Progress};

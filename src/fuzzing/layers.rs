@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use flate2::write::GzEncoder;
 
-use super::{invariants, limits};
+use super::invariants;
+use super::limits::limits;
 use crate::base::{Limits, Section};
 use crate::formats::compression::Compression;
 use crate::jobs::{CancelToken, Progress};

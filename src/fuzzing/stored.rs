@@ -2,8 +2,9 @@
 
 use std::io::Write as _;
 
+use super::invariants;
 use super::layers::{SUBJECT, as_stream, with_checksums};
-use super::{invariants, limits};
+use super::limits::limits;
 use crate::cache::{Cache, Key};
 use crate::layer::{BodyFacts, LayerRead};
 

@@ -2,8 +2,7 @@
 
 use super::absent::{NOT_OPEN, no_device, no_library};
 use super::api::Cuda;
-use super::child::STUB;
-use super::codes;
+use super::codes::{self, STUB};
 use super::fault::Fault;
 use super::machine::Machine;
 use super::{GpuError, Stage};

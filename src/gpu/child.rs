@@ -3,34 +3,18 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::AsFd as _;
-use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Instant;
 
 use rustix::process::{Resource, Rlimit, Signal, getrlimit, set_parent_process_death_signal, setrlimit};
 
-use super::advice::explain;
-use super::api::Cuda;
+use super::codes::STUB;
 use super::fault::Fault;
 use super::library::{FOLDERS, NIXOS, OpenDriver, Search};
 use super::machine::Machine;
-use super::merge::micros;
 use super::nvml::Management;
 use super::protocol::{Message, MessageWriter};
-use super::{Depth, Driver, Stage, Step, device};
-
-/// Parameters of a child.
-#[derive(Clone, Debug, Default)]
-pub struct ChildRequest {
-    /// How far to check.
-    pub depth: Depth,
-    /// The only device to check; `None` for all.
-    pub device: Option<u32>,
-    /// Whether to measure copies too.
-    pub bandwidth: bool,
-    /// The library to open instead of `libcuda.so.1`, in tests.
-    pub library: Option<PathBuf>,
-}
+use super::work::{ChildRequest, Failed, Work};
+use super::{Depth, Driver, Stage, device};
 
 /// Runs the check in the child. Never called in the process that shows results.
 pub fn run(request: &ChildRequest) -> ExitCode {
@@ -59,73 +43,7 @@ fn own_stdout() -> io::Result<File> {
     Ok(File::from(own))
 }
 
-/// A step failed, and the failure was reported.
-pub(super) struct Failed;
-
-/// A failed step that is not reported yet.
-pub(super) struct Attempt {
-    pub(super) fault: Fault,
-    step: Step,
-}
-
-/// A running check.
-pub(super) struct Work {
-    writer: MessageWriter,
-    pub(super) machine: Machine,
-    /// The driver, for its error descriptions.
-    cuda: Option<&'static Cuda>,
-}
-
 impl Work {
-    pub(super) fn tell(&mut self, message: &Message) {
-        // Without a reader, the parent ends this process, or it ends soon.
-        self.writer.tell(message);
-    }
-
-    pub(super) fn note(&mut self, note: impl Into<String>) {
-        self.tell(&Message::Note(note.into()));
-    }
-
-    /// Runs one step and reports its result. The value that `work` returns is the detail of the step.
-    pub(super) fn step<T>(
-        &mut self,
-        name: Stage,
-        device: Option<u32>,
-        work: impl FnOnce(&mut Self) -> Result<(T, Option<String>), Fault>,
-    ) -> Result<T, Failed> {
-        self.attempt(name, device, work).map_err(|attempt| self.fail(attempt))
-    }
-
-    /// Runs one step; the caller reports a fault.
-    pub(super) fn attempt<T>(
-        &mut self,
-        name: Stage,
-        device: Option<u32>,
-        work: impl FnOnce(&mut Self) -> Result<(T, Option<String>), Fault>,
-    ) -> Result<T, Attempt> {
-        self.tell(&Message::Begin { stage: name, device });
-        let start = Instant::now();
-        let done = work(self);
-        let us = micros(start.elapsed());
-        match done {
-            Ok((result, detail)) => {
-                self.tell(&Message::Step(Step { name, ok: true, us, device, detail }));
-                Ok(result)
-            }
-            Err(fault) => Err(Attempt { fault, step: Step { name, ok: false, us, device, detail: None } }),
-        }
-    }
-
-    /// Reports why a step failed, before resources are released, because that may hang.
-    pub(super) fn fail(&mut self, Attempt { fault, step }: Attempt) -> Failed {
-        // The driver creates device nodes itself if it can: the state before it started is outdated.
-        self.machine.probe_again();
-        let error = explain(&fault, (step.name, step.device), &self.machine, self.cuda);
-        self.tell(&Message::Error(Box::new(error)));
-        self.tell(&Message::Step(step));
-        Failed
-    }
-
     fn check(&mut self, request: &ChildRequest) -> Result<(), Failed> {
         let mut search = Search::new(request.library.as_deref());
         let mut found = self.step(Stage::Library, None, |work| {
@@ -222,9 +140,6 @@ impl Work {
 
 const BLOCKING: &str = "CUDA_LAUNCH_BLOCKING is set: each launch waits for its kernel, so launches on a stream are \
     slower than usual.";
-
-/// `CUDA_ERROR_STUB_LIBRARY`.
-pub(super) const STUB: i32 = 34;
 
 /// `13.0` for 13000.
 fn cuda_version(number: i32) -> String {

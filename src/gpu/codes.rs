@@ -1,5 +1,8 @@
 //! CUDA error codes that a check may return: names and meanings, as in `cuda.h` of CUDA 13.
 
+/// `CUDA_ERROR_STUB_LIBRARY`.
+pub(super) const STUB: i32 = 34;
+
 /// An error code.
 pub(super) struct Code {
     pub(super) number: i32,

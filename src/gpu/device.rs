@@ -3,13 +3,13 @@
 use std::time::Instant;
 
 use super::api::{Attribute, Cuda, Ordinal};
-use super::child::{Attempt, ChildRequest, Failed, Work};
 use super::fault::Fault;
 use super::kernel::{self, compare, numbers, ptx};
 use super::merge::micros;
 use super::nvml::{Management, hyphenated};
 use super::protocol::Message;
 use super::resources::{Context, Memory, Module, Stream};
+use super::work::{Attempt, ChildRequest, Failed, Work};
 use super::{Device, Graph, KernelVerdict, Stage, bandwidth, launches};
 
 /// Maximum devices checked. The largest machines have some dozens, MIG instances included.

@@ -24,11 +24,13 @@ mod protocol;
 mod reader;
 mod resources;
 mod value;
+mod work;
 
-pub use child::{ChildRequest, run as run_child};
+pub use child::run as run_child;
 pub use history::{History, Run};
 pub use parent::{CheckRequest, check};
 pub use value::{
     Bandwidth, Check, Depth, Device, Driver, GpuError, Graph, KernelCheck, KernelVerdict, Nvml, SCHEMA,
     Stage, Step, TriedLibrary,
 };
+pub use work::ChildRequest;

@@ -36,6 +36,21 @@ impl CancelToken {
     }
 }
 
+impl Cancelled {
+    /// Whether this is why a read failed.
+    pub fn is_cause_of(error: &io::Error) -> bool {
+        error.get_ref().is_some_and(|inner| inner.is::<Self>())
+    }
+
+    /// For errors of reads that are handled, unless the work was cancelled.
+    ///
+    /// # Errors
+    /// When cancelled.
+    pub fn check_error(error: &io::Error) -> Result<(), Self> {
+        if Self::is_cause_of(error) { Err(Self) } else { Ok(()) }
+    }
+}
+
 impl From<Cancelled> for io::Error {
     /// `Interrupted` would be retried by `Read` helpers, so it is `Other` with [`Cancelled`] inside.
     fn from(cancelled: Cancelled) -> Self {

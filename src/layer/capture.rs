@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use zstd::bulk::Compressor;
 
+use super::context::Context;
 use super::facts::{ContentHash, Document, HASH_BYTES, LayerFacts, Packed};
 use super::index::{DirId, EntryId, LayerIndex};
-use super::pass::Context;
 use crate::base::convert::in_memory;
 use crate::base::text::escape;
 use crate::base::warning::Warnings;

@@ -13,9 +13,9 @@ use rustix::io::Errno;
 
 use super::builder::{IndexBuilder, IndexFull, NewEntry};
 use super::capture::{Capture, File};
+use super::context::Context;
 use super::index::{DirId, EntryId, EntryKind};
 use super::outcome::{LayerRead, Verified};
-use super::pass::Context;
 use crate::base::text::escape;
 use crate::base::warning::Warnings;
 use crate::base::{Section, Warning, WarningCode};

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use super::builder::{IndexBuilder, NewEntry};
 use super::capture::{Capture, File, Want};
+use super::context::Context;
 use super::index::EntryId;
 use super::outcome::{LayerRead, Verified};
-use super::pass::Context;
-use super::walk::{check_cancelled, entry_kind};
+use super::walk::entry_kind;
 use crate::base::text::escape;
 use crate::base::warning::Warnings;
 use crate::base::{Warning, WarningCode};
@@ -136,7 +136,7 @@ pub fn look_into_listed(
         context.cancel.check()?;
         let done = look_into(read, (*entry, *whole), bodies, &mut capture, &mut buffer);
         let Err(error) = done else { continue };
-        check_cancelled(&error)?;
+        Cancelled::check_error(&error)?;
         read.complete = false;
         if let Some(why) = bodies.broken() {
             let left = wanted.len() - place;

@@ -1,42 +1,28 @@
 //! The one pass over a layer: hash, inflate, walk.
 
 use std::io::{self, BufRead, BufReader, Read};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crossbeam_channel::bounded;
-use flate2::bufread::MultiGzDecoder;
-use zstd::stream::read::Decoder as ZstdDecoder;
 
 use super::builder::IndexBuilder;
+use super::context::Context;
 use super::outcome::{Expected, LayerRead, Verified};
-use super::walk::check_cancelled;
+use super::walk::{Fault, Walked, walk};
 use crate::base::read_at::SectionReader;
 use crate::base::size::human;
-use crate::base::{Hasher, Limits, Section, Warning, WarningCode};
+use crate::base::{Hasher, Section, Warning, WarningCode};
 use crate::formats::compression::{Compression, SNIFF_BYTES, sniff, zstd_window};
+use crate::formats::input::decoder;
 use crate::formats::input::{BUFFER_BYTES, Fed, Fetch, SeekInput, StreamInput, feed};
-use crate::jobs::{CancelToken, Cancelled, Progress};
+use crate::formats::tar::TarInput;
+use crate::jobs::Cancelled;
 
 /// A larger window is allocated by one layer at a time, so that memory stays bounded.
 const COMMON_WINDOW: u64 = 8 << 20;
-pub(super) const COMMON_WINDOW_LOG: u32 = 23;
+const COMMON_WINDOW_LOG: u32 = 23;
 static LARGE_WINDOW: Mutex<()> = Mutex::new(());
-
-/// Environment of a pass.
-#[derive(Clone)]
-pub struct Context {
-    /// Limits for untrusted input.
-    pub limits: Limits,
-    /// Cancels the pass.
-    pub cancel: CancelToken,
-    /// Receives byte and entry counts.
-    pub progress: Progress,
-    /// Subject of warnings, such as `layer 3 (sha256:…)`.
-    pub subject: String,
-    /// Bytes of facts stored so far for all layers of the image.
-    pub kept: Arc<AtomicU64>,
-}
 
 /// Reads a seekable layer. A plain one is walked from header to header without its bodies, unless `expected.verify`; a
 /// compressed one is hashed as it is read. Nothing is judged here: see [`LayerRead::check`].
@@ -85,7 +71,7 @@ pub fn read_download(
     let mut stream = open();
     let mut start = Vec::with_capacity(SNIFF_BYTES);
     if let Err(error) = stream.by_ref().take(SNIFF_BYTES as u64).read_to_end(&mut start) {
-        check_cancelled(&error)?;
+        Cancelled::check_error(&error)?;
         pass.unreadable(&error.to_string());
         context.progress.add_passed(claimed_bytes);
         return pass.finish(None);
@@ -168,11 +154,11 @@ impl<R: Read> Read for Tap<R> {
 }
 
 /// One pass over one layer, with the result so far.
-pub(super) struct Pass<'a> {
+struct Pass<'a> {
     expected: &'a Expected,
-    pub(super) context: &'a Context,
-    pub(super) read: LayerRead,
-    pub(super) wants_larger_window: bool,
+    context: &'a Context,
+    read: LayerRead,
+    wants_larger_window: bool,
 }
 
 impl<'a> Pass<'a> {
@@ -194,7 +180,7 @@ impl<'a> Pass<'a> {
         pass
     }
 
-    pub(super) fn warn(&mut self, code: WarningCode, message: impl Into<String>) {
+    fn warn(&mut self, code: WarningCode, message: impl Into<String>) {
         self.read.warnings.push(Warning::new(code, self.context.subject.clone(), message));
     }
 
@@ -227,7 +213,7 @@ impl<'a> Pass<'a> {
         Some(largest)
     }
 
-    pub(super) fn refuse_window(&mut self, needs: &str) {
+    fn refuse_window(&mut self, needs: &str) {
         let most = human(1 << self.context.limits.zstd_window_log);
         self.read.complete = false;
         self.warn(WarningCode::LayerMalformed, format!("needs {needs}, limit {most}"));
@@ -308,24 +294,12 @@ impl<'a> Pass<'a> {
         compression: Compression,
         window_log: u32,
     ) -> Result<(), Cancelled> {
-        match compression {
-            Compression::None => self.walk_stream(source),
-            Compression::Gzip => {
-                self.walk_stream(BufReader::with_capacity(BUFFER_BYTES, MultiGzDecoder::new(source)))
+        match decoder(source, compression, window_log) {
+            Ok(reader) => self.walk_stream(reader),
+            Err(error) => {
+                self.unreadable(&error.to_string());
+                Ok(())
             }
-            Compression::Zstd => match ZstdDecoder::with_buffer(source) {
-                Ok(mut decoder) => {
-                    if let Err(error) = decoder.window_log_max(window_log) {
-                        self.unreadable(&error.to_string());
-                        return Ok(());
-                    }
-                    self.walk_stream(BufReader::with_capacity(BUFFER_BYTES, decoder))
-                }
-                Err(error) => {
-                    self.unreadable(&error.to_string());
-                    Ok(())
-                }
-            },
         }
     }
 
@@ -345,7 +319,7 @@ impl<'a> Pass<'a> {
                 self.warn(WarningCode::TrailingData, message);
             }
             Err(error) => {
-                check_cancelled(&error)?;
+                Cancelled::check_error(&error)?;
                 let message = format!("after the end of the tar archive: {error}");
                 // Messages of flate2 and zstd for trailing bytes that are not a member.
                 let words = error.to_string();
@@ -368,6 +342,31 @@ impl<'a> Pass<'a> {
         self.read.uncompressed_bytes = Some(input.passed);
         self.read.diff_id = input.hasher.take().map(Hasher::finish);
         Ok(())
+    }
+
+    /// Walks the tar into the result. Gives the input back when the end of the archive was reached.
+    fn walk<I: TarInput>(&mut self, input: I) -> Result<Option<I>, Cancelled> {
+        let Walked { index, facts, warnings, end } = walk(input, self.context)?;
+        self.read.index = Arc::new(index);
+        self.read.facts = Arc::new(facts);
+        self.read.warnings.extend(warnings);
+        Ok(end.map_err(|fault| self.fault(fault)).ok())
+    }
+
+    fn fault(&mut self, fault: Fault) {
+        let seen = self.read.index.len();
+        let kept = format!("{} entries before it were read", crate::base::size::grouped(seen as u64));
+        self.read.complete = false;
+        match fault {
+            Fault::Cut(what) => self.warn(WarningCode::LayerCutShort, format!("{what}; {kept}")),
+            Fault::Malformed(what) => self.warn(WarningCode::LayerMalformed, format!("{what}; {kept}")),
+            Fault::Window(what) => {
+                if self.context.limits.zstd_window_log > COMMON_WINDOW_LOG {
+                    self.wants_larger_window = true;
+                }
+                self.refuse_window(&format!("a larger zstd window ({what})"));
+            }
+        }
     }
 
     fn finish(mut self, fed: Option<Fed>) -> Result<LayerRead, Cancelled> {

@@ -1,104 +1,88 @@
 //! The walk over the members of a layer: entries, file facts, and faults.
 
 use std::io;
-use std::sync::Arc;
 
 use super::builder::{IndexBuilder, NewEntry};
 use super::capture::{Capture, File};
-use super::index::{EntryId, EntryKind};
-use super::pass::{COMMON_WINDOW_LOG, Pass};
-use crate::base::WarningCode;
+use super::context::Context;
+use super::facts::LayerFacts;
+use super::index::{EntryId, EntryKind, LayerIndex};
+
 use crate::base::convert::index32;
 use crate::base::warning::Warnings;
+use crate::base::{Warning, WarningCode};
 use crate::formats::tar::{MemberKind, TarError, TarInput, TarWalk};
 use crate::jobs::Cancelled;
 
-impl Pass<'_> {
-    /// Walks the tar into the index. Gives the input back when the end of the archive was reached.
-    pub(super) fn walk<I: TarInput>(&mut self, input: I) -> Result<Option<I>, Cancelled> {
-        let limits = &self.context.limits;
-        let mut builder = IndexBuilder::new(limits);
-        let mut oddities = Warnings::with_limit(limits.warnings_per_code);
-        let mut walk = TarWalk::new(input, limits);
-        let mut capture = Capture::new(self.context);
-        let mut counted = 0;
-        let end = loop {
-            match walk.advance() {
-                Ok(true) => {
-                    let member = walk.member();
-                    let entry = NewEntry {
-                        kind: entry_kind(member.kind),
-                        size: member.size,
-                        mode: member.mode,
-                        uid: member.uid,
-                        gid: member.gid,
-                        mtime: member.mtime,
-                        link: &member.link,
-                        body_at: (!member.sparse).then_some(member.body_at),
-                    };
-                    match builder.add_path(&member.path, entry) {
-                        Ok(false) => {}
-                        Ok(true) => oddities.push_with(WarningCode::PathEscapes, || {
-                            let path = crate::base::text::escape(&member.path);
-                            (self.context.subject.clone(), format!("{path} leaves the root; kept inside"))
-                        }),
-                        Err(full) => break Err(Fault::Malformed(full.to_string())),
-                    }
-                    if let Err(error) = look_into(&mut walk, &builder, &mut capture) {
-                        builder.drop_last();
-                        break Err(Fault::from_tar(error)?);
-                    }
-                    if builder.len() - counted >= 4096 {
-                        self.context.progress.add_entries((builder.len() - counted) as u64);
-                        counted = builder.len();
-                    }
+/// Result of a walk: `end` is the input, if the end of the archive was reached.
+pub(super) struct Walked<I> {
+    pub(super) index: LayerIndex,
+    pub(super) facts: LayerFacts,
+    pub(super) warnings: Vec<Warning>,
+    pub(super) end: Result<I, Fault>,
+}
+
+/// Walks the tar into an index.
+pub(super) fn walk<I: TarInput>(input: I, context: &Context) -> Result<Walked<I>, Cancelled> {
+    let limits = &context.limits;
+    let mut builder = IndexBuilder::new(limits);
+    let mut oddities = Warnings::with_limit(limits.warnings_per_code);
+    let mut walk = TarWalk::new(input, limits);
+    let mut capture = Capture::new(context);
+    let mut counted = 0;
+    let end = loop {
+        match walk.advance() {
+            Ok(true) => {
+                let member = walk.member();
+                let entry = NewEntry {
+                    kind: entry_kind(member.kind),
+                    size: member.size,
+                    mode: member.mode,
+                    uid: member.uid,
+                    gid: member.gid,
+                    mtime: member.mtime,
+                    link: &member.link,
+                    body_at: (!member.sparse).then_some(member.body_at),
+                };
+                match builder.add_path(&member.path, entry) {
+                    Ok(false) => {}
+                    Ok(true) => oddities.push_with(WarningCode::PathEscapes, || {
+                        let path = crate::base::text::escape(&member.path);
+                        (context.subject.clone(), format!("{path} leaves the root; kept inside"))
+                    }),
+                    Err(full) => break Err(Fault::Malformed(full.to_string())),
                 }
-                Ok(false) => break Ok(()),
-                Err(error) => {
-                    // A file with a missing body is not counted: its size is only a claim.
-                    if walk.is_within_body() {
-                        builder.drop_last();
-                        capture.forget_from(EntryId(index32(builder.len())));
-                    }
+                if let Err(error) = look_into(&mut walk, &builder, &mut capture) {
+                    builder.drop_last();
                     break Err(Fault::from_tar(error)?);
                 }
-            }
-        };
-        self.context.progress.add_entries((builder.len() - counted) as u64);
-        self.read.index = Arc::new(builder.finish());
-        let (facts, faults) = capture.finish();
-        self.read.facts = Arc::new(facts);
-        self.read.warnings.extend(faults.finish(&self.context.subject));
-        for mut warning in walk.take_warnings().finish(&self.context.subject) {
-            warning.message = format!("{}: {}", warning.subject, warning.message);
-            warning.subject.clone_from(&self.context.subject);
-            self.read.warnings.push(warning);
-        }
-        self.read.warnings.extend(oddities.finish(&self.context.subject));
-        match end {
-            Ok(()) => Ok(Some(walk.into_input())),
-            Err(fault) => {
-                self.fault(fault);
-                Ok(None)
-            }
-        }
-    }
-
-    fn fault(&mut self, fault: Fault) {
-        let seen = self.read.index.len();
-        let kept = format!("{} entries before it were read", crate::base::size::grouped(seen as u64));
-        self.read.complete = false;
-        match fault {
-            Fault::Cut(what) => self.warn(WarningCode::LayerCutShort, format!("{what}; {kept}")),
-            Fault::Malformed(what) => self.warn(WarningCode::LayerMalformed, format!("{what}; {kept}")),
-            Fault::Window(what) => {
-                if self.context.limits.zstd_window_log > COMMON_WINDOW_LOG {
-                    self.wants_larger_window = true;
+                if builder.len() - counted >= 4096 {
+                    context.progress.add_entries((builder.len() - counted) as u64);
+                    counted = builder.len();
                 }
-                self.refuse_window(&format!("a larger zstd window ({what})"));
+            }
+            Ok(false) => break Ok(()),
+            Err(error) => {
+                // A file with a missing body is not counted: its size is only a claim.
+                if walk.is_within_body() {
+                    builder.drop_last();
+                    capture.forget_from(EntryId(index32(builder.len())));
+                }
+                break Err(Fault::from_tar(error)?);
             }
         }
+    };
+    context.progress.add_entries((builder.len() - counted) as u64);
+    let (facts, faults) = capture.finish();
+    let subject = &context.subject;
+    let mut warnings = faults.finish(subject);
+    for mut warning in walk.take_warnings().finish(subject) {
+        warning.message = format!("{}: {}", warning.subject, warning.message);
+        warning.subject.clone_from(subject);
+        warnings.push(warning);
     }
+    warnings.extend(oddities.finish(subject));
+    Ok(Walked { index: builder.finish(), facts, warnings, end: end.map(|()| walk.into_input()) })
 }
 
 /// Collects the facts of the current file.
@@ -129,7 +113,8 @@ fn look_into<I: TarInput>(
     Ok(())
 }
 
-enum Fault {
+/// Why a walk ended early.
+pub(super) enum Fault {
     Cut(String),
     Malformed(String),
     Window(String),
@@ -144,7 +129,7 @@ impl Fault {
                 _ => Self::Malformed(text),
             });
         };
-        check_cancelled(&source)?;
+        Cancelled::check_error(&source)?;
         Ok(match source.kind() {
             // zstd's text for this error, which has no code in the Rust binding.
             _ if source.to_string().contains("requires too much memory") => Self::Window(source.to_string()),
@@ -154,13 +139,6 @@ impl Fault {
             | io::ErrorKind::Other => Self::Malformed(text),
             _ => Self::Cut(text),
         })
-    }
-}
-
-pub(super) fn check_cancelled(error: &io::Error) -> Result<(), Cancelled> {
-    match error.get_ref() {
-        Some(inner) if inner.is::<Cancelled>() => Err(Cancelled),
-        _ => Ok(()),
     }
 }
 

@@ -3,12 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::merge::{Inode, NONE};
-use super::tree::{Hidden, Rootfs};
+use super::tree::Rootfs;
+use super::value::{Copied, Hidden, Inode, NONE};
 use crate::layer::{EntryId, EntryKind, LayerIndex};
-
-/// A shadowed file, and the file of the upper layer that replaced it.
-pub type Copied = ((u16, EntryId), (u16, EntryId));
 
 /// Pairs of a shadowed file and its replacement, with equal nonzero size, sorted by shadowed file. Hashes determine
 /// elsewhere whether they are identical.

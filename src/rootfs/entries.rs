@@ -2,8 +2,7 @@
 
 use hashbrown::HashMap;
 
-use super::merge::{Inode, Live, NONE};
-use super::tree::NodeId;
+use super::value::{Inode, Live, NONE, NodeId};
 use crate::base::convert::layer16;
 use crate::layer::EntryId;
 

@@ -6,8 +6,9 @@ use hashbrown::HashMap;
 
 use super::copies;
 use super::entries::Entries;
-use super::merge::{Inode, Live, Merge, Merger, NONE};
-use super::tree::{NodeId, NodeKind, Record, Rootfs};
+use super::merge::{Merge, Merger};
+use super::tree::{Record, Rootfs};
+use super::value::{Inode, Live, NONE, NodeId, NodeKind};
 use crate::base::convert::index32;
 use crate::layer::{EntryId, LayerIndex};
 

@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 
-use super::tree::{Hidden, NodeKind, Origin, Place, Rootfs};
+use super::tree::Rootfs;
+use super::value::{Hidden, Inode, Live, NONE, NodeKind, Origin, Place};
 use crate::base::convert::{index32, layer16};
 use crate::base::text::escape;
 use crate::base::warning::Warnings;
@@ -38,22 +39,6 @@ pub struct Merge {
     pub waste: Vec<LayerWaste>,
     /// Faults during the merge.
     pub warnings: Vec<Warning>,
-}
-
-pub(super) const NONE: u32 = u32::MAX;
-/// An inode: layer and entry of its bytes.
-pub(super) type Inode = (u16, EntryId);
-
-/// While merging, nodes are linked lists, so that a subtree can be removed.
-pub(super) struct Live {
-    pub(super) parent: u32,
-    pub(super) first_child: u32,
-    pub(super) next: u32,
-    previous: u32,
-    pub(super) place: Place,
-    pub(super) kind: NodeKind,
-    /// A removed path keeps its node, in case it returns.
-    pub(super) alive: bool,
 }
 
 /// Receives every change while layers are applied. `()` ignores them.

@@ -8,8 +8,10 @@ mod finish;
 mod merge;
 mod timeline;
 mod tree;
+mod value;
 
-pub use copies::{Copied, copies, replaced};
+pub use copies::{copies, replaced};
 pub use merge::{LayerWaste, Merge, merge, merge_kept};
 pub use timeline::{PathId, Timeline, Version, VersionId};
-pub use tree::{Hidden, Node, NodeId, NodeKind, Rootfs};
+pub use tree::{Node, Rootfs};
+pub use value::{Copied, Hidden, NodeId, NodeKind};

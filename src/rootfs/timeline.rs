@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::merge::{Inode, NONE, Watch, apply_all};
-use super::tree::{NodeKind, Origin, Place};
+use super::merge::{Watch, apply_all};
+use super::value::{Inode, NONE, NodeKind, Origin, Place};
 use crate::base::convert::index32;
 use crate::layer::{EntryId, LayerIndex};
 

@@ -2,53 +2,10 @@
 
 use std::sync::Arc;
 
-use super::copies::Copied;
 use super::entries::Entries;
+use super::value::{Copied, Hidden, NodeId, NodeKind, Origin, Place};
 use crate::base::convert::index32;
-use crate::layer::{DirId, EntryId, LayerIndex};
-
-/// A path of the merged view.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct NodeId(pub u32);
-
-impl NodeId {
-    /// The root folder.
-    pub const ROOT: Self = Self(0);
-}
-
-/// Kind of a path of the merged view.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum NodeKind {
-    /// A regular file, or a second name of one.
-    File,
-    /// A folder.
-    Directory,
-    /// A symbolic link.
-    Symlink,
-    /// A device, pipe, or a type that is not unpacked.
-    Other,
-}
-
-/// The entry of a node, or a folder that exists only through paths below it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Origin {
-    Entry(EntryId),
-    Implied(DirId),
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
-    pub(super) layer: u16,
-    pub(super) implied: bool,
-    pub(super) id: u32,
-}
-
-impl Place {
-    pub(super) fn origin(self) -> Origin {
-        if self.implied { Origin::Implied(DirId(self.id)) } else { Origin::Entry(EntryId(self.id)) }
-    }
-}
+use crate::layer::{EntryId, LayerIndex};
 
 #[derive(Clone, Debug)]
 pub(super) struct Record {
@@ -79,17 +36,6 @@ impl Record {
             files: 0,
         }
     }
-}
-
-/// Bytes in a layer that no path of the merged view reaches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Hidden {
-    /// The layer with the bytes.
-    pub layer: u16,
-    /// The entry in that layer.
-    pub entry: EntryId,
-    /// The layer that removed or replaced the last path to them; the same layer if it contains two entries of one path.
-    pub by: u16,
 }
 
 /// The merged view.

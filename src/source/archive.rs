@@ -2,25 +2,24 @@
 //! sink as they pass, because the manifest may come last.
 
 pub(super) mod kept;
+mod members;
 pub(super) mod streamed;
 
 use std::collections::BTreeMap;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufReader, Read};
 use std::path::Path;
 use std::sync::Arc;
 
-use flate2::bufread::MultiGzDecoder;
-use zstd::stream::read::Decoder as ZstdDecoder;
-
 use super::context::{OpenContext, SourceKey};
 use super::error::SourceError;
-use super::files::{Files, Member, normal, open_regular};
+use super::files::{Files, Member, open_regular};
+use crate::base::Section;
 use crate::base::read_at::SectionReader;
-use crate::base::{Limits, Section};
 use crate::formats::compression::{Compression, SNIFF_BYTES, sniff};
-use crate::formats::input::{BUFFER_BYTES, SeekInput};
-use crate::formats::tar::{MemberKind, TarError, TarInput, TarWalk};
-use crate::jobs::{CancelToken, Cancelled, Progress};
+use crate::formats::input::{BUFFER_BYTES, SeekInput, decoder};
+use crate::formats::tar::{MemberKind, TarWalk};
+use crate::jobs::Progress;
+use members::{Members, advance, insert, other_member};
 
 /// The files of an archive.
 pub(super) fn open(path: &Path, context: &mut OpenContext<'_>) -> Result<Files, SourceError> {
@@ -57,9 +56,6 @@ fn open_section(
     };
     Ok(Files::archive(label, members, fault))
 }
-
-/// Members by name, and why the archive could not be read to its end.
-pub(super) type Members = (BTreeMap<String, Member>, Option<String>);
 
 fn plain_members(label: &str, section: &Section, context: &OpenContext<'_>) -> Result<Members, SourceError> {
     // The search for members is not progress on layers: it uses a scratch counter.
@@ -118,19 +114,8 @@ fn streamed_members(
     progress.set_totals(section.len(), 0);
     let source = Counted { inner: SectionReader::new(section.clone()), progress: progress.clone() };
     let source = BufReader::with_capacity(BUFFER_BYTES, source);
-    let reader: Box<dyn BufRead> = match compression {
-        Compression::None | Compression::Gzip => {
-            Box::new(BufReader::with_capacity(BUFFER_BYTES, MultiGzDecoder::new(source)))
-        }
-        Compression::Zstd => {
-            let mut decoder =
-                ZstdDecoder::with_buffer(source).map_err(|error| SourceError::open(label, error))?;
-            decoder
-                .window_log_max(context.limits.zstd_window_log)
-                .map_err(|error| SourceError::open(label, error))?;
-            Box::new(BufReader::with_capacity(BUFFER_BYTES, decoder))
-        }
-    };
+    let reader = decoder(source, compression, context.limits.zstd_window_log);
+    let reader = reader.map_err(|error| SourceError::open(label, error))?;
     streamed::members(label, reader, context)
 }
 
@@ -146,68 +131,5 @@ impl Read for Counted {
         self.progress.add_read(count as u64);
         self.progress.add_passed(count as u64);
         Ok(count)
-    }
-}
-
-fn advance<I: TarInput>(
-    walk: &mut TarWalk<I>,
-    cancel: &CancelToken,
-    fault: &mut Option<String>,
-) -> Result<bool, SourceError> {
-    cancel.check()?;
-    match walk.advance() {
-        Ok(more) => Ok(more),
-        Err(TarError::Read { source, .. }) if was_cancelled(&source) => Err(Cancelled.into()),
-        // A damaged archive is usable up to the damage; missing layers are reported.
-        Err(error) => {
-            *fault = Some(error.to_string());
-            Ok(false)
-        }
-    }
-}
-
-fn was_cancelled(error: &io::Error) -> bool {
-    error.get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<Cancelled>)
-}
-
-/// Why the archive could not be read further; cancellation is not a fault.
-fn stop(error: &io::Error) -> Result<String, Cancelled> {
-    if was_cancelled(error) { Err(Cancelled) } else { Ok(error.to_string()) }
-}
-
-/// Members and the bytes of their names.
-type Gathered = (BTreeMap<String, Member>, usize);
-
-fn insert(
-    members: &mut Gathered,
-    path: &[u8],
-    member: Member,
-    label: &str,
-    limits: &Limits,
-) -> Result<(), SourceError> {
-    members.1 += path.len() + if let Member::Link(target) = &member { target.len() } else { 0 };
-    let malformed = |reason: String| SourceError::Malformed { object: label.into(), reason };
-    if members.0.len() >= limits.archive_members {
-        let most = limits.archive_members;
-        return Err(malformed(format!("more than {most} members; an image archive has some hundreds")));
-    }
-    if members.1 > limits.archive_name_bytes {
-        return Err(malformed(format!("names of members exceed {} bytes", limits.archive_name_bytes)));
-    }
-    members.0.insert(normal(&String::from_utf8_lossy(path)), member);
-    Ok(())
-}
-
-/// What a member that is not a regular file is; `None` for folders.
-fn other_member(kind: MemberKind, path: &[u8], link: &[u8]) -> Option<Member> {
-    match kind {
-        MemberKind::Directory => None,
-        MemberKind::Symlink => Some(Member::Link(String::from_utf8_lossy(link).into_owned())),
-        // Hard links name members from the root of the archive.
-        MemberKind::HardLink => Some(Member::Link(format!("/{}", String::from_utf8_lossy(link)))),
-        _ => {
-            let path = crate::base::text::escape(path);
-            Some(Member::Unusable(format!("{path} in the archive is a device or pipe, not a file")))
-        }
     }
 }

@@ -31,6 +31,14 @@ pub struct Transport {
     pub(super) open: fn(&Reference, &mut OpenContext<'_>) -> Result<Image, SourceError>,
 }
 
+impl Transport {
+    /// Length of the prefix of this transport in a reference, and whether a path follows.
+    pub(super) fn prefix_of(&self, text: &str) -> Option<(usize, bool)> {
+        let prefix = self.prefixes.iter().find(|prefix| text.starts_with(**prefix))?;
+        Some((prefix.len(), self.is_path))
+    }
+}
+
 impl fmt::Debug for Transport {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.name)

@@ -42,8 +42,8 @@ static ANY_ARCHIVE: Transport = Transport {
 /// The transport of a reference, and what follows its prefix.
 fn split_prefix(text: &str) -> Option<(&'static Transport, &str)> {
     TRANSPORTS.iter().find_map(|transport| {
-        let rest = transport.prefixes.iter().find_map(|prefix| text.strip_prefix(prefix))?;
-        Some((*transport, rest))
+        let (length, _) = transport.prefix_of(text)?;
+        Some((*transport, &text[length..]))
     })
 }
 
@@ -54,11 +54,7 @@ pub fn without_prefix(text: &str) -> &str {
 
 /// The reference for display: without user info in a URL, or before a host.
 pub fn redacted(text: &str) -> String {
-    let prefix = |text: &str| {
-        let (transport, rest) = split_prefix(text)?;
-        Some((text.len() - rest.len(), transport.is_path))
-    };
-    redact::reference(text, prefix)
+    redact::reference(text, |text| TRANSPORTS.iter().find_map(|transport| transport.prefix_of(text)))
 }
 
 /// The forms of references, for the help of the command line.

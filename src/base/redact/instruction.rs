@@ -1,7 +1,8 @@
 //! Instructions of an image's history, as builders record them.
 
+use super::name::{REDACTED, is_secret_name};
 use super::scan::{Mode, scan};
-use super::url_user_info;
+use super::url::url_user_info;
 
 /// The suffix that BuildKit adds to an instruction.
 const MARK: &str = "# buildkit";
@@ -50,10 +51,10 @@ fn split_mark(values: &str) -> (&str, &str) {
 fn pairs(values: &str) -> String {
     let end = values.find(char::is_whitespace).unwrap_or(values.len());
     let (name, value) = values.split_at(end);
-    if name.contains('=') || value.trim().is_empty() || !super::is_secret_name(name) {
+    if name.contains('=') || value.trim().is_empty() || !is_secret_name(name) {
         return scan(values, Mode::Recorded).shown;
     }
-    format!("{name} {}", super::REDACTED)
+    format!("{name} {}", REDACTED)
 }
 
 /// Start of the shell that runs the command after build arguments: the path before the first `-c`. A value may contain

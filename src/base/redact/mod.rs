@@ -4,26 +4,16 @@
 
 mod extent;
 mod instruction;
+mod name;
 mod scan;
 mod url;
 
 use std::borrow::Cow;
 
 pub use instruction::instruction;
+pub use name::{REDACTED, is_secret_name};
 use scan::{Mode, scan};
 pub use url::{reference, url_user_info};
-
-/// Replacement of a secret value.
-pub const REDACTED: &str = "<redacted>";
-
-const SECRET_WORDS: [&str; 6] = ["token", "secret", "password", "passwd", "credential", "key"];
-
-/// Whether a variable, label or argument of this name is secret: its name contains token, secret, password, passwd,
-/// credential or key, in any case.
-pub fn is_secret_name(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    SECRET_WORDS.iter().any(|word| name.contains(word))
-}
 
 /// The value of `name` for display: redacted by name; otherwise without named secrets inside it (`-Dpassword=…`, JSON),
 /// and without user info in URLs.

@@ -4,7 +4,7 @@
 //! a shell is quoted. The end of a value is found by skipping over it, so that the cost is linear.
 
 use super::extent::{self, is_blank, is_quote};
-use super::{REDACTED, is_secret_name};
+use super::name::{REDACTED, is_secret_name};
 
 /// Kind of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

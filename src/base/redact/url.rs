@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::REDACTED;
+use super::name::REDACTED;
 
 /// Replaces the user info of every URL (`https://user:secret@host`) in `text`.
 pub fn url_user_info(text: &str) -> Cow<'_, str> {

@@ -2,8 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::CheckSummary;
-use super::text::{amount, limit};
+use super::text::{CheckSummary, amount, limit};
 use crate::base::size::human;
 use crate::base::text::{elide_middle, printable};
 use crate::report::markdown_escape;

@@ -3,12 +3,24 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::CheckSummary;
+use crate::base::Warning;
 use crate::base::size::human;
 use crate::base::text::{elide_end, elide_middle, printable};
 use crate::base::wrap::wrap;
-use crate::findings::policy::{Amount, Check};
+use crate::findings::policy::{Amount, Check, Outcome};
 use crate::findings::{Finding, Findings, Verdict};
+
+/// Result of a check, with further data for the outputs.
+pub(super) struct CheckSummary<'a> {
+    /// The image reference, as given.
+    pub(super) image: &'a str,
+    /// The policy file; `None` without one.
+    pub(super) policy: Option<&'a str>,
+    pub(super) outcome: &'a Outcome,
+    pub(super) findings: Option<&'a Findings>,
+    /// Why the image is incomplete; empty when it is complete.
+    pub(super) warnings: &'a [Warning],
+}
 
 const WIDTH: usize = 80;
 /// Lines per section; the rest is counted.

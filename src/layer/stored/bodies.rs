@@ -1,7 +1,6 @@
 //! Serialises the facts about single files.
 
-use super::StoredError;
-use super::bytes::{Reader, Writer};
+use super::bytes::{Reader, StoredError, Writer};
 use crate::formats::string_references::StringReferences;
 use crate::layer::bodies::BodyFacts;
 use crate::layer::builder::MAX_CONTENT_BYTES;

@@ -3,8 +3,17 @@
 use serde::de::DeserializeOwned;
 use serde::{Serialize, Serializer};
 
-use super::StoredError;
 use crate::layer::index::EntryId;
+
+/// Why bytes are not a layer stored by this version.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("at byte {at}: {what}")]
+pub struct StoredError {
+    /// Offset after the fault.
+    pub at: usize,
+    /// The fault.
+    pub what: &'static str,
+}
 
 /// A number as stored in a column.
 pub(super) trait Cell: Copy {

@@ -1,7 +1,6 @@
 //! The index of a layer: one column for each of its arrays.
 
-use super::StoredError;
-use super::bytes::{Reader, Width, Writer};
+use super::bytes::{Reader, StoredError, Width, Writer};
 use crate::base::Limits;
 use crate::base::convert::index32;
 use crate::layer::builder::MAX_CONTENT_BYTES;

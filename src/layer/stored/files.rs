@@ -1,7 +1,6 @@
 //! The facts of files: columns of entries, each with its facts.
 
-use super::StoredError;
-use super::bytes::{Reader, Width, Writer};
+use super::bytes::{Reader, StoredError, Width, Writer};
 use crate::base::Limits;
 use crate::base::convert::in_memory;
 use crate::formats::binary::FileFacts;

@@ -20,17 +20,8 @@ use super::outcome::{LayerRead, Verified};
 use crate::base::text::is_unsafe;
 use crate::base::{Digest, Limits, Warning, WarningCode};
 use crate::formats::compression::Compression;
+pub use bytes::StoredError;
 use bytes::{Reader, Writer};
-
-/// Why bytes are not a layer stored by this version.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("at byte {at}: {what}")]
-pub struct StoredError {
-    /// Offset after the fault.
-    pub at: usize,
-    /// The fault.
-    pub what: &'static str,
-}
 
 /// Facts of the layer as a whole.
 #[derive(Serialize, Deserialize)]

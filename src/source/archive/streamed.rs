@@ -6,10 +6,11 @@ use std::io::{BufRead, Read as _};
 use super::super::context::{OpenContext, StreamedMember};
 use super::super::error::SourceError;
 use super::super::files::{Member, digest_of_name};
-use super::{Members, advance, insert, other_member, stop};
+use super::members::{Members, advance, insert, other_member};
 use crate::formats::compression::SNIFF_BYTES;
 use crate::formats::input::StreamInput;
 use crate::formats::tar::{MemberKind, TarWalk, is_header};
+use crate::jobs::Cancelled;
 
 /// Walks the tar from `reader`: documents are stored, possible layers go to the sink.
 pub(in crate::source) fn members(
@@ -31,7 +32,8 @@ pub(in crate::source) fn members(
                 let mut start = Vec::with_capacity(SNIFF_BYTES);
                 let sniffed = walk.by_ref().take(SNIFF_BYTES as u64).read_to_end(&mut start);
                 if let Err(error) = sniffed {
-                    fault = Some(stop(&error)?);
+                    Cancelled::check_error(&error)?;
+                    fault = Some(error.to_string());
                     break;
                 }
                 if looks_like_json(&start) && stored <= limits.json_bytes {
@@ -43,7 +45,8 @@ pub(in crate::source) fn members(
                             "not kept: the documents of the archive exceed {most} bytes"
                         ))
                     } else if let Err(error) = walk.read_to_end(&mut start) {
-                        fault = Some(stop(&error)?);
+                        Cancelled::check_error(&error)?;
+                        fault = Some(error.to_string());
                         break;
                     } else {
                         Member::Kept(start.into())
@@ -65,7 +68,8 @@ pub(in crate::source) fn members(
     if fault.is_none()
         && let Err(error) = walk.into_input().drain()
     {
-        fault = Some(stop(&error)?);
+        Cancelled::check_error(&error)?;
+        fault = Some(error.to_string());
     }
     Ok((members.0, fault))
 }

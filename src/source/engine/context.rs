@@ -9,10 +9,27 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::super::files::open_regular;
-use super::EngineEnvironment;
 use crate::base::digest;
 use crate::base::redact::json_fault;
 use crate::base::text::{elide_end, printable};
+
+/// Facts of the machine that determine engine locations.
+pub(super) struct EngineEnvironment<'a> {
+    lookup: &'a dyn Fn(&str) -> Option<String>,
+    pub(super) user: u32,
+}
+
+impl<'a> EngineEnvironment<'a> {
+    /// From the environment variables of `lookup` and a user id.
+    pub(super) fn new(lookup: &'a dyn Fn(&str) -> Option<String>, user: u32) -> Self {
+        Self { lookup, user }
+    }
+
+    /// A variable that is set and not empty.
+    pub(super) fn variable(&self, name: &str) -> Option<String> {
+        (self.lookup)(name).filter(|value| !value.is_empty())
+    }
+}
 
 /// The context that is in use.
 #[derive(Debug, PartialEq, Eq)]

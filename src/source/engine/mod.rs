@@ -12,7 +12,6 @@ mod stream;
 use std::time::Duration;
 
 pub use list::{Listing, LocalImage, holds, list};
-use places::EngineEnvironment;
 
 use super::access::Tried;
 use super::context::OpenContext;

@@ -2,26 +2,8 @@
 
 use std::path::Path;
 
-use super::context;
+use super::context::{self, EngineEnvironment};
 use super::host::{self, Host, Unusable};
-
-/// Facts of the machine that determine engine locations.
-pub(super) struct EngineEnvironment<'a> {
-    lookup: &'a dyn Fn(&str) -> Option<String>,
-    user: u32,
-}
-
-impl<'a> EngineEnvironment<'a> {
-    /// From the environment variables of `lookup` and a user id.
-    pub(super) fn new(lookup: &'a dyn Fn(&str) -> Option<String>, user: u32) -> Self {
-        Self { lookup, user }
-    }
-
-    /// A variable that is set and not empty.
-    pub(super) fn variable(&self, name: &str) -> Option<String> {
-        (self.lookup)(name).filter(|value| !value.is_empty())
-    }
-}
 
 /// A possible location of an engine.
 #[derive(Clone, Debug)]

@@ -233,10 +233,7 @@ mod tests {
         let mut reader = started(stops, &cancel, &Progress::default()).unwrap().unwrap();
         cancel.cancel();
         let error = reader.read_to_end(&mut Vec::new()).unwrap_err();
-        assert!(
-            error.get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<Cancelled>),
-            "{error:?}"
-        );
+        assert!(Cancelled::is_cause_of(&error), "{error:?}");
         assert!(started(stream::pending(), &cancel, &Progress::default()).is_err());
     }
 }

@@ -11,7 +11,8 @@ use reqwest::header::{CONTENT_RANGE, HeaderMap, RANGE};
 use reqwest::{Response, StatusCode};
 
 use super::super::error::SourceError;
-use super::error::{Fault, io_error};
+use super::broken::io_error;
+use super::error::Fault;
 use super::repository::Repository;
 use super::retry::Retries;
 use super::session::{Ask, Job, Session};

@@ -13,7 +13,6 @@ use super::super::context::Chosen;
 use super::super::error::SourceError;
 use super::super::image::{Blob, Image};
 use super::super::manifests::{self, Documents};
-use super::TagList;
 use super::blob::RemoteBlob;
 use super::error::{Fault, TAGS};
 use super::repository::Repository;
@@ -31,6 +30,15 @@ const MOST_TAGS: usize = 10_000;
 const MOST_PAGES: usize = 100;
 /// Bytes of one page of tags.
 const PAGE_BYTES: u64 = 4 << 20;
+
+/// Tags of a repository.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TagList {
+    /// In the registry's order.
+    pub tags: Vec<String>,
+    /// Whether the list is complete.
+    pub complete: bool,
+}
 
 /// A document as received.
 struct Document {

@@ -41,6 +41,11 @@ pub(super) struct Environment {
     pub(super) patience: Duration,
 }
 
+/// The result of a credential source without an entry for a host.
+pub(super) fn absent(host: &str) -> String {
+    format!("no entry for {host}")
+}
+
 impl Environment {
     /// The environment of this process.
     pub(super) fn real() -> Self {

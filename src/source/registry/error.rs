@@ -1,14 +1,11 @@
 //! Errors of registry requests.
 
 use std::fmt;
-use std::io;
 use std::time::Duration;
 
 use serde_json::Value;
 
 use super::super::access::Tried;
-use super::super::error::SourceError;
-use crate::jobs::Cancelled;
 
 /// Cause of a failure, distinguished by what the user can do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -177,40 +174,6 @@ impl RegistryError {
     /// The host to log in to, when that may help.
     pub fn login(&self) -> Option<&str> {
         matches!(self.fault, Fault::Unauthorized | Fault::Forbidden).then_some(self.host.as_str())
-    }
-}
-
-/// An error of the network as readers see it.
-#[derive(Debug)]
-struct Broken(Box<RegistryError>);
-
-impl fmt::Display for Broken {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}: {}", self.0.host, self.0.why())
-    }
-}
-
-impl std::error::Error for Broken {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&*self.0)
-    }
-}
-
-/// A network error for readers, with a kind that distinguishes truncated from invalid data.
-pub(super) fn io_error(error: SourceError) -> io::Error {
-    match error {
-        SourceError::Cancelled(Cancelled) => Cancelled.into(),
-        SourceError::Registry(error) => {
-            let kind = match &error.fault {
-                Fault::NotFound => io::ErrorKind::NotFound,
-                Fault::Unauthorized | Fault::Forbidden => io::ErrorKind::PermissionDenied,
-                Fault::Slow(_) => io::ErrorKind::TimedOut,
-                Fault::WrongDigest(_) | Fault::TooLarge(_) => io::ErrorKind::InvalidData,
-                _ => io::ErrorKind::ConnectionAborted,
-            };
-            io::Error::new(kind, Broken(error))
-        }
-        other => io::Error::new(io::ErrorKind::ConnectionAborted, other.to_string()),
     }
 }
 

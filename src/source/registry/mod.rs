@@ -11,6 +11,7 @@
 
 mod auth;
 mod blob;
+mod broken;
 mod credentials;
 mod documents;
 mod environment;
@@ -25,6 +26,7 @@ mod tests;
 mod transport;
 
 pub use blob::{BlobReader, RemoteBlob};
+pub use documents::TagList;
 pub use error::{Fault, RegistryError};
 
 use super::access::Access;
@@ -33,6 +35,7 @@ use super::context::Select;
 use super::error::SourceError;
 use super::image::Image;
 use super::reference::{Reference, Transport};
+use crate::base::redact;
 use crate::base::text::printable;
 use crate::jobs::{CancelToken, Progress};
 use name::Name;
@@ -58,15 +61,6 @@ fn open(reference: &Reference, context: &mut OpenContext<'_>) -> Result<Image, S
     documents::open(repository, &context.chosen(&reference.select), job)
 }
 
-/// Tags of a repository.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TagList {
-    /// In the registry's order.
-    pub tags: Vec<String>,
-    /// Whether the list is complete.
-    pub complete: bool,
-}
-
 /// The tags of a repository.
 ///
 /// # Errors
@@ -86,7 +80,7 @@ fn repository(
     progress: &Progress,
 ) -> Result<Repository, SourceError> {
     let unusable = |reason: String| SourceError::Reference {
-        text: super::redacted(&printable(&reference.text)),
+        text: redact::reference(&printable(&reference.text), |text| REGISTRY.prefix_of(text)),
         reason,
         hint: Some(
             "image names have the form [HOST[:PORT]/]REPOSITORY[:TAG][@DIGEST], such as ghcr.io/team/app:1.2"

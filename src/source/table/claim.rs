@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::TocError;
 use super::fetch::Fetched;
+use super::ranges::TocError;
 use crate::base::text::printable;
 use crate::base::{Digest, Limits, digest};
 use crate::formats::contents::chunked::{self, Position};
@@ -35,7 +35,7 @@ impl From<Refused> for TocError {
 
 impl From<io::Error> for TocError {
     fn from(error: io::Error) -> Self {
-        let cancelled = error.get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<Cancelled>);
+        let cancelled = Cancelled::is_cause_of(&error);
         let why = if error.kind() == io::ErrorKind::Unsupported {
             "the registry does not support range requests".to_owned()
         } else {

@@ -4,7 +4,7 @@ use std::io::{self, Read};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::Ranges;
+use super::ranges::Ranges;
 use crate::base::convert::in_memory;
 use crate::base::text::printable;
 use crate::jobs::{CancelToken, Progress};

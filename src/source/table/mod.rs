@@ -3,6 +3,7 @@
 mod claim;
 mod cursor;
 mod fetch;
+mod ranges;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -11,8 +12,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub use cursor::Cursor;
+pub use ranges::{Ranges, TocError};
 
-use super::registry::RemoteBlob;
 use crate::base::{Limits, ReadAt, Section};
 use crate::formats::contents::{ChunkMap, Contents, Format, Sum, chunked, estargz};
 use crate::jobs::{CancelToken, Progress};
@@ -26,74 +27,6 @@ const HEAD: u64 = 64 << 10;
 const WHOLE_PART: u64 = 8 << 20;
 /// Stretches with a smaller gap are fetched together: a request costs more than the gap.
 const GAP: u64 = 256 << 10;
-
-/// A source with range requests.
-pub trait Ranges: Send + Sync {
-    /// Size in bytes.
-    fn size(&self) -> u64;
-
-    /// The complete range `offset..offset + length`.
-    ///
-    /// # Errors
-    /// Errors of the source; [`io::ErrorKind::Unsupported`] if it does not support ranges.
-    fn range(
-        &self,
-        offset: u64,
-        length: u64,
-        cancel: &CancelToken,
-        progress: &Progress,
-    ) -> io::Result<Vec<u8>>;
-
-    /// Bytes returned so far that were not fetched, because they were cached.
-    fn spared(&self) -> u64 {
-        0
-    }
-}
-
-impl Ranges for RemoteBlob {
-    fn size(&self) -> u64 {
-        Self::size(self)
-    }
-
-    fn range(
-        &self,
-        offset: u64,
-        length: u64,
-        cancel: &CancelToken,
-        progress: &Progress,
-    ) -> io::Result<Vec<u8>> {
-        Self::range(self, offset, length, cancel, progress)
-    }
-}
-
-impl Ranges for Section {
-    fn size(&self) -> u64 {
-        self.len()
-    }
-
-    fn range(
-        &self,
-        offset: u64,
-        length: u64,
-        cancel: &CancelToken,
-        progress: &Progress,
-    ) -> io::Result<Vec<u8>> {
-        cancel.check()?;
-        progress.add_read(length);
-        self.part(offset, length).read_all(length)
-    }
-}
-
-/// Why a table is not used.
-#[derive(Debug)]
-pub struct TocError {
-    /// The reason. Safe to show.
-    pub why: String,
-    /// Whether the bytes contradict a digest of the manifest.
-    pub contradicts: bool,
-    /// Whether the job is cancelled.
-    pub cancelled: bool,
-}
 
 /// Required part of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

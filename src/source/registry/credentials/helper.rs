@@ -14,8 +14,7 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 
 use super::super::super::access::Credential;
-use super::super::environment::Environment;
-use super::absent;
+use super::super::environment::{Environment, absent};
 use crate::base::redact::{REDACTED, json_fault, value};
 use crate::base::text::{elide_middle, printable};
 

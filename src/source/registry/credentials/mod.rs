@@ -7,7 +7,7 @@ mod file;
 mod helper;
 
 use super::super::access::{Access, Credential, Tried};
-use super::environment::{Environment, read};
+use super::environment::{Environment, absent, read};
 use crate::base::text::{elide_middle, printable};
 
 /// Size limit of credential files, far more than the logins of one person.
@@ -136,10 +136,6 @@ impl Search {
         }
         self.take(way, wanted.host, entry.unwrap_or_else(|| Err(absent(wanted.host))));
     }
-}
-
-fn absent(host: &str) -> String {
-    format!("no entry for {host}")
 }
 
 fn below(folder: Option<&std::path::PathBuf>, name: &str) -> Option<std::path::PathBuf> {

@@ -1,0 +1,76 @@
+//! What the merged view is made of: nodes, inodes, and what happened to them.
+
+use crate::layer::{DirId, EntryId};
+
+/// A path of the merged view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NodeId(pub u32);
+
+impl NodeId {
+    /// The root folder.
+    pub const ROOT: Self = Self(0);
+}
+
+/// Kind of a path of the merged view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum NodeKind {
+    /// A regular file, or a second name of one.
+    File,
+    /// A folder.
+    Directory,
+    /// A symbolic link.
+    Symlink,
+    /// A device, pipe, or a type that is not unpacked.
+    Other,
+}
+
+/// The entry of a node, or a folder that exists only through paths below it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    Entry(EntryId),
+    Implied(DirId),
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub(super) layer: u16,
+    pub(super) implied: bool,
+    pub(super) id: u32,
+}
+
+impl Place {
+    pub(super) fn origin(self) -> Origin {
+        if self.implied { Origin::Implied(DirId(self.id)) } else { Origin::Entry(EntryId(self.id)) }
+    }
+}
+
+/// Bytes in a layer that no path of the merged view reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hidden {
+    /// The layer with the bytes.
+    pub layer: u16,
+    /// The entry in that layer.
+    pub entry: EntryId,
+    /// The layer that removed or replaced the last path to them; the same layer if it contains two entries of one path.
+    pub by: u16,
+}
+
+/// A shadowed file, and the file of the upper layer that replaced it.
+pub type Copied = ((u16, EntryId), (u16, EntryId));
+
+pub(super) const NONE: u32 = u32::MAX;
+/// An inode: layer and entry of its bytes.
+pub(super) type Inode = (u16, EntryId);
+
+/// While merging, nodes are linked lists, so that a subtree can be removed.
+pub(super) struct Live {
+    pub(super) parent: u32,
+    pub(super) first_child: u32,
+    pub(super) next: u32,
+    pub(super) previous: u32,
+    pub(super) place: Place,
+    pub(super) kind: NodeKind,
+    /// A removed path keeps its node, in case it returns.
+    pub(super) alive: bool,
+}
