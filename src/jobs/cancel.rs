@@ -39,7 +39,7 @@ impl CancelToken {
 impl Cancelled {
     /// Whether this is why a read failed.
     pub fn is_cause_of(error: &io::Error) -> bool {
-        error.get_ref().is_some_and(|inner| inner.is::<Self>())
+        matches!(error.get_ref(), Some(inner) if inner.is::<Self>())
     }
 
     /// For errors of reads that are handled, unless the work was cancelled.

@@ -54,7 +54,7 @@ fn pairs(values: &str) -> String {
     if name.contains('=') || value.trim().is_empty() || !is_secret_name(name) {
         return scan(values, Mode::Recorded).shown;
     }
-    format!("{name} {}", REDACTED)
+    format!("{name} {REDACTED}")
 }
 
 /// Start of the shell that runs the command after build arguments: the path before the first `-c`. A value may contain
