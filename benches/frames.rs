@@ -14,12 +14,14 @@ use std::time::{Duration, Instant};
 
 use cutaway::analysis::{Analysis, Options, analyze};
 use cutaway::base::Limits;
-use cutaway::gui::design;
 use cutaway::gui::models::files::{FileMatches, FileQuery, FileSort, FileTree, FileTreeRows, Scope};
 use cutaway::gui::models::findings::ChosenPlan;
+use cutaway::gui::models::gpu::Machine;
 use cutaway::gui::models::overview::Contents;
 use cutaway::gui::models::treemap::Treemap;
-use cutaway::gui::views::{LayersView, ViewContext};
+use cutaway::gui::views::compare::CompareContext;
+use cutaway::gui::views::{ImageView as _, LayersView, ViewContext};
+use cutaway::gui::{design, testing};
 use cutaway::jobs::{CancelToken, Progress};
 use cutaway::layer::{EntryKind, IndexBuilder, LayerIndex, NewEntry};
 use cutaway::rootfs::{PathId, Timeline, merge};
@@ -144,6 +146,8 @@ fn frames(analysis: &Arc<Analysis>) {
     design::apply(&context);
     let mut view = LayersView::default();
     view.open_all();
+    let mut machine = Machine::new(testing::no_machine());
+    let images = CompareContext::default();
     let mut frame = |events: Vec<egui::Event>| {
         let screen = egui::Rect::from_min_size(egui::Pos2::ZERO, egui::vec2(1400.0, 900.0));
         let input = egui::RawInput { screen_rect: Some(screen), events, ..egui::RawInput::default() };
@@ -158,6 +162,9 @@ fn frames(analysis: &Arc<Analysis>) {
                 plan: &plan,
                 progress,
                 done: true,
+                machine: &mut machine,
+                images: &images,
+                proposed: Default::default(),
                 actions: &mut actions,
             };
             view.ui(ui, &mut context);

@@ -15,17 +15,22 @@ fn main() -> ExitCode {
             Ok(catalog) => catalog,
             Err(code) => return code,
         };
-        let options = cutaway::gui::WindowOptions {
-            catalog,
+        let setup = cutaway::gui::Setup {
             image: window.image.clone(),
             compare: window.compare.clone(),
-            platform: window.choice.platform.clone(),
-            cache: window.choice.cache(),
-            access: window.choice.access(),
+            options: cutaway::analysis::Options {
+                catalog,
+                platform: window.choice.platform.clone(),
+                cache: window.choice.cache(),
+                access: window.choice.access(),
+                today: cutaway::base::clock::today(),
+                ..Default::default()
+            },
             renderer: window.renderer.clone(),
             exit_after_frames: window.exit_after_frames,
+            ..Default::default()
         };
-        return match cutaway::gui::run(&options) {
+        return match cutaway::gui::run(setup) {
             Ok(()) => ExitCode::SUCCESS,
             Err(reason) => cli::without_window(window, &reason),
         };

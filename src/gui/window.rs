@@ -11,7 +11,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use eframe::{NativeOptions, Renderer};
 use egui::ViewportBuilder;
 
-use super::WindowOptions;
 use super::app::{App, Setup};
 use super::models::gpu::MachineSetup;
 use super::settings;
@@ -19,23 +18,25 @@ use super::settings;
 const ICON: &[u8] = include_bytes!("../../assets/icons/cutaway.png");
 
 /// Shows the window until it is closed.
-pub(super) fn run(options: &WindowOptions) -> Result<(), String> {
+pub(super) fn run(setup: Setup) -> Result<(), String> {
     display()?;
-    let wanted = options.renderer.clone().or_else(|| std::env::var("CUTAWAY_RENDERER").ok());
+    let machine = MachineSetup { history: settings::gpu_history(), ..setup.machine };
+    let setup = Setup { drops_arrive: drops_arrive(), machine, ..setup };
+    let wanted = setup.renderer.clone().or_else(|| std::env::var("CUTAWAY_RENDERER").ok());
     let first = match wanted.as_deref().map(str::trim) {
         None | Some("" | "glow") => Renderer::Glow,
         Some("wgpu") => Renderer::Wgpu,
         Some(other) => return Err(format!("unknown renderer '{other}'; expected glow or wgpu")),
     };
     let second = if first == Renderer::Glow { Renderer::Wgpu } else { Renderer::Glow };
-    let first_reason = match attempt(options, first, None) {
+    let first_reason = match attempt(&setup, first, None) {
         Ok(()) => return Ok(()),
         Err(NoWindow::NoDisplay(reason)) => return Err(reason),
         Err(NoWindow::NoRenderer(reason)) => reason,
     };
     // Not an error while the other renderer works, but the requested one is reported.
     let note = format!("note: renderer {first} is not available: {first_reason}");
-    match attempt(options, second, Some(note)) {
+    match attempt(&setup, second, Some(note)) {
         Ok(()) => Ok(()),
         Err(NoWindow::NoDisplay(reason) | NoWindow::NoRenderer(reason)) => {
             Err(format!("{first} failed: {first_reason}; {second} failed: {reason}"))
@@ -69,23 +70,11 @@ fn drops_arrive() -> bool {
 }
 
 /// Shows the window with one renderer; prints `note` on stderr when it opens.
-fn attempt(options: &WindowOptions, renderer: Renderer, note: Option<String>) -> Result<(), NoWindow> {
+fn attempt(setup: &Setup, renderer: Renderer, note: Option<String>) -> Result<(), NoWindow> {
     let frames = Rc::new(Cell::new(0));
     let shown = Arc::new(AtomicBool::new(false));
-    let setup = Setup {
-        image: options.image.clone(),
-        compare: options.compare.clone(),
-        platform: options.platform.clone(),
-        catalog: options.catalog.clone(),
-        cache: options.cache.clone(),
-        access: options.access.clone(),
-        today: crate::base::clock::today(),
-        exit_after_frames: options.exit_after_frames,
-        drops_arrive: drops_arrive(),
-        machine: MachineSetup { history: settings::gpu_history(), ..MachineSetup::default() },
-        ..Setup::default()
-    };
     let (app_frames, app_shown) = (Rc::clone(&frames), Arc::clone(&shown));
+    let (native, setup) = (native(setup, renderer), setup.clone());
     let create: eframe::AppCreator<'_> = Box::new(move |context| {
         if let Some(note) = note {
             writeln!(std::io::stderr(), "{note}").ok();
@@ -97,7 +86,7 @@ fn attempt(options: &WindowOptions, renderer: Renderer, note: Option<String>) ->
         });
         Ok(Box::new(app))
     });
-    let ended = quietly(&shown, || eframe::run_native(settings::APP, native(options, renderer), create));
+    let ended = quietly(&shown, || eframe::run_native(settings::APP, native, create));
     match ended {
         Ok(Ok(())) => Ok(()),
         Ok(Err(eframe::Error::WinitEventLoop(error))) => {
@@ -140,7 +129,7 @@ fn one_line(text: &str) -> String {
     crate::base::text::elide_end(&text.split_whitespace().collect::<Vec<_>>().join(" "), 300)
 }
 
-fn native(options: &WindowOptions, renderer: Renderer) -> NativeOptions {
+fn native(setup: &Setup, renderer: Renderer) -> NativeOptions {
     let mut viewport = ViewportBuilder::default()
         .with_title("Cutaway")
         .with_app_id("cutaway")
@@ -155,7 +144,7 @@ fn native(options: &WindowOptions, renderer: Renderer) -> NativeOptions {
         viewport,
         renderer,
         // A window that closes by itself has nothing to remember.
-        persist_window: options.exit_after_frames.is_none(),
+        persist_window: setup.exit_after_frames.is_none(),
         dithering: false,
         ..NativeOptions::default()
     }

@@ -13,8 +13,8 @@ use cutaway::compare::{Change, compare};
 use cutaway::gui::models::compare::{
     CompareModel, CompareSort, ComparedFiles, Comparer, FilteredPaths, ImageState, LineRows,
 };
-use cutaway::gui::views::Action;
 use cutaway::gui::views::compare::ComparePage;
+use cutaway::gui::views::{Action, ImageView as _};
 use cutaway::jobs::{CancelToken, Waker};
 use egui::accesskit::{Role, Toggled};
 use egui::{Key, Modifiers};
@@ -22,10 +22,10 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use self::scene::{
-    PATIENCE, Stage, actions, analysis_of, begin, click, image, other, page, press, ready, row, rows, settle,
-    show, three,
+    PATIENCE, analysis_of, begin, click, image, other, page, press, ready, row, rows, show, three,
 };
 use crate::models::sized;
+use crate::view_stage::{Stage, actions, settle};
 
 #[test]
 fn totals_layers_and_files_stand_side_by_side() {
@@ -36,7 +36,7 @@ fn totals_layers_and_files_stand_side_by_side() {
     );
     assert_eq!(row(&harness, "Layers"), "Layers; A 2; B 2; C 1 −1");
     assert_eq!(row(&harness, "Added"), "Added; A nothing; B 1 +1.95 KiB; C 1 +10 B");
-    let pulls = harness.state().view.model().unwrap().compared.comparison.pull_bytes.clone();
+    let pulls = harness.state().views.compare.model().unwrap().compared.comparison.pull_bytes.clone();
     assert_eq!(pulls[0], Some(0));
     row(&harness, "Pull size, for a node that has the first image; A 0 B; B ");
 
@@ -80,11 +80,11 @@ fn another_baseline_turns_the_signs() {
     harness.get_by_role_and_label(Role::RadioButton, "B two, the baseline").focus();
     harness.key_press_modifiers(Modifiers::SHIFT, Key::ArrowLeft);
     settle(&mut harness);
-    assert_eq!(harness.state().view.columns(), [2, 1]);
+    assert_eq!(harness.state().views.compare.columns(), [2, 1]);
     assert_eq!(card(&harness, "A two, the baseline"), Some(Toggled::True));
     assert_eq!(row(&harness, "new"), "new; A 1.95 KiB; B nothing removed");
     press(&mut harness, &[Key::Delete]);
-    assert_eq!(harness.state().view.columns(), [1], "the image of the tab stays");
+    assert_eq!(harness.state().views.compare.columns(), [1], "the image of the tab stays");
     harness.get_by_label("Add image to compare");
 }
 
@@ -113,13 +113,13 @@ fn only_differences_hide_what_is_equal_and_say_how_much() {
 fn a_filter_finds_paths_by_name_size_and_change() {
     let mut harness = show(&three());
     page(&mut harness, ComparePage::Files);
-    harness.state_mut().view.set_only_differences(false);
-    harness.state_mut().view.focus_search();
+    harness.state_mut().views.compare.set_only_differences(false);
+    harness.state_mut().views.compare.focus_search();
     settle(&mut harness);
     let field = || "Filter comparison";
     assert!(harness.get_by_role_and_label(Role::SearchInput, field()).is_focused());
     let find = |harness: &mut Harness<'_, Stage>, text: &str| {
-        harness.state_mut().view.focus_search();
+        harness.state_mut().views.compare.focus_search();
         harness.run_steps(2);
         harness.get_by_role_and_label(Role::SearchInput, field()).type_text(text);
         settle(harness);
@@ -134,7 +134,7 @@ fn a_filter_finds_paths_by_name_size_and_change() {
     assert_eq!(find(&mut harness, "size:>1k"), ["a.so", "app", "lib", "new"]);
     assert_eq!(find(&mut harness, "is:added"), ["app", "new", "other"]);
     assert_eq!(find(&mut harness, "nosuch"), Vec::<String>::new());
-    harness.state_mut().view.focus_search();
+    harness.state_mut().views.compare.focus_search();
     harness.run_steps(2);
     harness.get_by_role_and_label(Role::SearchInput, field()).type_text("size:>lots");
     settle(&mut harness);
@@ -146,7 +146,7 @@ fn a_filter_finds_paths_by_name_size_and_change() {
 fn one_path_is_chosen_in_all_images_and_leads_to_the_layers_of_each() {
     let mut harness = show(&three());
     page(&mut harness, ComparePage::Files);
-    harness.state_mut().view.focus_search();
+    harness.state_mut().views.compare.focus_search();
     harness.run_steps(2);
     harness.get_by_role_and_label(Role::SearchInput, "Filter comparison").type_text("main");
     settle(&mut harness);
@@ -164,7 +164,7 @@ fn one_path_is_chosen_in_all_images_and_leads_to_the_layers_of_each() {
     page(&mut harness, ComparePage::Layers);
     harness.key_press(Key::Escape);
     settle(&mut harness);
-    harness.state_mut().view.focus_search();
+    harness.state_mut().views.compare.focus_search();
     harness.run_steps(2);
     harness.key_press(Key::Escape);
     settle(&mut harness);
@@ -208,7 +208,7 @@ fn values_that_look_like_secrets_are_not_shown_but_differ() {
     settle(&mut harness);
     let whole = format!("{:#?}", harness.root());
     assert!(!whole.contains("hunter"), "{whole}");
-    let model = harness.state().view.model().unwrap();
+    let model = harness.state().views.compare.model().unwrap();
     assert!(model.lines(ComparePage::Settings).iter().all(|line| !format!("{line:?}").contains("hunter")));
 }
 
@@ -233,27 +233,27 @@ fn images_that_are_read_failed_or_saved_say_so() {
     harness.get_by_role_and_label(Role::Button, "Cancel loading").click();
     harness.run_steps(3);
     assert_eq!(actions(&mut harness), [Action::CancelTab(2)]);
-    harness.state_mut().view.add(3);
+    harness.state_mut().views.compare.add(3);
     harness.run_steps(3);
     harness.get_by_label("cannot open oci:broken: no such file");
     harness.get_by_role_and_label(Role::Button, "Try again").click();
     harness.run_steps(3);
     assert_eq!(actions(&mut harness), [Action::Again(3)]);
     // It is read: both that are known are compared, and the one that failed is named above.
-    harness.state_mut().around.images[1].state = ImageState::Ready(Arc::clone(&analyses[1]));
+    harness.state_mut().images.images[1].state = ImageState::Ready(Arc::clone(&analyses[1]));
     settle(&mut harness);
     harness.get_by_label_contains("broken excluded: cannot open");
     assert_eq!(row(&harness, "Layers"), "Layers; A 2; B 2");
-    harness.state_mut().around.images.push(ready(5, "three", &analyses[2]));
-    harness.state_mut().view.add(5);
+    harness.state_mut().images.images.push(ready(5, "three", &analyses[2]));
+    harness.state_mut().views.compare.add(5);
     settle(&mut harness);
     assert_eq!(row(&harness, "Layers"), "Layers; A 2; B 2; D 1 −1", "letters are those of the cards");
-    harness.state_mut().around.images.pop();
+    harness.state_mut().images.images.pop();
     settle(&mut harness);
     // A saved report that was added by its path goes again.
-    harness.state_mut().view.add(4);
+    harness.state_mut().views.compare.add(4);
     settle(&mut harness);
-    assert_eq!(harness.state().view.columns(), [1, 2, 3]);
+    assert_eq!(harness.state().views.compare.columns(), [1, 2, 3]);
     harness.get_by_label_contains("Cannot compare report.json");
 }
 
@@ -261,19 +261,19 @@ fn images_that_are_read_failed_or_saved_say_so() {
 fn a_closed_tab_takes_its_column_along_and_a_new_analysis_is_compared_anew() {
     let analyses = three();
     let mut harness = show(&analyses);
-    harness.state_mut().view.set_baseline(3);
+    harness.state_mut().views.compare.set_baseline(3);
     settle(&mut harness);
-    harness.state_mut().around.images.remove(2);
+    harness.state_mut().images.images.remove(2);
     settle(&mut harness);
-    assert_eq!(harness.state().view.columns(), [1, 2]);
+    assert_eq!(harness.state().views.compare.columns(), [1, 2]);
     assert!(
         row(&harness, "Merged").ends_with("A 4.93 KiB; B 6.24 KiB +1.31 KiB"),
         "the first is the baseline"
     );
-    harness.state_mut().around.images[1].state = ImageState::Ready(Arc::clone(&analyses[2]));
+    harness.state_mut().images.images[1].state = ImageState::Ready(Arc::clone(&analyses[2]));
     settle(&mut harness);
     assert!(row(&harness, "Merged").ends_with("B 3.92 KiB −1.02 KiB"));
-    harness.state_mut().around.images.truncate(1);
+    harness.state_mut().images.images.truncate(1);
     settle(&mut harness);
     harness.get_by_label("Add image to compare");
 }
@@ -301,8 +301,8 @@ fn comparing_shows_its_bytes_can_be_stopped_and_taken_up_again() {
     let mut harness = begin(images, [1200.0, 800.0]);
     let (comparer, gate, asked) = slow();
     let closed = gate.lock().unwrap();
-    harness.state_mut().view.compare_by(comparer);
-    harness.state_mut().view.add(2);
+    harness.state_mut().views.compare.compare_by(comparer);
+    harness.state_mut().views.compare.add(2);
     let begun = Instant::now();
     while harness.query_by_label_contains("3.00 MiB of file content read").is_none() {
         assert!(begun.elapsed() < PATIENCE);
@@ -312,13 +312,13 @@ fn comparing_shows_its_bytes_can_be_stopped_and_taken_up_again() {
     harness.get_by_role_and_label(Role::Button, "Cancel").click();
     harness.run_steps(3);
     harness.get_by_label("Comparison cancelled");
-    assert!(!harness.state().view.is_busy());
+    assert!(!harness.state().views.compare.is_busy());
     drop(closed);
     click(&mut harness, Role::Button, "Compare again");
     row(&harness, "Merged");
     assert_eq!(asked.load(Ordering::SeqCst), 2);
     // Another baseline, page or filter compares nothing again.
-    harness.state_mut().view.next_baseline();
+    harness.state_mut().views.compare.next_baseline();
     page(&mut harness, ComparePage::Files);
     assert_eq!(asked.load(Ordering::SeqCst), 2);
 }
@@ -330,11 +330,11 @@ fn a_comparison_that_fails_says_so_and_can_be_tried_again() {
     let mut harness = begin(images, [1200.0, 800.0]);
     let broken = Arc::new(AtomicBool::new(true));
     let fails = Arc::clone(&broken);
-    harness.state_mut().view.compare_by(Arc::new(move |images, cancel, progress| {
+    harness.state_mut().views.compare.compare_by(Arc::new(move |images, cancel, progress| {
         assert!(!fails.load(Ordering::SeqCst), "on purpose");
         compare(images, cancel, progress)
     }));
-    harness.state_mut().view.add(2);
+    harness.state_mut().views.compare.add(2);
     settle(&mut harness);
     harness.get_by_label("Comparison failed");
     broken.store(false, Ordering::SeqCst);
@@ -358,15 +358,15 @@ fn rows_out_of_sight_are_not_made_and_the_tree_is_put_in_order_elsewhere() {
     let analyses = many(30_000);
     let mut harness = show(&analyses);
     page(&mut harness, ComparePage::Files);
-    harness.state_mut().view.set_only_differences(false);
+    harness.state_mut().views.compare.set_only_differences(false);
     settle(&mut harness);
-    let painted = harness.state().view.painted_rows();
+    let painted = harness.state().views.compare.painted_rows();
     assert!(painted > 10 && painted < 60, "{painted}");
-    harness.state_mut().view.open_all(&(Arc::new(|| ()) as _));
+    harness.state_mut().views.compare.open_all(&(Arc::new(|| ()) as _));
     settle(&mut harness);
-    let opened = harness.state().view.painted_rows();
+    let opened = harness.state().views.compare.painted_rows();
     assert!(opened.abs_diff(painted) <= 2, "{opened}, {painted}");
-    let model = Arc::clone(harness.state().view.model().unwrap());
+    let model = Arc::clone(harness.state().views.compare.model().unwrap());
     assert_eq!(model.differing(ComparePage::Files), 3_000);
     // What a frame asks for is made on a thread: the frame that types a filter does not wait for it.
     let mut files = ComparedFiles::default();
@@ -376,7 +376,7 @@ fn rows_out_of_sight_are_not_made_and_the_tree_is_put_in_order_elsewhere() {
         files.is_busy() && files.shown().is_none(),
         "60,600 cells are not looked at on the painting thread"
     );
-    harness.state_mut().view.focus_search();
+    harness.state_mut().views.compare.focus_search();
     harness.run_steps(2);
     harness.get_by_role_and_label(Role::SearchInput, "Filter comparison").type_text("file_00012");
     harness.run_steps(2);
@@ -390,7 +390,7 @@ fn rows_out_of_sight_are_not_made_and_the_tree_is_put_in_order_elsewhere() {
 fn lines_are_ordered_by_difference_size_or_name() {
     let analyses = three();
     let harness = show(&analyses);
-    let model: &CompareModel = harness.state().view.model().unwrap();
+    let model: &CompareModel = harness.state().views.compare.model().unwrap();
     let names = |sort| {
         let rows = LineRows::new(model.lines(ComparePage::Layers), "", false, sort);
         assert_eq!((rows.hidden, rows.found), (0, 4));

@@ -8,17 +8,14 @@ use std::sync::Arc;
 use cutaway::analysis::Analysis;
 use cutaway::cuda::catalog::Catalog;
 use cutaway::cuda::{Inventory, Supplier};
-use cutaway::gui::design;
 use cutaway::gui::models::cuda::{
     CodeTarget, CudaModel, DuplicateRow, LibraryColumn, LibraryDetails, LibraryRow, LibraryRows, LibrarySort,
     LinkState, LinkTarget, duplicate_rows,
 };
-use cutaway::gui::models::findings::ChosenPlan;
 use cutaway::gui::models::layers::LayerItem;
 use cutaway::gui::models::stack::{ClassItem, Side, Stack};
-use cutaway::gui::views::cuda::{CudaPage, CudaView};
-use cutaway::gui::views::{Action, OverviewView, View, ViewContext};
-use cutaway::jobs::Progress;
+use cutaway::gui::views::cuda::CudaPage;
+use cutaway::gui::views::{Action, ImageView as _, View};
 use cutaway::rootfs::Rootfs;
 use egui::Key;
 use egui::accesskit::Role;
@@ -26,6 +23,7 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use crate::models::{layers, sized};
+use crate::view_stage::{Stage, actions, click, press};
 
 const SITE: &str = "/usr/lib/python3/dist-packages";
 
@@ -251,69 +249,12 @@ fn the_stack_ends_where_the_host_begins() {
     assert_eq!(ClassItem::all(&std::collections::BTreeMap::new()), []);
 }
 
-struct Stage {
-    analysis: Arc<Analysis>,
-    generation: u64,
-    done: bool,
-    cuda: CudaView,
-    overview: OverviewView,
-    view: View,
-    actions: Vec<Action>,
-}
-
 fn show(analysis: Arc<Analysis>, view: View, done: bool) -> Harness<'static, Stage> {
-    let stage = Stage {
-        analysis,
-        generation: 1,
-        done,
-        cuda: CudaView::default(),
-        overview: OverviewView::default(),
-        view,
-        actions: Vec::new(),
-    };
-    let mut harness = Harness::builder()
-        .with_size([1300.0, 900.0])
-        .with_context_setup(design::apply)
-        .with_step_dt(1.0 / 60.0)
-        .with_max_steps(40)
-        .build_ui_state(
-            |ui, stage: &mut Stage| {
-                let progress = Progress::default().snapshot();
-                let plan = ChosenPlan::default();
-                let Stage { analysis, generation, done, cuda, overview, view, actions } = stage;
-                let mut context = ViewContext {
-                    analysis,
-                    generation: *generation,
-                    plan: &plan,
-                    progress,
-                    done: *done,
-                    actions,
-                };
-                match view {
-                    View::Cuda => cuda.ui(ui, &mut context),
-                    _ => overview.ui(ui, &mut context),
-                }
-            },
-            stage,
-        );
-    harness.run();
-    harness
-}
-
-fn press(harness: &mut Harness<'_, Stage>, keys: &[Key]) {
-    for key in keys {
-        harness.key_press(*key);
-        harness.run();
-    }
-}
-
-fn click(harness: &mut Harness<'_, Stage>, role: Role, label: &str) {
-    harness.get_by_role_and_label(role, label).click();
-    harness.run();
+    Stage { done, ..Stage::new(analysis, view) }.show([1300.0, 900.0])
 }
 
 fn chosen(harness: &Harness<'_, Stage>) -> String {
-    harness.state().cuda.chosen().map(|details| details.name.clone()).unwrap_or_default()
+    harness.state().views.cuda.chosen().map(|details| details.name.clone()).unwrap_or_default()
 }
 
 fn rows(harness: &Harness<'_, Stage>) -> Vec<String> {
@@ -335,7 +276,7 @@ fn libraries_are_walked_by_keys_and_lead_to_layers() {
     assert_eq!(chosen(&harness), "libcublasLt.so.13");
     press(&mut harness, &[Key::ArrowDown, Key::K, Key::Enter]);
     let path = format!("{SITE}/nvidia/cublas/lib/libcublasLt.so.13").into_bytes();
-    assert_eq!(harness.state_mut().actions.drain(..).collect::<Vec<_>>(), [Action::SelectPath(path)]);
+    assert_eq!(actions(&mut harness), [Action::SelectPath(path)]);
     press(&mut harness, &[Key::ArrowLeft, Key::ArrowLeft]);
     assert_eq!(rows(&harness)[..2], ["cublas", "torch"], "to the group, and shut");
     press(&mut harness, &[Key::ArrowRight, Key::End]);
@@ -353,7 +294,7 @@ fn libraries_are_walked_by_keys_and_lead_to_layers() {
 #[test]
 fn the_search_field_filters() {
     let mut harness = show(with(|_| ()), View::Cuda, true);
-    harness.state_mut().cuda.focus_search();
+    harness.state_mut().views.cuda.focus_search();
     harness.run();
     let field = harness.get_by_role_and_label(Role::SearchInput, "Filter libraries");
     assert!(field.is_focused());
@@ -373,7 +314,11 @@ fn the_search_field_filters() {
 #[test]
 fn steps_of_a_chain_lead_on() {
     let mut harness = show(with(|_| ()), View::Cuda, true);
-    harness.state_mut().cuda.select_path(format!("{SITE}/nvidia/cublas/lib/libcublas.so.13").into_bytes());
+    harness
+        .state_mut()
+        .views
+        .cuda
+        .select_path(format!("{SITE}/nvidia/cublas/lib/libcublas.so.13").into_bytes());
     harness.run();
     assert_eq!(chosen(&harness), "libcublas.so.13");
     harness.get_all_by_role_and_label(Role::Link, "libtorch_cuda.so").next().unwrap().click();
@@ -394,7 +339,7 @@ fn columns_that_run_on_the_target_are_named() {
     click(&mut harness, Role::Tab, "GPU code  2.62 GiB");
     harness.get_by_role_and_label(Role::ColumnHeader, "80: 620 MiB (SASS 620 MiB), 1.82 GiB decompressed");
     assert_eq!(rows(&harness).len(), 12);
-    harness.state_mut().cuda.set_target(Some("gpu:h200".into()));
+    harness.state_mut().views.cuda.set_target(Some("gpu:h200".into()));
     harness.run();
     harness.get_by_label_contains("H200 (9.0): 1.01 GiB runs natively, 1.61 GiB never runs.");
     for (column, word) in [("90a: ", "; runs on H200 (9.0)"), ("120: ", "; never runs on H200 (9.0)")] {
@@ -419,7 +364,7 @@ fn columns_that_run_on_the_target_are_named() {
 #[test]
 fn copies_are_listed_and_chosen() {
     let mut harness = show(with(|_| ()), View::Cuda, true);
-    harness.state_mut().cuda.show_page(CudaPage::Duplicates);
+    harness.state_mut().views.cuda.show_page(CudaPage::Duplicates);
     harness.run();
     let own = "/usr/lib/x86_64-linux-gnu/libnccl.so.2.28.3, 177 MiB, toolkit, layer 2, not loaded";
     click(&mut harness, Role::Row, own);
@@ -462,7 +407,7 @@ fn what_is_not_known_yet_is_said() {
 fn the_overview_leads_to_the_cuda_view() {
     let mut harness = show(with(|_| ()), View::Overview, true);
     click(&mut harness, Role::Button, "CUDA runtime: 2.25 GiB, 23.5 %");
-    assert_eq!(harness.state_mut().actions.drain(..).collect::<Vec<_>>(), [Action::ShowView(View::Cuda)]);
+    assert_eq!(actions(&mut harness), [Action::ShowView(View::Cuda)]);
     harness.get_by_label("User-mode driver: libcuda.so.1, host. At least driver 580 for CUDA 13.0.");
     harness.get_by_label("image above, host below");
     let framework = "Framework: torch 2.9.1+cu130, wheel";
@@ -483,9 +428,9 @@ fn two_thousand_libraries_cost_what_a_screenful_does() {
     harness.get_by_label("By component").click();
     harness.run();
     for page in [CudaPage::Libraries, CudaPage::GpuCode] {
-        harness.state_mut().cuda.show_page(page);
+        harness.state_mut().views.cuda.show_page(page);
         harness.run();
-        let painted = harness.state().cuda.painted_rows();
+        let painted = harness.state().views.cuda.painted_rows();
         assert!((15..60).contains(&painted), "{page:?}: {painted}");
     }
 }

@@ -5,17 +5,14 @@ pub(crate) mod scene;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
 
 use cutaway::analysis::Analysis;
-use cutaway::gui::design;
 use cutaway::gui::models::dockerfile::{
     Aligned, AlignedRow, DockerfileModel, LineChange, Proposer, SaveKind, is_dockerfile, named_dockerfile,
 };
-use cutaway::gui::models::findings::{ChosenPlan, PlanChange};
+use cutaway::gui::models::findings::PlanChange;
 use cutaway::gui::views::dockerfile::{DockerfilePage, DockerfileView};
-use cutaway::gui::views::{Action, View, ViewContext};
-use cutaway::jobs::Progress;
+use cutaway::gui::views::{Action, Command, View};
 use cutaway::rewrite::Origin;
 use egui::Key;
 use egui::accesskit::{Role, Toggled};
@@ -24,6 +21,7 @@ use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use self::scene::{MINIMAL, ORIGINAL, none, proposal, proposals, proposer, reason, recipe};
 use crate::findings_view::scene::analysis;
+use crate::view_stage::{Stage, actions, click, press, settle};
 
 const REBUILT: &str = "Reconstructed from image history";
 const MINIMAL_TITLE: &str =
@@ -127,14 +125,6 @@ fn dockerfiles_are_known_by_name_or_content() {
     assert!(is_dockerfile(&write("Dockerfile", b"FORM typo")), "its faults are to be seen");
 }
 
-struct Stage {
-    analysis: Arc<Analysis>,
-    done: bool,
-    plan: ChosenPlan,
-    view: DockerfileView,
-    actions: Vec<Action>,
-}
-
 fn show(analysis: Arc<Analysis>, proposer: Proposer) -> Harness<'static, Stage> {
     let mut harness = begin(analysis, proposer, [1300.0, 860.0]);
     settle(&mut harness);
@@ -142,56 +132,13 @@ fn show(analysis: Arc<Analysis>, proposer: Proposer) -> Harness<'static, Stage> 
 }
 
 fn begin(analysis: Arc<Analysis>, proposer: Proposer, size: [f32; 2]) -> Harness<'static, Stage> {
-    let mut plan = ChosenPlan::default();
-    plan.update(Some(&analysis));
-    let stage =
-        Stage { analysis, done: true, plan, view: DockerfileView::with(proposer), actions: Vec::new() };
-    Harness::builder()
-        .with_size(size)
-        .with_context_setup(design::apply)
-        .with_step_dt(1.0 / 60.0)
-        .build_ui_state(
-            |ui, stage: &mut Stage| {
-                let Stage { analysis, done, plan, view, actions } = stage;
-                let progress = Progress::default().snapshot();
-                let done = *done;
-                let context = &mut ViewContext { analysis, generation: 1, plan, progress, done, actions };
-                view.ui(ui, context);
-            },
-            stage,
-        )
-}
-
-/// Steps until nothing is worked on.
-fn settle(harness: &mut Harness<'_, Stage>) {
-    let begun = Instant::now();
-    harness.run_steps(2);
-    while harness.state().view.is_busy() {
-        assert!(begun.elapsed() < Duration::from_mins(1), "it does not end");
-        std::thread::sleep(Duration::from_millis(2));
-        harness.run_steps(1);
-    }
-    harness.run_steps(4);
-}
-
-fn press(harness: &mut Harness<'_, Stage>, keys: &[Key]) {
-    for key in keys {
-        harness.key_press(*key);
-        harness.run_steps(3);
-    }
-}
-
-fn click(harness: &mut Harness<'_, Stage>, role: Role, label: &str) {
-    harness.get_by_role_and_label(role, label).click();
-    harness.run_steps(3);
-}
-
-fn actions(harness: &mut Harness<'_, Stage>) -> Vec<Action> {
-    harness.state_mut().actions.drain(..).collect()
+    let mut stage = Stage::new(analysis, View::Dockerfile);
+    stage.views.dockerfile = DockerfileView::with(proposer);
+    stage.begin(size)
 }
 
 fn row(harness: &Harness<'_, Stage>) -> Option<usize> {
-    harness.state().view.row()
+    harness.state().views.dockerfile.row()
 }
 
 fn rows(model: &DockerfileModel) -> &[AlignedRow] {
@@ -212,7 +159,7 @@ fn the_original_stands_beside_the_proposal() {
                  Why: Names the build stage: the final stage copies from it";
     let node = harness.get_by_role_and_label(Role::Row, first);
     assert_eq!(node.accesskit_node().is_selected(), Some(true));
-    let model = harness.state().view.model().unwrap().clone();
+    let model = harness.state().views.dockerfile.model().unwrap().clone();
     for row in rows(&model) {
         assert!(!row.is_changed() || !row.reasons.is_empty(), "no reason: {}", row.spoken());
     }
@@ -231,7 +178,7 @@ fn the_original_stands_beside_the_proposal() {
 #[test]
 fn changes_are_walked_by_keys() {
     let mut harness = show(analysis(), proposer());
-    let changes = harness.state().view.chosen().unwrap().aligned.changes.clone();
+    let changes = harness.state().views.dockerfile.chosen().unwrap().aligned.changes.clone();
     assert!(changes.len() >= 4, "{changes:?}");
     harness.get_by_role_and_label(Role::Grid, "Dockerfile and proposal").focus();
     press(&mut harness, &[Key::N]);
@@ -256,12 +203,12 @@ fn changes_are_walked_by_keys() {
     let reason = "line after 13: curl and vim are unused at run time (Safe, saves 63.0 MiB)";
     click(&mut harness, Role::Row, reason);
     let chosen = row(&harness).unwrap();
-    let model = harness.state().view.model().unwrap();
+    let model = harness.state().views.dockerfile.model().unwrap();
     assert_eq!(rows(model)[chosen].left.as_ref().unwrap().text, "RUN apt-get install -y curl vim");
     press(&mut harness, &[Key::ArrowDown]);
     assert_eq!(row(&harness), Some(chosen), "two reasons of one row");
     press(&mut harness, &[Key::ArrowDown]);
-    let model = harness.state().view.model().unwrap();
+    let model = harness.state().views.dockerfile.model().unwrap();
     let package = &rows(model)[row(&harness).unwrap()].right.as_ref().unwrap();
     assert_eq!(package.number, 19);
 }
@@ -279,7 +226,7 @@ fn pages_say_what_the_image_is_then_and_what_is_not_proven() {
     harness.get_by_label("libcublas.so.13: torch 2.9.1 loads it");
     click(&mut harness, Role::Link, "Line 12");
     let chosen = row(&harness).unwrap();
-    let model = harness.state().view.model().unwrap();
+    let model = harness.state().views.dockerfile.model().unwrap();
     assert_eq!(rows(model)[chosen].left.as_ref().unwrap().number, 12);
     click(&mut harness, Role::Tab, "Hints  1");
     click(&mut harness, Role::Button, "Copy lines for .dockerignore");
@@ -302,10 +249,11 @@ fn buttons_run_commands_of_the_window() {
     for name in ["Copy Dockerfile", "Save Dockerfile as…", "Save patch as…", "Open Dockerfile…"] {
         click(&mut harness, Role::Button, name);
     }
-    let commands = ["dockerfile.copy", "dockerfile.save", "dockerfile.save-patch", "dockerfile.open"];
-    assert_eq!(actions(&mut harness), commands.map(Action::Command));
+    let commands =
+        [Command::CopyDockerfile, Command::SaveDockerfile, Command::SavePatch, Command::OpenDockerfile];
+    assert_eq!(actions(&mut harness), commands.map(Action::Run));
     assert!(harness.query_by_role_and_label(Role::Button, "Close Dockerfile").is_none());
-    let view = &harness.state().view;
+    let view = &harness.state().views.dockerfile;
     assert_eq!(view.text(SaveKind::Dockerfile).as_deref(), Some(MINIMAL));
     assert!(view.text(SaveKind::Patch).unwrap().starts_with("--- Dockerfile\n"));
 }
@@ -321,10 +269,10 @@ fn folder_with(name: &str, text: &str) -> (tempfile::TempDir, PathBuf) {
 fn a_proposal_is_saved_where_it_is_typed_and_replaces_nothing_unasked() {
     let (folder, given) = folder_with("Dockerfile", ORIGINAL);
     let mut harness = show(analysis(), proposer());
-    harness.state_mut().view.open(given.clone());
+    harness.state_mut().views.dockerfile.open(given.clone());
     settle(&mut harness);
     harness.get_by_label("Your Dockerfile: Dockerfile");
-    harness.state_mut().view.ask_where(SaveKind::Dockerfile);
+    harness.state_mut().views.dockerfile.ask_where(SaveKind::Dockerfile);
     settle(&mut harness);
     assert!(harness.get_by_role_and_label(Role::TextInput, "Save proposal as").is_focused());
     press(&mut harness, &[Key::Enter]);
@@ -332,7 +280,7 @@ fn a_proposal_is_saved_where_it_is_typed_and_replaces_nothing_unasked() {
     let saved = folder.path().join("Dockerfile.minimal");
     assert_eq!(std::fs::read_to_string(&saved).unwrap(), MINIMAL);
     harness.get_by_label_contains("Proposed Dockerfile saved to ");
-    harness.state_mut().view.ask_where(SaveKind::Dockerfile);
+    harness.state_mut().views.dockerfile.ask_where(SaveKind::Dockerfile);
     settle(&mut harness);
     std::fs::write(&saved, "mine").unwrap();
     press(&mut harness, &[Key::Enter]);
@@ -342,7 +290,7 @@ fn a_proposal_is_saved_where_it_is_typed_and_replaces_nothing_unasked() {
     click(&mut harness, Role::Button, "Replace");
     settle(&mut harness);
     assert_eq!(std::fs::read_to_string(&saved).unwrap(), MINIMAL);
-    harness.state_mut().view.ask_where(SaveKind::Patch);
+    harness.state_mut().views.dockerfile.ask_where(SaveKind::Patch);
     settle(&mut harness);
     harness.event(egui::Event::Text("/none/".into()));
     press(&mut harness, &[Key::Enter]);
@@ -360,7 +308,7 @@ fn a_proposal_is_saved_where_it_is_typed_and_replaces_nothing_unasked() {
 fn a_file_with_faults_is_shown_with_its_place_and_the_result_before_stays() {
     let (_folder, path) = folder_with("Dockerfile", "FROM a\nFORM b\n");
     let mut harness = show(analysis(), proposer());
-    harness.state_mut().view.ask_for_file();
+    harness.state_mut().views.dockerfile.ask_for_file();
     harness.run_steps(3);
     harness.event(egui::Event::Text(path.to_str().unwrap().into()));
     press(&mut harness, &[Key::Enter]);
@@ -380,14 +328,14 @@ fn a_file_with_faults_is_shown_with_its_place_and_the_result_before_stays() {
     harness.get_by_label("Your Dockerfile: Dockerfile");
     assert!(harness.query_by_label("Try again").is_none());
     std::fs::remove_file(&path).unwrap();
-    harness.state_mut().view.open(path);
+    harness.state_mut().views.dockerfile.open(path);
     settle(&mut harness);
     harness.get_by_label("Cannot read Dockerfile");
     harness.get_by_label("Your Dockerfile: Dockerfile");
-    harness.state_mut().view.forget();
+    harness.state_mut().views.dockerfile.forget();
     settle(&mut harness);
     harness.get_by_label(REBUILT);
-    assert_eq!(harness.state().view.given(), None);
+    assert_eq!(harness.state().views.dockerfile.given(), None);
 }
 
 #[test]
@@ -404,7 +352,8 @@ fn another_plan_gives_other_proposals_and_those_before_stay_until_then() {
         Some(Ok(made))
     });
     let mut harness = show(analysis(), proposer);
-    let title = |harness: &Harness<'_, Stage>| harness.state().view.chosen().unwrap().title.clone();
+    let title =
+        |harness: &Harness<'_, Stage>| harness.state().views.dockerfile.chosen().unwrap().title.clone();
     assert_eq!((title(&harness).as_str(), runs.load(Ordering::SeqCst)), ("Without 4 findings", 1));
     let closed = turn.lock().unwrap();
     harness.state_mut().plan.change(PlanChange::Set("headers:safe".into(), false));
@@ -434,9 +383,10 @@ fn open_questions_stand_beside_the_proposal_and_answers_change_it_in_place() {
         Some(Ok(made))
     });
     let mut harness = show(analysis(), proposer);
-    let title = |harness: &Harness<'_, Stage>| harness.state().view.chosen().unwrap().title.clone();
+    let title =
+        |harness: &Harness<'_, Stage>| harness.state().views.dockerfile.chosen().unwrap().title.clone();
     // The second proposal and another line than the first are chosen: both stay.
-    harness.state_mut().view.step(true);
+    harness.state_mut().views.dockerfile.step(true);
     harness.run_steps(3);
     let chosen = row(&harness);
     assert!(chosen > Some(0), "{chosen:?}");
@@ -529,11 +479,11 @@ fn long_files_paint_the_rows_in_sight() {
         }))
     });
     let mut harness = show(analysis(), long);
-    harness.state_mut().view.show_page(DockerfilePage::Changes);
+    harness.state_mut().views.dockerfile.show_page(DockerfilePage::Changes);
     harness.get_by_role_and_label(Role::Grid, "Dockerfile and proposal").focus();
     press(&mut harness, &[Key::End]);
     assert_eq!(row(&harness), Some(10_000));
-    let painted = harness.state().view.painted_rows();
+    let painted = harness.state().views.dockerfile.painted_rows();
     assert!((10..80).contains(&painted), "{painted} rows");
     harness.get_by_role_and_label(Role::Row, "line 10001: RUN one && two");
 }

@@ -8,16 +8,14 @@ use std::sync::Arc;
 use cutaway::analysis::Analysis;
 use cutaway::base::{Warning, WarningCode};
 use cutaway::findings::{Answer, Findings, Verdict, rules};
-use cutaway::gui::design;
 use cutaway::gui::dialogs::Pick;
 use cutaway::gui::models::findings::{
     ChosenPlan, FindingColumn, FindingDetails, FindingRow, FindingRows, FindingSort, FindingsModel,
     ManualBlock, PlanChange, blocks,
 };
 use cutaway::gui::models::layers::LayerItem;
-use cutaway::gui::views::findings::{FindingsPage, FindingsView};
-use cutaway::gui::views::{Action, OverviewView, View, ViewContext};
-use cutaway::jobs::Progress;
+use cutaway::gui::views::findings::FindingsPage;
+use cutaway::gui::views::{Action, ImageView as _, View};
 use cutaway::report::read_plan;
 use egui::accesskit::{Role, Toggled};
 use egui::{Key, Modifiers};
@@ -25,6 +23,7 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use self::scene::{HEADERS, analysis};
+use crate::view_stage::{Stage, actions, click, press};
 
 const STATIC: &str = "Static libraries in the CUDA 13.0 toolkit";
 const COMPILER: &str = "CUDA compiler";
@@ -251,7 +250,7 @@ fn what_rests_on_another_finding_leaves_the_plan_with_it() {
     assert!(plan.contains("headers:safe"));
     let mut harness = show(analysis, View::Findings, true);
     click(&mut harness, Role::CheckBox, &format!("{STATIC} in the plan"));
-    harness.state_mut().findings.select("headers:safe");
+    harness.state_mut().views.findings.select("headers:safe");
     harness.run();
     let node = harness.get_by_role_and_label(Role::CheckBox, "In the plan");
     assert!(node.accesskit_node().is_disabled());
@@ -303,87 +302,12 @@ fn every_page_of_the_manual_can_be_laid_out() {
     }
 }
 
-struct Stage {
-    analysis: Arc<Analysis>,
-    generation: u64,
-    done: bool,
-    plan: ChosenPlan,
-    findings: FindingsView,
-    overview: OverviewView,
-    view: View,
-    actions: Vec<Action>,
-}
-
 fn show(analysis: Arc<Analysis>, view: View, done: bool) -> Harness<'static, Stage> {
-    let stage = Stage {
-        plan: plan(&analysis),
-        analysis,
-        generation: 1,
-        done,
-        findings: FindingsView::default(),
-        overview: OverviewView::default(),
-        view,
-        actions: Vec::new(),
-    };
-    let mut harness = Harness::builder()
-        .with_size([1300.0, 900.0])
-        .with_context_setup(design::apply)
-        .with_step_dt(1.0 / 60.0)
-        .with_max_steps(40)
-        .build_ui_state(
-            |ui, stage: &mut Stage| {
-                let progress = Progress::default().snapshot();
-                let Stage { analysis, generation, done, plan, findings, overview, view, actions } = stage;
-                let context = &mut ViewContext {
-                    analysis,
-                    generation: *generation,
-                    plan,
-                    progress,
-                    done: *done,
-                    actions,
-                };
-                match view {
-                    View::Findings => findings.ui(ui, context),
-                    _ => overview.ui(ui, context),
-                }
-                // As the window does, so that a choice is seen at once.
-                actions.retain(|action| match action {
-                    Action::ChangePlan(change) => {
-                        plan.change(change.clone());
-                        false
-                    }
-                    Action::LoadPlan(saved) => {
-                        let loaded = plan.load(saved.clone());
-                        findings.plan_loaded(loaded);
-                        false
-                    }
-                    _ => true,
-                });
-            },
-            stage,
-        );
-    harness.run();
-    harness
-}
-
-fn press(harness: &mut Harness<'_, Stage>, keys: &[Key]) {
-    for key in keys {
-        harness.key_press(*key);
-        harness.run();
-    }
-}
-
-fn click(harness: &mut Harness<'_, Stage>, role: Role, label: &str) {
-    harness.get_by_role_and_label(role, label).click();
-    harness.run();
+    Stage { plan: plan(&analysis), done, plans: true, ..Stage::new(analysis, view) }.show([1300.0, 900.0])
 }
 
 fn chosen(harness: &Harness<'_, Stage>) -> String {
-    harness.state().findings.chosen().map(|details| details.item.title.clone()).unwrap_or_default()
-}
-
-fn actions(harness: &mut Harness<'_, Stage>) -> Vec<Action> {
-    harness.state_mut().actions.drain(..).collect()
+    harness.state().views.findings.chosen().map(|details| details.item.title.clone()).unwrap_or_default()
 }
 
 fn in_plan(harness: &Harness<'_, Stage>, title: &str) -> bool {
@@ -445,7 +369,7 @@ fn boxes_and_buttons_change_the_plan_at_once() {
 #[test]
 fn a_question_is_answered_where_it_is_asked() {
     let mut harness = show(analysis(), View::Findings, true);
-    harness.state_mut().findings.select("compilers:unsure");
+    harness.state_mut().views.findings.select("compilers:unsure");
     harness.run();
     let (used, unused) = (format!("Yes (keep): {COMPILER}"), format!("No (remove): {COMPILER}"));
     let undo = format!("Undo answer: {COMPILER}");
@@ -482,7 +406,7 @@ fn a_plan_is_saved_and_opened() {
     let path = folder.path().join("plan.json").to_str().unwrap().to_owned();
     let mut harness = show(analysis(), View::Findings, true);
     harness.state_mut().plan.change(PlanChange::Set("headers:safe".into(), false));
-    harness.state_mut().findings.ask_where_plan();
+    harness.state_mut().views.findings.ask_where_plan();
     harness.run();
     let types = |harness: &mut Harness<'static, Stage>, field: &str, text: &str| {
         let node = harness.get_by_role_and_label(Role::TextInput, field);
@@ -493,7 +417,7 @@ fn a_plan_is_saved_and_opened() {
         harness.run_steps(2);
         press(harness, &[Key::Enter]);
         let begun = std::time::Instant::now();
-        while harness.state().findings.is_busy() {
+        while harness.state().views.findings.is_busy() {
             assert!(begun.elapsed() < std::time::Duration::from_mins(1), "it does not end");
             std::thread::sleep(std::time::Duration::from_millis(2));
             harness.run_steps(1);
@@ -505,13 +429,13 @@ fn a_plan_is_saved_and_opened() {
     let saved = std::fs::read(&path).unwrap();
     assert_eq!(read_plan(&saved).unwrap().findings.len(), 3);
     // A file that exists is replaced by the button alone.
-    harness.state_mut().findings.ask_where_plan();
+    harness.state_mut().views.findings.ask_where_plan();
     harness.run();
     types(&mut harness, "Save plan as", &path);
     harness.get_by_label(&format!("File already exists: {path}"));
     harness.get_by_label("Replace");
     harness.state_mut().plan.change(PlanChange::Clear);
-    harness.state_mut().findings.ask_for_plan();
+    harness.state_mut().views.findings.ask_for_plan();
     harness.run();
     types(&mut harness, "Open plan", &format!("{path}.no"));
     harness.get_by_label_contains("Cannot read plan plan.json.no: ");
@@ -520,11 +444,11 @@ fn a_plan_is_saved_and_opened() {
     types(&mut harness, "Open plan", &path);
     harness.get_by_label("Plan plan.json opened: 3 findings, 0 answers");
     harness.get_by_label("3 of 5 findings selected, 1 open question");
-    harness.state_mut().findings.ask_for_plan();
+    harness.state_mut().views.findings.ask_for_plan();
     harness.run();
     click(&mut harness, Role::Button, "Browse…");
     assert_eq!(actions(&mut harness), [Action::Pick(Pick::Plan)]);
-    harness.state_mut().findings.dialog_failed("File dialogs are not available on this desktop");
+    harness.state_mut().views.findings.dialog_failed("File dialogs are not available on this desktop");
     harness.run();
     harness.get_by_label("File dialogs are not available on this desktop; enter the path instead");
 }
@@ -532,7 +456,7 @@ fn a_plan_is_saved_and_opened() {
 #[test]
 fn evidence_is_one_click_away() {
     let mut harness = show(analysis(), View::Findings, true);
-    harness.state_mut().findings.select("compilers:unsure");
+    harness.state_mut().views.findings.select("compilers:unsure");
     harness.run();
     harness.get_by_label("Does the service compile kernels at run time?");
     click(&mut harness, Role::Link, "/srv/app.py");
@@ -541,7 +465,7 @@ fn evidence_is_one_click_away() {
     let nvcc = Action::SelectPath(b"/usr/local/cuda-13.0/bin/nvcc".to_vec());
     let wanted = [Action::SelectPath(b"/srv/app.py".to_vec()), Action::SelectLayer(3), nvcc];
     assert_eq!(actions(&mut harness), wanted);
-    harness.state_mut().findings.select("overwritten:safe");
+    harness.state_mut().views.findings.select("overwritten:safe");
     harness.run();
     click(&mut harness, Role::Link, "/srv/model.bin");
     let wanted = [Action::SelectLayer(4), Action::SelectPath(b"/srv/model.bin".to_vec())];
@@ -553,10 +477,10 @@ fn evidence_is_one_click_away() {
 #[test]
 fn only_files_in_sight_are_made() {
     let mut harness = show(analysis(), View::Findings, true);
-    harness.state_mut().findings.select("headers:safe");
+    harness.state_mut().views.findings.select("headers:safe");
     harness.run();
     click(&mut harness, Role::Link, "All 1,200 files");
-    let (_, files) = harness.state().findings.painted_rows();
+    let (_, files) = harness.state().views.findings.painted_rows();
     assert!((10..60).contains(&files), "{files}");
     let row = "/usr/local/cuda-13.0/include/header_1199.h, 2.15 KiB, layer 3";
     click(&mut harness, Role::Row, row);
@@ -567,22 +491,22 @@ fn only_files_in_sight_are_made() {
     let path = |number: usize| format!("/usr/local/cuda-13.0/include/header_{number:04}.h");
     let wanted = [Action::CopyText(path(1_199)), Action::SelectPath(path(1_198).into_bytes())];
     assert_eq!(actions(&mut harness), wanted);
-    harness.state_mut().findings.show_page(FindingsPage::Reasons);
+    harness.state_mut().views.findings.show_page(FindingsPage::Reasons);
     harness.run();
-    assert_eq!(harness.state().findings.painted_rows().1, 0);
+    assert_eq!(harness.state().views.findings.painted_rows().1, 0);
 }
 
 #[test]
 fn the_search_field_filters() {
     let mut harness = show(analysis(), View::Findings, true);
-    harness.state_mut().findings.focus_search();
+    harness.state_mut().views.findings.focus_search();
     harness.run();
     let field = harness.get_by_role_and_label(Role::SearchInput, "Filter findings");
     assert!(field.is_focused());
     field.type_text("verdict:required");
     harness.run();
     harness.get_by_label("1 of 8 findings matches, 8 B");
-    harness.state_mut().findings.select("compilers:unsure");
+    harness.state_mut().views.findings.select("compilers:unsure");
     harness.run();
     assert_eq!(harness.get_all_by_role(Role::Row).count(), 11, "what is asked for is to be seen");
 }
@@ -596,7 +520,7 @@ fn what_is_not_known_yet_is_said() {
     let mut harness = show(Arc::clone(&before), View::Findings, false);
     harness.get_by_label("Waiting for findings");
     harness.get_by_label("Rules are running.");
-    harness.state_mut().findings.select("headers:safe");
+    harness.state_mut().views.findings.select("headers:safe");
     harness.state_mut().plan.update(Some(&whole));
     harness.state_mut().analysis = whole;
     harness.state_mut().generation = 2;

@@ -12,8 +12,9 @@ use std::time::{Duration, Instant};
 use cutaway::gui::app::{App, Setup};
 use cutaway::gui::models::gpu::MachineSetup;
 use cutaway::gui::testing;
+use cutaway::gui::views::{Command, DockerfileView};
 use egui::accesskit::Role;
-use egui::{Key, Modifiers};
+use egui::{Key, Modifiers, Theme};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use egui_kittest::{Harness, Node};
 
@@ -42,23 +43,34 @@ impl Window {
     }
 
     fn build(size: [f32; 2], picked: Option<PathBuf>) -> Self {
-        let builder = Harness::builder().with_size(size).with_max_steps(16);
-        let harness = builder.build_eframe(|context| testing::app(&context.egui_ctx, picked));
-        Self { harness }
+        Self::of(size, Setup { picker: testing::picker(picked), ..testing::setup() })
     }
 
     /// A window that opens images side by side.
-    pub(crate) fn comparing(image: String, others: Vec<String>) -> Self {
-        let builder = Harness::builder().with_size([1400.0, 860.0]).with_max_steps(16);
-        let harness =
-            builder.build_eframe(|context| testing::app_comparing(&context.egui_ctx, image, others));
-        Self { harness }
+    pub(crate) fn comparing(image: String, compare: Vec<String>) -> Self {
+        Self::of([1400.0, 860.0], Setup { image: Some(image), compare, ..testing::setup() })
     }
 
     /// A window on a machine whose GPU is checked as `machine` says.
     pub(crate) fn on(machine: MachineSetup) -> Self {
-        let builder = Harness::builder().with_size([1280.0, 1100.0]).with_max_steps(16);
-        let harness = builder.build_eframe(|context| testing::app_on(&context.egui_ctx, None, machine));
+        Self::of([1280.0, 1100.0], Setup { machine, ..testing::setup() })
+    }
+
+    pub(crate) fn of(size: [f32; 2], setup: Setup) -> Self {
+        let builder = Harness::builder().with_size(size).with_max_steps(16);
+        Self { harness: builder.build_eframe(|context| testing::app(&context.egui_ctx, setup)) }
+    }
+
+    /// A window that paints, in one of the themes.
+    pub(crate) fn painted(theme: Theme, size: [f32; 2], setup: Setup) -> Self {
+        let builder = Harness::builder().with_size(size).with_max_steps(16);
+        let builder = builder.with_render_cursor(false).with_theme(theme).wgpu();
+        let mut harness = builder.build_eframe(|context| {
+            let mut app = testing::app(&context.egui_ctx, setup);
+            app.run(if theme == Theme::Dark { Command::ThemeDark } else { Command::ThemeLight });
+            app
+        });
+        harness.run_steps(2);
         Self { harness }
     }
 
@@ -83,7 +95,7 @@ impl Window {
     }
 
     /// Whether some text with `part` in it is there now.
-    fn shows(&self, part: &str) -> bool {
+    pub(crate) fn shows(&self, part: &str) -> bool {
         self.harness.query_all_by_label_contains(part).next().is_some()
     }
 
@@ -546,7 +558,8 @@ fn a_dockerfile_is_dropped_copied_forgotten_and_picked() {
     let mut window = Window::with(Some(path.clone()));
     window.open("sample:runtime");
     window.settles();
-    window.harness.state_mut().propose_by(crate::dockerfile_view::scene::proposer());
+    let views = window.harness.state_mut().views().unwrap();
+    views.dockerfile = DockerfileView::with(crate::dockerfile_view::scene::proposer());
     window.press(CTRL_SHIFT, Key::C);
     assert!(window.in_front("Overview"), "nothing is proposed before it is shown");
     window.drop_file(&path);

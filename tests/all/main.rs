@@ -81,6 +81,8 @@ mod tools;
 mod traps;
 mod verdicts;
 #[cfg(feature = "gui")]
+mod view_stage;
+#[cfg(feature = "gui")]
 mod views;
 mod wheels;
 #[cfg(feature = "gui")]

@@ -7,10 +7,11 @@ use std::sync::Arc;
 use cutaway::analysis::{Analysis, Layer as LayerState, Options, analyze};
 use cutaway::findings::Findings;
 use cutaway::gpu::Check;
-use cutaway::gui::app::App;
+use cutaway::gui::Setup;
 use cutaway::gui::models::dockerfile::Proposer;
 use cutaway::gui::models::gpu::MachineSetup;
 use cutaway::gui::testing;
+use cutaway::gui::views::{DockerfileView, GpuView};
 use cutaway::jobs::{CancelToken, Progress, Snapshot};
 use cutaway::source::Reference;
 use egui::accesskit::Role;
@@ -45,19 +46,7 @@ fn sized_window(theme: Theme, size: [f32; 2]) -> Window {
 
 /// The same, on a machine whose GPU is checked as `machine` says.
 fn window_on(theme: Theme, size: [f32; 2], machine: MachineSetup) -> Window {
-    let builder = Harness::builder()
-        .with_size(size)
-        .with_max_steps(16)
-        .with_render_cursor(false)
-        .with_theme(theme)
-        .wgpu();
-    let mut harness = builder.build_eframe(|context| {
-        let mut app: App = testing::app_on(&context.egui_ctx, None, machine);
-        app.set_theme(theme == Theme::Dark);
-        app
-    });
-    harness.run_steps(2);
-    Window { harness }
+    Window::painted(theme, size, Setup { machine, ..testing::setup() })
 }
 
 pub(crate) fn take(window: &mut Window, name: &str) {
@@ -200,7 +189,7 @@ fn comparison(theme: Theme, size: [f32; 2], name: &str, act: impl FnOnce(&mut Wi
     window.settles();
     window.press(Modifiers::COMMAND, Key::Num6);
     window.click(Role::Button, "Compare with sample:runtime");
-    window.until("comparison", |window| !window.state().is_busy() && !window.state().is_comparing());
+    window.until("comparison", |window| !window.state().is_busy() && !window.state().is_working());
     act(&mut window);
     take(&mut window, name);
 }
@@ -228,10 +217,10 @@ fn dockerfile(theme: Theme, size: [f32; 2], name: &str, proposer: Proposer, act:
     let progress = Progress::default();
     progress.set_totals(1 << 20, 6);
     window.harness.state_mut().open_still(analysis, progress.snapshot());
-    window.harness.state_mut().propose_by(proposer);
+    window.harness.state_mut().views().unwrap().dockerfile = DockerfileView::with(proposer);
     window.harness.run_steps(2);
     window.press(Modifiers::COMMAND, Key::Num5);
-    window.until("proposals", |window| !window.state().is_proposing());
+    window.until("proposals", |window| !window.state().is_working());
     act(&mut window);
     take(&mut window, name);
 }
@@ -274,10 +263,10 @@ fn gpu(theme: Theme, size: [f32; 2], name: &str, machine: MachineSetup, act: imp
     let progress = Progress::default();
     progress.set_totals(1 << 20, 6);
     window.harness.state_mut().open_still(analysis, progress.snapshot());
-    window.harness.state_mut().judge_by(crate::gpu_view::scene::judge());
+    window.harness.state_mut().views().unwrap().gpu = GpuView::with(crate::gpu_view::scene::judge());
     window.harness.run_steps(2);
     window.press(Modifiers::COMMAND, Key::Num7);
-    window.until("verdicts", |window| !window.state().is_judging());
+    window.until("verdicts", |window| !window.state().is_working());
     act(&mut window);
     take(&mut window, name);
 }
@@ -292,7 +281,7 @@ fn a_gpu_that_works() {
     gpu(Theme::Dark, [1280.0, 1000.0], "gpu_dark", setup, |window| {
         window.click(Role::CheckBox, "Measure bandwidth");
         window.click(Role::Button, "Run check");
-        window.until("end of the check", |window| !window.state().is_judging());
+        window.until("end of the check", |window| !window.state().is_working());
         window.harness.get_by_label_contains("gpu:p100, ").click();
         window.harness.run_steps(4);
     });

@@ -9,14 +9,13 @@ mod tags;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use cutaway::analysis::Failure;
+use cutaway::analysis::{Failure, Options};
 use cutaway::gui::models::remote::RemoteSetup;
-use cutaway::gui::testing;
+use cutaway::gui::{Setup, testing};
 use cutaway::source::engine::{Listing, LocalImage};
 use cutaway::source::{Access, Credential, Tried};
 use egui::accesskit::Role;
 use egui::{Key, Modifiers};
-use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 
 use crate::journeys::Window;
@@ -27,17 +26,12 @@ const NOBODY: &str = "127.0.0.1:1/team/tool:1";
 const ELSEWHERE: &str = "registry.invalid/team/tool:1";
 
 fn window_of(remote: RemoteSetup, access: Access) -> Window {
-    let builder = Harness::builder().with_size([1100.0, 720.0]).with_max_steps(16);
-    let harness = builder.build_eframe(|context| testing::app_remote(&context.egui_ctx, remote, access));
-    Window { harness }
+    let options = Options { access, ..Options::default() };
+    Window::of([1100.0, 720.0], Setup { remote, options, ..testing::setup() })
 }
 
 fn window() -> Window {
     window_of(testing::no_remote(), Access::default())
-}
-
-fn shows(window: &Window, part: &str) -> bool {
-    window.harness.query_all_by_label_contains(part).next().is_some()
 }
 
 fn field(window: &Window) -> String {
@@ -95,11 +89,11 @@ fn a_registry_is_contacted_only_when_that_is_allowed() {
     let mut window = window();
     window.open(ELSEWHERE);
     window.sees("Connect to registry.invalid?");
-    assert!(shows(&window, "credentials from this machine"));
+    assert!(window.shows("credentials from this machine"));
     assert!(!window.harness.state().is_busy(), "nothing is read before the answer");
     window.until("focus", |window| window.get_by_role_and_label(Role::Button, "Connect").is_focused());
     window.press(Modifiers::NONE, Key::Escape);
-    assert!(!window.has_tab("tool:1") && !shows(&window, "Connect to registry.invalid?"));
+    assert!(!window.has_tab("tool:1") && !window.shows("Connect to registry.invalid?"));
     assert_eq!(field(&window), ELSEWHERE, "what was typed is still there");
     window.press(Modifiers::NONE, Key::Enter);
     window.sees("Connect to registry.invalid?");
@@ -114,7 +108,7 @@ fn this_machine_is_contacted_without_a_question() {
     window.open(NOBODY);
     window.settles();
     window.sees("Cannot open image");
-    assert!(!shows(&window, "Connect to 127.0.0.1:1?"));
+    assert!(!window.shows("Connect to 127.0.0.1:1?"));
     assert_eq!(window.harness.state().allowed_hosts(), Vec::<String>::new());
 }
 
@@ -129,7 +123,7 @@ fn an_image_beside_another_asks_too() {
     window.sees("Connect to registry.invalid?");
     window.press(Modifiers::NONE, Key::Escape);
     assert!(!window.has_tab("tool:1") && window.in_front("sample:runtime"));
-    assert!(shows(&window, "Add image to compare"));
+    assert!(window.shows("Add image to compare"));
 }
 
 /// What the fake registry was asked for, and with which login.
@@ -166,10 +160,7 @@ pub(crate) fn refused() -> Failure {
 #[test]
 fn dialogs_come_to_rest_in_a_small_window() {
     let (remote, _) = registry(true);
-    let builder = Harness::builder().with_size([640.0, 420.0]).with_max_steps(16);
-    let access = Access::default();
-    let harness = builder.build_eframe(|context| testing::app_remote(&context.egui_ctx, remote, access));
-    let mut window = Window { harness };
+    let mut window = Window::of([640.0, 420.0], Setup { remote, ..testing::setup() });
     window.open(ELSEWHERE);
     window.sees("Connect to registry.invalid?");
     window.harness.run();

@@ -8,11 +8,11 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use cutaway::analysis::Analysis;
-use cutaway::gui::design;
+use cutaway::gui::dialogs::Pick;
 use cutaway::gui::models::findings::{ChosenPlan, PlanChange};
 use cutaway::gui::models::report::{Opener, ReportSource, Writer};
-use cutaway::gui::views::Action;
 use cutaway::gui::views::report::{Proposing, ReportContext, ReportView};
+use cutaway::gui::views::{Action, ImageView as _};
 use cutaway::report::page::Part;
 use cutaway::report::{CsvTable, Format, Options, Report};
 use cutaway::rewrite::Proposals;
@@ -23,6 +23,7 @@ use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use crate::dockerfile_view::scene::{MINIMAL, proposals};
 use crate::findings_view::scene::analysis;
+use crate::view_stage::{self, harness, shows, until};
 
 const PLACE: &str = "Save report as";
 
@@ -57,32 +58,28 @@ fn begin(writer: Writer, opener: Opener) -> Harness<'static, Stage> {
         view: ReportView::with(writer, opener),
         actions: Vec::new(),
     };
-    Harness::builder()
-        .with_size([1200.0, 800.0])
-        .with_context_setup(design::apply)
-        .with_step_dt(1.0 / 60.0)
-        .build_ui_state(
-            |ui, stage: &mut Stage| {
-                let Stage { analysis, plan, proposals, proposing, waits, view, actions } = stage;
-                let source = ReportSource::Image {
-                    analysis,
-                    plan,
-                    proposals: proposals.as_ref(),
-                    devices: &[],
-                    machine: 0,
-                };
-                let context = &mut ReportContext {
-                    source: if *waits { Err(("Waiting", "for layer 3".to_owned())) } else { Ok(source) },
-                    image: "sample:devel",
-                    beside: None,
-                    proposing: proposing.clone(),
-                    plan: String::new(),
-                    actions,
-                };
-                view.ui(ui, context);
-            },
-            stage,
-        )
+    harness([1200.0, 800.0]).build_ui_state(
+        |ui, stage: &mut Stage| {
+            let Stage { analysis, plan, proposals, proposing, waits, view, actions } = stage;
+            let source = ReportSource::Image {
+                analysis,
+                plan,
+                proposals: proposals.as_ref(),
+                devices: &[],
+                machine: 0,
+            };
+            let context = &mut ReportContext {
+                source: if *waits { Err(("Waiting", "for layer 3".to_owned())) } else { Ok(source) },
+                image: "sample:devel",
+                beside: None,
+                proposing: proposing.clone(),
+                plan: String::new(),
+                actions,
+            };
+            view.show(ui, context);
+        },
+        stage,
+    )
 }
 
 fn show() -> Harness<'static, Stage> {
@@ -93,19 +90,11 @@ fn show() -> Harness<'static, Stage> {
 
 /// Steps until nothing is worked on.
 fn settle(harness: &mut Harness<'_, Stage>) {
-    let begun = Instant::now();
-    harness.run_steps(2);
-    while harness.state().view.is_busy() {
-        assert!(begun.elapsed() < Duration::from_mins(1), "it does not end");
-        std::thread::sleep(Duration::from_millis(2));
-        harness.run_steps(1);
-    }
-    harness.run_steps(4);
+    until(harness, "end", |stage| !stage.view.is_busy());
 }
 
 fn click(harness: &mut Harness<'_, Stage>, role: Role, label: &str) {
-    harness.get_by_role_and_label(role, label).click();
-    harness.run_steps(2);
+    view_stage::click(harness, role, label);
     settle(harness);
 }
 
@@ -125,10 +114,6 @@ fn place(harness: &Harness<'_, Stage>) -> String {
 
 fn actions(harness: &mut Harness<'_, Stage>) -> Vec<Action> {
     harness.state_mut().actions.drain(..).collect()
-}
-
-fn sees(harness: &Harness<'_, Stage>, part: &str) -> bool {
-    harness.query_all_by_label_contains(part).next().is_some()
 }
 
 /// What a report of the stage is, made as the command line makes it.
@@ -161,15 +146,15 @@ fn every_format_is_previewed_and_saved_to_the_byte() {
         assert!(wanted.len() > 100, "{name}: {wanted}");
         if !format.has_parts() {
             let first = wanted.lines().find(|line| !line.trim().is_empty()).unwrap();
-            assert!(sees(&harness, first.trim_end()), "{name}: no {first:?}");
+            assert!(shows(&harness, first.trim_end()), "{name}: no {first:?}");
         }
         let path = folder.path().join(format!("report-{}.{}", table.unwrap_or(name), format.extension()));
         type_place(&mut harness, &path);
         click(&mut harness, Role::Button, "Save");
         let saved = std::fs::read_to_string(&path).unwrap();
         assert!(saved == wanted, "{name}: {} bytes, wanted {}", saved.len(), wanted.len());
-        assert!(sees(&harness, " saved to "), "{name}");
-        assert!(sees(&harness, &cutaway::base::size::human(wanted.len() as u64)), "{name}: no size");
+        assert!(shows(&harness, " saved to "), "{name}");
+        assert!(shows(&harness, &cutaway::base::size::human(wanted.len() as u64)), "{name}: no size");
         click(&mut harness, Role::Button, "Copy report");
         let copied = actions(&mut harness);
         assert!(copied == [Action::CopyText(wanted)], "{name}");
@@ -200,7 +185,7 @@ fn parts_that_are_left_out_are_neither_shown_nor_saved() {
     assert!(std::fs::read_to_string(&path).unwrap() == some);
     // Formats that are always whole say why.
     click(&mut harness, Role::RadioButton, "JSON");
-    assert!(sees(&harness, "JSON always contains everything"));
+    assert!(shows(&harness, "JSON always contains everything"));
     assert!(harness.get_by_role_and_label(Role::CheckBox, "Layers").accesskit_node().is_disabled());
     click(&mut harness, Role::RadioButton, "HTML");
     click(&mut harness, Role::Link, "All");
@@ -217,7 +202,7 @@ fn a_file_that_is_there_is_replaced_only_when_that_is_said() {
     type_place(&mut harness, &path);
     harness.key_press(Key::Enter);
     settle(&mut harness);
-    assert!(sees(&harness, "File already exists: "));
+    assert!(shows(&harness, "File already exists: "));
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "mine");
     harness.key_press(Key::Enter);
     settle(&mut harness);
@@ -226,7 +211,8 @@ fn a_file_that_is_there_is_replaced_only_when_that_is_said() {
     assert!(std::fs::read_to_string(&path).unwrap().contains("<html"));
     // A dialog has asked by itself.
     std::fs::write(&path, "mine").unwrap();
-    harness.state_mut().view.picked(path.clone(), &(Arc::new(|| ()) as cutaway::jobs::Waker));
+    let Stage { view, plan, .. } = harness.state_mut();
+    view.picked(Pick::SaveReport("html"), path.clone(), plan, &(Arc::new(|| ()) as cutaway::jobs::Waker));
     settle(&mut harness);
     assert!(std::fs::read_to_string(&path).unwrap().contains("<html"));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left behind");
@@ -245,7 +231,7 @@ fn a_place_that_cannot_be_written_is_told_and_nothing_is_lost() {
         if harness.query_by_role_and_label(Role::Button, "Replace").is_some() {
             click(&mut harness, Role::Button, "Replace");
         }
-        assert!(sees(&harness, "Cannot save "), "{}", path.display());
+        assert!(shows(&harness, "Cannot save "), "{}", path.display());
         assert!(
             matches!(&actions(&mut harness)[..], [Action::Report(why)] if why.starts_with("Cannot save "))
         );
@@ -253,7 +239,7 @@ fn a_place_that_cannot_be_written_is_told_and_nothing_is_lost() {
         assert_eq!(harness.state().view.choice().left_out.iter().collect::<Vec<_>>(), [&Part::Layers]);
     }
     type_place(&mut harness, &folder.path().join("report.md"));
-    assert!(!sees(&harness, "Cannot save "), "typing goes on from there");
+    assert!(!shows(&harness, "Cannot save "), "typing goes on from there");
     click(&mut harness, Role::Button, "Save");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
 }
@@ -276,7 +262,7 @@ fn the_offered_name_follows_the_image_and_the_format() {
     assert!(matches!(actions(&mut harness)[..], [Action::Pick(_)]));
     harness.state_mut().view.dialog_failed("File dialogs are not available on this desktop");
     harness.run_steps(3);
-    assert!(sees(&harness, "enter the path instead"));
+    assert!(shows(&harness, "enter the path instead"));
 }
 
 #[test]
@@ -305,9 +291,9 @@ fn what_is_proposed_comes_in_when_it_is_known_and_a_copy_waits_for_it() {
     harness.state_mut().proposing = Proposing::Busy;
     let proposals = harness.state_mut().proposals.take();
     settle(&mut harness);
-    assert!(sees(&harness, "Computing proposals; not included yet"));
+    assert!(shows(&harness, "Computing proposals; not included yet"));
     click(&mut harness, Role::RadioButton, "Proposed Dockerfile");
-    assert!(sees(&harness, "Computing proposals…"));
+    assert!(shows(&harness, "Computing proposals…"));
     assert!(actions(&mut harness).is_empty(), "what is waited for is no error");
     harness.state_mut().view.copy_markdown();
     settle(&mut harness);
@@ -318,10 +304,10 @@ fn what_is_proposed_comes_in_when_it_is_known_and_a_copy_waits_for_it() {
     settle(&mut harness);
     let wanted = Format::Markdown.write(&report(harness.state(), true), &Part::ALL);
     assert!(actions(&mut harness) == [Action::CopyText(wanted)]);
-    assert!(sees(&harness, "Report copied as Markdown"));
+    assert!(shows(&harness, "Report copied as Markdown"));
     harness.state_mut().proposing = Proposing::Failed("It broke".to_owned());
     settle(&mut harness);
-    assert!(sees(&harness, "No proposed Dockerfile included: It broke"));
+    assert!(shows(&harness, "No proposed Dockerfile included: It broke"));
 }
 
 #[test]
@@ -337,7 +323,7 @@ fn a_report_that_fails_is_told_and_can_be_tried_again() {
     let mut harness = begin(writer, no_opener());
     settle(&mut harness);
     harness.get_by_label("Cannot create report");
-    assert!(sees(&harness, "broken on purpose"));
+    assert!(shows(&harness, "broken on purpose"));
     assert!(matches!(&actions(&mut harness)[..], [Action::Report(_)]), "the log has it, once");
     assert!(harness.get_by_role_and_label(Role::Button, "Save").accesskit_node().is_disabled());
     click(&mut harness, Role::Button, "Try again");
@@ -345,7 +331,7 @@ fn a_report_that_fails_is_told_and_can_be_tried_again() {
     assert!(harness.query_by_role_and_label(Role::Document, "Preview").is_some());
     harness.state_mut().waits = true;
     harness.run_steps(2);
-    assert!(sees(&harness, "for layer 3"));
+    assert!(shows(&harness, "for layer 3"));
 }
 
 #[test]
@@ -365,7 +351,7 @@ fn the_folder_and_the_browser_are_opened_elsewhere() {
     click(&mut harness, Role::Button, "Open folder");
     wait(&mut harness, |_| calls.lock().unwrap().len() == 1);
     click(&mut harness, Role::Button, "Open in browser");
-    wait(&mut harness, |harness| sees(harness, "nothing opens it"));
+    wait(&mut harness, |harness| shows(harness, "nothing opens it"));
     assert!(matches!(&actions(&mut harness)[..], [Action::Report(why)] if why.starts_with("Cannot open ")));
     let calls = calls.lock().unwrap();
     let paths: Vec<&Path> = calls.iter().map(|one| one.0.as_path()).collect();
@@ -399,13 +385,13 @@ fn a_large_report_is_written_beside_the_window_and_only_lines_in_sight_are_paint
     // Frames go on while it is written.
     harness.run_steps(10);
     assert!(harness.state().view.is_busy());
-    assert!(sees(&harness, "Creating HTML…"));
+    assert!(shows(&harness, "Creating HTML…"));
     harness.get_by_role_and_label(Role::RadioButton, "JSON").click();
     harness.run_steps(4);
-    assert!(sees(&harness, "Creating JSON…"));
+    assert!(shows(&harness, "Creating JSON…"));
     drop(closed);
     settle(&mut harness);
-    assert!(sees(&harness, "300,000 lines"));
+    assert!(shows(&harness, "300,000 lines"));
     let painted = harness.state().view.painted();
     assert!((10..80).contains(&painted), "{painted} lines");
     harness.get_by_role_and_label(Role::Document, "Preview of JSON").focus();

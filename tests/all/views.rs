@@ -3,56 +3,19 @@
 use std::sync::Arc;
 
 use cutaway::analysis::Analysis;
-use cutaway::gui::design;
 use cutaway::gui::models::files::FileTreeRows;
-use cutaway::gui::models::findings::ChosenPlan;
-use cutaway::gui::views::{Action, LayersView, OverviewView, View, ViewContext};
-use cutaway::jobs::Progress;
+use cutaway::gui::views::{Action, ImageView as _, View};
 use egui::accesskit::Role;
 use egui::{Key, Modifiers};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use crate::models::{analysis, layers, sized, three_layers, wide};
-
-struct Stage {
-    analysis: Arc<Analysis>,
-    layers: LayersView,
-    overview: OverviewView,
-    view: View,
-    actions: Vec<Action>,
-}
+use crate::view_stage::{Stage, actions, press};
 
 /// A view of `analysis` that carries out no action.
 fn show(analysis: Arc<Analysis>, view: View) -> Harness<'static, Stage> {
-    let stage = Stage {
-        analysis,
-        layers: LayersView::default(),
-        overview: OverviewView::default(),
-        view,
-        actions: Vec::new(),
-    };
-    let mut harness = Harness::builder()
-        .with_size([1300.0, 900.0])
-        .with_context_setup(design::apply)
-        .with_step_dt(1.0 / 60.0)
-        .with_max_steps(40)
-        .build_ui_state(
-            |ui, stage: &mut Stage| {
-                let progress = Progress::default().snapshot();
-                let Stage { analysis, layers, overview, view, actions } = stage;
-                let plan = ChosenPlan::default();
-                let mut context =
-                    ViewContext { analysis, generation: 1, plan: &plan, progress, done: true, actions };
-                match view {
-                    View::Layers => layers.ui(ui, &mut context),
-                    _ => overview.ui(ui, &mut context),
-                }
-            },
-            stage,
-        );
-    harness.run();
-    harness
+    Stage::new(analysis, view).show([1300.0, 900.0])
 }
 
 /// What the tree says of its rows, top to bottom.
@@ -60,15 +23,8 @@ fn rows(harness: &Harness<'_, Stage>) -> Vec<String> {
     harness.get_all_by_role(Role::TreeItem).filter_map(|row| row.accesskit_node().label()).collect()
 }
 
-fn press(harness: &mut Harness<'_, Stage>, keys: &[Key]) {
-    for key in keys {
-        harness.key_press(*key);
-        harness.run();
-    }
-}
-
 fn chosen(harness: &Harness<'_, Stage>) -> String {
-    let details = harness.state().layers.browser().details();
+    let details = harness.state().views.layers.browser().details();
     details.map(|details| details.shown_path.clone()).unwrap_or_default()
 }
 
@@ -105,7 +61,7 @@ fn the_tree_is_walked_by_arrows_and_by_vim_keys() {
 #[test]
 fn a_filter_is_typed_and_taken_back() {
     let mut harness = show(analysis("sample:devel"), View::Layers);
-    harness.state_mut().layers.focus_search();
+    harness.state_mut().views.layers.focus_search();
     harness.run();
     let field = harness.get_by_role_and_label(Role::SearchInput, "Filter files");
     assert!(field.is_focused());
@@ -146,7 +102,7 @@ fn heads_sort_and_layers_switch() {
 #[test]
 fn facts_lead_to_the_layers_that_touch_a_file() {
     let mut harness = show(three_layers(), View::Layers);
-    harness.state_mut().layers.select_path(b"/a/old".to_vec());
+    harness.state_mut().views.layers.select_path(b"/a/old".to_vec());
     harness.run();
     assert_eq!(chosen(&harness), "/a/old");
     harness.get_by_label("Copy path").click();
@@ -154,7 +110,7 @@ fn facts_lead_to_the_layers_that_touch_a_file() {
     assert_eq!(harness.state().actions, [Action::CopyText("/a/old".into())]);
     harness.get_by_role_and_label(Role::Link, "Layer 0").click();
     harness.run();
-    assert_eq!(harness.state().layers.browser().layer(), Some(0));
+    assert_eq!(harness.state().views.layers.browser().layer(), Some(0));
     harness.get_by_label("Replaced by layer 1");
 }
 
@@ -198,7 +154,7 @@ fn the_overview_leads_to_layers_and_files() {
         .find(|node| node.accesskit_node().label().is_some_and(|label| label.starts_with("Layer 9:")));
     segment.unwrap().click();
     harness.run();
-    assert_eq!(harness.state_mut().actions.drain(..).collect::<Vec<_>>(), [Action::SelectLayer(9)]);
+    assert_eq!(actions(&mut harness), [Action::SelectLayer(9)]);
     let largest = |harness: &Harness<'_, Stage>| {
         let mut links = harness.get_all_by_role(Role::Link).filter_map(|node| node.accesskit_node().label());
         links.find(|label| label.contains("libcublasLt_static.a, ")).unwrap()
@@ -216,33 +172,16 @@ fn the_overview_leads_to_layers_and_files() {
 /// scrolls, and the allocations of such a frame.
 fn scrolled(files: u32) -> (usize, usize, u64) {
     let analysis = wide(files);
-    let mut view = LayersView::default();
-    view.open_all();
-    let counts = Arc::new(std::sync::Mutex::new((0, 0)));
-    let seen = Arc::clone(&counts);
-    let mut harness = Harness::builder()
-        .with_size([1200.0, 800.0])
-        .with_context_setup(design::apply)
-        .with_max_steps(8)
-        .build_ui(move |ui| {
-            let mut actions = Vec::new();
-            let plan = ChosenPlan::default();
-            let progress = Progress::default().snapshot();
-            let mut context = ViewContext {
-                analysis: &analysis,
-                generation: 1,
-                plan: &plan,
-                progress,
-                done: true,
-                actions: &mut actions,
-            };
-            view.ui(ui, &mut context);
-            let rows = view.browser().rows().map_or(0, FileTreeRows::len);
-            *seen.lock().unwrap() = (rows, view.painted_rows());
-        });
+    let mut stage = Stage::new(analysis, View::Layers);
+    stage.views.layers.open_all();
+    let mut harness = stage.begin([1200.0, 800.0]);
+    let counts = |harness: &Harness<'_, Stage>| {
+        let layers = &harness.state().views.layers;
+        (layers.browser().rows().map_or(0, FileTreeRows::len), layers.painted_rows())
+    };
     for _ in 0..400 {
         harness.step();
-        if counts.lock().unwrap().0 > files as usize {
+        if counts(&harness).0 > files as usize {
             break;
         }
         std::thread::sleep(std::time::Duration::from_millis(20));
@@ -261,7 +200,7 @@ fn scrolled(files: u32) -> (usize, usize, u64) {
         harness.step();
         allocations = allocation_counter::measure(|| harness.step()).count_total;
     }
-    let (rows, painted) = *counts.lock().unwrap();
+    let (rows, painted) = counts(&harness);
     (rows, painted, allocations)
 }
 

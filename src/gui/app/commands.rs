@@ -1,151 +1,176 @@
-//! All commands of the window in one table: menu bar, shortcuts, tooltips, palette and key sheet
-//! are made from it.
+//! When each command is available, and what it does.
 
-mod table;
+use super::{App, Phase, Tab};
+use crate::gui::dialogs::Pick;
+use crate::gui::models::dockerfile::SaveKind;
+use crate::gui::models::findings::PlanChange;
+use crate::gui::settings::ThemeChoice;
+use crate::gui::views::{Command, Needs, View};
 
-use egui::KeyboardShortcut;
+/// Why what acts on an image cannot be done in a tab with a saved report.
+const NEEDS_IMAGE: &str = "Not available in a saved report: open the image";
 
-use super::App;
-pub use table::COMMANDS;
-
-/// A menu of the menu bar.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Menu {
-    /// Opening and closing.
-    File,
-    /// What is in front, and how it looks.
-    View,
-    /// The image in front.
-    Image,
-    /// Help.
-    Help,
+fn unless(obstacle: bool, reason: &'static str) -> Result<(), &'static str> {
+    if obstacle { Err(reason) } else { Ok(()) }
 }
 
-impl Menu {
-    /// All menus in the order of the bar.
-    pub const ALL: [Self; 4] = [Self::File, Self::View, Self::Image, Self::Help];
-
-    /// Its name in the bar.
-    pub const fn title(self) -> &'static str {
-        match self {
-            Self::File => "File",
-            Self::View => "View",
-            Self::Image => "Image",
-            Self::Help => "Help",
-        }
-    }
-}
-
-/// A command of the window.
-pub struct Command {
-    /// Stable ID.
-    pub id: &'static str,
-    /// Its name in menus and in the palette.
-    pub title: &'static str,
-    /// What it does, in a line.
-    pub about: &'static str,
-    /// Its position.
-    pub menu: Menu,
-    /// Group within the menu; groups are separated by a line.
-    pub group: u8,
-    /// The keys that run it; the first is the one that is shown.
-    pub keys: &'static [KeyboardShortcut],
-    /// Why it cannot run now.
-    pub(crate) when: fn(&App) -> Result<(), &'static str>,
-    /// What it does.
-    pub(crate) run: fn(&mut App),
-    /// Whether it is checked.
-    pub(crate) chosen: Option<fn(&App) -> bool>,
-}
-
-impl Command {
-    /// The keys as they are shown, such as `Ctrl+K`; empty without any.
-    pub fn keys_text(&self, context: &egui::Context) -> String {
-        self.keys.first().map(|keys| keys_text(context, *keys)).unwrap_or_default()
-    }
-
-    /// The tooltip: what it does, or why it cannot be done now.
-    pub(crate) fn tooltip(&self, app: &App) -> String {
-        (self.when)(app).err().unwrap_or(self.about).to_owned()
-    }
-}
-
-/// Keys as printed on a keyboard: `Ctrl++` for `Ctrl+Plus` in egui.
-pub(crate) fn keys_text(context: &egui::Context, keys: KeyboardShortcut) -> String {
-    let text = context.format_shortcut(&keys);
-    let signs = [("Plus", "+"), ("Minus", "-"), ("Equals", "="), ("Period", "."), ("PageUp", "Page up")];
-    let sign = signs.iter().chain(&[("PageDown", "Page down")]).find(|(name, _)| text.ends_with(name));
-    match sign {
-        Some((name, sign)) => format!("{}{sign}", text.trim_end_matches(name)),
-        None => text,
-    }
-}
-
-/// The command with this id.
-pub fn command(id: &str) -> Option<&'static Command> {
-    COMMANDS.iter().find(|command| command.id == id)
-}
-
-/// The command whose keys were pressed; its keys are used up. One at a time, those with the most
-/// modifiers first, since egui also takes `Ctrl+Shift+P` for `Ctrl+P`.
-pub(crate) fn pressed(input: &mut egui::InputState) -> Option<&'static Command> {
-    let weight = |keys: &KeyboardShortcut| u8::from(keys.modifiers.shift) + u8::from(keys.modifiers.alt);
-    for wanted in (0..=2).rev() {
-        for command in COMMANDS {
-            let mut keys = command.keys.iter().filter(|keys| weight(keys) == wanted);
-            if keys.any(|keys| input.consume_shortcut(keys)) {
-                return Some(command);
+impl App {
+    /// Why a command cannot run now.
+    pub(crate) fn check(&self, command: Command) -> Result<(), &'static str> {
+        let tab = self.front_tab().ok_or("Open an image first");
+        let unsaved = |obstacle: bool, reason: &'static str| {
+            let reason = if tab.is_ok_and(|tab| tab.saved.is_some()) { NEEDS_IMAGE } else { reason };
+            unless(obstacle, reason)
+        };
+        match command.info().needs {
+            Needs::Nothing => Ok(()),
+            Needs::NoDialog => unless(self.dialogs.is_waiting(), "A file dialog is already open"),
+            Needs::Repository if self.tags_of().is_some() => Ok(()),
+            Needs::Repository if tab.is_ok() => Err("This image is not from a registry"),
+            Needs::Repository => Err("Enter a registry image name first"),
+            Needs::IdleEngines => unless(self.remote.images.is_busy(), "Already refreshing"),
+            Needs::Logins => unless(!self.remote.has_logins(), "Not logged in"),
+            Needs::Hosts => unless(!self.has_hosts(), "No registry is allowed yet"),
+            Needs::Recent => unless(self.settings.recent.is_empty(), "No recent images"),
+            Needs::NoCheck => unless(self.machine.is_checking(), "A GPU check is already running"),
+            Needs::Check if !self.machine.is_checking() => Err("No GPU check is running"),
+            Needs::Check => unless(self.machine.is_stopping(), "The check is already stopping"),
+            Needs::ZoomBelowMost => unless(self.settings.zoom_percent >= 300, "Maximum zoom"),
+            Needs::ZoomAboveLeast => unless(self.settings.zoom_percent <= 50, "Minimum zoom"),
+            Needs::Tabs => unless(self.tabs.is_empty(), "Open an image first"),
+            Needs::Front => tab.map(drop),
+            Needs::View(view) => view.unavailable(self.content()).map_or(tab.map(drop), Err),
+            Needs::Running => match tab?.phase {
+                Phase::Running => Ok(()),
+                Phase::Stopping => Err("Already stopping"),
+                _ => Err("No work is running for this image"),
+            },
+            Needs::Ended => unless(tab?.is_running(), "The image is still loading"),
+            Needs::Searchable => unsaved(tab?.analysis.is_none(), "Nothing to search yet"),
+            Needs::Loaded => unsaved(tab?.analysis.is_none(), "The image is not loaded yet"),
+            Needs::Findings => unsaved(tab?.plan.prediction().is_none(), "Findings are not ready yet"),
+            Needs::Proposal if tab?.views.dockerfile.chosen().is_some() => Ok(()),
+            Needs::Proposal if tab?.views.dockerfile.model().is_some() => Err("No proposal for this image"),
+            Needs::Proposal => {
+                unsaved(true, "No proposal yet: open the Dockerfile view to compute proposals")
             }
-        }
-    }
-    None
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::HashSet;
-
-    use super::{COMMANDS, Menu, command};
-    use crate::gui::views::View;
-
-    #[test]
-    fn ids_titles_and_keys_are_each_used_once() {
-        let ids: HashSet<_> = COMMANDS.iter().map(|command| command.id).collect();
-        assert_eq!(ids.len(), COMMANDS.len());
-        let titles: HashSet<_> = COMMANDS.iter().map(|command| command.title).collect();
-        assert_eq!(titles.len(), COMMANDS.len());
-        let mut keys = HashSet::new();
-        for command in COMMANDS {
-            for shortcut in command.keys {
-                assert!(keys.insert(format!("{shortcut:?}")), "{}: {shortcut:?}", command.id);
+            Needs::Dockerfile => {
+                unsaved(tab?.views.dockerfile.given().is_none(), "No Dockerfile is open for this image")
+            }
+            Needs::Comparable => View::Compare.unavailable(tab?.content()).map_or(Ok(()), Err),
+            Needs::Compared => {
+                unless(tab?.views.compare.columns().len() < 2, "No other image to compare with")
+            }
+            Needs::Comparison => unless(tab?.views.compare.model().is_none(), "No comparison is open"),
+            Needs::Report => {
+                let tab = tab?;
+                let merged = tab.analysis.as_ref().is_some_and(|analysis| analysis.merge.is_some());
+                unless(!merged && tab.saved.is_none(), "Layers are not merged yet")
             }
         }
     }
 
-    #[test]
-    fn words_are_sentence_case_without_exclamation() {
-        for command in COMMANDS {
-            for text in [command.title, command.about] {
-                assert!(text.starts_with(char::is_uppercase) || text.contains(':'), "{text}");
-                assert!(!text.contains('!') && !text.ends_with('.'), "{text}");
+    /// The tooltip: what a command does, or why it cannot be done now.
+    pub(crate) fn tooltip(&self, command: Command) -> &'static str {
+        self.check(command).err().unwrap_or(command.info().about)
+    }
+
+    /// Whether a command is checked in its menu.
+    pub(crate) fn is_chosen(&self, command: Command) -> bool {
+        match command {
+            Command::Show(view) => self.front_tab().is_some_and(|tab| tab.view == view),
+            Command::Log => self.log_open,
+            Command::ThemeSystem => self.settings.theme == ThemeChoice::System,
+            Command::ThemeLight => self.settings.theme == ThemeChoice::Light,
+            Command::ThemeDark => self.settings.theme == ThemeChoice::Dark,
+            Command::OnlyDifferences => {
+                self.front_tab().is_some_and(|tab| tab.views.compare.only_differences())
             }
+            _ => false,
         }
     }
 
-    #[test]
-    fn every_view_has_its_key_and_every_menu_its_commands() {
-        let views: Vec<_> = COMMANDS.iter().filter(|command| command.id.starts_with("view.")).collect();
-        for (number, view) in View::ALL.iter().enumerate() {
-            assert_eq!(views[number].title, view.title());
+    /// Runs a command, if it can run now.
+    pub fn run(&mut self, command: Command) {
+        if self.check(command).is_err() {
+            return;
         }
-        for menu in Menu::ALL {
-            let mut groups: Vec<u8> =
-                COMMANDS.iter().filter(|command| command.menu == menu).map(|command| command.group).collect();
-            assert!(groups.is_sorted(), "{}: groups stand together", menu.title());
-            groups.dedup();
-            assert!(!groups.is_empty());
+        let (front, waker) = (self.front.unwrap_or_default(), self.waker());
+        match command {
+            Command::Show(view) => self.in_view(view, |_| ()),
+            Command::NewTab => self.show_start(),
+            Command::OpenArchive => self.ask(Pick::Archive),
+            Command::OpenFolder => self.ask(Pick::Folder),
+            Command::SampleDevel => self.open("sample:devel"),
+            Command::SampleRuntime => self.open("sample:runtime"),
+            Command::ListTags => self.list_tags(),
+            Command::ListEngines => self.list_engines(),
+            Command::LogIn => self.ask_login(None, None),
+            Command::ForgetLogins => self.forget_logins(),
+            Command::ForgetHosts => self.forget_hosts(),
+            Command::ForgetRecent => self.settings.recent.clear(),
+            Command::CloseTab => self.close(front),
+            Command::Quit => self.context.send_viewport_cmd(egui::ViewportCommand::Close),
+            Command::Find => self.find(),
+            Command::Log => self.log_open = !self.log_open,
+            Command::ThemeSystem => self.set_theme(ThemeChoice::System),
+            Command::ThemeLight => self.set_theme(ThemeChoice::Light),
+            Command::ThemeDark => self.set_theme(ThemeChoice::Dark),
+            Command::ZoomIn => self.zoom(self.settings.zoom_percent.saturating_add(10)),
+            Command::ZoomOut => self.zoom(self.settings.zoom_percent.saturating_sub(10)),
+            Command::ZoomReset => self.zoom(100),
+            Command::CheckGpu => {
+                self.show_machine();
+                self.machine.run(&waker);
+            }
+            Command::StopCheck => self.machine.stop(),
+            Command::Again => self.again(front),
+            Command::Cancel => self.in_tab(front, Tab::cancel),
+            Command::CopyReference => {
+                let text = self.front_tab().map(|tab| tab.shown.clone());
+                self.copy(text);
+            }
+            Command::SelectSafe => self.in_tab(front, |tab| tab.plan.change(PlanChange::AllSafe)),
+            Command::ClearPlan => self.in_tab(front, |tab| tab.plan.change(PlanChange::Clear)),
+            Command::CopyPlan => {
+                let text = self.front_tab().and_then(|tab| tab.plan.text());
+                self.copy(text);
+            }
+            Command::SavePlan => self.in_view(View::Findings, |views| views.findings.ask_where_plan()),
+            Command::OpenPlan => self.in_view(View::Findings, |views| views.findings.ask_for_plan()),
+            Command::CopyDockerfile => {
+                let text = self.front_tab().and_then(|tab| tab.views.dockerfile.text(SaveKind::Dockerfile));
+                self.copy(text);
+                self.in_view(View::Dockerfile, |views| views.dockerfile.copied());
+            }
+            Command::SaveDockerfile => {
+                self.in_view(View::Dockerfile, |views| views.dockerfile.ask_where(SaveKind::Dockerfile))
+            }
+            Command::SavePatch => {
+                self.in_view(View::Dockerfile, |views| views.dockerfile.ask_where(SaveKind::Patch))
+            }
+            Command::OpenDockerfile => {
+                self.in_view(View::Dockerfile, |views| views.dockerfile.ask_for_file())
+            }
+            Command::CloseDockerfile => self.in_view(View::Dockerfile, |views| views.dockerfile.forget()),
+            Command::NextChange => self.in_view(View::Dockerfile, |views| views.dockerfile.step(true)),
+            Command::PreviousChange => self.in_view(View::Dockerfile, |views| views.dockerfile.step(false)),
+            Command::AddImage => self.in_view(View::Compare, |views| views.compare.ask_for_image()),
+            Command::NextBaseline => self.in_view(View::Compare, |views| views.compare.next_baseline()),
+            Command::OnlyDifferences => {
+                self.in_view(View::Compare, |views| {
+                    views.compare.set_only_differences(!views.compare.only_differences())
+                });
+            }
+            Command::CopyComparison => self.in_view(View::Compare, |views| views.compare.copy(&waker)),
+            Command::SaveComparison => self.in_view(View::Compare, |views| views.compare.ask_where()),
+            Command::ClearComparison => self.in_view(View::Compare, |views| views.compare.remove_all()),
+            Command::SaveReport => self.in_view(View::Report, |views| views.report.ask_where()),
+            Command::CopyReport => self.in_view(View::Report, |views| views.report.copy_markdown()),
+            Command::NextImage => self.step_tab(1),
+            Command::PreviousImage => self.step_tab(-1),
+            Command::Palette => self.palette.toggle(),
+            Command::Keys => self.keys_open = !self.keys_open,
         }
-        assert!(command("help.palette").is_some());
-        assert!(command("none").is_none());
     }
 }

@@ -55,9 +55,9 @@ impl App {
         };
         if let Some(tab) = self.tabs.iter_mut().find(|tab| tab.id == front) {
             tab.view = View::Compare;
-            if !tab.compare.add(id) {
+            if !tab.views.compare.add(id) {
                 let shown = printable(&redacted(&text));
-                tab.compare.show_message(format!("{shown} is already in the comparison"));
+                tab.views.compare.show_message(format!("{shown} is already in the comparison"));
             }
         }
     }
@@ -73,7 +73,7 @@ impl App {
         self.log.error("", &message);
         if let Some(tab) = self.front_tab_mut() {
             tab.view = View::Compare;
-            tab.compare.show_message(message);
+            tab.views.compare.show_message(message);
         }
     }
 
@@ -96,14 +96,6 @@ impl App {
             for path in &paths {
                 self.open_path(path);
             }
-        }
-    }
-
-    /// Goes to a tab and does something with it there.
-    pub(super) fn in_tab(&mut self, id: u64, act: impl FnOnce(&mut Tab)) {
-        if let Some(tab) = self.tabs.iter_mut().find(|tab| tab.id == id) {
-            act(tab);
-            self.front = Some(id);
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{App, DropOffer, Tab};
 use crate::gui::dialogs::{DialogAnswer, Pick};
-use crate::gui::models::dockerfile::{SaveKind, is_dockerfile};
+use crate::gui::models::dockerfile::is_dockerfile;
 use crate::gui::views::View;
 use crate::jobs::spawn;
 use crate::source::is_json;
@@ -24,81 +24,34 @@ pub(super) enum DroppedFileKind {
 }
 
 impl App {
-    /// Looks whether a dialog has answered.
+    /// Looks whether a dialog has answered, and gives the answer to the view that asked.
     pub(super) fn poll_dialogs(&mut self) {
         let Some((pick, answer)) = self.dialogs.poll() else { return };
-        let waker = self.waker();
-        let asked_by = self.asked_by;
-        let tab = self.tabs.iter_mut().find(|tab| Some(tab.id) == asked_by);
-        match (pick, answer, tab) {
+        let (waker, asked_by) = (self.waker(), self.asked_by);
+        let asked =
+            asked_by.and_then(|(id, view)| Some((self.tabs.iter_mut().find(|tab| tab.id == id)?, view)));
+        match (pick, answer, asked) {
             (_, DialogAnswer::Nothing, _) => {}
             (Pick::Archive | Pick::Folder, DialogAnswer::Picked(path), _) => self.open_path(&path),
-            (Pick::CompareArchive | Pick::CompareFolder, DialogAnswer::Picked(path), Some(tab)) => {
-                self.front = Some(tab.id);
-                self.open_path_beside(&path);
-            }
-            (Pick::SaveComparison(_), DialogAnswer::Picked(path), Some(tab)) => {
-                tab.compare.save(path, &waker);
-            }
-            (
-                Pick::CompareArchive | Pick::CompareFolder | Pick::SaveComparison(_),
-                DialogAnswer::Failed(reason),
-                Some(tab),
-            ) => {
-                tab.compare.dialog_failed(&reason);
-                self.log.error("", &reason);
-            }
             (Pick::Archive | Pick::Folder, DialogAnswer::Failed(reason), _) => {
                 self.log.error("", &reason);
                 self.start.show_message(format!("{reason}; enter the path instead"));
                 self.show_start();
             }
-            (Pick::SaveReport(_), DialogAnswer::Failed(reason), tab) => {
+            (Pick::CompareArchive | Pick::CompareFolder, DialogAnswer::Picked(path), Some((tab, _))) => {
+                self.front = Some(tab.id);
+                self.open_path_beside(&path);
+            }
+            (_, DialogAnswer::Picked(path), Some((tab, view))) => {
+                tab.views.get(view).picked(pick, path, &tab.plan, &waker);
+            }
+            (_, DialogAnswer::Picked(_), None) => {}
+            (_, DialogAnswer::Failed(reason), asked) => {
                 self.log.error("", &reason);
-                if let Some(tab) = tab {
-                    tab.report.dialog_failed(&reason);
+                if let Some((tab, view)) = asked {
+                    tab.views.get(view).dialog_failed(&reason);
                 }
             }
-            (Pick::SaveReport(_), DialogAnswer::Picked(path), Some(tab)) => tab.report.picked(path, &waker),
-            (Pick::Plan | Pick::SavePlan, DialogAnswer::Failed(reason), tab) => {
-                self.log.error("", &reason);
-                if let Some(tab) = tab {
-                    tab.findings.dialog_failed(&reason);
-                }
-            }
-            (Pick::Plan, DialogAnswer::Picked(path), Some(tab)) => tab.findings.open_plan(path, &waker),
-            (Pick::SavePlan, DialogAnswer::Picked(path), Some(tab)) => {
-                if let Some(document) = tab.plan.document() {
-                    tab.findings.save_plan(path, document, &waker);
-                }
-            }
-            (_, DialogAnswer::Failed(reason), tab) => {
-                self.log.error("", &reason);
-                if let Some(tab) = tab {
-                    tab.dockerfile.dialog_failed(&reason);
-                }
-            }
-            (Pick::Dockerfile, DialogAnswer::Picked(path), Some(tab)) => tab.dockerfile.open(path),
-            // A dialog asks by itself whether a file may be replaced.
-            (Pick::SaveDockerfile, DialogAnswer::Picked(path), Some(tab)) => {
-                tab.dockerfile.save(SaveKind::Dockerfile, path, true, &waker);
-            }
-            (Pick::SavePatch, DialogAnswer::Picked(path), Some(tab)) => {
-                tab.dockerfile.save(SaveKind::Patch, path, true, &waker);
-            }
-            (
-                Pick::Dockerfile
-                | Pick::SaveDockerfile
-                | Pick::SavePatch
-                | Pick::SaveReport(_)
-                | Pick::Plan
-                | Pick::SavePlan
-                | Pick::SaveComparison(_)
-                | Pick::CompareArchive
-                | Pick::CompareFolder,
-                DialogAnswer::Picked(_),
-                None,
-            ) => {}
         }
     }
 
@@ -155,6 +108,6 @@ impl App {
 }
 
 fn open_dockerfile(tab: &mut Tab, path: PathBuf) {
-    tab.dockerfile.open(path);
+    tab.views.dockerfile.open(path);
     tab.view = View::Dockerfile;
 }

@@ -4,14 +4,13 @@ use std::io::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
-use super::commands::command;
-use super::{App, Phase, Request, Tab};
+use super::{App, Phase, Tab};
 use crate::cache::Cache;
 use crate::gui::dialogs::Pick;
-use crate::gui::models::findings::PlanChange;
 use crate::gui::models::typed::tidy;
+use crate::gui::settings::ThemeChoice;
 use crate::gui::views::gpu::MachineView;
-use crate::gui::views::{Action, View};
+use crate::gui::views::{Action, Command, ImageView as _, TabViews, View};
 
 /// Refresh interval of progress counters.
 const TICK: Duration = Duration::from_millis(100);
@@ -50,91 +49,85 @@ impl App {
         self.set_title();
     }
 
-    /// Runs the actions of panels and views.
+    /// Does what panels and views asked for.
     pub(super) fn carry_out(&mut self) {
-        let requests = std::mem::take(&mut self.requests);
-        if !requests.is_empty() {
+        let actions = std::mem::take(&mut self.actions);
+        if !actions.is_empty() {
             self.context.request_repaint();
         }
-        for request in requests {
-            match request {
-                Request::Run(command) => {
-                    if (command.when)(self).is_ok() {
-                        (command.run)(self);
-                    }
-                }
-                Request::Open(text) => self.open(&text),
-                Request::Front(tab) => self.front = Some(tab),
-                Request::Close(tab) => self.close(tab),
-                Request::Cancel(tab) => {
-                    if let Some(tab) = self.tabs.iter_mut().find(|open| open.id == tab) {
-                        tab.cancel();
-                    }
-                }
-                Request::Again(tab) => self.again(tab),
-                Request::Show(view) => self.show_view(view),
-                Request::Machine => self.show_machine(),
-                Request::Start => self.show_start(),
-                Request::Copy(text) => self.context.copy_text(text),
-                Request::Log(open) => self.log_open = open,
-                Request::Login(tab) => self.login_for(tab),
-            }
+        for action in actions {
+            self.act(action);
         }
     }
 
-    /// Runs an action of a view in the front tab.
-    pub(crate) fn act(&mut self, action: Action) {
-        if let Action::CopyText(text) = action {
-            self.context.copy_text(text);
-            return;
-        }
-        let Some(tab) = self.front_tab_mut() else { return };
+    fn act(&mut self, action: Action) {
+        let front = self.front.unwrap_or_default();
         match action {
-            Action::ShowView(view) => self.show_view(view),
-            Action::SelectPath(path) => {
-                tab.layers.select_path(path);
-                tab.view = View::Layers;
-            }
-            Action::SelectLayer(layer) => {
-                tab.layers.select_layer(layer);
-                tab.view = View::Layers;
-            }
+            Action::Run(command) => self.run(command),
+            Action::ShowView(view) => self.run(Command::Show(view)),
+            Action::SelectPath(path) => self.act(Action::ShowPathIn(front, path)),
+            Action::SelectLayer(layer) => self.act(Action::ShowLayerIn(front, layer)),
             Action::SelectFinding(id) => {
-                tab.findings.select(&id);
-                tab.view = View::Findings;
+                self.in_view(View::Findings, |views| views.findings.select(&id));
             }
-            Action::ChangePlan(change) => tab.plan.change(change),
+            Action::ChangePlan(change) => self.in_tab(front, |tab| tab.plan.change(change)),
             Action::LoadPlan(saved) => {
+                let Some(tab) = self.front_tab_mut() else { return };
                 let loaded = tab.plan.load(saved);
-                let (title, error) = (tab.title.clone(), loaded.as_ref().err().cloned());
-                tab.findings.plan_loaded(loaded);
+                let error = loaded.as_ref().err().cloned();
+                tab.views.findings.plan_loaded(loaded);
                 if let Some(error) = error {
-                    self.log.error(&title, error);
+                    self.act(Action::Report(error));
                 }
             }
-            Action::Command(id) => self.requests.extend(command(id).map(Request::Run)),
             Action::Pick(pick) => self.ask(pick),
             Action::Report(error) => {
-                let title = tab.title.clone();
+                let title = self.front_tab().map(|tab| tab.title.clone()).unwrap_or_default();
                 self.log.error(&title, error);
             }
-            Action::CopyText(_) => {}
+            Action::CopyText(text) => self.context.copy_text(text),
             Action::OpenImage(text) => self.open(&text),
             Action::OpenBeside(text) => self.open_beside(&text),
-            Action::ShowPathIn(id, path) => self.in_tab(id, |tab| {
-                tab.layers.select_path(path);
-                tab.view = View::Layers;
-            }),
-            Action::ShowLayerIn(id, layer) => self.in_tab(id, |tab| {
-                tab.layers.select_layer(layer);
-                tab.view = View::Layers;
-            }),
-            Action::ShowTab(id) => self.in_tab(id, |_| ()),
+            Action::ShowPathIn(id, path) => {
+                self.to_view(id, View::Layers, |tab| tab.views.layers.select_path(path));
+            }
+            Action::ShowLayerIn(id, layer) => {
+                self.to_view(id, View::Layers, |tab| tab.views.layers.select_layer(layer));
+            }
+            Action::ShowTab(id) => self.front = Some(id),
+            Action::CloseTab(id) => self.close(id),
             Action::Again(id) => self.again(id),
-            Action::CancelTab(id) => self.requests.push(Request::Cancel(id)),
-            Action::ShowLog => self.log_open = true,
-            Action::Cancel => tab.cancel(),
+            Action::CancelTab(id) => self.in_tab(id, Tab::cancel),
+            Action::LogIn(id) => self.login_for(id),
+            Action::ShowMachine => self.show_machine(),
         }
+    }
+
+    pub(super) fn in_tab(&mut self, id: u64, act: impl FnOnce(&mut Tab)) {
+        if let Some(tab) = self.tabs.iter_mut().find(|tab| tab.id == id) {
+            act(tab);
+        }
+    }
+
+    /// Goes to a view of a tab, if it can be shown there, and does something with the tab.
+    pub(super) fn to_view(&mut self, id: u64, view: View, act: impl FnOnce(&mut Tab)) {
+        if let Some(tab) = self.tabs.iter_mut().find(|tab| tab.id == id) {
+            if view.unavailable(tab.content()).is_none() {
+                tab.view = view;
+            }
+            act(tab);
+            self.front = Some(id);
+        }
+    }
+
+    /// The same for the tab in front and its views.
+    pub(super) fn in_view(&mut self, view: View, act: impl FnOnce(&mut TabViews)) {
+        let front = self.front.unwrap_or_default();
+        self.to_view(front, view, |tab| act(&mut tab.views));
+    }
+
+    pub(super) fn copy(&self, text: Option<String>) {
+        text.into_iter().for_each(|text| self.context.copy_text(text));
     }
 
     /// Opens an image in a new tab; one that is open already comes to the front.
@@ -211,44 +204,19 @@ impl App {
         }
     }
 
-    pub(crate) fn check_machine(&mut self) {
-        self.show_machine();
-        let waker = self.waker();
-        self.machine.run(&waker);
-    }
-
-    pub(crate) fn show_view(&mut self, view: View) {
-        if view.unavailable(self.content()).is_none()
-            && let Some(tab) = self.front_tab_mut()
-        {
-            tab.view = view;
-        }
-    }
-
-    pub(crate) fn change_plan(&mut self, change: PlanChange) {
-        if let Some(tab) = self.front_tab_mut() {
-            tab.plan.change(change);
-        }
-    }
-
     pub(crate) fn find(&mut self) {
-        if let Some(tab) = self.front_tab_mut() {
-            match tab.view {
-                View::Cuda => tab.cuda.focus_search(),
-                View::Findings => tab.findings.focus_search(),
-                View::Gpu => tab.gpu.focus_search(),
-                View::Compare => tab.compare.focus_search(),
-                _ => {
-                    tab.view = View::Layers;
-                    tab.layers.focus_search();
-                }
-            }
+        if let Some(tab) = self.front_tab_mut()
+            && !tab.views.get(tab.view).focus_search()
+        {
+            self.in_view(View::Layers, |views| {
+                views.layers.focus_search();
+            });
         }
     }
 
     pub(crate) fn ask(&mut self, pick: Pick) {
         if !self.dialogs.is_waiting() {
-            self.asked_by = self.front;
+            self.asked_by = self.front_tab().map(|tab| (tab.id, tab.view));
         }
         let waker = self.waker();
         self.dialogs.open(pick, waker);
@@ -267,6 +235,11 @@ impl App {
 
     pub(crate) fn zoom(&mut self, percent: u16) {
         self.settings.set_zoom(percent);
+        self.apply_settings();
+    }
+
+    pub(crate) fn set_theme(&mut self, theme: ThemeChoice) {
+        self.settings.theme = theme;
         self.apply_settings();
     }
 

@@ -2,7 +2,7 @@
 //! Out: the window: its state, events and layout.
 //! Must not know: what views show, or how they look.
 
-pub mod commands;
+mod commands;
 mod compare;
 mod files;
 mod log;
@@ -21,39 +21,27 @@ pub(crate) use tab::{Phase, Tab};
 
 use super::design;
 use super::dialogs::{self, Dialogs, Picker};
-use super::models::compare::Comparer;
-use super::models::dockerfile::Proposer;
-use super::models::gpu::{Judge, Machine, MachineSetup};
+use super::models::gpu::{Machine, MachineSetup};
 use super::models::remote::RemoteSetup;
-use super::models::report::{Opener, Writer};
 use super::panels::{Palette, StartScreen};
 use super::settings::Settings;
 use super::views::gpu::MachineView;
-use super::views::{CompareView, DockerfileView, GpuView, ReportView, TabContent, View};
+use super::views::{Action, TabContent, TabViews, View};
 use crate::analysis::{Analysis, Failure, Options};
-use crate::base::Platform;
-use crate::cache::Cache;
-use crate::cuda::catalog::Catalog;
 use crate::jobs::{Snapshot, Waker};
-use crate::source::Access;
 
 /// What the window starts with.
+#[derive(Clone)]
 pub struct Setup {
     /// The image to open at once.
     pub image: Option<String>,
     /// Images to open beside it.
     pub compare: Vec<String>,
-    /// The platform to choose from an index.
-    pub platform: Option<Platform>,
-    /// Rules that are data; `None` for those that are built in.
-    pub catalog: Option<Arc<Catalog>>,
-    /// The layer cache; `None` disables it.
-    pub cache: Option<Cache>,
-    /// How registries and engines are reached.
-    pub access: Access,
-    /// Today as days since 1970, for end-of-support rules; `None` disables them.
-    pub today: Option<u32>,
-    /// Close after this many frames.
+    /// How images are read.
+    pub options: Options,
+    /// `glow` or `wgpu`, whichever is to be tried first.
+    pub renderer: Option<String>,
+    /// Close after this many frames, for tests.
     pub exit_after_frames: Option<u64>,
     /// Whether files dropped on the window arrive here.
     pub drops_arrive: bool,
@@ -67,50 +55,18 @@ pub struct Setup {
 
 impl Default for Setup {
     fn default() -> Self {
-        let picker = dialogs::desktop();
         Self {
             image: None,
             compare: Vec::new(),
-            platform: None,
-            catalog: None,
-            cache: None,
-            access: Access::default(),
-            today: None,
+            options: Options::default(),
+            renderer: None,
             exit_after_frames: None,
             drops_arrive: true,
-            picker,
+            picker: dialogs::desktop(),
             machine: MachineSetup::default(),
             remote: RemoteSetup::default(),
         }
     }
-}
-
-/// An action of a panel, run after the frame is painted.
-pub(crate) enum Request {
-    /// Run a command.
-    Run(&'static commands::Command),
-    /// Open an image in a tab.
-    Open(String),
-    /// Bring a tab to the front.
-    Front(u64),
-    /// Close a tab.
-    Close(u64),
-    /// Stop the work of a tab.
-    Cancel(u64),
-    /// Open the image of a tab again.
-    Again(u64),
-    /// Bring a view of the front tab to the front.
-    Show(View),
-    /// Show this machine's GPU.
-    Machine,
-    /// Show the start screen.
-    Start,
-    /// Put text on the clipboard.
-    Copy(String),
-    /// Open or close the log.
-    Log(bool),
-    /// Log in to the registry of a tab that failed.
-    Login(u64),
 }
 
 /// The window.
@@ -134,12 +90,13 @@ pub struct App {
     pub(crate) machine_alone: Option<MachineView>,
     /// Registries and engines.
     pub(crate) remote: Remote,
-    /// The tab that the dialog is for.
-    asked_by: Option<u64>,
+    /// The tab and its view that the dialog is for.
+    asked_by: Option<(u64, View)>,
     drops: files::DroppedFiles,
     /// Dropped files that wait for an answer.
     pub(crate) offer: Option<DropOffer>,
-    pub(crate) requests: Vec<Request>,
+    /// What panels and views ask for, until the frame is painted.
+    pub(crate) actions: Vec<Action>,
     pub(crate) drops_arrive: bool,
     options: Options,
     next_tab: u64,
@@ -175,16 +132,9 @@ impl App {
             asked_by: None,
             drops: files::DroppedFiles::default(),
             offer: None,
-            requests: Vec::new(),
+            actions: Vec::new(),
             drops_arrive: setup.drops_arrive,
-            options: Options {
-                platform: setup.platform,
-                catalog: setup.catalog,
-                cache: setup.cache,
-                access: setup.access,
-                today: setup.today,
-                ..Options::default()
-            },
+            options: setup.options,
             next_tab: 1,
             title: String::new(),
             exit_after_frames: setup.exit_after_frames,
@@ -205,13 +155,6 @@ impl App {
     /// Calls `callback` on each frame.
     pub fn on_frame(&mut self, callback: impl FnMut() + 'static) {
         self.on_frame = Some(Box::new(callback));
-    }
-
-    /// Sets the theme, as its command does.
-    pub fn set_theme(&mut self, dark: bool) {
-        use super::settings::ThemeChoice;
-        self.settings.theme = if dark { ThemeChoice::Dark } else { ThemeChoice::Light };
-        self.apply_settings();
     }
 
     /// Puts a reference on top of the recent images.
@@ -240,57 +183,14 @@ impl App {
         self.settings.hosts.clone()
     }
 
-    /// Lets something else make the proposals of the tab in front, for pictures and tests.
-    pub fn propose_by(&mut self, proposer: Proposer) {
-        if let Some(tab) = self.front_tab_mut() {
-            tab.dockerfile = DockerfileView::with(proposer);
-        }
+    /// The views of the image in front, for pictures and tests.
+    pub fn views(&mut self) -> Option<&mut TabViews> {
+        self.front_tab_mut().map(|tab| &mut tab.views)
     }
 
-    /// Whether proposals of the image in front are being worked out, or one is being saved.
-    pub fn is_proposing(&self) -> bool {
-        self.front_tab().is_some_and(|tab| tab.dockerfile.is_busy())
-    }
-
-    /// Lets something else write the reports of the tab in front and open folders, for tests.
-    pub fn report_by(&mut self, writer: Writer, opener: Opener) {
-        if let Some(tab) = self.front_tab_mut() {
-            tab.report = ReportView::with(writer, opener);
-        }
-    }
-
-    /// Whether the report of the tab in front is being made or saved.
-    pub fn is_reporting(&self) -> bool {
-        self.front_tab().is_some_and(|tab| tab.report.is_busy())
-    }
-
-    /// Lets something else compare for the image in front, for tests.
-    pub fn compare_by(&mut self, comparer: Comparer) {
-        if let Some(tab) = self.front_tab_mut() {
-            tab.compare.compare_by(comparer);
-        }
-    }
-
-    /// The view of the image in front that compares it, for pictures and tests.
-    pub fn comparing(&mut self) -> Option<&mut CompareView> {
-        self.front_tab_mut().map(|tab| &mut tab.compare)
-    }
-
-    /// Whether images are being compared for the one in front.
-    pub fn is_comparing(&self) -> bool {
-        self.front_tab().is_some_and(|tab| tab.compare.is_busy())
-    }
-
-    /// Lets something else judge the image in front, for pictures and tests.
-    pub fn judge_by(&mut self, judge: Judge) {
-        if let Some(tab) = self.front_tab_mut() {
-            tab.gpu = GpuView::with(judge);
-        }
-    }
-
-    /// Whether this machine is being looked at, or the image in front is being judged.
-    pub fn is_judging(&self) -> bool {
-        self.machine.is_busy() || self.front_tab().is_some_and(|tab| tab.gpu.is_busy())
+    /// Whether the view in front is working, or this machine is being looked at.
+    pub fn is_working(&self) -> bool {
+        self.machine.is_busy() || self.front_tab().is_some_and(|tab| tab.views.is_busy(tab.view))
     }
 
     /// Whether any image is still being read.

@@ -14,10 +14,7 @@ use crate::base::text::printable;
 use crate::gui::models::findings::ChosenPlan;
 use crate::gui::models::remote::registry_of;
 use crate::gui::models::report::{FileKind, FileKindJob, SavedReport};
-use crate::gui::views::{
-    CompareView, CudaView, DockerfileView, FindingsView, GpuView, LayersView, OverviewView, ReportView,
-    SavedView, TabContent, View,
-};
+use crate::gui::views::{CompareView, SavedView, TabContent, TabViews, View};
 use crate::jobs::{Snapshot, Waker};
 use crate::source::{redacted, without_prefix};
 
@@ -65,14 +62,7 @@ pub(crate) struct Tab {
     /// Generation: grows with every update, across reloads.
     pub(crate) generation: u64,
     pub(crate) view: View,
-    pub(crate) overview: OverviewView,
-    pub(crate) layers: LayersView,
-    pub(crate) cuda: CudaView,
-    pub(crate) findings: FindingsView,
-    pub(crate) dockerfile: DockerfileView,
-    pub(crate) gpu: GpuView,
-    pub(crate) compare: CompareView,
-    pub(crate) report: ReportView,
+    pub(crate) views: TabViews,
     /// A saved report, in the place of an image.
     pub(crate) saved: Option<Arc<SavedReport>>,
     pub(crate) saved_view: SavedView,
@@ -98,7 +88,7 @@ impl Tab {
         let catalog = options.catalog.clone();
         let looking = FileKindJob::start(text, &waker);
         let mut tab = Self::new(id, text, Work::Look(looking, Box::new(options), waker));
-        tab.cuda.set_catalog(catalog);
+        tab.views.cuda.set_catalog(catalog);
         tab
     }
 
@@ -127,14 +117,7 @@ impl Tab {
             analysis: None,
             generation: 0,
             view: View::default(),
-            overview: OverviewView::default(),
-            layers: LayersView::default(),
-            cuda: CudaView::default(),
-            findings: FindingsView::default(),
-            dockerfile: DockerfileView::default(),
-            gpu: GpuView::default(),
-            compare: CompareView::new(id),
-            report: ReportView::default(),
+            views: TabViews { compare: CompareView::new(id), ..TabViews::default() },
             saved: None,
             saved_view: SavedView::default(),
             is_report: false,

@@ -2,17 +2,12 @@
 
 use egui::{CentralPanel, Frame, Margin, Panel, Rect, Stroke, Ui};
 
-use super::commands;
-use super::{App, Request, Tab};
+use super::App;
 use crate::gui::design::Tokens;
-use crate::gui::models::findings::{Prediction, waits_for};
-use crate::gui::models::gpu::Machine;
-use crate::gui::models::layers::{LayerItem, waiting_for};
-use crate::gui::models::report::ReportSource;
 use crate::gui::panels;
 use crate::gui::views::compare::CompareContext;
-use crate::gui::views::report::ReportContext;
-use crate::gui::views::{Action, View, ViewContext};
+use crate::gui::views::report::ProposedDockerfile;
+use crate::gui::views::{Action, Command, View, ViewContext};
 
 /// Below this width, the rail omits its keys.
 const NARROW: f32 = 900.0;
@@ -73,46 +68,31 @@ impl App {
 
     /// The view in front, with what is wrong above it or in its place.
     fn show_image(&mut self, ui: &mut Ui) {
-        let mut actions: Vec<Action> = Vec::new();
         let comparing = self.front_tab().is_some_and(|tab| tab.view == View::Compare);
-        let around = if comparing { self.compare_context() } else { CompareContext::default() };
-        {
-            let front = self.front;
-            let Some(tab) = self.tabs.iter_mut().find(|tab| Some(tab.id) == front) else { return };
-            let saved = tab.saved.clone();
-            match tab.analysis.clone() {
-                None if let Some(saved) = saved => {
-                    tab.saved_view.banner(ui, &saved, &mut actions);
-                    let (view, machine) = (tab.view, &mut self.machine);
-                    Frame::new().inner_margin(Margin::same(16)).show(ui, |ui| {
-                        tab.saved_view.ui(ui, view, &saved, &mut tab.report, machine, &mut actions);
-                    });
-                }
-                None => panels::no_image(ui, tab, &mut self.requests),
-                Some(analysis) => {
-                    panels::banner(ui, tab, &mut self.requests);
-                    // The views of the tab are changed while its plan is looked at.
-                    let plan = std::mem::take(&mut tab.plan);
-                    let mut context = ViewContext {
-                        analysis: &analysis,
-                        generation: tab.generation,
-                        plan: &plan,
-                        progress: tab.progress(),
-                        done: !tab.is_running(),
-                        actions: &mut actions,
-                    };
-                    let margin = Margin::same(16);
-                    let machine = &mut self.machine;
-                    Frame::new()
-                        .inner_margin(margin)
-                        .show(ui, |ui| show_view(ui, tab, &mut context, machine, &around));
-                    tab.plan = plan;
-                }
-            }
-        }
-        for action in actions {
-            self.act(action);
-            self.context.request_repaint();
+        let images = if comparing { self.compare_context() } else { CompareContext::default() };
+        let Self { tabs, front, machine, actions, .. } = self;
+        let Some(tab) = tabs.iter_mut().find(|tab| Some(tab.id) == *front) else { return };
+        let inside = Frame::new().inner_margin(Margin::same(16));
+        if let Some(analysis) = tab.analysis.clone() {
+            panels::banner(ui, tab, actions);
+            let mut context = ViewContext {
+                analysis: &analysis,
+                generation: tab.generation,
+                plan: &tab.plan,
+                progress: tab.progress(),
+                done: !tab.is_running(),
+                machine,
+                images: &images,
+                proposed: ProposedDockerfile::default(),
+                actions,
+            };
+            inside.show(ui, |ui| tab.views.ui(tab.view, ui, &mut context));
+        } else if let Some(saved) = &tab.saved {
+            tab.saved_view.banner(ui, saved, actions);
+            let report = &mut tab.views.report;
+            inside.show(ui, |ui| tab.saved_view.ui(ui, tab.view, saved, report, machine, actions));
+        } else {
+            panels::no_image(ui, tab, actions);
         }
     }
 
@@ -121,18 +101,18 @@ impl App {
         if self.offer.is_some() || self.remote.has_dialog() || self.question().is_some() {
             return;
         }
-        if self.keys_open || self.palette.is_open() {
-            let closes = if self.keys_open { "help.keys" } else { "help.palette" };
-            let pressed = ui.input_mut(commands::pressed);
-            self.requests.extend(pressed.filter(|command| command.id == closes).map(Request::Run));
-            return;
-        }
-        let pressed = ui.input_mut(commands::pressed);
-        self.requests.extend(pressed.map(Request::Run));
-        let slash = egui::Key::Slash;
-        if !ui.text_edit_focused()
-            && commands::command("view.find").is_some_and(|find| (find.when)(self).is_ok())
-            && ui.input_mut(|input| input.consume_key(egui::Modifiers::NONE, slash))
+        let in_front = if self.keys_open {
+            Some(Command::Keys)
+        } else {
+            self.palette.is_open().then_some(Command::Palette)
+        };
+        let pressed = ui.input_mut(Command::pressed);
+        let pressed = pressed.filter(|command| in_front.is_none_or(|in_front| *command == in_front));
+        self.actions.extend(pressed.map(Action::Run));
+        if in_front.is_none()
+            && !ui.text_edit_focused()
+            && self.check(Command::Find).is_ok()
+            && ui.input_mut(|input| input.consume_key(egui::Modifiers::NONE, egui::Key::Slash))
         {
             // The `/` itself must not reach the focused field.
             ui.input_mut(|input| input.events.retain(|event| *event != egui::Event::Text("/".to_owned())));
@@ -146,62 +126,6 @@ impl App {
             self.take_files(dropped.iter().map(|file| file.path().to_owned()).collect());
         }
     }
-}
-
-fn show_view(
-    ui: &mut Ui,
-    tab: &mut Tab,
-    context: &mut ViewContext<'_>,
-    machine: &mut Machine,
-    around: &CompareContext,
-) {
-    match tab.view {
-        View::Layers => tab.layers.ui(ui, context),
-        View::Cuda => tab.cuda.ui(ui, context),
-        View::Findings => tab.findings.ui(ui, context),
-        View::Dockerfile => tab.dockerfile.ui(ui, context),
-        View::Gpu => tab.gpu.ui(ui, context, machine),
-        View::Report => show_report(ui, tab, context, machine),
-        View::Compare => tab.compare.ui(ui, context, around),
-        View::Overview => tab.overview.ui(ui, context),
-    }
-}
-
-/// The report of an image, with what is proposed for it: the work of the Dockerfile view, which both show.
-fn show_report(ui: &mut Ui, tab: &mut Tab, context: &mut ViewContext<'_>, machine: &Machine) {
-    tab.dockerfile.update_in_background(ui, context);
-    let devices = machine.devices();
-    let ready = context.analysis.merge.is_some() && (context.done || context.analysis.findings.is_some());
-    let source = ReportSource::Image {
-        analysis: context.analysis,
-        plan: context.plan,
-        proposals: tab.dockerfile.proposals(),
-        devices: &devices,
-        machine: machine.generation(),
-    };
-    let source = if ready { Ok(source) } else { Err(waits_for_report(context)) };
-    let mut given = ReportContext {
-        source,
-        image: &context.analysis.image.reference,
-        beside: tab.dockerfile.given().map(std::path::Path::to_path_buf),
-        proposing: tab.dockerfile.proposing(context),
-        plan: context.plan.prediction().map(Prediction::sentence).unwrap_or_default(),
-        actions: context.actions,
-    };
-    tab.report.ui(ui, &mut given);
-}
-
-/// What a report waits for, or why there is none.
-fn waits_for_report(context: &ViewContext<'_>) -> (&'static str, String) {
-    if context.done {
-        return (
-            "No report",
-            "The analysis stopped before the layers were merged. Reload the image.".to_owned(),
-        );
-    }
-    let layers = LayerItem::all(context.analysis, context.done);
-    let what = waits_for(context.analysis, waiting_for(&layers));
-    ("Waiting for findings", what)
 }
 
 /// A frame around the window while a file is dragged over it.

@@ -6,10 +6,10 @@ use egui::{
 };
 
 use crate::base::text::counted;
-use crate::gui::app::commands::command;
-use crate::gui::app::{App, Request};
+use crate::gui::app::App;
 use crate::gui::design::{Tokens, radius, row, space, text};
 use crate::gui::models::remote::{ImageRow, LocalImages};
+use crate::gui::views::{Action, Command};
 use crate::gui::widgets::cell::{self, Cut, Direction, triangle};
 use crate::gui::widgets::controls::{heading, paint_focus, weak};
 
@@ -25,7 +25,7 @@ const EDGE: f32 = 10.0;
 pub(super) fn engines(ui: &mut Ui, app: &mut App) {
     let waker = app.waker();
     app.remote.images.first(&app.remote.setup, &waker);
-    let App { remote, start, requests, .. } = app;
+    let App { remote, start, actions, .. } = app;
     let images = &remote.images;
     ui.horizontal(|ui| {
         if images.rows().is_empty() {
@@ -36,12 +36,12 @@ pub(super) fn engines(ui: &mut Ui, app: &mut App) {
             ui.add(Label::new(small).truncate());
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            controls(ui, images, &mut start.engines_open, requests);
+            controls(ui, images, &mut start.engines_open, actions);
         });
     });
     if !images.rows().is_empty() {
         ui.add_space(space::XS);
-        list(ui, images, requests);
+        list(ui, images, actions);
     }
     if start.engines_open {
         tried(ui, images);
@@ -58,13 +58,11 @@ fn note(images: &LocalImages) -> String {
 }
 
 /// From right to left: the results of the sockets, and refresh.
-fn controls(ui: &mut Ui, images: &LocalImages, open: &mut bool, requests: &mut Vec<Request>) {
-    if let Some(command) = command("file.list-engines") {
-        let link = ui.add_enabled_ui(!images.is_busy(), |ui| ui.link("Refresh")).inner;
-        let link = link.on_hover_text(command.about).on_disabled_hover_text("Already refreshing");
-        if link.clicked() {
-            requests.push(Request::Run(command));
-        }
+fn controls(ui: &mut Ui, images: &LocalImages, open: &mut bool, actions: &mut Vec<Action>) {
+    let link = ui.add_enabled_ui(!images.is_busy(), |ui| ui.link("Refresh")).inner;
+    let link = link.on_hover_text(Command::ListEngines.info().about);
+    if link.on_disabled_hover_text("Already refreshing").clicked() {
+        actions.push(Action::Run(Command::ListEngines));
     }
     ui.add_space(space::XS);
     let tokens = Tokens::of(ui);
@@ -111,7 +109,7 @@ fn places(rect: Rect) -> [Rect; 4] {
     ]
 }
 
-fn list(ui: &mut Ui, images: &LocalImages, requests: &mut Vec<Request>) {
+fn list(ui: &mut Ui, images: &LocalImages, actions: &mut Vec<Action>) {
     let tokens = Tokens::of(ui);
     let line = Stroke::new(1.0, tokens.border);
     Frame::new().stroke(line).corner_radius(radius::M).show(ui, |ui| {
@@ -134,7 +132,7 @@ fn list(ui: &mut Ui, images: &LocalImages, requests: &mut Vec<Request>) {
         area.auto_shrink([false, true]).show(ui, |ui| {
             for image in images.rows() {
                 if show_row(ui, image).clicked() {
-                    requests.push(Request::Open(image.reference.clone()));
+                    actions.push(Action::OpenImage(image.reference.clone()));
                 }
             }
         });

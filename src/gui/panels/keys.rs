@@ -3,8 +3,9 @@
 use egui::{Frame, Grid, Id, Margin, Modal, RichText, ScrollArea, Ui};
 
 use crate::gui::app::App;
-use crate::gui::app::commands::{COMMANDS, Menu, keys_text};
 use crate::gui::design::{Tokens, radius, space, text};
+use crate::gui::views::commands::keys_text;
+use crate::gui::views::{Command, Menu};
 use crate::gui::widgets::controls::{heading, key_cap};
 
 /// Keys that are no commands.
@@ -60,7 +61,7 @@ pub(crate) fn key_sheet(ui: &Ui, app: &mut App) {
 fn group(ui: &mut Ui, menu: Menu) {
     heading(ui, menu.title());
     Grid::new(("keys", menu.title())).num_columns(2).min_col_width(168.0).show(ui, |ui| {
-        for command in COMMANDS.iter().filter(|command| command.menu == menu && !command.keys.is_empty()) {
+        for command in menu.commands().map(Command::info).filter(|command| !command.keys.is_empty()) {
             ui.label(command.title);
             let keys: Vec<String> = command.keys.iter().map(|keys| keys_text(ui.ctx(), *keys)).collect();
             caps(ui, keys.iter().map(String::as_str));

@@ -3,27 +3,28 @@
 use egui::accesskit::Role;
 use egui::{Align, Layout, Rect, ScrollArea, Sense, Ui, WidgetInfo, pos2, vec2};
 
-use crate::gui::app::{App, LogEntry, Request, Severity};
+use crate::gui::app::{App, LogEntry, Severity};
 use crate::gui::design::{Tokens, radius, row, text};
+use crate::gui::views::{Action, Command};
 use crate::gui::widgets::controls::{
     Mark, heading, line_of_text, mark_button, paint_focus, paint_mark, weak,
 };
 
 /// The panel above the status bar.
 pub(crate) fn log_view(ui: &mut Ui, app: &mut App) {
-    let App { log, requests, .. } = app;
+    let App { log, actions, .. } = app;
     let mut clear = false;
     ui.horizontal(|ui| {
         heading(ui, "Log");
         weak(ui, "Notes, warnings and errors from all images. Click a line to copy it.");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if mark_button(ui, Mark::Close, "Close log").clicked() {
-                requests.push(Request::Log(false));
+                actions.push(Action::Run(Command::Log));
             }
             ui.add_enabled_ui(!log.entries().is_empty(), |ui| {
                 clear = ui.button("Clear").clicked();
                 if ui.button("Copy all").clicked() {
-                    requests.push(Request::Copy(log.to_text()));
+                    actions.push(Action::CopyText(log.to_text()));
                 }
             });
         });
@@ -44,7 +45,7 @@ pub(crate) fn log_view(ui: &mut Ui, app: &mut App) {
     area.show_rows(ui, row::DENSE, entries.len() + dropped, |ui, rows| {
         for index in rows {
             match entries.get(index) {
-                Some(entry) => line(ui, entry, requests),
+                Some(entry) => line(ui, entry, actions),
                 None => {
                     weak(ui, format!("{} more entries dropped", log.dropped()));
                 }
@@ -53,7 +54,7 @@ pub(crate) fn log_view(ui: &mut Ui, app: &mut App) {
     });
 }
 
-fn line(ui: &mut Ui, entry: &LogEntry, requests: &mut Vec<Request>) {
+fn line(ui: &mut Ui, entry: &LogEntry, actions: &mut Vec<Action>) {
     let tokens = Tokens::of(ui);
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), row::DENSE), Sense::click());
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, entry.line()));
@@ -81,6 +82,6 @@ fn line(ui: &mut Ui, entry: &LogEntry, requests: &mut Vec<Request>) {
     }
     paint_focus(ui, &response, radius::S);
     if response.on_hover_text(entry.line()).clicked() {
-        requests.push(Request::Copy(entry.line()));
+        actions.push(Action::CopyText(entry.line()));
     }
 }

@@ -2,9 +2,10 @@
 
 use egui::{Rect, RichText, Ui, UiBuilder, pos2};
 
-use crate::gui::app::{App, Request};
+use crate::gui::app::App;
 use crate::gui::design::{Tokens, space, text};
 use crate::gui::views::gpu::show_machine;
+use crate::gui::views::{Action, Command};
 use crate::gui::widgets::pane::card;
 
 const COLUMN: f32 = 680.0;
@@ -23,17 +24,13 @@ pub(crate) fn machine(ui: &mut Ui, app: &mut App) {
             ui.label(RichText::new("GPU").font(text::title()).color(tokens.text));
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
                 if ui.link("Open image").clicked() {
-                    app.requests.push(Request::Start);
+                    app.actions.push(Action::Run(Command::NewTab));
                 }
             });
         });
         ui.add_space(space::S);
-        let mut actions = Vec::new();
-        let App { machine, machine_alone, .. } = app;
+        let App { machine, machine_alone, actions, .. } = app;
         let view = machine_alone.get_or_insert_default();
-        card(ui, |ui| show_machine(ui, machine, view, &mut actions));
-        for action in actions {
-            app.act(action);
-        }
+        card(ui, |ui| show_machine(ui, machine, view, actions));
     });
 }

@@ -2,9 +2,9 @@
 
 use egui::{Align, Button, Layout, MenuBar, RichText, Ui};
 
-use crate::gui::app::commands::{COMMANDS, Command, Menu, command};
-use crate::gui::app::{App, Request};
+use crate::gui::app::App;
 use crate::gui::design::{Tokens, text};
+use crate::gui::views::{Action, Command, Menu};
 
 /// The bar at the top.
 pub(crate) fn menu_bar(ui: &mut Ui, app: &mut App) {
@@ -20,31 +20,31 @@ fn show_menu(ui: &mut Ui, app: &mut App, menu: Menu) {
     ui.set_min_width(240.0);
     ui.spacing_mut().button_padding = egui::vec2(8.0, 2.0);
     let mut group = None;
-    for command in COMMANDS.iter().filter(|command| command.menu == menu) {
-        if group.is_some_and(|group| group != command.group) {
-            if menu == Menu::File && command.group == 3 {
+    for command in menu.commands() {
+        let info = command.info();
+        if group.is_some_and(|group| group != info.group) {
+            if menu == Menu::File && info.group == 3 {
                 recent(ui, app);
             }
             ui.separator();
         }
-        group = Some(command.group);
+        group = Some(info.group);
         item(ui, app, command);
     }
 }
 
-fn item(ui: &mut Ui, app: &mut App, command: &'static Command) {
-    let keys = command.keys_text(ui.ctx());
-    let chosen = command.chosen.is_some_and(|chosen| chosen(app));
-    let mut button = Button::new(command.title).selected(chosen);
+fn item(ui: &mut Ui, app: &mut App, command: Command) {
+    let keys = command.info().keys_text(ui.ctx());
+    let mut button = Button::new(command.info().title).selected(app.is_chosen(command));
     if !keys.is_empty() {
         let weak = Tokens::of(ui).text_weak;
         button = button.right_text(RichText::new(keys).font(text::small()).color(weak));
     }
-    let enabled = (command.when)(app).is_ok();
-    let tooltip = command.tooltip(app);
-    let response = ui.add_enabled(enabled, button).on_hover_text(&tooltip).on_disabled_hover_text(tooltip);
+    let tooltip = app.tooltip(command);
+    let response = ui.add_enabled(app.check(command).is_ok(), button);
+    let response = response.on_hover_text(tooltip).on_disabled_hover_text(tooltip);
     if response.clicked() {
-        app.requests.push(Request::Run(command));
+        app.actions.push(Action::Run(command));
         ui.close();
     }
 }
@@ -54,12 +54,12 @@ fn recent(ui: &mut Ui, app: &mut App) {
         return;
     }
     ui.separator();
-    let App { settings, requests, .. } = app;
+    let App { settings, actions, .. } = app;
     ui.menu_button("Recent images", |ui| {
         for reference in &settings.recent {
             let shown = crate::base::text::elide_middle(&crate::base::text::printable(reference), 60);
             if ui.button(shown).clicked() {
-                requests.push(Request::Open(reference.clone()));
+                actions.push(Action::OpenImage(reference.clone()));
                 ui.close();
             }
         }
@@ -67,15 +67,15 @@ fn recent(ui: &mut Ui, app: &mut App) {
 }
 
 fn palette_button(ui: &mut Ui, app: &mut App) {
-    let Some(command) = command("help.palette") else { return };
+    let info = Command::Palette.info();
     let weak = Tokens::of(ui).text_weak;
-    let keys = RichText::new(command.keys_text(ui.ctx())).font(text::small()).color(weak);
+    let keys = RichText::new(info.keys_text(ui.ctx())).font(text::small()).color(weak);
     let button = Button::new(RichText::new("Search commands").color(weak)).right_text(keys);
     let tokens = Tokens::of(ui);
     let line = egui::Stroke::new(1.0, tokens.border);
     let button = button.min_size(egui::vec2(220.0, 24.0)).fill(tokens.field).stroke(line);
     ui.spacing_mut().button_padding = egui::vec2(10.0, 3.0);
-    if ui.add(button).on_hover_text(command.about).clicked() {
-        app.requests.push(Request::Run(command));
+    if ui.add(button).on_hover_text(info.about).clicked() {
+        app.actions.push(Action::Run(Command::Palette));
     }
 }

@@ -6,9 +6,9 @@ use egui::{
     WidgetInfo, pos2, vec2,
 };
 
-use crate::gui::app::commands::{COMMANDS, Command};
-use crate::gui::app::{App, Request};
+use crate::gui::app::App;
 use crate::gui::design::{Tokens, radius, row, space, text};
+use crate::gui::views::{Action, Command};
 use crate::gui::widgets::controls::{line_of_text, weak};
 
 const WIDTH: f32 = 560.0;
@@ -42,13 +42,7 @@ struct PaletteItem {
     about: String,
     keys: String,
     enabled: bool,
-    what: PaletteTarget,
-}
-
-#[derive(Clone, Copy)]
-enum PaletteTarget {
-    Command(&'static Command),
-    Tab(u64),
+    action: Action,
 }
 
 /// Shows the palette when it is open.
@@ -116,10 +110,7 @@ pub(crate) fn palette(ui: &Ui, app: &mut App) {
     });
     run = shown.inner.or(run);
     if let Some(offer) = run.filter(|offer| offer.enabled) {
-        app.requests.push(match offer.what {
-            PaletteTarget::Command(command) => Request::Run(command),
-            PaletteTarget::Tab(tab) => Request::Front(tab),
-        });
+        app.actions.push(offer.action.clone());
     } else if !shown.should_close() {
         app.palette.open = Some(search);
     }
@@ -168,17 +159,14 @@ fn items(context: &egui::Context, app: &App, typed: &str) -> Vec<PaletteItem> {
         about: tab.shown.clone(),
         keys: String::new(),
         enabled: true,
-        what: PaletteTarget::Tab(tab.id),
+        action: Action::ShowTab(tab.id),
     });
-    let commands = COMMANDS.iter().map(|command| {
-        let reason = (command.when)(app).err();
-        PaletteItem {
-            title: command.title.to_owned(),
-            about: reason.unwrap_or(command.about).to_owned(),
-            keys: command.keys_text(context),
-            enabled: reason.is_none(),
-            what: PaletteTarget::Command(command),
-        }
+    let commands = Command::all().map(|command| PaletteItem {
+        title: command.info().title.to_owned(),
+        about: app.tooltip(command).to_owned(),
+        keys: command.info().keys_text(context),
+        enabled: app.check(command).is_ok(),
+        action: Action::Run(command),
     });
     let mut fit: Vec<(u32, PaletteItem)> =
         commands.chain(tabs).filter_map(|offer| Some((rank(typed, &offer.title)?, offer))).collect();
@@ -211,7 +199,7 @@ fn rank(typed: &str, title: &str) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::{COMMANDS, items, rank};
+    use super::{Command, items, rank};
     use crate::gui::app::{App, Setup};
 
     #[test]
@@ -230,8 +218,8 @@ mod tests {
         let context = egui::Context::default();
         let app = App::new(&context, None, Setup::default());
         let titles: Vec<String> = items(&context, &app, "").into_iter().map(|offer| offer.title).collect();
-        assert_eq!(titles.len(), COMMANDS.len());
-        for command in COMMANDS {
+        assert_eq!(titles.len(), Command::all().count());
+        for command in Command::all().map(Command::info) {
             assert!(titles.iter().any(|title| title == command.title), "{}", command.title);
             let found = items(&context, &app, command.title);
             assert!(found.iter().any(|offer| offer.title == command.title), "{}", command.title);

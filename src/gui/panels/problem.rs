@@ -6,15 +6,16 @@ use super::sheet;
 use crate::analysis::Failure;
 use crate::base::size::human;
 use crate::base::text::printable;
-use crate::gui::app::{Phase, Request, Tab};
+use crate::gui::app::{Phase, Tab};
 use crate::gui::design::{Tokens, space, text};
+use crate::gui::views::Action;
 use crate::gui::widgets::controls::{Mark, paint_mark, primary_button, progress_bar};
 
 /// Width of the column in the middle.
 const COLUMN: f32 = 560.0;
 
 /// The whole place of a view, while nothing of the image is known.
-pub(crate) fn no_image(ui: &mut Ui, tab: &Tab, requests: &mut Vec<Request>) {
+pub(crate) fn no_image(ui: &mut Ui, tab: &Tab, actions: &mut Vec<Action>) {
     let column = COLUMN.min(ui.available_width() - 2.0 * space::L);
     let left = (ui.available_width() - column) / 2.0;
     ui.add_space((ui.available_height() * 0.18).min(120.0));
@@ -25,10 +26,10 @@ pub(crate) fn no_image(ui: &mut Ui, tab: &Tab, requests: &mut Vec<Request>) {
             ui.vertical(|ui| {
                 ui.set_width(column);
                 match &tab.phase {
-                    Phase::Asking => asking(ui, tab, requests),
-                    Phase::Failed(failure) => failed(ui, tab, failure, requests),
-                    Phase::Cancelled => cancelled(ui, tab, requests),
-                    Phase::Running | Phase::Stopping | Phase::Done => opening(ui, tab, requests),
+                    Phase::Asking => asking(ui, tab, actions),
+                    Phase::Failed(failure) => failed(ui, tab, failure, actions),
+                    Phase::Cancelled => cancelled(ui, tab, actions),
+                    Phase::Running | Phase::Stopping | Phase::Done => opening(ui, tab, actions),
                 }
                 ui.add_space(space::XL);
             });
@@ -36,7 +37,7 @@ pub(crate) fn no_image(ui: &mut Ui, tab: &Tab, requests: &mut Vec<Request>) {
     });
 }
 
-fn asking(ui: &mut Ui, tab: &Tab, requests: &mut Vec<Request>) {
+fn asking(ui: &mut Ui, tab: &Tab, actions: &mut Vec<Action>) {
     sheet::title(ui, "Waiting for permission");
     reference(ui, tab);
     ui.add_space(space::S);
@@ -44,11 +45,11 @@ fn asking(ui: &mut Ui, tab: &Tab, requests: &mut Vec<Request>) {
     ui.label(format!("Waiting for your permission to connect to {host}."));
     ui.add_space(space::M);
     if ui.button("Close").clicked() {
-        requests.push(Request::Close(tab.id));
+        actions.push(Action::CloseTab(tab.id));
     }
 }
 
-fn opening(ui: &mut Ui, tab: &Tab, requests: &mut Vec<Request>) {
+fn opening(ui: &mut Ui, tab: &Tab, actions: &mut Vec<Action>) {
     let stopping = tab.phase == Phase::Stopping;
     sheet::title(ui, if stopping { "Stopping…" } else { "Opening image" });
     reference(ui, tab);
@@ -71,12 +72,12 @@ fn opening(ui: &mut Ui, tab: &Tab, requests: &mut Vec<Request>) {
     ui.add_space(space::M);
     ui.add_enabled_ui(!stopping, |ui| {
         if ui.button("Cancel").clicked() {
-            requests.push(Request::Cancel(tab.id));
+            actions.push(Action::CancelTab(tab.id));
         }
     });
 }
 
-fn failed(ui: &mut Ui, tab: &Tab, failure: &Failure, requests: &mut Vec<Request>) {
+fn failed(ui: &mut Ui, tab: &Tab, failure: &Failure, actions: &mut Vec<Action>) {
     let tokens = Tokens::of(ui);
     ui.horizontal(|ui| {
         let (rect, _) = ui.allocate_exact_size(vec2(22.0, 24.0), egui::Sense::hover());
@@ -91,25 +92,25 @@ fn failed(ui: &mut Ui, tab: &Tab, failure: &Failure, requests: &mut Vec<Request>
     ui.horizontal_wrapped(|ui| {
         let again = if failure.login.is_some() {
             if primary_button(ui, "Log in…").clicked() {
-                requests.push(Request::Login(tab.id));
+                actions.push(Action::LogIn(tab.id));
             }
             ui.button("Try again")
         } else {
             primary_button(ui, "Try again")
         };
         if again.clicked() {
-            requests.push(Request::Again(tab.id));
+            actions.push(Action::Again(tab.id));
         }
         if ui.button("Copy message").clicked() {
-            requests.push(Request::Copy(sheet::whole(failure)));
+            actions.push(Action::CopyText(sheet::whole(failure)));
         }
         if ui.button("Close").clicked() {
-            requests.push(Request::Close(tab.id));
+            actions.push(Action::CloseTab(tab.id));
         }
     });
 }
 
-fn cancelled(ui: &mut Ui, tab: &Tab, requests: &mut Vec<Request>) {
+fn cancelled(ui: &mut Ui, tab: &Tab, actions: &mut Vec<Action>) {
     sheet::title(ui, "Cancelled");
     reference(ui, tab);
     ui.add_space(space::S);
@@ -117,16 +118,16 @@ fn cancelled(ui: &mut Ui, tab: &Tab, requests: &mut Vec<Request>) {
     ui.add_space(space::M);
     ui.horizontal(|ui| {
         if primary_button(ui, "Reload").clicked() {
-            requests.push(Request::Again(tab.id));
+            actions.push(Action::Again(tab.id));
         }
         if ui.button("Close").clicked() {
-            requests.push(Request::Close(tab.id));
+            actions.push(Action::CloseTab(tab.id));
         }
     });
 }
 
 /// Above a view of which only a part is known, because the work ended early.
-pub(crate) fn banner(ui: &mut Ui, tab: &Tab, requests: &mut Vec<Request>) {
+pub(crate) fn banner(ui: &mut Ui, tab: &Tab, actions: &mut Vec<Action>) {
     let tokens = Tokens::of(ui);
     let done = tab.analysis.as_ref().map_or(0, |analysis| analysis.layers_done());
     let layers = tab.analysis.as_ref().map_or(0, |analysis| analysis.layers.len());
@@ -145,7 +146,7 @@ pub(crate) fn banner(ui: &mut Ui, tab: &Tab, requests: &mut Vec<Request>) {
             paint_mark(ui.painter(), mark, rect.center(), 14.0, color);
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 if ui.add(Button::new("Reload")).clicked() {
-                    requests.push(Request::Again(tab.id));
+                    actions.push(Action::Again(tab.id));
                 }
                 ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                     ui.add(Label::new(message).truncate());

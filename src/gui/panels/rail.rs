@@ -2,9 +2,8 @@
 
 use egui::Ui;
 
-use crate::gui::app::commands::COMMANDS;
-use crate::gui::app::{App, Request};
-use crate::gui::views::View;
+use crate::gui::app::App;
+use crate::gui::views::{Action, Command, View};
 use crate::gui::widgets::controls::nav_item;
 
 const HEIGHT: f32 = 32.0;
@@ -14,9 +13,8 @@ pub(crate) fn rail(ui: &mut Ui, app: &mut App, wide: bool) {
     ui.spacing_mut().item_spacing.y = 2.0;
     let front = app.front_tab().map(|tab| tab.view);
     let content = app.content();
-    for view in View::ALL {
-        let command = COMMANDS.iter().find(|command| command.title == view.title());
-        let keys = command.map(|command| command.keys_text(ui.ctx())).unwrap_or_default();
+    for view in View::ALL.iter().copied() {
+        let keys = Command::Show(view).info().keys_text(ui.ctx());
         let unavailable = view.unavailable(content);
         let note = if wide && unavailable.is_none() { keys.as_str() } else { "" };
         let item = ui.add_enabled_ui(unavailable.is_none(), |ui| {
@@ -26,7 +24,7 @@ pub(crate) fn rail(ui: &mut Ui, app: &mut App, wide: bool) {
         let response =
             item.inner.on_hover_text(tooltip).on_disabled_hover_text(unavailable.unwrap_or_default());
         if response.clicked() {
-            app.requests.push(Request::Show(view));
+            app.actions.push(Action::ShowView(view));
         }
     }
 }

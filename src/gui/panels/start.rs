@@ -10,11 +10,11 @@ use egui::{
 
 use super::engines::engines;
 use crate::base::text::{elide_middle, printable};
-use crate::gui::app::commands::{Command, command};
-use crate::gui::app::{App, Request};
+use crate::gui::app::App;
 use crate::gui::design::{Tokens, radius, space, text};
 use crate::gui::models::remote::registry_of;
 use crate::gui::models::typed::tidy;
+use crate::gui::views::{Action, Command};
 use crate::gui::widgets::controls::{
     Mark, heading, letters_in, line_of_text, paint_focus, paint_mark, primary_button, weak,
 };
@@ -97,7 +97,7 @@ fn show_column(ui: &mut Ui, app: &mut App) {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let about = "Driver and GPUs of this machine, with a functional check";
             if ui.link("This machine's GPU").on_hover_text(about).clicked() {
-                app.requests.push(Request::Machine);
+                app.actions.push(Action::ShowMachine);
             }
         });
     });
@@ -125,7 +125,7 @@ fn show_column(ui: &mut Ui, app: &mut App) {
 fn reference_field(ui: &mut Ui, app: &mut App) {
     let tokens = Tokens::of(ui);
     let label = ui.label(RichText::new("Path or reference").font(text::strong()));
-    let App { start, requests, .. } = app;
+    let App { start, actions, .. } = app;
     ui.horizontal(|ui| {
         let room = ui.available_width() - 76.0 - 76.0;
         let field = TextEdit::singleline(&mut start.reference)
@@ -140,14 +140,11 @@ fn reference_field(ui: &mut Ui, app: &mut App) {
             response.request_focus();
             cursor_to_end(ui, response.id, &start.reference);
         }
-        let (at_registry, tags) = (start.is_at_registry(), command("file.list-tags"));
-        if let Some(tags) = tags {
-            let button = Button::new("Tags…").min_size(vec2(68.0, 32.0));
-            let response = ui.add_enabled(at_registry, button).on_hover_text(tags.about);
-            let response = response.on_disabled_hover_text("Enter a registry image name first");
-            if response.clicked() {
-                requests.push(Request::Run(tags));
-            }
+        let button = Button::new("Tags…").min_size(vec2(68.0, 32.0));
+        let tags = ui.add_enabled(start.is_at_registry(), button);
+        let tags = tags.on_hover_text(Command::ListTags.info().about);
+        if tags.on_disabled_hover_text("Enter a registry image name first").clicked() {
+            actions.push(Action::Run(Command::ListTags));
         }
         let entered = response.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
         let given = !start.reference.trim().is_empty();
@@ -161,7 +158,7 @@ fn reference_field(ui: &mut Ui, app: &mut App) {
             .on_disabled_hover_text("Enter a path or reference first")
             .clicked();
         if (entered && given) || clicked {
-            requests.push(Request::Open(start.reference.clone()));
+            actions.push(Action::OpenImage(start.reference.clone()));
         }
     });
     let forms = "Accepts docker save, podman save and skopeo archives, OCI layouts, root filesystems, registries, \
@@ -215,8 +212,6 @@ fn drop_target(ui: &mut Ui, app: &mut App) {
             ui.set_width(ui.available_width());
             ui.horizontal(|ui| {
                 ui.set_min_height(28.0);
-                let ids = ["file.open-folder", "file.open-archive"];
-                let buttons: Vec<&'static Command> = ids.into_iter().filter_map(command).collect();
                 let words = match (app.dialogs.is_waiting(), app.drops_arrive) {
                     (true, _) => "Waiting for the file dialog…",
                     (false, true) => "Drop an archive or folder here",
@@ -224,12 +219,13 @@ fn drop_target(ui: &mut Ui, app: &mut App) {
                 };
                 ui.label(RichText::new(words).font(text::heading()));
                 ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                    for command in buttons {
-                        let button = Button::new(command.title).min_size(vec2(124.0, 28.0));
-                        let tooltip = format!("{} ({})", command.tooltip(app), command.keys_text(ui.ctx()));
-                        let response = ui.add_enabled((command.when)(app).is_ok(), button);
+                    for command in [Command::OpenFolder, Command::OpenArchive] {
+                        let info = command.info();
+                        let button = Button::new(info.title).min_size(vec2(124.0, 28.0));
+                        let tooltip = format!("{} ({})", app.tooltip(command), info.keys_text(ui.ctx()));
+                        let response = ui.add_enabled(app.check(command).is_ok(), button);
                         if response.on_hover_text(&tooltip).on_disabled_hover_text(&tooltip).clicked() {
-                            app.requests.push(Request::Run(command));
+                            app.actions.push(Action::Run(command));
                         }
                     }
                 });
@@ -247,7 +243,7 @@ fn drop_target(ui: &mut Ui, app: &mut App) {
 
 fn recent(ui: &mut Ui, app: &mut App) {
     heading(ui, "Recent images");
-    let App { settings, requests, .. } = app;
+    let App { settings, actions, .. } = app;
     if settings.recent.is_empty() {
         weak(ui, "No recent images. Open one to list it here.");
     }
@@ -260,17 +256,17 @@ fn recent(ui: &mut Ui, app: &mut App) {
         // The end of a path is more specific than its middle.
         let folder = elide_middle(&folder, letters_in(ui.available_width()));
         if entry(ui, &name, &folder, &shown).clicked() {
-            requests.push(Request::Open(reference.clone()));
+            actions.push(Action::OpenImage(reference.clone()));
         }
     }
 }
 
 fn samples(ui: &mut Ui, app: &mut App) {
     heading(ui, "Samples");
-    for (id, name) in [("file.sample-devel", "sample:devel"), ("file.sample-runtime", "sample:runtime")] {
-        let Some(command) = command(id) else { continue };
-        if entry(ui, name, command.about, "").clicked() {
-            app.requests.push(Request::Run(command));
+    let samples = [(Command::SampleDevel, "sample:devel"), (Command::SampleRuntime, "sample:runtime")];
+    for (command, name) in samples {
+        if entry(ui, name, command.info().about, "").clicked() {
+            app.actions.push(Action::Run(command));
         }
     }
 }

@@ -5,9 +5,9 @@ use egui::{Align, Color32, Layout, Response, RichText, Sense, Ui, WidgetInfo, po
 
 use crate::base::size::human;
 use crate::base::text::elide_middle;
-use crate::gui::app::commands::command;
-use crate::gui::app::{App, Phase, Request, Severity, Tab};
+use crate::gui::app::{App, Log, Phase, Severity, Tab};
 use crate::gui::design::{Tokens, radius, text};
+use crate::gui::views::{Action, Command};
 use crate::gui::widgets::controls::{Mark, mark_button, paint_focus, paint_mark, progress_bar};
 use crate::report::Report;
 
@@ -17,7 +17,7 @@ const SHORT_JOB: f32 = 240.0;
 
 /// The bar at the bottom.
 pub(crate) fn status_bar(ui: &mut Ui, app: &mut App) {
-    let App { tabs, front, requests, log, log_open, settings, .. } = app;
+    let App { tabs, front, actions, log, log_open, settings, .. } = app;
     let tokens = Tokens::of(ui);
     let small = |text: String| RichText::new(text).font(text::small()).color(tokens.text_weak);
     ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
@@ -28,7 +28,7 @@ pub(crate) fn status_bar(ui: &mut Ui, app: &mut App) {
             ui.label(small(format!("Cutaway {}", env!("CARGO_PKG_VERSION"))));
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            log_button(ui, log, shown.map(|tab| tab.title.as_str()), *log_open, requests);
+            log_button(ui, log, shown.map(|tab| tab.title.as_str()), *log_open, actions);
             if settings.zoom_percent != 100 {
                 ui.label(small(format!("{} %", settings.zoom_percent)));
             }
@@ -41,7 +41,7 @@ pub(crate) fn status_bar(ui: &mut Ui, app: &mut App) {
                 ui.label(small(format!("and {} more", running.len() - fit)));
             }
             for tab in running.iter().take(fit) {
-                job(ui, tab, full, requests);
+                job(ui, tab, full, actions);
             }
             message(ui, &running);
         });
@@ -97,7 +97,7 @@ fn saved_facts(report: &Report) -> String {
 }
 
 /// The running work of one image; its parts from right to left.
-fn job(ui: &mut Ui, tab: &Tab, full: bool, requests: &mut Vec<Request>) {
+fn job(ui: &mut Ui, tab: &Tab, full: bool, actions: &mut Vec<Action>) {
     let tokens = Tokens::of(ui);
     let small = |text: String| RichText::new(text).font(text::small()).color(tokens.text_weak);
     let progress = tab.progress();
@@ -105,7 +105,7 @@ fn job(ui: &mut Ui, tab: &Tab, full: bool, requests: &mut Vec<Request>) {
     ui.add_enabled_ui(!stopping, |ui| {
         let name = format!("Cancel {}", tab.title);
         if mark_button(ui, Mark::Close, &name).clicked() {
-            requests.push(Request::Cancel(tab.id));
+            actions.push(Action::CancelTab(tab.id));
         }
     });
     let bytes = match (progress.bytes_passed, progress.bytes_total) {
@@ -136,13 +136,7 @@ fn fixed(ui: &mut Ui, width: f32, text: RichText) {
 }
 
 /// Counts the entries about the image in front and about the window; without an image, all.
-fn log_button(
-    ui: &mut Ui,
-    log: &crate::gui::app::Log,
-    image: Option<&str>,
-    open: bool,
-    requests: &mut Vec<Request>,
-) {
+fn log_button(ui: &mut Ui, log: &Log, image: Option<&str>, open: bool, actions: &mut Vec<Action>) {
     let tokens = Tokens::of(ui);
     let is_about = |about: &str| image.is_none_or(|image| about.is_empty() || about == image);
     let count = |severity| {
@@ -162,10 +156,9 @@ fn log_button(
         ),
     };
     let response = log_label(ui, &label, mark, color, open);
-    let command = command("view.log");
-    let keys = command.map(|command| command.keys_text(ui.ctx())).unwrap_or_default();
+    let keys = Command::Log.info().keys_text(ui.ctx());
     if response.on_hover_text(format!("Toggle log ({keys})")).clicked() {
-        requests.push(Request::Log(!open));
+        actions.push(Action::Run(Command::Log));
     }
 }
 

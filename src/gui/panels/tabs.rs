@@ -3,8 +3,9 @@
 use egui::accesskit::Role;
 use egui::{Rect, ScrollArea, Sense, Stroke, Ui, UiBuilder, WidgetInfo, pos2, vec2};
 
-use crate::gui::app::{App, Phase, Request, Tab};
+use crate::gui::app::{App, Phase, Tab};
 use crate::gui::design::{Tokens, radius, text};
+use crate::gui::views::{Action, Command};
 use crate::gui::widgets::controls::{Mark, line_of_text, mark_button, paint_focus, paint_mark};
 
 const HEIGHT: f32 = 30.0;
@@ -13,7 +14,7 @@ const NARROWEST: f32 = 110.0;
 
 /// The strip below the menu bar.
 pub(crate) fn tab_strip(ui: &mut Ui, app: &mut App) {
-    let App { tabs, front, seen_front, requests, .. } = app;
+    let App { tabs, front, seen_front, actions, .. } = app;
     let moved = std::mem::replace(seen_front, *front) != *front;
     let room = ui.available_width() - 40.0;
     let width = (room / tabs.len().max(1) as f32).clamp(NARROWEST, WIDEST);
@@ -22,21 +23,20 @@ pub(crate) fn tab_strip(ui: &mut Ui, app: &mut App) {
             ui.spacing_mut().item_spacing.x = 2.0;
             for tab in tabs {
                 let in_front = *front == Some(tab.id);
-                let rect = show_tab(ui, tab, in_front, width, requests);
+                let rect = show_tab(ui, tab, in_front, width, actions);
                 if in_front && moved {
                     ui.scroll_to_rect(rect, None);
                 }
             }
             ui.add_space(4.0);
             if mark_button(ui, Mark::Plus, "Open image…").clicked() {
-                let command = crate::gui::app::commands::command("file.new-tab");
-                requests.extend(command.map(Request::Run));
+                actions.push(Action::Run(Command::NewTab));
             }
         });
     });
 }
 
-fn show_tab(ui: &mut Ui, tab: &Tab, in_front: bool, width: f32, requests: &mut Vec<Request>) -> Rect {
+fn show_tab(ui: &mut Ui, tab: &Tab, in_front: bool, width: f32, actions: &mut Vec<Action>) -> Rect {
     let tokens = Tokens::of(ui);
     let (rect, response) = ui.allocate_exact_size(vec2(width, HEIGHT), Sense::click());
     response.widget_info(|| WidgetInfo::selected(Role::Tab, true, in_front, &tab.title));
@@ -71,9 +71,9 @@ fn show_tab(ui: &mut Ui, tab: &Tab, in_front: bool, width: f32, requests: &mut V
     if mark_button(&mut child, Mark::Close, &format!("Close {}", tab.title)).clicked()
         || response.middle_clicked()
     {
-        requests.push(Request::Close(tab.id));
+        actions.push(Action::CloseTab(tab.id));
     } else if response.on_hover_text(&tab.shown).clicked() {
-        requests.push(Request::Front(tab.id));
+        actions.push(Action::ShowTab(tab.id));
     }
     rect
 }

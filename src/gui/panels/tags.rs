@@ -9,9 +9,10 @@ use egui::{
 use super::sheet::{failure, sheet, title, whole};
 use crate::base::text::counted;
 use crate::base::text::{elide_middle, printable};
-use crate::gui::app::{App, Request, Retry};
+use crate::gui::app::{App, Retry};
 use crate::gui::design::{Tokens, radius, row, space, text};
 use crate::gui::models::remote::{TagList, TagsState};
+use crate::gui::views::Action;
 use crate::gui::widgets::cell::{self, Cut};
 use crate::gui::widgets::controls::{primary_button, weak};
 
@@ -61,7 +62,7 @@ pub(super) fn tags(ui: &Ui, app: &mut App) {
         Some(Done::Take(tag)) => app.take_tag(&tag),
         Some(Done::Again) => tags.pending = true,
         Some(Done::Login(host)) => app.ask_login(Some(&host), Some(Retry::Tags)),
-        Some(Done::Copy(text)) => app.requests.push(Request::Copy(text)),
+        Some(Done::Copy(text)) => app.actions.push(Action::CopyText(text)),
         Some(Done::Close) => app.remote.tags = None,
         None if closes => app.remote.tags = None,
         None => {}

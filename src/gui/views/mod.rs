@@ -2,6 +2,7 @@
 //! Out: the views of an image, painted, and [`Action`]s for the window to carry out.
 //! Must not know: tabs, panels, or how an image is read.
 
+pub mod commands;
 pub mod compare;
 pub mod cuda;
 pub mod dockerfile;
@@ -14,98 +15,131 @@ mod question;
 pub mod report;
 pub mod saved;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
-pub use compare::CompareView;
-pub use cuda::CudaView;
-pub use dockerfile::DockerfileView;
-pub use findings::FindingsView;
-pub use gpu::GpuView;
-pub use layers::LayersView;
-pub use overview::OverviewView;
-pub use report::ReportView;
+use egui::Ui;
+
+pub use commands::{Command, CommandInfo, Menu, Needs};
 pub use saved::SavedView;
 
+use self::compare::CompareContext;
+use self::report::ProposedDockerfile;
 use crate::analysis::Analysis;
 use crate::findings::SavedPlan;
 use crate::gui::dialogs::Pick;
 use crate::gui::models::findings::{ChosenPlan, PlanChange};
-use crate::jobs::Snapshot;
+use crate::gui::models::gpu::Machine;
+use crate::jobs::{Snapshot, Waker};
 
-/// The views of an image, in the order of the rail.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum View {
-    /// The sizes in a sentence, what is largest, what is wasted.
-    #[default]
-    Overview,
-    /// Layers and their files.
-    Layers,
-    /// CUDA libraries and GPU code.
-    Cuda,
-    /// What can go.
-    Findings,
-    /// The Dockerfile and its proposal.
-    Dockerfile,
-    /// Images side by side.
-    Compare,
-    /// The GPU at hand.
-    Gpu,
-    /// Export.
-    Report,
+/// A view of an image: its state, which each tab has for itself, and how it is painted.
+pub trait ImageView {
+    /// Why it cannot be shown of the content of a tab; `None` for a view that is there.
+    fn unavailable(_: TabContent) -> Option<&'static str>
+    where
+        Self: Sized,
+    {
+        None
+    }
+
+    /// Paints the view.
+    fn ui(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>);
+
+    /// Puts the keyboard focus into its search field, for `/` and Ctrl+F; whether it has one.
+    fn focus_search(&mut self) -> bool {
+        false
+    }
+
+    /// Whether something is being worked out or saved.
+    fn is_busy(&self) -> bool {
+        false
+    }
+
+    /// Takes the path from the dialog that it asked for. A dialog that saves asks by itself whether a file may be
+    /// replaced.
+    fn picked(&mut self, _: Pick, _path: PathBuf, _: &ChosenPlan, _: &Waker) {}
+
+    /// Says that the dialog could not be shown, and why: the fields are there for paths.
+    fn dialog_failed(&mut self, _reason: &str) {}
 }
 
-impl View {
-    /// All of them, in the order of the rail.
-    pub const ALL: [Self; 8] = [
-        Self::Overview,
-        Self::Layers,
-        Self::Cuda,
-        Self::Findings,
-        Self::Dockerfile,
-        Self::Compare,
-        Self::Gpu,
-        Self::Report,
-    ];
+macro_rules! views {
+    ($($view:ident: $module:ident::$state:ident, $title:literal, $about:literal;)*) => {
+        $(pub use $module::$state;)*
 
-    /// Its name in the rail.
-    pub const fn title(self) -> &'static str {
-        match self {
-            Self::Overview => "Overview",
-            Self::Layers => "Layers",
-            Self::Cuda => "CUDA",
-            Self::Findings => "Findings",
-            Self::Dockerfile => "Dockerfile",
-            Self::Compare => "Compare",
-            Self::Gpu => "GPU",
-            Self::Report => "Report",
+        /// The views of an image, in the order of the rail.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum View {
+            $(#[doc = concat!("See [`", stringify!($state), "`].")] $view,)*
         }
-    }
 
-    /// What it shows, in a line for the tooltip.
-    pub const fn description(self) -> &'static str {
-        match self {
-            Self::Overview => "Image contents and sizes",
-            Self::Layers => "Layers and their files",
-            Self::Cuda => "CUDA libraries and GPU code",
-            Self::Findings => "Removable content, with proof",
-            Self::Dockerfile => "Reconstructed Dockerfile and smaller proposals",
-            Self::Compare => "Compare images",
-            Self::Gpu => "Local GPU and image compatibility",
-            Self::Report => "Report preview and export",
-        }
-    }
+        impl View {
+            /// All of them, in the order of the rail.
+            pub const ALL: &[Self] = &[$(Self::$view,)*];
 
-    /// Why it cannot be shown of the content of a tab; `None` for a view that is there.
-    pub const fn unavailable(self, content: TabContent) -> Option<&'static str> {
-        match (self, content) {
-            (Self::Compare, TabContent::Report { .. }) => {
-                Some("Not available in a saved report: open the image")
+            /// Its name in the rail.
+            pub const fn title(self) -> &'static str {
+                match self { $(Self::$view => $title,)* }
             }
-            (Self::Dockerfile, TabContent::Report { proposals: false }) => {
-                Some("No proposed Dockerfile in this report: open the image")
+
+            /// What it shows, in a line for the tooltip.
+            pub const fn description(self) -> &'static str {
+                match self { $(Self::$view => $about,)* }
             }
-            _ => None,
+
+            /// See [`ImageView::unavailable`].
+            pub fn unavailable(self, content: TabContent) -> Option<&'static str> {
+                match self { $(Self::$view => $state::unavailable(content),)* }
+            }
         }
+
+        /// The state of all views of a tab.
+        #[derive(Default)]
+        pub struct TabViews {
+            $(#[doc = concat!("See [`", stringify!($state), "`].")] pub $module: $state,)*
+        }
+
+        impl TabViews {
+            /// One of them.
+            pub fn get(&mut self, view: View) -> &mut dyn ImageView {
+                match view { $(View::$view => &mut self.$module,)* }
+            }
+
+            /// Whether something is being worked out or saved for one of them.
+            pub fn is_busy(&self, view: View) -> bool {
+                let busy = match view { $(View::$view => self.$module.is_busy(),)* };
+                busy || view == View::Report && self.dockerfile.is_busy()
+            }
+        }
+    };
+}
+
+// A view is a module with this state, and a line here.
+views! {
+    Overview: overview::OverviewView, "Overview", "Image contents and sizes";
+    Layers: layers::LayersView, "Layers", "Layers and their files";
+    Cuda: cuda::CudaView, "CUDA", "CUDA libraries and GPU code";
+    Findings: findings::FindingsView, "Findings", "Removable content, with proof";
+    Dockerfile: dockerfile::DockerfileView, "Dockerfile", "Reconstructed Dockerfile and smaller proposals";
+    Compare: compare::CompareView, "Compare", "Compare images";
+    Gpu: gpu::GpuView, "GPU", "Local GPU and image compatibility";
+    Report: report::ReportView, "Report", "Report preview and export";
+}
+
+impl Default for View {
+    fn default() -> Self {
+        Self::Overview
+    }
+}
+
+impl TabViews {
+    /// Paints a view.
+    pub fn ui(&mut self, view: View, ui: &mut Ui, context: &mut ViewContext<'_>) {
+        if view == View::Report {
+            // The report contains what the Dockerfile view proposes, which works on while the report is in front.
+            context.proposed = self.dockerfile.in_background(ui, context);
+        }
+        self.get(view).ui(ui, context);
     }
 }
 
@@ -133,13 +167,21 @@ pub struct ViewContext<'a> {
     pub progress: Snapshot,
     /// Whether nothing more will come: done, failed or cancelled.
     pub done: bool,
+    /// This machine's GPU: one for all tabs.
+    pub machine: &'a mut Machine,
+    /// The images that are open, for the view that compares.
+    pub images: &'a CompareContext,
+    /// What the Dockerfile view proposes, for the report.
+    pub proposed: ProposedDockerfile,
     /// What the view asks for; carried out after the frame is painted.
     pub actions: &'a mut Vec<Action>,
 }
 
-/// What a view may ask of the window.
+/// What a view or a panel may ask of the window; done after the frame is painted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
+    /// Run a command.
+    Run(Command),
     /// Bring a view to the front.
     ShowView(View),
     /// Show this path in the layers view ([`LayersView::select_path`]).
@@ -152,8 +194,6 @@ pub enum Action {
     ChangePlan(PlanChange),
     /// Take a saved plan in place of the plan.
     LoadPlan(SavedPlan),
-    /// Run the command with this id.
-    Command(&'static str),
     /// Ask for a path with a file dialog.
     Pick(Pick),
     /// Tell the log of an error.
@@ -170,12 +210,14 @@ pub enum Action {
     ShowLayerIn(u64, usize),
     /// Bring the tab with this id to the front.
     ShowTab(u64),
+    /// Close the tab with this id.
+    CloseTab(u64),
     /// Read the image of the tab with this id again.
     Again(u64),
     /// Stop the work of the tab with this id.
     CancelTab(u64),
-    /// Open the log with the warnings.
-    ShowLog,
-    /// Stop the work on this image.
-    Cancel,
+    /// Log in to the registry of the tab with this id, which failed without.
+    LogIn(u64),
+    /// Show this machine's GPU.
+    ShowMachine,
 }

@@ -15,7 +15,7 @@ use egui::{RichText, ScrollArea, Ui};
 use self::runs::RunsOn;
 use self::tables::{Figure, Table};
 use self::uses::Uses;
-use super::{Action, View, ViewContext};
+use super::{Action, ImageView, View, ViewContext};
 use crate::base::size::{grouped, human, human_or_dash};
 use crate::base::text::counted;
 use crate::base::text::elide_end;
@@ -53,9 +53,8 @@ pub struct OverviewView {
     saved: Option<(u64, u64)>,
 }
 
-impl OverviewView {
-    /// Paints the view.
-    pub fn ui(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
+impl ImageView for OverviewView {
+    fn ui(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
         self.update(ui, context);
         let Self { known: Some((_, overview)), contents, job, all_lines, uses, runs, savings, .. } = self
         else {
@@ -90,7 +89,9 @@ impl OverviewView {
             ui.add_space(space::L);
         });
     }
+}
 
+impl OverviewView {
     /// What is shown, as data.
     pub fn model(&self) -> Option<&Overview> {
         self.known.as_ref().map(|(_, overview)| overview)

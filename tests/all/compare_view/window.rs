@@ -22,7 +22,7 @@ fn write_samples(folder: &Path) -> [String; 2] {
 }
 
 fn compared(window: &mut Window) {
-    window.until("comparison", |window| !window.state().is_busy() && !window.state().is_comparing());
+    window.until("comparison", |window| !window.state().is_busy() && !window.state().is_working());
 }
 
 #[test]

@@ -2,18 +2,14 @@
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
 
 use cutaway::analysis::Analysis;
 use cutaway::cuda::compat::RunVerdict;
 use cutaway::gpu::{Depth, History};
-use cutaway::gui::design;
-use cutaway::gui::models::findings::ChosenPlan;
 use cutaway::gui::models::gpu::{
     Machine, MachineSetup, RunItem, TargetItem, TargetKind, TargetQuery, TargetRow, TargetRows,
 };
-use cutaway::gui::views::{Action, GpuView, ViewContext};
-use cutaway::jobs::Progress;
+use cutaway::gui::views::{Action, GpuView, ImageView as _, View};
 use egui::Key;
 use egui::accesskit::Role;
 use egui_kittest::Harness;
@@ -21,14 +17,7 @@ use egui_kittest::kittest::Queryable as _;
 
 use super::scene::{begun, checker, held, judge, no_kernel, no_library, setup, works};
 use crate::findings_view::scene::analysis;
-
-struct Stage {
-    analysis: Arc<Analysis>,
-    done: bool,
-    view: GpuView,
-    machine: Machine,
-    actions: Vec<Action>,
-}
+use crate::view_stage::{Stage, click, press, settle, shows, until};
 
 fn show(machine: MachineSetup) -> Harness<'static, Stage> {
     let mut harness = begin(analysis(), machine, [1400.0, 1500.0]);
@@ -37,56 +26,13 @@ fn show(machine: MachineSetup) -> Harness<'static, Stage> {
 }
 
 fn begin(analysis: Arc<Analysis>, machine: MachineSetup, size: [f32; 2]) -> Harness<'static, Stage> {
-    let (view, machine) = (GpuView::with(judge()), Machine::new(machine));
-    let stage = Stage { analysis, done: true, view, machine, actions: Vec::new() };
-    let builder = Harness::builder().with_size(size).with_context_setup(design::apply);
-    builder.with_step_dt(1.0 / 60.0).build_ui_state(
-        |ui, stage: &mut Stage| {
-            let Stage { analysis, done, view, machine, actions } = stage;
-            let (plan, progress) = (ChosenPlan::default(), Progress::default().snapshot());
-            let done = *done;
-            machine.poll();
-            let mut context = ViewContext { analysis, generation: 1, plan: &plan, progress, done, actions };
-            view.ui(ui, &mut context, machine);
-        },
-        stage,
-    )
-}
-
-fn until(harness: &mut Harness<'_, Stage>, what: &str, there: impl Fn(&Stage) -> bool) {
-    let begun = Instant::now();
-    harness.run_steps(2);
-    while !there(harness.state()) {
-        assert!(begun.elapsed() < Duration::from_mins(1), "no {what}");
-        std::thread::sleep(Duration::from_millis(2));
-        harness.run_steps(1);
-    }
-    harness.run_steps(3);
-}
-
-/// Steps until nothing is worked on.
-fn settle(harness: &mut Harness<'_, Stage>) {
-    until(harness, "end", |stage| !stage.machine.is_busy() && !stage.view.is_busy());
-}
-
-fn press(harness: &mut Harness<'_, Stage>, keys: &[Key]) {
-    for key in keys {
-        harness.key_press(*key);
-        harness.run_steps(3);
-    }
-}
-
-fn click(harness: &mut Harness<'_, Stage>, role: Role, label: &str) {
-    harness.get_by_role_and_label(role, label).click();
-    harness.run_steps(3);
+    let mut stage = Stage { machine: Machine::new(machine), ..Stage::new(analysis, View::Gpu) };
+    stage.views.gpu = GpuView::with(judge());
+    stage.begin(size)
 }
 
 fn chosen(harness: &Harness<'_, Stage>) -> String {
-    harness.state().view.chosen().map(|target| target.id).unwrap_or_default()
-}
-
-fn shows(harness: &Harness<'_, Stage>, part: &str) -> bool {
-    harness.query_all_by_label_contains(part).next().is_some()
+    harness.state().views.gpu.chosen().map(|target| target.id).unwrap_or_default()
 }
 
 #[test]
@@ -159,7 +105,7 @@ fn an_error_says_what_it_means_and_what_to_do() {
     harness.get_by_label("What to do");
     harness.get_by_label("This machine, no usable GPU");
     assert!(
-        harness.state().view.judged().unwrap().targets.len() > 100,
+        harness.state().views.gpu.judged().unwrap().targets.len() > 100,
         "the catalogue is judged all the same"
     );
     click(&mut harness, Role::Button, "Copy error");
@@ -216,17 +162,17 @@ fn earlier_runs_are_shown_again_and_forgotten_after_a_question() {
 #[test]
 fn machines_are_walked_filtered_and_copied_by_keys() {
     let mut harness = show(setup(checker(works())));
-    let judged = harness.state().view.judged().unwrap();
+    let judged = harness.state().views.gpu.judged().unwrap();
     let all = judged.targets.len();
     assert!(harness.get_all_by_role(Role::Row).count() < 80, "rows in sight only, of {all}");
-    harness.state_mut().view.focus_search();
+    harness.state_mut().views.gpu.focus_search();
     harness.run_steps(3);
     let field = harness.get_by_role_and_label(Role::SearchInput, "Filter machines");
     assert!(field.is_focused());
     field.type_text("v100 gke");
     harness.run_steps(3);
     harness.get_by_label_contains(" machines shown");
-    let rows = harness.state().view.painted_rows();
+    let rows = harness.state().views.gpu.painted_rows();
     assert!((2..20).contains(&rows), "{rows}: a filter unfolds");
     press(&mut harness, &[Key::Escape]);
     assert!(!shows(&harness, " machines shown"));
@@ -237,9 +183,9 @@ fn machines_are_walked_filtered_and_copied_by_keys() {
     let of_gpus = |target: &&TargetItem| target.kind == TargetKind::Gpu;
     assert_eq!(Some(&first), judged.targets.iter().find(of_gpus).map(|target| &target.id));
     press(&mut harness, &[Key::ArrowLeft, Key::ArrowLeft]);
-    let rows = harness.state().view.painted_rows();
+    let rows = harness.state().views.gpu.painted_rows();
     assert!((8..30).contains(&rows), "{rows}: the GPUs are folded");
-    harness.state_mut().view.select("gpu:p100");
+    harness.state_mut().views.gpu.select("gpu:p100");
     harness.run_steps(3);
     harness.event(egui::Event::Copy);
     harness.run_steps(3);
@@ -262,7 +208,7 @@ fn machines_are_walked_filtered_and_copied_by_keys() {
 #[test]
 fn verdicts_are_chosen_and_another_driver_gives_others() {
     let mut harness = show(setup(checker(works())));
-    let judged = harness.state().view.judged().unwrap();
+    let judged = harness.state().views.gpu.judged().unwrap();
     let count = |verdict| judged.targets.iter().filter(|target| target.judgement.verdict == verdict).count();
     let fails = count(RunVerdict::Fails);
     click(&mut harness, Role::CheckBox, &format!("Fails, {fails}"));
@@ -270,7 +216,7 @@ fn verdicts_are_chosen_and_another_driver_gives_others() {
     click(&mut harness, Role::CheckBox, &format!("Fails, {fails}"));
 
     let with_compat = |harness: &Harness<'_, Stage>, id: &str| {
-        let judged = harness.state().view.judged().unwrap();
+        let judged = harness.state().views.gpu.judged().unwrap();
         let target = judged.targets.iter().find(|target| target.id == id).unwrap();
         (target.judgement.verdict, target.driver_text())
     };
@@ -295,7 +241,7 @@ fn verdicts_are_chosen_and_another_driver_gives_others() {
 #[test]
 fn groups_hold_what_the_filter_keeps() {
     let harness = show(setup(checker(works())));
-    let judged = harness.state().view.judged().unwrap();
+    let judged = harness.state().views.gpu.judged().unwrap();
     let none = BTreeSet::new();
     let folded = BTreeSet::from([TargetKind::Gpu]);
     let rows = TargetRows::new(&judged, &TargetQuery::new("", &BTreeSet::new()), &folded);

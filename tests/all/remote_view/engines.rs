@@ -7,7 +7,7 @@ use egui::accesskit::Role;
 use egui::{Key, Modifiers};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
-use super::{ELSEWHERE, engines, local, shows, tried, window_of};
+use super::{ELSEWHERE, engines, local, tried, window_of};
 
 #[test]
 fn images_of_engines_are_listed_newest_first_and_open() {
@@ -33,9 +33,9 @@ fn images_of_engines_are_listed_newest_first_and_open() {
             "4f53cda18c2b, docker, created at an unknown time, size unknown",
         ]
     );
-    assert!(!shows(&window, "/run/docker.sock"), "sockets are shown when asked for");
+    assert!(!window.shows("/run/docker.sock"), "sockets are shown when asked for");
     window.click(Role::Button, "Engines");
-    assert!(shows(&window, "/run/docker.sock: docker has 3 images"));
+    assert!(window.shows("/run/docker.sock: docker has 3 images"));
     window.click(Role::Link, "Refresh");
     window.until("second listing", |_| asked.load(Ordering::SeqCst) == 2);
 
@@ -51,9 +51,9 @@ fn no_engine_is_one_line_with_what_was_tried_behind_it() {
     let (remote, _) = engines(vec![], vec![tried("DOCKER_HOST", "tcp://nowhere is not used")]);
     let mut window = window_of(remote, Access::default());
     window.sees("No container engine responds on this machine");
-    assert!(!shows(&window, "Local images"));
+    assert!(!window.shows("Local images"));
     window.click(Role::Button, "Engines");
-    assert!(shows(&window, "DOCKER_HOST: tcp://nowhere is not used"));
+    assert!(window.shows("DOCKER_HOST: tcp://nowhere is not used"));
 
     let (remote, _) = engines(vec![], vec![tried("/run/podman.sock", "podman (rootful) has 0 images")]);
     let mut window = window_of(remote, Access::default());
@@ -86,7 +86,7 @@ fn a_local_image_of_the_same_name_is_offered_instead() {
     window.open(ELSEWHERE);
     window.sees("Connect to registry.invalid?");
     window.click(Role::Button, "Open from docker");
-    assert!(!shows(&window, "Connect to registry.invalid?"));
+    assert!(!window.shows("Connect to registry.invalid?"));
     assert!(window.has_tab("tool:1"));
     assert_eq!(window.harness.state().allowed_hosts(), Vec::<String>::new());
 }

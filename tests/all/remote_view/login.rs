@@ -6,7 +6,7 @@ use egui::accesskit::Role;
 use egui::{Key, Modifiers};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
-use super::{NOBODY, palette, refused, registry, shows, told, type_into, window_of};
+use super::{NOBODY, palette, refused, registry, told, type_into, window_of};
 
 #[test]
 fn a_login_for_tags_is_asked_again_until_it_is_right_and_never_shown() {
@@ -16,11 +16,11 @@ fn a_login_for_tags_is_asked_again_until_it_is_right_and_never_shown() {
     type_into(&mut window, Role::TextInput, "Path or reference", NOBODY);
     window.click(Role::Button, "Tags…");
     window.sees("login required (401)");
-    assert!(shows(&window, "config.json: no entry for 127.0.0.1:1"), "what was tried stands in lines");
-    assert!(shows(&window, "Check the name"));
+    assert!(window.shows("config.json: no entry for 127.0.0.1:1"), "what was tried stands in lines");
+    assert!(window.shows("Check the name"));
     window.click(Role::Button, "Log in…");
     window.sees("Log in to 127.0.0.1:1");
-    assert!(shows(&window, "docker login 127.0.0.1:1 or podman login 127.0.0.1:1"));
+    assert!(window.shows("docker login 127.0.0.1:1 or podman login 127.0.0.1:1"));
     let send = window.harness.get_by_role_and_label(Role::Button, "Log in");
     assert!(send.accesskit_node().is_disabled(), "there is nothing to send yet");
     type_into(&mut window, Role::TextInput, "User name", "me");
@@ -53,17 +53,17 @@ fn a_tab_that_failed_for_want_of_a_login_is_tried_again_with_it() {
     window.sees("Attempts");
     window.click(Role::Button, "Log in…");
     window.press(Modifiers::NONE, Key::Escape);
-    assert!(!shows(&window, "Log in to 127.0.0.1:1"));
+    assert!(!window.shows("Log in to 127.0.0.1:1"));
     window.click(Role::Button, "Log in…");
     window.sees("Log in to 127.0.0.1:1");
     type_into(&mut window, Role::TextInput, "User name", "me");
     type_into(&mut window, Role::PasswordInput, "Password or token", "hunter2");
     window.click(Role::Button, "Log in");
-    assert!(!shows(&window, "Log in to 127.0.0.1:1"));
+    assert!(!window.shows("Log in to 127.0.0.1:1"));
     window.settles();
     // Nobody listens there: another failure in the place of the first says that it was tried.
     window.sees("Cannot open image");
-    assert!(!shows(&window, "login required (401)"));
+    assert!(!window.shows("login required (401)"));
     let right = Credential::Password { user: "me".into(), password: "hunter2".into() };
     assert!(access.logins.get("127.0.0.1:1") == Some(right));
     window.press(Modifiers::COMMAND, Key::J);

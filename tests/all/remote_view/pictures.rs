@@ -1,31 +1,17 @@
 //! How dialogs and lists about registries and engines look.
 
-use cutaway::gui::app::App;
+use cutaway::gui::Setup;
 use cutaway::gui::models::remote::RemoteSetup;
 use cutaway::gui::testing;
-use cutaway::source::Access;
 use egui::Theme;
 use egui::accesskit::Role;
-use egui_kittest::Harness;
 
 use super::{NOBODY, engines, local, refused, tried, type_into};
 use crate::journeys::Window;
 use crate::pictures::{can_paint, take};
 
 fn window(theme: Theme, remote: RemoteSetup) -> Window {
-    let builder = Harness::builder()
-        .with_size([900.0, 640.0])
-        .with_max_steps(16)
-        .with_render_cursor(false)
-        .with_theme(theme)
-        .wgpu();
-    let mut harness = builder.build_eframe(|context| {
-        let mut app: App = testing::app_remote(&context.egui_ctx, remote, Access::default());
-        app.set_theme(theme == Theme::Dark);
-        app
-    });
-    harness.run_steps(2);
-    Window { harness }
+    Window::painted(theme, [900.0, 640.0], Setup { remote, ..testing::setup() })
 }
 
 #[test]

@@ -9,7 +9,7 @@ use cutaway::source::Image;
 use egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable as _;
 
-use super::{shows, window};
+use super::window;
 use crate::pictures::half_of;
 
 /// A registry in trouble: asks everybody to come back much later.
@@ -37,7 +37,7 @@ fn what_the_work_has_to_tell_is_shown_and_kept_in_the_log() {
     window.sees("retrying in 60 s");
     let told = window.harness.query_all_by_label_contains("retrying in 60 s").count();
     assert!(told >= 2, "in the middle and in the status bar: {told}");
-    assert!(shows(&window, "No warnings"), "that it waits is no warning");
+    assert!(window.shows("No warnings"), "that it waits is no warning");
     window.press(Modifiers::COMMAND, Key::Period);
     window.settles();
     window.press(Modifiers::COMMAND, Key::J);
@@ -54,9 +54,9 @@ fn sizes_are_known_before_layers_arrive() {
     let mut window = window();
     window.harness.state_mut().open_still(Arc::new(analysis), progress);
     window.sees("Receiving layer 11 of 20: 259 KiB of 778 KiB.");
-    assert!(shows(&window, "registry ghcr.io"), "the status bar names the host");
-    assert!(shows(&window, "778 KiB compressed"), "the manifest says how much there is");
+    assert!(window.shows("registry ghcr.io"), "the status bar names the host");
+    assert!(window.shows("778 KiB compressed"), "the manifest says how much there is");
     window.press(Modifiers::COMMAND, Key::Num2);
     let last = window.harness.query_all_by_label_contains("Layer 11: ").next().is_some();
-    assert!(last && shows(&window, "not read yet, compressed "));
+    assert!(last && window.shows("not read yet, compressed "));
 }

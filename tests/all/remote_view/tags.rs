@@ -6,7 +6,7 @@ use egui::accesskit::Role;
 use egui::{Key, Modifiers};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
-use super::{ELSEWHERE, NOBODY, Window, field, palette, registry, shows, type_into, window_of};
+use super::{ELSEWHERE, NOBODY, Window, field, palette, registry, type_into, window_of};
 
 #[test]
 fn a_tag_is_chosen_and_stands_in_the_reference() {
@@ -24,13 +24,13 @@ fn a_tag_is_chosen_and_stands_in_the_reference() {
     window.click(Role::Button, "Tags…");
     window.sees("Tags of 127.0.0.1:1/team/tool");
     window.sees("3 tags");
-    assert!(!shows(&window, "Connect to 127.0.0.1:1?"));
+    assert!(!window.shows("Connect to 127.0.0.1:1?"));
     window.types("1.0");
     window.sees("2 of 3 tags");
     window.press(Modifiers::NONE, Key::ArrowDown);
     window.press(Modifiers::NONE, Key::Enter);
     assert_eq!(field(&window), "127.0.0.1:1/team/tool:1.0");
-    assert!(!shows(&window, "Tags of"));
+    assert!(!window.shows("Tags of"));
     assert_eq!(asked.lock().unwrap().len(), 1);
 }
 
@@ -42,7 +42,7 @@ fn tags_of_a_host_that_is_not_known_are_not_asked_for_unasked() {
     window.click(Role::Button, "Tags…");
     window.sees("Connect to registry.invalid?");
     window.press(Modifiers::NONE, Key::Escape);
-    assert!(!shows(&window, "Connect to registry.invalid?") && asked.lock().unwrap().is_empty());
+    assert!(!window.shows("Connect to registry.invalid?") && asked.lock().unwrap().is_empty());
     window.click(Role::Button, "Tags…");
     window.click(Role::Button, "Connect");
     window.sees("3 tags");

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use cutaway::gui::design;
 use cutaway::gui::widgets::page::{PageOutput, PageShape, PageState, page};
 use cutaway::report::page::{Block, Chart, Column, Line, Page, Part, Row, Section, Slice, Table, Tone};
 use egui::accesskit::Role;
 use egui::{Key, Modifiers};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
+
+use crate::view_stage::{self, press};
 
 const ROWS: usize = 5_000;
 
@@ -80,28 +81,17 @@ struct Stage {
 
 fn show(page_made: Arc<Page>, size: [f32; 2]) -> Harness<'static, Stage> {
     let stage = Stage { page: page_made, ..Stage::default() };
-    let mut harness = Harness::builder()
-        .with_size(size)
-        .with_context_setup(design::apply)
-        .with_step_dt(1.0 / 60.0)
-        .build_ui_state(
-            |ui, stage: &mut Stage| {
-                let shape = PageShape { name: "Report", page: &stage.page, opening: true, headings: true };
-                let mut output = page(ui, "page", &shape, &mut stage.state);
-                stage.copied.extend(output.copied.take());
-                stage.output = output;
-            },
-            stage,
-        );
+    let mut harness = view_stage::harness(size).build_ui_state(
+        |ui, stage: &mut Stage| {
+            let shape = PageShape { name: "Report", page: &stage.page, opening: true, headings: true };
+            let mut output = page(ui, "page", &shape, &mut stage.state);
+            stage.copied.extend(output.copied.take());
+            stage.output = output;
+        },
+        stage,
+    );
     harness.run_steps(3);
     harness
-}
-
-fn press(harness: &mut Harness<'_, Stage>, keys: &[Key]) {
-    for key in keys {
-        harness.key_press(*key);
-        harness.run_steps(3);
-    }
 }
 
 fn focus(harness: &mut Harness<'_, Stage>) {

@@ -18,18 +18,11 @@ fn view(window: &Window, name: &'static str) -> (bool, bool) {
 }
 
 /// Steps until the report in front is made, with what is proposed for an image.
-fn reported(window: &mut Window, image: bool) {
+fn reported(window: &mut Window) {
     for _ in 0..2 {
-        window.until("report", |window| {
-            !(window.state().is_reporting() || image && window.state().is_proposing())
-        });
+        window.until("report", |window| !window.state().is_working());
         window.harness.run_steps(4);
     }
-}
-
-/// The facts that the page in front shows by their values.
-fn shows(window: &Window, part: &str) -> bool {
-    window.harness.query_all_by_label_contains(part).next().is_some()
 }
 
 /// Exports the JSON report of the devel sample through the window.
@@ -38,9 +31,9 @@ fn export(window: &mut Window, path: &std::path::Path) -> Report {
     window.settles();
     window.press(Modifiers::COMMAND, Key::Num8);
     assert_eq!(view(window, "Report"), (false, true));
-    reported(window, true);
+    reported(window);
     window.click(Role::RadioButton, "JSON");
-    reported(window, true);
+    reported(window);
     window.press(Modifiers::COMMAND, Key::E);
     window.press(Modifiers::COMMAND, Key::A);
     window.types(path.to_str().unwrap());
@@ -63,7 +56,7 @@ fn a_report_that_the_window_saved_opens_again_with_the_same_figures() {
     window.sees("saved report  ·  ");
     assert_eq!(view(&window, "Overview"), (false, true));
     let merged = cutaway::base::size::human(report.totals.merged_bytes.unwrap());
-    assert!(shows(&window, &merged), "no {merged}");
+    assert!(window.shows(&merged), "no {merged}");
     assert!(view(&window, "Compare").0 && !view(&window, "Dockerfile").0);
     window.harness.get_by_role_and_label(Role::Tab, "Compare").hover();
     window.sees(NEEDS);
@@ -86,9 +79,9 @@ fn a_report_that_the_window_saved_opens_again_with_the_same_figures() {
     window.sees("This machine");
     assert!(!report.compatibility.as_ref().unwrap().targets.is_empty());
     window.press(Modifiers::COMMAND, Key::Num8);
-    reported(&mut window, false);
+    reported(&mut window);
     window.click(Role::RadioButton, "JSON");
-    reported(&mut window, false);
+    reported(&mut window);
     window.harness.get_by_role_and_label(Role::Button, "Copy report").click();
     let saved = fs::read_to_string(&path).unwrap();
     copied(&mut window, |text| text == saved);
@@ -146,8 +139,8 @@ fn other_documents_are_refused_with_the_reason_and_can_be_tried_again() {
         window.open(path.to_str().unwrap());
         window.settles();
         window.sees("Cannot open report");
-        assert!(shows(&window, why), "{name}: no {why:?}: {:#?}", window.harness.root());
-        assert!(hint.is_empty() || shows(&window, hint), "{name}: no {hint:?}");
+        assert!(window.shows(why), "{name}: no {why:?}: {:#?}", window.harness.root());
+        assert!(hint.is_empty() || window.shows(hint), "{name}: no {hint:?}");
         fs::write(&path, &whole).unwrap();
         window.click(Role::Button, "Try again");
         window.settles();

@@ -4,12 +4,12 @@ use egui::accesskit::Role;
 use egui::{Align, ComboBox, Key, Layout, RichText, TextEdit, Ui, WidgetInfo, vec2};
 
 use super::state::CompareState;
-use super::{Action, CompareEvent, ComparePage};
+use super::{CompareEvent, ComparePage};
 use crate::base::labels::CHANGES;
 use crate::base::size::grouped;
-use crate::gui::app::commands::command;
 use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::compare::{CompareModel, CompareSort};
+use crate::gui::views::commands::{Command, command_button};
 use crate::gui::widgets::controls::check_box;
 
 /// From this width on, everything fits on one line.
@@ -169,12 +169,7 @@ fn choices(ui: &mut Ui, state: &mut CompareState, model: &CompareModel, focus: b
 
 fn export(ui: &mut Ui, events: &mut Vec<CompareEvent>) {
     ui.spacing_mut().item_spacing.x = space::XS;
-    for (id, label) in [("compare.save", "Save as…"), ("compare.copy", "Copy")] {
-        let Some(command) = command(id) else { continue };
-        let response = ui.button(label);
-        response.widget_info(|| WidgetInfo::labeled(Role::Button, true, command.title));
-        if response.on_hover_text(command.about).clicked() {
-            events.push(CompareEvent::Window(Action::Command(id)));
-        }
+    for (command, label) in [(Command::SaveComparison, "Save as…"), (Command::CopyComparison, "Copy")] {
+        events.extend(command_button(ui, command, label).map(CompareEvent::Window));
     }
 }

@@ -10,9 +10,9 @@ use egui::{
 use super::state::CompareState;
 use super::{Action, CompareContext, CompareEvent};
 use crate::base::size::human;
-use crate::gui::app::commands::command;
 use crate::gui::design::{Tokens, radius, space, text};
 use crate::gui::models::compare::{ImageState, OpenImage, letter};
+use crate::gui::views::Command;
 use crate::gui::widgets::cell::{self, Cut};
 use crate::gui::widgets::controls::{self, Mark, line_of_text, paint_focus, paint_mark, progress_bar};
 use crate::gui::widgets::matrix::letter as paint_letter;
@@ -46,7 +46,7 @@ pub(super) fn show(
                 }
             });
         });
-        let about = command("compare.add").map_or("", |command| command.about);
+        let about = Command::AddImage.info().about;
         if ui.add(Button::new("Add image…").min_size(vec2(0.0, 28.0))).on_hover_text(about).clicked() {
             events.push(CompareEvent::Adding(true));
         }

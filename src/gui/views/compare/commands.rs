@@ -1,6 +1,5 @@
 //! What the window and its commands do with the view.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::{ComparePage, CompareView};
@@ -11,11 +10,6 @@ impl CompareView {
     /// Lets something else compare, for tests.
     pub fn compare_by(&mut self, comparer: Comparer) {
         self.state.work = ComparisonJob::new(comparer);
-    }
-
-    /// Puts the keyboard focus into the filter field, for `/` and Ctrl+F.
-    pub fn focus_search(&mut self) {
-        self.focus_search = true;
     }
 
     /// Brings a page to the front.
@@ -66,6 +60,11 @@ impl CompareView {
         self.state.only
     }
 
+    /// Shows differences only, or everything, whichever is not shown.
+    pub fn toggle_only_differences(&mut self) {
+        self.state.only = !self.state.only;
+    }
+
     /// Shows differences only, or everything.
     pub fn set_only_differences(&mut self, only: bool) {
         self.state.only = only;
@@ -74,11 +73,6 @@ impl CompareView {
     /// Whether there is a comparison to show.
     pub fn model(&self) -> Option<&Arc<CompareModel>> {
         self.state.work.model()
-    }
-
-    /// Whether images are being compared, rows are made, or something is saved.
-    pub fn is_busy(&self) -> bool {
-        self.state.is_busy() || self.save.is_busy()
     }
 
     /// How many rows were made for the last frame.
@@ -102,23 +96,6 @@ impl CompareView {
     pub fn copy(&mut self, waker: &Waker) {
         if let Some(model) = self.state.work.model().cloned() {
             self.save.copy(&model, waker);
-        }
-    }
-
-    /// Writes the comparison to a file that a dialog gave.
-    pub fn save(&mut self, path: PathBuf, waker: &Waker) {
-        if let Some(model) = self.state.work.model().cloned() {
-            self.save.write(&model, path, true, waker);
-        }
-    }
-
-    /// A dialog could not be shown: the fields are there for paths.
-    pub fn dialog_failed(&mut self, reason: &str) {
-        let words = format!("{reason}; enter the path instead");
-        if self.save.is_open() {
-            self.save.show_message(words);
-        } else {
-            self.show_message(words);
         }
     }
 }

@@ -13,14 +13,17 @@ mod loading;
 mod save;
 mod state;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use egui::{Frame, Id, Margin, Modal, Panel, Ui};
 
 use self::state::CompareState;
-use super::{Action, ViewContext};
+use super::{Action, ImageView, TabContent, ViewContext};
 use crate::gui::design::{Tokens, radius};
+use crate::gui::dialogs::Pick;
 use crate::gui::models::compare::{CompareModel, ImageState, OpenImage};
+use crate::gui::models::findings::ChosenPlan;
 use crate::gui::widgets::pane::{card, empty};
 use crate::jobs::Waker;
 
@@ -47,6 +50,7 @@ impl CompareContext {
 }
 
 /// State of the view of one image.
+#[derive(Default)]
 pub struct CompareView {
     state: CompareState,
     add: add::AddPanel,
@@ -85,22 +89,14 @@ enum CompareEvent {
     Clear,
 }
 
-impl CompareView {
-    /// The view of the image with this window ID.
-    pub fn new(id: u64) -> Self {
-        Self {
-            state: CompareState::new(id),
-            add: add::AddPanel::default(),
-            adding: false,
-            save: save::SaveBar::default(),
-            focus_search: false,
-            table: None,
-            painted: 0,
-        }
+impl ImageView for CompareView {
+    fn unavailable(content: TabContent) -> Option<&'static str> {
+        let saved = matches!(content, TabContent::Report { .. });
+        saved.then_some("Not available in a saved report: open the image")
     }
 
-    /// Paints the view.
-    pub fn ui(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>, around: &CompareContext) {
+    fn ui(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
+        let around = context.images;
         let painter = ui.ctx().clone();
         let waker: Waker = Arc::new(move || painter.request_repaint());
         self.painted = 0;
@@ -122,6 +118,37 @@ impl CompareView {
         for event in events {
             self.handle(ui, event, context, &waker);
         }
+    }
+
+    fn focus_search(&mut self) -> bool {
+        self.focus_search = true;
+        true
+    }
+
+    fn is_busy(&self) -> bool {
+        self.state.is_busy() || self.save.is_busy()
+    }
+
+    fn picked(&mut self, _: Pick, path: PathBuf, _: &ChosenPlan, waker: &Waker) {
+        if let Some(model) = self.state.work.model().cloned() {
+            self.save.write(&model, path, true, waker);
+        }
+    }
+
+    fn dialog_failed(&mut self, reason: &str) {
+        let words = format!("{reason}; enter the path instead");
+        if self.save.is_open() {
+            self.save.show_message(words);
+        } else {
+            self.show_message(words);
+        }
+    }
+}
+
+impl CompareView {
+    /// The view of the image with this window ID.
+    pub fn new(id: u64) -> Self {
+        Self { state: CompareState::new(id), ..Self::default() }
     }
 
     /// Images whose tab was closed go; a saved report cannot stay.

@@ -40,6 +40,12 @@ pub(super) struct CompareState {
     details: Option<(Arc<CompareModel>, ComparePage, Vec<u8>, CompareDetails)>,
 }
 
+impl Default for CompareState {
+    fn default() -> Self {
+        Self::new(0)
+    }
+}
+
 impl CompareState {
     pub(super) fn new(own: u64) -> Self {
         let mut sorts = [CompareSort::Difference; 5];

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use egui::{Frame, Panel, Ui};
 
-use super::{Action, ViewContext};
+use super::{Action, ImageView, ViewContext};
 use crate::cuda::catalog::Catalog;
 use crate::gui::models::cuda::{CudaModel, LibraryDetails};
 use crate::gui::models::layers::waiting_for;
@@ -57,9 +57,8 @@ enum CudaEvent {
     Clear,
 }
 
-impl CudaView {
-    /// Paints the view.
-    pub fn ui(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
+impl ImageView for CudaView {
+    fn ui(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
         self.state.update(ui, context);
         self.painted = 0;
         let Some(model) = self.state.model.clone() else {
@@ -99,11 +98,13 @@ impl CudaView {
         }
     }
 
-    /// Puts the keyboard focus into the search field, for `/` and Ctrl+F.
-    pub fn focus_search(&mut self) {
+    fn focus_search(&mut self) -> bool {
         self.focus_search = true;
+        true
     }
+}
 
+impl CudaView {
     /// Brings one of the tables to the front.
     pub fn show_page(&mut self, page: CudaPage) {
         self.page = page;

@@ -7,9 +7,8 @@ use super::bar::Bar;
 use super::{DockerfilePage, DockerfileView, ViewContext};
 use crate::gui::models::dockerfile::SaveKind;
 use crate::gui::views::path_bar::PathNotice;
-use crate::gui::views::report::Proposing;
+use crate::gui::views::report::{ProposedDockerfile, Proposing};
 use crate::jobs::Waker;
-use crate::rewrite::Proposals;
 
 impl DockerfileView {
     /// Takes a file of the user's as the image's Dockerfile.
@@ -54,39 +53,30 @@ impl DockerfileView {
         }
     }
 
-    /// A dialog could not be shown: the field is there for the path.
-    pub fn dialog_failed(&mut self, reason: &str) {
-        if let Some(bar) = &mut self.bar {
-            bar.show_message(format!("{reason}; enter the path instead"));
-        }
-    }
-
     /// Says that the proposal was put on the clipboard.
     pub fn copied(&mut self) {
         self.notice = Some(PathNotice::done("Proposed Dockerfile copied", ""));
     }
 
-    /// Applies updates while another view shows the proposals.
-    pub fn update_in_background(&mut self, ui: &egui::Ui, context: &mut ViewContext<'_>) {
+    /// Applies updates while the report is shown, and gives it what is proposed for the plan as it is.
+    pub(in crate::gui::views) fn in_background(
+        &mut self,
+        ui: &egui::Ui,
+        context: &mut ViewContext<'_>,
+    ) -> ProposedDockerfile {
         let painter = ui.ctx().clone();
         let waker: Waker = Arc::new(move || painter.request_repaint());
         self.state.update(context, &waker);
         self.log_problem(context);
-    }
-
-    /// All that is proposed for the plan as it is; `None` while that is worked out.
-    pub fn proposals(&self) -> Option<&Arc<Proposals>> {
-        self.state.drafts.proposals()
-    }
-
-    /// Progress of the work on them.
-    pub fn proposing(&self, context: &ViewContext<'_>) -> Proposing {
-        match self.state.drafts.problem() {
+        let drafts = &self.state.drafts;
+        let proposing = match drafts.problem() {
             _ if context.analysis.findings.is_none() => Proposing::Done,
             Some(problem) => Proposing::Failed(problem.title.clone()),
-            None if self.state.drafts.is_busy() => Proposing::Busy,
+            None if drafts.is_busy() => Proposing::Busy,
             None => Proposing::Done,
-        }
+        };
+        let given = self.given().map(Path::to_path_buf);
+        ProposedDockerfile { proposals: drafts.proposals().cloned(), given, proposing }
     }
 
     /// The chosen proposal as text.

@@ -2,15 +2,14 @@
 
 use egui::accesskit::Role;
 use egui::{
-    Align, Button, Color32, EventFilter, Id, Key, Label, Layout, Rect, RichText, Sense, Stroke, StrokeKind,
-    Ui, WidgetInfo,
+    Align, Color32, EventFilter, Id, Key, Label, Layout, Rect, RichText, Sense, Stroke, StrokeKind, Ui,
+    WidgetInfo,
 };
 use egui::{pos2, vec2};
 
 use super::state::DockerfileState;
-use super::{Action, DockerfileEvent, DockerfilePage, questions};
+use super::{DockerfileEvent, DockerfilePage, questions};
 use crate::base::size::human;
-use crate::gui::app::commands::command;
 use crate::gui::design::{Tokens, radius, space, text};
 use crate::gui::models::dockerfile::{DockerfileModel, ProposalItem};
 use crate::gui::models::findings::ChosenPlan;
@@ -181,17 +180,4 @@ fn option(ui: &Ui, rect: Rect, proposal: &ProposalItem, chosen: bool, hovered: b
         saving = format!("{saving}, {} merged", human(proposal.predicted.merged_bytes));
     }
     line_of_text(ui, behind, &saving, text::small(), tokens.text_weak);
-}
-
-/// A button for a command of the window; `label` is its title in short.
-pub(super) fn command_button(ui: &mut Ui, id: &'static str, label: &str, events: &mut Vec<DockerfileEvent>) {
-    let Some(command) = command(id) else { return };
-    let keys = command.keys_text(ui.ctx());
-    let tooltip =
-        if keys.is_empty() { command.about.to_owned() } else { format!("{} ({keys})", command.about) };
-    let response = ui.add(Button::new(label));
-    response.widget_info(|| WidgetInfo::labeled(Role::Button, ui.is_enabled(), command.title));
-    if response.on_hover_text(tooltip).clicked() {
-        events.push(DockerfileEvent::Window(Action::Command(id)));
-    }
 }

@@ -14,15 +14,17 @@ mod removed;
 mod sides;
 mod state;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use egui::{Frame, Id, Panel, Ui};
 
 use self::bar::Bar;
 use self::state::DockerfileState;
-use super::{Action, ViewContext};
-use crate::gui::models::dockerfile::{DockerfileModel, Problem, ProposalItem, Proposer};
-use crate::gui::models::findings::waits_for;
+use super::{Action, ImageView, TabContent, ViewContext};
+use crate::gui::dialogs::Pick;
+use crate::gui::models::dockerfile::{DockerfileModel, Problem, ProposalItem, Proposer, SaveKind};
+use crate::gui::models::findings::{ChosenPlan, waits_for};
 use crate::gui::models::layers::{LayerItem, waiting_for};
 use crate::gui::views::path_bar::PathNotice;
 use crate::gui::widgets::pane::{card, empty};
@@ -90,14 +92,13 @@ enum DockerfileEvent {
     Retry,
 }
 
-impl DockerfileView {
-    /// A view whose proposals come from `proposer`, for tests.
-    pub fn with(proposer: Proposer) -> Self {
-        Self { state: DockerfileState::with(proposer), ..Self::default() }
+impl ImageView for DockerfileView {
+    fn unavailable(content: TabContent) -> Option<&'static str> {
+        let missing = content == TabContent::Report { proposals: false };
+        missing.then_some("No proposed Dockerfile in this report: open the image")
     }
 
-    /// Paints the view.
-    pub fn ui(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
+    fn ui(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
         let painter = ui.ctx().clone();
         let waker: Waker = Arc::new(move || painter.request_repaint());
         self.painted = 0;
@@ -124,6 +125,31 @@ impl DockerfileView {
         for event in events {
             self.handle(ui, event, context);
         }
+    }
+
+    fn is_busy(&self) -> bool {
+        self.state.drafts.is_busy() || self.state.is_saving()
+    }
+
+    fn picked(&mut self, pick: Pick, path: PathBuf, _: &ChosenPlan, waker: &Waker) {
+        match pick {
+            Pick::SaveDockerfile => self.save(SaveKind::Dockerfile, path, true, waker),
+            Pick::SavePatch => self.save(SaveKind::Patch, path, true, waker),
+            _ => self.open(path),
+        }
+    }
+
+    fn dialog_failed(&mut self, reason: &str) {
+        if let Some(bar) = &mut self.bar {
+            bar.show_message(format!("{reason}; enter the path instead"));
+        }
+    }
+}
+
+impl DockerfileView {
+    /// A view whose proposals come from `proposer`, for tests.
+    pub fn with(proposer: Proposer) -> Self {
+        Self { state: DockerfileState::with(proposer), ..Self::default() }
     }
 
     /// Errors go to the log once.
@@ -231,11 +257,6 @@ impl DockerfileView {
     /// The chosen row of the texts.
     pub fn row(&self) -> Option<usize> {
         self.state.row
-    }
-
-    /// Whether proposals are being worked out, or something is being saved.
-    pub fn is_busy(&self) -> bool {
-        self.state.drafts.is_busy() || self.state.is_saving()
     }
 
     /// How many rows of the texts were made for the last frame.

@@ -3,10 +3,10 @@
 use egui::{Frame, Label, Margin, RichText, Sense, Ui, vec2};
 
 use super::DockerfileEvent;
-use super::head::command_button;
 use crate::base::text::elide_end;
 use crate::gui::design::{Tokens, radius, space, text};
 use crate::gui::models::dockerfile::{Excerpt, Problem};
+use crate::gui::views::commands::{Command, command_button};
 use crate::gui::widgets::controls::{Mark, paint_mark};
 
 /// Characters shown before and after the position in a line.
@@ -39,8 +39,14 @@ pub(super) fn show(ui: &mut Ui, problem: &Problem, given: bool, events: &mut Vec
                             events.push(DockerfileEvent::Retry);
                         }
                         if given {
-                            command_button(ui, "dockerfile.open", "Open another…", events);
-                            command_button(ui, "dockerfile.forget", "Close Dockerfile", events);
+                            events.extend(
+                                command_button(ui, Command::OpenDockerfile, "Open another…")
+                                    .map(DockerfileEvent::Window),
+                            );
+                            events.extend(
+                                command_button(ui, Command::CloseDockerfile, "Close Dockerfile")
+                                    .map(DockerfileEvent::Window),
+                            );
                         }
                     });
                 });

@@ -3,13 +3,14 @@
 use egui::{Align, Layout, Rangef, Rect, RichText, Stroke, Ui, UiBuilder, pos2};
 
 use super::DockerfileEvent;
-use super::head::{command_button, sign};
+use super::head::sign;
 use super::state::DockerfileState;
 use crate::base::text::printable;
 use crate::gui::design::{Tokens, text};
 use crate::gui::models::dockerfile::{
     Aligned, AlignedRow, DockerfileLine, DockerfileModel, LineChange, ProposalItem,
 };
+use crate::gui::views::commands::{Command, command_button};
 use crate::gui::widgets::sides::{SideLine, SidesEvent, SidesOutput, SidesRow, SidesShape, halves, sides};
 use crate::rewrite::Applicability;
 
@@ -117,11 +118,11 @@ fn heads(
     let left = if proposal.is_some() { left } else { whole.x_range() };
     head(ui, whole, left, |ui| {
         if !model.rebuilt {
-            command_button(ui, "dockerfile.forget", "Close", events);
+            events.extend(command_button(ui, Command::CloseDockerfile, "Close").map(DockerfileEvent::Window));
         }
         if model.rebuilt || left.span() >= NARROW {
             let label = if model.rebuilt { "Open Dockerfile…" } else { "Open…" };
-            command_button(ui, "dockerfile.open", label, events);
+            events.extend(command_button(ui, Command::OpenDockerfile, label).map(DockerfileEvent::Window));
         }
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             let words = RichText::new(&model.heading).font(text::heading()).color(tokens.text);
@@ -140,9 +141,9 @@ fn heads(
     };
     ui.painter().vline(right.min, whole.y_range(), line);
     head(ui, whole, right, |ui| {
-        command_button(ui, "dockerfile.save-patch", "Save patch…", events);
-        command_button(ui, "dockerfile.save", "Save as…", events);
-        command_button(ui, "dockerfile.copy", "Copy", events);
+        events.extend(command_button(ui, Command::SavePatch, "Save patch…").map(DockerfileEvent::Window));
+        events.extend(command_button(ui, Command::SaveDockerfile, "Save as…").map(DockerfileEvent::Window));
+        events.extend(command_button(ui, Command::CopyDockerfile, "Copy").map(DockerfileEvent::Window));
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             ui.spacing_mut().item_spacing.x = 10.0;
             let words = RichText::new("Proposal").font(text::heading()).color(tokens.text);

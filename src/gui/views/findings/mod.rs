@@ -11,6 +11,7 @@ mod plan_file;
 mod reasons;
 mod state;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use egui::{Frame, Id, Panel, Ui};
@@ -18,8 +19,9 @@ use egui::{Frame, Id, Panel, Ui};
 pub(super) use self::list::sign;
 use self::plan_file::PlanFile;
 use self::state::FindingsState;
-use super::{Action, ViewContext};
-use crate::gui::models::findings::{FindingDetails, FindingsModel, waits_for};
+use super::{Action, ImageView, ViewContext};
+use crate::gui::dialogs::Pick;
+use crate::gui::models::findings::{ChosenPlan, FindingDetails, FindingsModel, waits_for};
 use crate::gui::models::layers::waiting_for;
 use crate::gui::widgets::pane::{card, empty};
 use crate::jobs::Waker;
@@ -69,9 +71,8 @@ enum FindingsEvent {
     Clear,
 }
 
-impl FindingsView {
-    /// Paints the view.
-    pub fn ui(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
+impl ImageView for FindingsView {
+    fn ui(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
         self.state.update(context);
         self.plan_file.update(context);
         (self.painted, self.painted_files) = (0, 0);
@@ -123,11 +124,25 @@ impl FindingsView {
         }
     }
 
-    /// Puts the keyboard focus into the search field, for `/` and Ctrl+F.
-    pub fn focus_search(&mut self) {
+    fn focus_search(&mut self) -> bool {
         self.focus_search = true;
+        true
     }
 
+    fn is_busy(&self) -> bool {
+        self.plan_file.is_busy()
+    }
+
+    fn picked(&mut self, pick: Pick, path: PathBuf, plan: &ChosenPlan, waker: &Waker) {
+        self.plan_file.picked(pick, path, plan, waker);
+    }
+
+    fn dialog_failed(&mut self, reason: &str) {
+        self.plan_file.show_message(format!("{reason}; enter the path instead"));
+    }
+}
+
+impl FindingsView {
     /// Chooses the finding with this id and brings it into sight, once it is known.
     pub fn select(&mut self, id: &str) {
         self.state.select(id);

@@ -8,7 +8,7 @@ use super::{Action, FindingsView, ViewContext};
 use crate::base::text::counted;
 use crate::gui::dialogs::Pick;
 use crate::gui::models::dockerfile::SaveState;
-use crate::gui::models::findings::{LoadedPlan, PlanFiles};
+use crate::gui::models::findings::{ChosenPlan, LoadedPlan, PlanFiles};
 use crate::gui::models::typed::tidy;
 use crate::gui::views::path_bar::{PathBar, PathEvent, PathNotice, PathWords, show_notice};
 use crate::jobs::Waker;
@@ -65,7 +65,21 @@ impl PlanFile {
         self.show_message(why);
     }
 
-    fn show_message(&mut self, why: String) {
+    /// Takes the path that a dialog gave: a plan is read from it, or written to it.
+    pub(super) fn picked(&mut self, pick: Pick, path: PathBuf, plan: &ChosenPlan, waker: &Waker) {
+        match (pick, plan.document()) {
+            (Pick::SavePlan, Some(document)) => self.files.save(path, document, true, waker),
+            (Pick::SavePlan, None) => return,
+            _ => self.files.read(path, waker),
+        }
+        self.notice = None;
+    }
+
+    pub(super) fn is_busy(&self) -> bool {
+        self.files.is_busy()
+    }
+
+    pub(super) fn show_message(&mut self, why: String) {
         match &mut self.bar {
             Some((_, bar)) => bar.show_message(why),
             None => self.notice = Some(PathNotice::failed(why)),
@@ -118,18 +132,6 @@ impl FindingsView {
         self.plan_file.bar = Some((Purpose::Save, PathBar::new(NAME.to_owned())));
     }
 
-    /// Reads a plan.
-    pub fn open_plan(&mut self, path: PathBuf, waker: &Waker) {
-        self.plan_file.notice = None;
-        self.plan_file.files.read(path, waker);
-    }
-
-    /// Writes a plan to a file, which may be replaced.
-    pub fn save_plan(&mut self, path: PathBuf, document: String, waker: &Waker) {
-        self.plan_file.notice = None;
-        self.plan_file.files.save(path, document, true, waker);
-    }
-
     /// Says what a plan brought, or why it does not fit.
     pub fn plan_loaded(&mut self, loaded: Result<LoadedPlan, String>) {
         let name = &self.plan_file.name;
@@ -149,15 +151,5 @@ impl FindingsView {
                 self.plan_file.show_message(why);
             }
         }
-    }
-
-    /// A dialog could not be shown: the field is there for the path.
-    pub fn dialog_failed(&mut self, reason: &str) {
-        self.plan_file.show_message(format!("{reason}; enter the path instead"));
-    }
-
-    /// Whether a plan is being read or written.
-    pub fn is_busy(&self) -> bool {
-        self.plan_file.files.is_busy()
     }
 }

@@ -19,8 +19,8 @@ use egui::{Frame, Margin, Panel, Ui};
 pub use self::machine::MachineView;
 pub(in crate::gui) use self::machine::show as show_machine;
 use self::state::GpuState;
-use super::{Action, ViewContext};
-use crate::gui::models::gpu::{Judge, Machine, TargetItem, TargetVerdicts};
+use super::{Action, ImageView, ViewContext};
+use crate::gui::models::gpu::{Judge, TargetItem, TargetVerdicts};
 use crate::gui::models::layers::{LayerItem, waiting_for};
 use crate::gui::widgets::pane::{card, empty};
 use crate::jobs::Waker;
@@ -47,21 +47,15 @@ enum GpuEvent {
     Clear,
 }
 
-impl GpuView {
-    /// A view whose verdicts come from `judge`, for tests.
-    pub fn with(judge: Judge) -> Self {
-        Self { state: GpuState::with(judge), ..Self::default() }
-    }
-
-    /// Paints the view.
-    pub fn ui(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>, machine: &mut Machine) {
+impl ImageView for GpuView {
+    fn ui(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
         let painter = ui.ctx().clone();
         let waker: Waker = Arc::new(move || painter.request_repaint());
         self.painted = 0;
-        self.state.update(context, machine, &waker);
+        self.state.update(context, &waker);
         let (width, height) = (ui.available_width(), ui.available_height());
-        let mut show = |ui: &mut Ui, view: &mut MachineView, actions: &mut Vec<Action>| {
-            card(ui, |ui| machine::show(ui, machine, view, actions));
+        let show = |ui: &mut Ui, view: &mut MachineView, context: &mut ViewContext<'_>| {
+            card(ui, |ui| machine::show(ui, context.machine, view, context.actions));
         };
         if width >= WIDE {
             let gap = Margin { right: 8, ..Margin::ZERO };
@@ -70,7 +64,7 @@ impl GpuView {
                 .show_separator_line(false)
                 .default_size((width * 0.31).clamp(360.0, 440.0))
                 .size_range(320.0..=width * 0.5)
-                .show(ui, |ui| show(ui, &mut self.machine, context.actions));
+                .show(ui, |ui| show(ui, &mut self.machine, context));
         } else {
             let gap = Margin { bottom: 8, ..Margin::ZERO };
             Panel::top("this machine narrow")
@@ -79,22 +73,32 @@ impl GpuView {
                 .resizable(true)
                 .default_size((height * 0.33).max(150.0))
                 .size_range(120.0..=(height * 0.7).max(150.0))
-                .show(ui, |ui| show(ui, &mut self.machine, context.actions));
+                .show(ui, |ui| show(ui, &mut self.machine, context));
         }
         let mut events = Vec::new();
-        egui::CentralPanel::no_frame().show(ui, |ui| self.verdicts(ui, context, machine, &mut events));
+        egui::CentralPanel::no_frame().show(ui, |ui| self.verdicts(ui, context, &mut events));
         for event in events {
             self.handle(ui, event, context);
         }
     }
 
-    fn verdicts(
-        &mut self,
-        ui: &mut Ui,
-        context: &ViewContext<'_>,
-        machine: &Machine,
-        events: &mut Vec<GpuEvent>,
-    ) {
+    fn focus_search(&mut self) -> bool {
+        self.focus_search = true;
+        true
+    }
+
+    fn is_busy(&self) -> bool {
+        self.state.is_busy()
+    }
+}
+
+impl GpuView {
+    /// A view whose verdicts come from `judge`, for tests.
+    pub fn with(judge: Judge) -> Self {
+        Self { state: GpuState::with(judge), ..Self::default() }
+    }
+
+    fn verdicts(&mut self, ui: &mut Ui, context: &ViewContext<'_>, events: &mut Vec<GpuEvent>) {
         let Some(judged) = self.state.judged() else {
             card(ui, |ui| loading(ui, &self.state, context));
             return;
@@ -112,7 +116,7 @@ impl GpuView {
                 .show(ui, |ui| card(ui, |ui| details::show(ui, target, events)));
         }
         egui::CentralPanel::no_frame().show(ui, |ui| {
-            if let Some(output) = targets::show(ui, &mut self.state, &judged, machine, events) {
+            if let Some(output) = targets::show(ui, &mut self.state, &judged, context.machine, events) {
                 self.painted = output.painted;
             }
         });
@@ -133,11 +137,6 @@ impl GpuView {
         ui.ctx().request_repaint();
     }
 
-    /// Puts the keyboard focus into the filter, for `/` and Ctrl+F.
-    pub fn focus_search(&mut self) {
-        self.focus_search = true;
-    }
-
     /// Chooses the machine with this id and brings it into sight, once it is known.
     pub fn select(&mut self, id: &str) {
         self.state.select(id);
@@ -151,11 +150,6 @@ impl GpuView {
     /// The chosen machine.
     pub fn chosen(&self) -> Option<TargetItem> {
         self.state.chosen(&*self.state.judged()?).cloned()
-    }
-
-    /// Whether verdicts are being worked out.
-    pub fn is_busy(&self) -> bool {
-        self.state.is_busy()
     }
 
     /// How many rows of the table were made for the last frame.

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use super::ViewContext;
 use crate::cuda::compat::RunVerdict;
 use crate::gui::models::gpu::{
-    Judge, Machine, TargetItem, TargetKind, TargetQuery, TargetRows, TargetVerdicts, VerdictJob,
-    stated_driver,
+    Judge, TargetItem, TargetKind, TargetQuery, TargetRows, TargetVerdicts, VerdictJob, stated_driver,
 };
 use crate::jobs::Waker;
 
@@ -59,8 +58,9 @@ impl GpuState {
     }
 
     /// Applies updates; otherwise does nothing.
-    pub(super) fn update(&mut self, context: &ViewContext<'_>, machine: &Machine, waker: &Waker) {
+    pub(super) fn update(&mut self, context: &ViewContext<'_>, waker: &Waker) {
         let driver = self.driver.as_deref();
+        let machine = &*context.machine;
         let devices = || machine.devices();
         self.judgements.update(context.analysis, devices, machine.generation(), driver, waker);
         if self.made_for != self.judgements.generation() {

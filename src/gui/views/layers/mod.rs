@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use egui::{Frame, Panel, Ui};
 
-use super::ViewContext;
+use super::{ImageView, ViewContext};
 use crate::gui::models::browser::Browser;
 use crate::gui::widgets::pane::{card, empty};
 use crate::jobs::Waker;
@@ -28,9 +28,8 @@ pub struct LayersView {
     reveal_layer: bool,
 }
 
-impl LayersView {
-    /// Paints the view.
-    pub fn ui(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
+impl ImageView for LayersView {
+    fn ui(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
         let painter = ui.ctx().clone();
         let waker: Waker = Arc::new(move || painter.request_repaint());
         self.browser.update(context.analysis, context.generation, context.done, &waker);
@@ -74,6 +73,13 @@ impl LayersView {
         }
     }
 
+    fn focus_search(&mut self) -> bool {
+        self.files.focus_search = true;
+        true
+    }
+}
+
+impl LayersView {
     /// Selects a path and scrolls to it, at the first frame that has it.
     pub fn select_path(&mut self, path: Vec<u8>) {
         self.browser.select_path(path);
@@ -84,11 +90,6 @@ impl LayersView {
         self.browser.select_layer(layer);
         self.browser.set_merged(false);
         self.reveal_layer = true;
-    }
-
-    /// Puts the keyboard focus into the filter field, for `/` and Ctrl+F.
-    pub fn focus_search(&mut self) {
-        self.files.focus_search = true;
     }
 
     /// Opens every folder, for measuring.

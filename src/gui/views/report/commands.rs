@@ -33,18 +33,4 @@ impl ReportView {
                 .show_message("The report is not ready; save it when the preview appears".to_owned()),
         }
     }
-
-    /// A dialog answered with a path: the report is written there.
-    pub fn picked(&mut self, path: PathBuf, waker: &Waker) {
-        if let Some(text) = path.to_str() {
-            self.path_field.set(text);
-        }
-        // The dialog asks by itself whether a file may be replaced.
-        self.save(path, true, waker);
-    }
-
-    /// A dialog could not be shown: the field is there for the path.
-    pub fn dialog_failed(&mut self, reason: &str) {
-        self.path_field.show_message(format!("{reason}; enter the path instead"));
-    }
 }

@@ -15,13 +15,17 @@ use egui::{Frame, Margin, Panel, Ui};
 
 use self::notice::ReportNotice;
 use self::path_field::PathField;
-use super::Action;
+use super::{Action, ImageView, ViewContext};
 use crate::gui::design::space;
+use crate::gui::dialogs::Pick;
 use crate::gui::models::dockerfile::{SaveState, Saving};
+use crate::gui::models::findings::{ChosenPlan, Prediction, waits_for};
+use crate::gui::models::layers::{LayerItem, waiting_for};
 use crate::gui::models::report::{Opener, Opening, ReportJob, ReportOptions, ReportSource, Writer, desktop};
 use crate::gui::widgets::page::PageState;
 use crate::gui::widgets::pane::{card, empty};
 use crate::jobs::Waker;
+use crate::rewrite::Proposals;
 
 /// State of the proposals, for a report without them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,6 +37,17 @@ pub enum Proposing {
     Busy,
     /// They could not be worked out, and why.
     Failed(String),
+}
+
+/// What the Dockerfile view works out, for the report of the same image.
+#[derive(Clone, Debug, Default)]
+pub struct ProposedDockerfile {
+    /// All that is proposed for the plan as it is; `None` while that is worked out.
+    pub proposals: Option<Arc<Proposals>>,
+    /// The file that the user gave.
+    pub given: Option<PathBuf>,
+    /// State of the work on them.
+    pub proposing: Proposing,
 }
 
 /// What the view is given each frame.
@@ -74,6 +89,45 @@ impl Default for ReportView {
     }
 }
 
+impl ImageView for ReportView {
+    /// The report of an image, with what is proposed for it.
+    fn ui(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
+        let devices = context.machine.devices();
+        let ready = context.analysis.merge.is_some() && (context.done || context.analysis.findings.is_some());
+        let source = ReportSource::Image {
+            analysis: context.analysis,
+            plan: context.plan,
+            proposals: context.proposed.proposals.as_ref(),
+            devices: &devices,
+            machine: context.machine.generation(),
+        };
+        let mut given = ReportContext {
+            source: if ready { Ok(source) } else { Err(waits(context)) },
+            image: &context.analysis.image.reference,
+            beside: context.proposed.given.clone(),
+            proposing: context.proposed.proposing.clone(),
+            plan: context.plan.prediction().map(Prediction::sentence).unwrap_or_default(),
+            actions: context.actions,
+        };
+        self.show(ui, &mut given);
+    }
+
+    fn is_busy(&self) -> bool {
+        self.job.is_busy() || self.saving.is_busy()
+    }
+
+    fn picked(&mut self, _: Pick, path: PathBuf, _: &ChosenPlan, waker: &Waker) {
+        if let Some(text) = path.to_str() {
+            self.path_field.set(text);
+        }
+        self.save(path, true, waker);
+    }
+
+    fn dialog_failed(&mut self, reason: &str) {
+        self.path_field.show_message(format!("{reason}; enter the path instead"));
+    }
+}
+
 impl ReportView {
     /// A view whose reports are written by `writer` and whose folders are opened by `opener`, for tests.
     pub fn with(writer: Writer, opener: Opener) -> Self {
@@ -96,8 +150,8 @@ impl ReportView {
         }
     }
 
-    /// Paints the view.
-    pub fn ui(&mut self, ui: &mut Ui, context: &mut ReportContext<'_>) {
+    /// Paints the view of an image or of a saved report.
+    pub fn show(&mut self, ui: &mut Ui, context: &mut ReportContext<'_>) {
         let painter = ui.ctx().clone();
         let waker: Waker = Arc::new(move || painter.request_repaint());
         self.painted = 0;
@@ -191,11 +245,6 @@ impl ReportView {
         &self.choice
     }
 
-    /// Whether a report is being made or saved.
-    pub fn is_busy(&self) -> bool {
-        self.job.is_busy() || self.saving.is_busy()
-    }
-
     /// How many pieces or lines were painted for the last frame.
     pub fn painted(&self) -> usize {
         self.painted
@@ -205,6 +254,16 @@ impl ReportView {
     pub fn pieces(&self) -> usize {
         self.pieces
     }
+}
+
+/// What a report waits for, or why there is none.
+fn waits(context: &ViewContext<'_>) -> (&'static str, String) {
+    if context.done {
+        let why = "The analysis stopped before the layers were merged. Reload the image.";
+        return ("No report", why.to_owned());
+    }
+    let layers = LayerItem::all(context.analysis, context.done);
+    ("Waiting for findings", waits_for(context.analysis, waiting_for(&layers)))
 }
 
 /// Room between parts of the view.

@@ -67,7 +67,7 @@ impl SavedView {
                     plan: String::new(),
                     actions,
                 };
-                report.ui(ui, &mut context);
+                report.show(ui, &mut context);
             }
         }
     }
