@@ -20,6 +20,7 @@ use cutaway::gui::models::gpu::Machine;
 use cutaway::gui::models::overview::Contents;
 use cutaway::gui::models::treemap::Treemap;
 use cutaway::gui::views::compare::CompareContext;
+use cutaway::gui::views::report::ProposedDockerfile;
 use cutaway::gui::views::{ImageView as _, LayersView, ViewContext};
 use cutaway::gui::{design, testing};
 use cutaway::jobs::{CancelToken, Progress};
@@ -164,7 +165,7 @@ fn frames(analysis: &Arc<Analysis>) {
                 done: true,
                 machine: &mut machine,
                 images: &images,
-                proposed: Default::default(),
+                proposed: ProposedDockerfile::default(),
                 actions: &mut actions,
             };
             view.ui(ui, &mut context);

@@ -7,6 +7,7 @@ use cutaway::analysis::Analysis;
 use cutaway::gui::models::findings::ChosenPlan;
 use cutaway::gui::models::gpu::Machine;
 use cutaway::gui::views::compare::CompareContext;
+use cutaway::gui::views::report::ProposedDockerfile;
 use cutaway::gui::views::{Action, TabViews, View, ViewContext};
 use cutaway::gui::{design, testing};
 use cutaway::jobs::Progress;
@@ -75,7 +76,7 @@ impl Stage {
             done: self.done,
             machine: &mut self.machine,
             images: &self.images,
-            proposed: Default::default(),
+            proposed: ProposedDockerfile::default(),
             actions: &mut self.actions,
         };
         self.views.ui(self.view, ui, &mut context);

@@ -144,13 +144,13 @@ impl App {
                 self.in_view(View::Dockerfile, |views| views.dockerfile.copied());
             }
             Command::SaveDockerfile => {
-                self.in_view(View::Dockerfile, |views| views.dockerfile.ask_where(SaveKind::Dockerfile))
+                self.in_view(View::Dockerfile, |views| views.dockerfile.ask_where(SaveKind::Dockerfile));
             }
             Command::SavePatch => {
-                self.in_view(View::Dockerfile, |views| views.dockerfile.ask_where(SaveKind::Patch))
+                self.in_view(View::Dockerfile, |views| views.dockerfile.ask_where(SaveKind::Patch));
             }
             Command::OpenDockerfile => {
-                self.in_view(View::Dockerfile, |views| views.dockerfile.ask_for_file())
+                self.in_view(View::Dockerfile, |views| views.dockerfile.ask_for_file());
             }
             Command::CloseDockerfile => self.in_view(View::Dockerfile, |views| views.dockerfile.forget()),
             Command::NextChange => self.in_view(View::Dockerfile, |views| views.dockerfile.step(true)),
@@ -158,9 +158,7 @@ impl App {
             Command::AddImage => self.in_view(View::Compare, |views| views.compare.ask_for_image()),
             Command::NextBaseline => self.in_view(View::Compare, |views| views.compare.next_baseline()),
             Command::OnlyDifferences => {
-                self.in_view(View::Compare, |views| {
-                    views.compare.set_only_differences(!views.compare.only_differences())
-                });
+                self.in_view(View::Compare, |views| views.compare.toggle_only_differences());
             }
             Command::CopyComparison => self.in_view(View::Compare, |views| views.compare.copy(&waker)),
             Command::SaveComparison => self.in_view(View::Compare, |views| views.compare.ask_where()),

@@ -89,10 +89,10 @@ impl App {
             Action::OpenImage(text) => self.open(&text),
             Action::OpenBeside(text) => self.open_beside(&text),
             Action::ShowPathIn(id, path) => {
-                self.to_view(id, View::Layers, |tab| tab.views.layers.select_path(path));
+                self.show_in(id, View::Layers, |tab| tab.views.layers.select_path(path));
             }
             Action::ShowLayerIn(id, layer) => {
-                self.to_view(id, View::Layers, |tab| tab.views.layers.select_layer(layer));
+                self.show_in(id, View::Layers, |tab| tab.views.layers.select_layer(layer));
             }
             Action::ShowTab(id) => self.front = Some(id),
             Action::CloseTab(id) => self.close(id),
@@ -110,7 +110,7 @@ impl App {
     }
 
     /// Goes to a view of a tab, if it can be shown there, and does something with the tab.
-    pub(super) fn to_view(&mut self, id: u64, view: View, act: impl FnOnce(&mut Tab)) {
+    pub(super) fn show_in(&mut self, id: u64, view: View, act: impl FnOnce(&mut Tab)) {
         if let Some(tab) = self.tabs.iter_mut().find(|tab| tab.id == id) {
             if view.unavailable(tab.content()).is_none() {
                 tab.view = view;
@@ -123,11 +123,13 @@ impl App {
     /// The same for the tab in front and its views.
     pub(super) fn in_view(&mut self, view: View, act: impl FnOnce(&mut TabViews)) {
         let front = self.front.unwrap_or_default();
-        self.to_view(front, view, |tab| act(&mut tab.views));
+        self.show_in(front, view, |tab| act(&mut tab.views));
     }
 
     pub(super) fn copy(&self, text: Option<String>) {
-        text.into_iter().for_each(|text| self.context.copy_text(text));
+        if let Some(text) = text {
+            self.context.copy_text(text);
+        }
     }
 
     /// Opens an image in a new tab; one that is open already comes to the front.

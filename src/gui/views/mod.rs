@@ -64,13 +64,13 @@ pub trait ImageView {
 }
 
 macro_rules! views {
-    ($($view:ident: $module:ident::$state:ident, $title:literal, $about:literal;)*) => {
+    ($($(#[$attribute:meta])? $view:ident: $module:ident::$state:ident, $title:literal, $about:literal;)*) => {
         $(pub use $module::$state;)*
 
         /// The views of an image, in the order of the rail.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
         pub enum View {
-            $(#[doc = concat!("See [`", stringify!($state), "`].")] $view,)*
+            $($(#[$attribute])? #[doc = concat!("See [`", stringify!($state), "`].")] $view,)*
         }
 
         impl View {
@@ -116,7 +116,7 @@ macro_rules! views {
 
 // A view is a module with this state, and a line here.
 views! {
-    Overview: overview::OverviewView, "Overview", "Image contents and sizes";
+    #[default] Overview: overview::OverviewView, "Overview", "Image contents and sizes";
     Layers: layers::LayersView, "Layers", "Layers and their files";
     Cuda: cuda::CudaView, "CUDA", "CUDA libraries and GPU code";
     Findings: findings::FindingsView, "Findings", "Removable content, with proof";
@@ -124,12 +124,6 @@ views! {
     Compare: compare::CompareView, "Compare", "Compare images";
     Gpu: gpu::GpuView, "GPU", "Local GPU and image compatibility";
     Report: report::ReportView, "Report", "Report preview and export";
-}
-
-impl Default for View {
-    fn default() -> Self {
-        Self::Overview
-    }
 }
 
 impl TabViews {
