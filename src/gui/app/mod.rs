@@ -190,7 +190,12 @@ impl App {
 
     /// Whether the view in front is working, or this machine is being looked at.
     pub fn is_working(&self) -> bool {
-        self.machine.is_busy() || self.front_tab().is_some_and(|tab| tab.views.is_busy(tab.view))
+        self.machine.is_busy()
+            || self.front_tab().is_some_and(|tab| {
+                // The report of an image has what the Dockerfile view proposes.
+                let proposes = tab.view == View::Report && tab.analysis.is_some();
+                tab.views.is_busy(tab.view) || proposes && tab.views.is_busy(View::Dockerfile)
+            })
     }
 
     /// Whether any image is still being read.

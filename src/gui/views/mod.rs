@@ -107,8 +107,7 @@ macro_rules! views {
 
             /// Whether something is being worked out or saved for one of them.
             pub fn is_busy(&self, view: View) -> bool {
-                let busy = match view { $(View::$view => self.$module.is_busy(),)* };
-                busy || view == View::Report && self.dockerfile.is_busy()
+                match view { $(View::$view => self.$module.is_busy(),)* }
             }
         }
     };
