@@ -2,6 +2,29 @@
 //!
 //! A blob is stored under the computed digest of its bytes, a local file under its identity. No blob is
 //! stored under a digest that is only declared by a manifest or name.
+//!
+//! # Cache keys
+//!
+//! `analysis/layer_cache` determines the key of a layer. A compressed blob has the digest that its bytes were
+//! hashed to; its file, by identity, maps to that digest. The same blob is thus recognised in another image,
+//! in an archive that was streamed, and in a copy, which is hashed first if a known blob is declared. A plain
+//! layer is not hashed: its key is the identity of its file, together with the facts of single files
+//! (`BodyFacts`), so that the second pass reads nothing either. A compressed archive is recognised by its
+//! file, as the list of its members. A claim in a manifest, a config or a name is never a key: one image
+//! could forge the contents of another. For a registry the digest in the manifest is looked up directly,
+//! because it is what would be requested: the record under it was hashed to it. The image of an engine has
+//! its id and the engine's address as a key, once the stream proved that the id is the digest of its config
+//! or manifest.
+//!
+//! The identity of a file includes both of its times, because mtime can be set back; on file systems where
+//! ctime can be set or is synthetic, there is no identity. It is valid only if the file is older than the
+//! resolution of its file system's clock, and the file is checked again after it was read: if it changed
+//! meanwhile, there is a warning, nothing is cached, and the report is incomplete unless a digest proves the
+//! bytes.
+//!
+//! A layer has the same result from the cache as from its bytes (`tests/all/second_opening`). `--verify`
+//! reads everything. Facts omitted because the image has too many are not cached, and facts loaded from the
+//! cache count towards the same bound.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;

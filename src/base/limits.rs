@@ -1,4 +1,34 @@
 //! All limits in one place. Images are untrusted input: each limit bounds a cost.
+//!
+//! # Untrusted input
+//!
+//! An image is hostile input.
+//!
+//! - The limits of an image are in `base/limits.rs`, each with its reason: JSON sizes, index depth, layers,
+//!   archive members, entries, path lengths, extension headers, sparse maps, decompressed bytes, zstd
+//!   windows, documents read on the way to a manifest, facts stored. The cost of one file for its parser is
+//!   limited beside the parser (`formats/binary/limits.rs`, the bounds of `formats/packages`). Memory for
+//!   names and folders of a layer grows with its entries only (`layer/builder.rs`). No memory is allocated
+//!   because a header claims a size.
+//! - Registries, token servers and engines are untrusted too: documents, tokens and error bodies are read up
+//!   to a bound, redirects are counted, a download ends at the size declared by the manifest, and server
+//!   messages are shown without what was sent.
+//! - Media types, sizes, counts and digests are claims. Compression is detected by content; blobs are hashed
+//!   as they are read, to their very end, before a digest is judged.
+//! - Names are bytes. Unprintable characters are escaped before they reach a terminal, a report or the
+//!   window.
+//! - Nothing is ever written under a path that an image names. Output goes to a temporary file and is
+//!   renamed, except to a device, a pipe or a dangling link, which are written to.
+//! - Stored facts are bounded over the whole image, not only per file: facts, documents, lists of files,
+//!   entries of a blob that is named as many layers. A kilobyte of headers must not expand to a gigabyte of
+//!   facts.
+//! - A root filesystem is walked without following links and without leaving its file system; only regular
+//!   files are opened, and only relevant ones; files that are mostly holes are not read. A blob must be a
+//!   regular file; a layout may contain symbolic links to its blobs, as build systems create them, and their
+//!   targets are checked like any other.
+//! - A zstd window above the common 8 MiB is allocated by one layer at a time, and one above the maximum is
+//!   rejected by name.
+//! - Values that look like secrets are redacted in every output, unless the user disables it.
 
 /// Limits on what is read from an image. The program uses the default; tests lower single values.
 #[derive(Clone, Debug)]

@@ -48,7 +48,7 @@ pub struct WindowArguments {
     /// How images are read.
     #[command(flatten)]
     pub choice: Choice,
-    /// Rendering backend [default: glow, falling back to wgpu]
+    /// Rendering backend [default: glow, falling back to wgpu in builds that have it]
     #[arg(long, value_parser = ["glow", "wgpu"])]
     pub renderer: Option<String>,
     /// Close the window after this many frames (for tests)

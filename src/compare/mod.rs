@@ -1,6 +1,20 @@
 //! In: finished analyses of images, in the order given.
 //! Out: a [`Comparison`]: shared and different content, with one column for each image.
 //! Must not know: how it is shown or written, or which differences matter.
+//!
+//! # Design
+//!
+//! **Layers** are matched by digest, else by diff id, else by content: the same paths, kinds, owners, modes,
+//! links and contents in any order, so that a layer that differs only in timestamps is recognised as one that
+//! a reproducible build would share. Position is irrelevant. For the pull size, a blob counts as present if
+//! the first image has its digest, or the same diff ids from the bottom up to it, which is how containerd and
+//! Docker recognise an unpacked layer.
+//!
+//! **Files** are one tree over the merged views of all images (`compare/tree`), built by walking them in
+//! parallel, children sorted by name: an arena of rows with a node for each image. Any image can be the
+//! baseline, because a row stores which images have the same content. Equality of two files is proven: the
+//! same entry of the same layer, the same BLAKE3 hash, or bodies read and compared. Timestamps prove nothing.
+//! Unreadable means unknown.
 
 mod bodies;
 mod contents;

@@ -1,6 +1,13 @@
 //! In: bytes, pushed or pulled through small traits.
 //! Out: facts: tar members, compression, ELF and GPU code, package databases.
 //! Must not know: where bytes come from, layers, catalogues; facts never depend on a rule that may change.
+//!
+//! # The tar walk
+//!
+//! `tar::Header` parses the fields, and the tar crate writes the fixtures. Its reader is not used on images:
+//! it does not bound long names and extension headers, ignores PAX sparse records, splits PAX records at line
+//! ends, and does not report header offsets. Unusual archives are interpreted as by Go's `archive/tar`,
+//! because container engines extract with it.
 
 pub mod ar;
 pub mod binary;

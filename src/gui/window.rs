@@ -23,16 +23,16 @@ pub(super) fn run(setup: Setup) -> Result<(), String> {
     let machine = MachineSetup { history: settings::gpu_history(), ..setup.machine };
     let setup = Setup { drops_arrive: drops_arrive(), machine, ..setup };
     let wanted = setup.renderer.clone().or_else(|| std::env::var("CUTAWAY_RENDERER").ok());
-    let first = match wanted.as_deref().map(str::trim) {
-        None | Some("" | "glow") => Renderer::Glow,
-        Some("wgpu") => Renderer::Wgpu,
-        Some(other) => return Err(format!("unknown renderer '{other}'; expected glow or wgpu")),
-    };
-    let second = if first == Renderer::Glow { Renderer::Wgpu } else { Renderer::Glow };
+    let (first, second) = renderers(wanted.as_deref().map(str::trim))?;
     let first_reason = match attempt(&setup, first, None) {
         Ok(()) => return Ok(()),
         Err(NoWindow::NoDisplay(reason)) => return Err(reason),
         Err(NoWindow::NoRenderer(reason)) => reason,
+    };
+    let Some(second) = second else {
+        return Err(format!(
+            "{first} failed: {first_reason}; this build has no other renderer ({WITHOUT_WGPU})"
+        ));
     };
     // Not an error while the other renderer works, but the requested one is reported.
     let note = format!("note: renderer {first} is not available: {first_reason}");
@@ -41,6 +41,24 @@ pub(super) fn run(setup: Setup) -> Result<(), String> {
         Err(NoWindow::NoDisplay(reason) | NoWindow::NoRenderer(reason)) => {
             Err(format!("{first} failed: {first_reason}; {second} failed: {reason}"))
         }
+    }
+}
+
+/// How to get the second renderer where the build lacks it.
+const WITHOUT_WGPU: &str = "wgpu requires a build with `--features wgpu`";
+
+/// The renderer to try first, and the one to fall back to.
+fn renderers(wanted: Option<&str>) -> Result<(Renderer, Option<Renderer>), String> {
+    match wanted {
+        #[cfg(feature = "wgpu")]
+        None | Some("" | "glow") => Ok((Renderer::Glow, Some(Renderer::Wgpu))),
+        #[cfg(feature = "wgpu")]
+        Some("wgpu") => Ok((Renderer::Wgpu, Some(Renderer::Glow))),
+        #[cfg(not(feature = "wgpu"))]
+        None | Some("" | "glow") => Ok((Renderer::Glow, None)),
+        #[cfg(not(feature = "wgpu"))]
+        Some("wgpu") => Err(WITHOUT_WGPU.to_owned()),
+        Some(other) => Err(format!("unknown renderer '{other}'; expected glow or wgpu")),
     }
 }
 

@@ -1,6 +1,23 @@
 //! In: an analysis, or a comparison of several; a saved report or plan.
 //! Out: its report as one model, and that as text, JSON, Markdown, HTML, SARIF or CSV.
 //! Must not know: the destination of the text, or how the image was read.
+//!
+//! # Design
+//!
+//! **One model.** `Report` (schema `cutaway.report/1`) and `CompareReport` (`cutaway.compare/1`) are the
+//! schema: their fields are the JSON fields, the JSON Schema is generated from the types (`cutaway schema`),
+//! and every other format is generated from them, never from the analysis. A saved report is the same value
+//! read again: the window opens one without its image, and the command line converts it. Secrets are redacted
+//! where the model is built, so that no format can miss them.
+//!
+//! **One page.** Output for people is a `Page` (`report/page`): sections of lines, tables with details behind
+//! their rows, charts and code. Words, order and bounds of lists are determined there (`report/sections`,
+//! `report/compare`); text, Markdown, HTML and the window's page widget only render it. SARIF and CSV are
+//! generated from the model.
+//!
+//! **HTML** is a template of minijinja with auto-escape; no script, no remote part, and a content security
+//! policy that forbids both. **Markdown** escapes every character with a meaning. Both are bounded in size
+//! and state what they omit.
 
 mod compare;
 mod compatibility;

@@ -1,4 +1,10 @@
 //! Images of container engines on this machine, through their API: docker, podman.
+//!
+//! # Design
+//!
+//! **Engines** are queried by bollard through their socket. The stream of `docker save` goes into the walk
+//! for compressed archives (`source/archive`): layers go to the sink as they pass, documents are retained,
+//! and everything is joined at the end, wherever the manifest is.
 
 mod client;
 mod context;

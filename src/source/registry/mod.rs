@@ -8,6 +8,29 @@
 //! A `repository::Repository` has several locations (mirrors, then the registry), each a `session::Session` with its
 //! own scheme, trust and token. A session retries until there is an answer; `documents` goes from a name to an image;
 //! `blob` resumes interrupted transfers.
+//!
+//! # Design
+//!
+//! `source/registry` and `source/engine` contain all asynchronous code; from outside they look like slow
+//! files. They share one runtime, whose threads only move bytes: hashing, decompression and walking stay on
+//! the threads of the layer pass, which wait for each chunk. The runtime is at most some MiB ahead, and no
+//! file is written. Waiting observes the cancel token, except for credential helpers, which have ten seconds.
+//!
+//! **Requests use reqwest, rustls and ring; protocol types are oci-client's** (names, error bodies, media
+//! types). Its client was evaluated and rejected: version 0.18 drops `Retry-After`, reads documents without a
+//! bound, hashes a blob a second time, has no identity tokens, and hides the token server's message. Registry
+//! images are opened through the same code as a layout (`source/manifests`, `source/choose`): only the origin
+//! of documents and blobs differs. There, a manifest or config with a wrong digest is an error, because
+//! another location can be tried or nothing is known; a blob with a wrong digest is a layer warning, as
+//! everywhere.
+//!
+//! **A blob is a resumable stream** (`registry/blob`): after an interruption it requests the rest by range,
+//! skips known bytes if the server restarts, and stops at the size in the manifest. It does not judge the
+//! bytes; the reader hashes them.
+//!
+//! **Secrets** exist only in `Credential`, whose `Debug` shows the kind. Redirects to another host drop them.
+//! Each credential location, mirror and socket that was tried leaves a `Tried` for the error, with a result
+//! that is safe to show.
 
 mod auth;
 mod blob;

@@ -1,4 +1,13 @@
 //! Tables of contents of layers (eStargz, zstd:chunked), fetched by range, and the bodies of single files.
+//!
+//! # Design
+//!
+//! **Tables of contents** (`formats/contents`, `source/table`). The entries of a table go straight into the
+//! layer index, so that the tree is available before any file. Paths and modes select the files to fetch
+//! (`layer/capture`); they are fetched in blob order, neighbours in one request, and processed like a stream
+//! (`layer/listed`). The second pass fetches by range too. The table must match the digest in the manifest,
+//! and each body the digest in the table; otherwise the layer is incomplete. The result is cached under both
+//! digests, the table's and the blob's, and the bytes of the table as they are: they are verified each time.
 
 mod claim;
 mod cursor;
