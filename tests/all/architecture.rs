@@ -1,23 +1,23 @@
-//! Reads the sources of the program and fails where they break the room rule of `ARCHITECTURE.md`.
+//! Reads the sources of the program and fails where they break the module rule of `ARCHITECTURE.md`.
 //!
 //! The reader knows no Rust beyond comments, literals, paths and inline modules. That is enough,
-//! because a room can reach another one only by a path that starts at `crate` or climbs to it by `super`.
+//! because a module can reach another one only by a path that starts at `crate` or climbs to it by `super`.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-/// All rooms, planned ones included, in the order of the pipeline. A room may use those before it.
-const ROOMS: [&str; 18] = [
-    "base", "jobs", "cache", "formats", "source", "layer", "rootfs", "cuda", "findings", "rewrite", "deploy",
+/// All modules, in the order of the pipeline. A module may use those before it.
+const MODULES: [&str; 17] = [
+    "base", "jobs", "cache", "formats", "source", "layer", "rootfs", "cuda", "findings", "rewrite",
     "analysis", "compare", "report", "fuzzing", "gpu", "cli", "gui",
 ];
 
-/// What the leaf room `gpu` may use.
+/// What the leaf module `gpu` may use.
 const GPU_USES: [&str; 2] = ["base", "jobs"];
 
-/// Crates that belong to some rooms only, by the name that a path to them begins with.
+/// Crates that belong to some modules only, by the name that a path to them begins with.
 const CRATE_HOMES: [(&str, &[&str]); 18] = [
     ("anstyle", &["report"]),
     ("clap", &["cli"]),
@@ -39,13 +39,13 @@ const CRATE_HOMES: [(&str, &[&str]); 18] = [
     ("poll_promise", &["gui", "jobs"]),
 ];
 
-/// What the first three lines of a room's `mod.rs` begin with.
+/// What the first three lines of a module's `mod.rs` begin with.
 const DOC_LINES: [&str; 3] = ["//! In: ", "//! Out: ", "//! Must not know: "];
 
 const MAIN_LINES: usize = 40;
 
 #[test]
-fn the_sources_keep_the_room_rule() {
+fn the_sources_keep_the_module_rule() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files = Vec::new();
     collect(&root.join("src"), "src", &mut files);
@@ -55,11 +55,11 @@ fn the_sources_keep_the_room_rule() {
 }
 
 #[test]
-fn every_room_is_in_the_architecture_page() {
+fn every_module_is_in_the_architecture_page() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let page = fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
-    for room in ROOMS {
-        assert!(page.contains(&format!("`{room}`")), "ARCHITECTURE.md does not name the room `{room}`");
+    for module in MODULES {
+        assert!(page.contains(&format!("`{module}`")), "ARCHITECTURE.md does not name the module `{module}`");
     }
 }
 
@@ -80,22 +80,22 @@ fn collect(folder: &Path, shown: &str, files: &mut Vec<(String, String)>) {
 /// All breaches in a program whose source files are given as (path, text), one line each.
 fn check(files: &[(String, String)]) -> Vec<String> {
     let mut faults = Vec::new();
-    let mut rooms = BTreeSet::new();
+    let mut modules = BTreeSet::new();
     for (path, text) in files {
         let inner = path.strip_prefix("src/").unwrap();
         let code = without_comments_and_literals(text);
         let tokens = tokens(&code);
-        let room = inner.split_once('/').map(|(room, _)| room);
-        match room {
-            Some(room) => {
-                if !ROOMS.contains(&room) {
-                    faults.push(format!("{path}: `{room}` is no room of ARCHITECTURE.md"));
+        let module = inner.split_once('/').map(|(module, _)| module);
+        match module {
+            Some(module) => {
+                if !MODULES.contains(&module) {
+                    faults.push(format!("{path}: `{module}` is no module of ARCHITECTURE.md"));
                 }
-                rooms.insert(room);
-                if inner == format!("{room}/mod.rs") {
+                modules.insert(module);
+                if inner == format!("{module}/mod.rs") {
                     check_doc_lines(path, text, &mut faults);
                 }
-                check_uses(path, room, &tokens, &mut faults);
+                check_uses(path, module, &tokens, &mut faults);
             }
             None if inner == "lib.rs" => {}
             None if inner == "main.rs" => {
@@ -104,14 +104,14 @@ fn check(files: &[(String, String)]) -> Vec<String> {
                     faults.push(format!("{path}: {lines} lines, more than {MAIN_LINES}"));
                 }
             }
-            None => faults.push(format!("{path}: only lib.rs and main.rs lie outside the rooms")),
+            None => faults.push(format!("{path}: only lib.rs and main.rs lie outside the modules")),
         }
-        check_tokens(path, room.unwrap_or(""), &tokens, &mut faults);
+        check_tokens(path, module.unwrap_or(""), &tokens, &mut faults);
     }
-    for room in rooms {
-        let path = format!("src/{room}/mod.rs");
+    for module in modules {
+        let path = format!("src/{module}/mod.rs");
         if !files.iter().any(|(file, _)| *file == path) {
-            faults.push(format!("{path}: the room has no such file"));
+            faults.push(format!("{path}: the module has no such file"));
         }
     }
     faults
@@ -127,20 +127,20 @@ fn check_doc_lines(path: &str, text: &str, faults: &mut Vec<String>) {
     }
 }
 
-fn check_uses(path: &str, room: &str, tokens: &[Token], faults: &mut Vec<String>) {
+fn check_uses(path: &str, module: &str, tokens: &[Token], faults: &mut Vec<String>) {
     for (line, used) in uses(path, tokens) {
         let fault = if used == "*" {
             "takes in the crate's root as a whole, which hides what it uses".to_owned()
-        } else if used == room {
+        } else if used == module {
             continue;
-        } else if !ROOMS.contains(&used) {
-            format!("`crate::{used}` is no room of ARCHITECTURE.md")
-        } else if room == "gpu" && !GPU_USES.contains(&used) {
+        } else if !MODULES.contains(&used) {
+            format!("`crate::{used}` is no module of ARCHITECTURE.md")
+        } else if module == "gpu" && !GPU_USES.contains(&used) {
             format!("`gpu` uses `{used}`, but only `base` and `jobs` are open to it")
-        } else if room == "gui" && used == "cli" {
+        } else if module == "gui" && used == "cli" {
             "`gui` uses `cli`".to_owned()
-        } else if place(used) > place(room) {
-            format!("`{room}` uses `{used}`, which comes after it")
+        } else if place(used) > place(module) {
+            format!("`{module}` uses `{used}`, which comes after it")
         } else {
             continue;
         };
@@ -149,20 +149,20 @@ fn check_uses(path: &str, room: &str, tokens: &[Token], faults: &mut Vec<String>
 }
 
 /// The position in the pipeline; what is unknown stands first, it is reported elsewhere.
-fn place(room: &str) -> usize {
-    ROOMS.iter().position(|known| *known == room).unwrap_or(0)
+fn place(module: &str) -> usize {
+    MODULES.iter().position(|known| *known == module).unwrap_or(0)
 }
 
-/// Breaches that single words show: `unsafe`, crates in the wrong room, ways around the module tree.
-fn check_tokens(path: &str, room: &str, tokens: &[Token], faults: &mut Vec<String>) {
+/// Breaches that single words show: `unsafe`, crates in the wrong module, ways around the module tree.
+fn check_tokens(path: &str, module: &str, tokens: &[Token], faults: &mut Vec<String>) {
     for (index, token) in tokens.iter().enumerate() {
         let next = |distance: usize| tokens.get(index + distance).map_or("", |token| token.text);
         let line = token.line;
-        if token.text == "unsafe" && room != "gpu" {
+        if token.text == "unsafe" && module != "gpu" {
             faults.push(format!("{path}:{line}: `unsafe` outside gpu/"));
         }
         if let Some((name, homes)) = CRATE_HOMES.iter().find(|(name, _)| *name == token.text)
-            && !homes.contains(&room)
+            && !homes.contains(&module)
         {
             faults
                 .push(format!("{path}:{line}: the crate `{name}` belongs in {}/ only", homes.join("/ and ")));
@@ -401,8 +401,8 @@ fn program(changes: &[(&str, &str)]) -> Vec<(String, String)> {
         ("src/lib.rs".to_owned(), "pub mod base;\npub mod layer;\n".to_owned()),
         ("src/main.rs".to_owned(), "fn main() {\n    cutaway::cli::run();\n}\n".to_owned()),
     ];
-    for room in ROOMS {
-        files.push((format!("src/{room}/mod.rs"), doc.clone()));
+    for module in MODULES {
+        files.push((format!("src/{module}/mod.rs"), doc.clone()));
     }
     for (path, text) in changes {
         files.retain(|(file, _)| file != path);
@@ -489,8 +489,8 @@ fn breaches_are_found() {
         ("src/base/a.rs", "use super::super::*;", "as a whole"),
         ("src/base/a.rs", "use crate as root;", "as a whole"),
         ("src/base/a.rs", "use crate::{self as root};", "as a whole"),
-        ("src/base/a.rs", "use crate::Digest;", "`crate::Digest` is no room"),
-        ("src/util/mod.rs", "//! In: a\n//! Out: b\n//! Must not know: c", "`util` is no room"),
+        ("src/base/a.rs", "use crate::Digest;", "`crate::Digest` is no module"),
+        ("src/util/mod.rs", "//! In: a\n//! Out: b\n//! Must not know: c", "`util` is no module"),
         ("src/util.rs", "", "only lib.rs and main.rs lie outside"),
         ("src/gui/a.rs", "use crate::cli::Arguments;", "`gui` uses `cli`"),
         ("src/cli/a.rs", "use crate::gui::App;", "`cli` uses `gui`"),
@@ -529,5 +529,5 @@ fn a_long_main_and_a_room_without_mod_are_found() {
     assert_eq!(faults_of("src/main.rs", &long), ["src/main.rs: 41 lines, more than 40"]);
     let mut files = program(&[("src/layer/walk.rs", "")]);
     files.retain(|(path, _)| path != "src/layer/mod.rs");
-    assert_eq!(check(&files), ["src/layer/mod.rs: the room has no such file"]);
+    assert_eq!(check(&files), ["src/layer/mod.rs: the module has no such file"]);
 }
