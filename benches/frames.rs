@@ -14,7 +14,8 @@ use std::time::{Duration, Instant};
 
 use cutaway::analysis::{Analysis, Options, analyze};
 use cutaway::base::Limits;
-use cutaway::gui::models::files::{FileMatches, FileQuery, FileSort, FileTree, FileTreeRows, Scope};
+use cutaway::gui::models::files::{FileMatches, FileSort, FileTree, FileTreeRows, Files, Scope};
+use cutaway::gui::models::filter::Filter;
 use cutaway::gui::models::findings::ChosenPlan;
 use cutaway::gui::models::gpu::Machine;
 use cutaway::gui::models::overview::Contents;
@@ -130,7 +131,7 @@ fn models(analysis: &Analysis) {
         [("*.so", false), ("size:>10M", false), ("pack_1/**/file_12*.py", false), (r"\.so$", true)]
     {
         let found = timed(&format!("filter {filter}"), || {
-            let query = FileQuery::parse(filter, regex).unwrap().unwrap();
+            let query = Filter::<Files>::parse_as(filter, regex).unwrap();
             FileMatches::new(&tree, &query, &cancel).unwrap()
         });
         timed("  its rows", || rows(Some(&found), std::collections::HashSet::new()));

@@ -7,8 +7,9 @@ use cutaway::analysis::{Analysis, Options, analyze};
 use cutaway::base::Limits;
 use cutaway::gui::models::browser::{Browser, MissingTree};
 use cutaway::gui::models::files::{
-    FileMatches, FileQuery, FileSort, FileTree, FileTreeRows, PathChange, PathDetails, Scope, SortKey,
+    FileMatches, FileSort, FileTree, FileTreeRows, Files, PathChange, PathDetails, Scope, SortKey,
 };
+use cutaway::gui::models::filter::Filter;
 use cutaway::gui::models::layers::{LayerItem, LayerState, waiting_for};
 use cutaway::gui::models::overview::{Contents, Overview};
 use cutaway::gui::models::treemap::{Area, CellKind, Treemap, squarify};
@@ -370,7 +371,7 @@ fn size_comes_first_and_heads_turn_the_order() {
 }
 
 fn found(tree: &FileTree, filter: &str, regex: bool) -> (Vec<String>, FileMatches) {
-    let query = FileQuery::parse(filter, regex).unwrap().unwrap();
+    let query = Filter::<Files>::parse_as(filter, regex).unwrap();
     let found = FileMatches::new(tree, &query, &CancelToken::new()).unwrap();
     let mut paths: Vec<_> = tree
         .timeline()
@@ -404,9 +405,9 @@ fn filters_find_by_glob_part_path_size_and_expression() {
     for (filter, regex, expected) in cases {
         assert_eq!(found(&tree, filter, regex).0, expected, "{filter}");
     }
-    assert!(FileQuery::parse("  ", false).unwrap().is_none());
+    assert!(Filter::<Files>::parse("  ").unwrap().is_empty());
     for (filter, regex) in [("size:>x", false), ("size:~3", false), ("is:blue", false), ("(", true)] {
-        let message = FileQuery::parse(filter, regex).unwrap_err().to_string();
+        let message = Filter::<Files>::parse_as(filter, regex).unwrap_err().to_string();
         assert!(!message.contains('\n') && message.len() > 10, "{message}");
     }
 }

@@ -8,6 +8,7 @@ pub mod compare;
 pub mod cuda;
 pub mod dockerfile;
 pub mod files;
+pub mod filter;
 pub mod findings;
 pub mod format;
 pub mod gpu;

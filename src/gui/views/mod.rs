@@ -6,6 +6,7 @@ pub mod commands;
 pub mod compare;
 pub mod cuda;
 pub mod dockerfile;
+mod filter_field;
 pub mod findings;
 pub mod gpu;
 pub mod layers;

@@ -1,10 +1,10 @@
 //! Which paths of the tree a filter keeps.
 
-use super::filter::CompareFilter;
+use super::filter::{ComparedPath, ComparedPaths};
 use super::model::CompareModel;
 use crate::base::convert::index32;
 use crate::compare::RowId;
-use crate::gui::models::files::FileQueryError;
+use crate::gui::models::filter::{Filter, FilterError};
 use crate::jobs::{CancelToken, Cancelled};
 
 /// The path fits the filter.
@@ -32,7 +32,7 @@ pub struct FilteredPaths {
     /// Paths that would be shown, but for that all images have the same there.
     pub hidden: usize,
     /// What is wrong with the filter; it leaves nothing out then.
-    pub error: Option<FileQueryError>,
+    pub error: Option<FilterError>,
 }
 
 impl FilteredPaths {
@@ -46,10 +46,7 @@ impl FilteredPaths {
         only: bool,
         cancel: &CancelToken,
     ) -> Result<Self, Cancelled> {
-        let (parsed, error) = match CompareFilter::parse(&filter) {
-            Ok(parsed) => (parsed, None),
-            Err(error) => (CompareFilter::default(), Some(error)),
-        };
+        let (parsed, error) = Filter::<ComparedPaths>::typed(&filter);
         let count = model.compared.comparison.tree.len();
         let filtered = !parsed.is_empty();
         let mut paths = Self { filter, only, state: vec![0; count], filtered, found: 0, hidden: 0, error };
@@ -83,11 +80,10 @@ impl FilteredPaths {
     fn fit(
         &mut self,
         model: &CompareModel,
-        parsed: &CompareFilter,
+        parsed: &Filter<ComparedPaths>,
         cancel: &CancelToken,
     ) -> Result<(), Cancelled> {
         let tree = &model.compared.comparison.tree;
-        let images = model.images();
         for at in 1..self.state.len() {
             if at % STRETCH == 0 {
                 cancel.check()?;
@@ -98,12 +94,9 @@ impl FilteredPaths {
             let above = self.state.get(row.parent().id().0 as usize).copied().unwrap_or(0);
             let within = above & (FITS | WITHIN) != 0;
             let folder = row.children().len() > 0;
-            let changes = || model.changes.iter().filter_map(move |changes| changes.get(at).copied());
+            let path = if parsed.has_paths() { row.path() } else { Vec::new() };
             let fits = !(folder && parsed.is_about_files())
-                && parsed.fits_name(row.name())
-                && parsed.fits_change(changes())
-                && parsed.fits_size((0..images).filter_map(|image| row.bytes(image)))
-                && (!parsed.has_paths() || parsed.fits_path(&row.path()));
+                && parsed.fits(&ComparedPath { model, row, path: &path });
             let Some(state) = self.state.get_mut(at) else { continue };
             if within {
                 *state |= WITHIN;

@@ -23,7 +23,7 @@ pub use columns::{ImageColumns, ImageState, OpenImage};
 pub use details::{ColumnFacts, CompareDetails};
 pub use export::{Export, Exported, FORMATS};
 pub use files::{ComparedFiles, FilesRequest, FilesShown};
-pub use filter::CompareFilter;
+pub use filter::{ComparedLines, ComparedPaths};
 pub use filtered_paths::FilteredPaths;
 pub use line::{CompareCell, CompareLine, LineSubject};
 pub use model::{CompareModel, ComparePage, ComparisonResult};

@@ -1,8 +1,8 @@
 //! Which rows of a page are shown, and in which order.
 
-use super::filter::CompareFilter;
+use super::filter::ComparedLines;
 use super::line::CompareLine;
-use crate::gui::models::files::FileQueryError;
+use crate::gui::models::filter::{Filter, FilterError};
 
 /// What rows are ordered by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -49,22 +49,14 @@ pub struct LineRows {
     /// Lines that fit the filter, hidden ones included.
     pub found: usize,
     /// What is wrong with the filter; it leaves nothing out then.
-    pub error: Option<FileQueryError>,
+    pub error: Option<FilterError>,
 }
 
 impl LineRows {
     /// The rows of `lines` that fit `filter`; with `only`, of them those that differ.
     pub fn new(lines: &[CompareLine], filter: &str, only: bool, sort: CompareSort) -> Self {
-        let (parsed, error) = match CompareFilter::parse(filter) {
-            Ok(parsed) => (parsed, None),
-            Err(error) => (CompareFilter::default(), Some(error)),
-        };
-        let fits = |line: &CompareLine| {
-            parsed.is_empty()
-                || parsed.fits_text(&format!("{} {}", line.name, line.note))
-                    && parsed.fits_size(std::iter::once(line.size))
-                    && parsed.fits_change(line.cells.iter().filter_map(|cell| cell.change))
-        };
+        let (parsed, error) = Filter::<ComparedLines>::typed(filter);
+        let fits = |line: &CompareLine| parsed.fits(&line);
         let found: Vec<usize> = (0..lines.len()).filter(|at| lines.get(*at).is_some_and(fits)).collect();
         let shown = |at: &usize| lines.get(*at).is_some_and(|line| !only || line.differs || line.always);
         let kept: Vec<usize> = found.iter().copied().filter(shown).collect();

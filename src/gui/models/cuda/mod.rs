@@ -16,7 +16,7 @@ pub use arch_matrix::{ArchMatrix, ArchMatrixRow, Architecture, CodeBytes, CodeVe
 pub use details::{ChainStep, CodeLine, LibraryDetails, LinkLine, LinkState, LinkTarget, copy_text};
 pub use duplicates::{CopyItem, DuplicateItem, DuplicateRow, duplicate_rows};
 pub use libraries::LibraryItem;
-pub use query::{LibraryQuery, LibraryQueryError};
+pub use query::{CudaFile, CudaFiles};
 pub use rows::{LibraryColumn, LibraryGroup, LibraryRow, LibraryRows, LibrarySort};
 pub use summary::{FrameworkItem, Summary};
 pub use target::{CodeTarget, Fit};

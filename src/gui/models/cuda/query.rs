@@ -1,152 +1,76 @@
-//! What the search field of the CUDA view asks for.
-
-use regex::bytes::Regex;
+//! What filters see of the files of the CUDA view.
 
 use super::libraries::LibraryItem;
 use crate::base::labels::{SUPPLIERS, USES, slug};
-use crate::cuda::{Supplier, Use};
-use crate::gui::models::files::{FileQueryError, glob, size_range};
+use crate::gui::models::filter::{Field, FilterView, Word};
 
-/// A filter over libraries: all terms must match.
-#[derive(Clone, Debug, Default)]
-pub struct LibraryQuery {
-    terms: Vec<Term>,
+/// Libraries and other files with GPU code.
+pub struct CudaFiles;
+
+/// A file, and what is known of it where it is a library.
+pub struct CudaFile<'a> {
+    /// The library.
+    pub library: Option<&'a LibraryItem>,
+    /// Absolute path, any bytes.
+    pub raw: &'a [u8],
+    /// Its size.
+    pub bytes: u64,
 }
 
-#[derive(Clone, Debug)]
-enum Term {
-    Text(Regex, String),
-    Path(Regex),
-    Size(u64, u64),
-    Supplier(Supplier),
-    Use(Use),
-    Layer(u16),
-    Component(String),
-    Code(String),
-    Word(String),
-}
-
-/// Why a filter is invalid.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum LibraryQueryError {
-    /// A size or a glob.
-    #[error(transparent)]
-    Plain(#[from] FileQueryError),
-    /// Not a supplier.
-    #[error("invalid filter {0}; expected {words}", words = SUPPLIERS.expected())]
-    Supplier(String),
-    /// Not a use.
-    #[error("invalid filter {0}; expected {words}", words = USES.expected())]
-    Use(String),
-    /// Not a layer.
-    #[error("invalid filter {0}; expected a layer number, such as layer:3")]
-    Layer(String),
-}
-
-impl LibraryQuery {
-    /// Reads a filter. Terms are separated by spaces: `size:>10M`, `supplier:wheel`, `use:unreferenced`,
-    /// `layer:3`, `component:cublas`, `arch:sm_90`, `is:stub`; all others are globs over the file name or a
-    /// part of name, soname, component, package or version; with a `/`, of the whole path.
-    ///
-    /// # Errors
-    /// When a term is invalid.
-    pub fn parse(text: &str) -> Result<Self, LibraryQueryError> {
-        let terms = text.split_whitespace().map(term).collect::<Result<_, _>>()?;
-        Ok(Self { terms })
-    }
-
-    /// Whether it is empty.
-    pub fn is_empty(&self) -> bool {
-        self.terms.is_empty()
-    }
-
-    /// Whether a file that is not a library matches: it has only a path and a size.
-    pub fn fits_file(&self, raw: &[u8], bytes: u64) -> bool {
-        let name = raw.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
-        self.terms.iter().all(|term| match term {
-            Term::Text(regex, _) => regex.is_match(name),
-            Term::Path(regex) => regex.is_match(raw),
-            Term::Size(least, most) => (*least..=*most).contains(&bytes),
-            _ => false,
-        })
-    }
-
-    /// Whether a library matches.
-    pub fn fits(&self, library: &LibraryItem) -> bool {
-        self.terms.iter().all(|term| match term {
-            Term::Text(regex, part) => {
-                let part = part.as_str();
-                let holds = |text: &str| !part.is_empty() && text.to_lowercase().contains(part);
-                let name = library.raw.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
-                regex.is_match(name)
-                    || holds(&library.component)
-                    || holds(&library.version)
-                    || library.soname.as_deref().is_some_and(holds)
-                    || library.package.as_deref().is_some_and(holds)
-            }
-            Term::Path(regex) => regex.is_match(&library.raw),
-            Term::Size(least, most) => (*least..=*most).contains(&library.bytes),
-            Term::Supplier(supplier) => library.supplier == *supplier,
-            Term::Use(usage) => library.usage == *usage,
-            Term::Layer(layer) => library.layer == *layer,
-            Term::Component(name) => library.component.as_ref() == name,
-            Term::Code(code) => library.codes.iter().any(|own| own == code || own.ends_with(code)),
-            Term::Word(word) => library.words.iter().any(|own| slug(own) == *word),
-        })
+impl<'a> From<&'a LibraryItem> for CudaFile<'a> {
+    fn from(library: &'a LibraryItem) -> Self {
+        Self { library: Some(library), raw: &library.raw, bytes: library.bytes }
     }
 }
 
-fn term(text: &str) -> Result<Term, LibraryQueryError> {
-    if let Some((key, value)) = text.split_once(':') {
-        match key {
-            "size" => return Ok(size_range(value).map(|(least, most)| Term::Size(least, most))?),
-            "supplier" => {
-                let found = Supplier::from_label(value);
-                let wrong = || LibraryQueryError::Supplier(text.to_owned());
-                return found.map(Term::Supplier).ok_or_else(wrong);
-            }
-            "use" => {
-                return Use::from_label(value)
-                    .map(Term::Use)
-                    .ok_or_else(|| LibraryQueryError::Use(text.to_owned()));
-            }
-            "layer" => {
-                let wrong = |_| LibraryQueryError::Layer(text.to_owned());
-                return value.parse().map(Term::Layer).map_err(wrong);
-            }
-            "component" => return Ok(Term::Component(value.to_lowercase())),
-            "arch" => {
-                // `90` matches every kind of code for it.
-                let bare = value.chars().next().is_some_and(|c| c.is_ascii_digit());
-                return Ok(Term::Code(if bare { format!("_{value}") } else { value.to_lowercase() }));
-            }
-            "is" => return Ok(Term::Word(slug(value))),
-            _ => {}
-        }
+impl CudaFile<'_> {
+    /// Whether it is a library of which this holds.
+    fn is(&self, holds: impl Fn(&LibraryItem) -> bool) -> bool {
+        self.library.is_some_and(holds)
     }
-    if text.contains('/') {
-        return Ok(Term::Path(glob(text, true)?));
+}
+
+impl FilterView for CudaFiles {
+    type Row<'a> = CudaFile<'a>;
+
+    const FIELDS: &'static [Field<Self>] = &[
+        Field::size(|file, range| range.contains(&file.bytes)),
+        Field::label(SUPPLIERS, |file, value| file.is(|one| one.supplier.as_str() == value)),
+        Field::label(USES, |file, value| file.is(|one| one.usage.as_str() == value)),
+        Field::layer(|file, layer| file.is(|one| one.layer == layer)),
+        Field::text("component", "cublas", |file, name| file.is(|one| *one.component == *name)),
+        Field::text("arch", "sm_90", |file, typed| {
+            // `90` matches every kind of code for it.
+            let bare = typed.starts_with(|letter: char| letter.is_ascii_digit());
+            let has =
+                |code: &String| code.strip_suffix(typed).is_some_and(|kind| !bare || kind.ends_with('_'));
+            file.is(|one| one.codes.iter().any(has))
+        }),
+        Field::text("is", "stub", |file, word| file.is(|one| one.words.iter().any(|own| slug(own) == word))),
+    ];
+
+    fn has_word(file: &CudaFile<'_>, word: &Word) -> bool {
+        let name = file.raw.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+        let texts = |one: &LibraryItem| {
+            let known = [Some(&*one.component), Some(&one.version)];
+            let more = [one.soname.as_deref(), one.package.as_deref()];
+            known.into_iter().chain(more).flatten().any(|text| word.is_within(text))
+        };
+        word.is_match(name, file.raw) || !word.is_path() && file.is(texts)
     }
-    let part = if text.contains(['*', '?', '[']) { String::new() } else { text.to_lowercase() };
-    Ok(Term::Text(glob(text, false)?, part))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::LibraryQuery;
-    use crate::base::labels::{ROLES, SUPPLIERS, USES, slug};
+    use super::CudaFiles;
+    use crate::base::labels::{ROLES, SUPPLIERS, USES};
+    use crate::gui::models::filter::{Filter, tests::understands};
 
     #[test]
     fn labels_and_values_are_filters() {
-        for family in [SUPPLIERS, USES, ROLES] {
-            for label in family.list {
-                for word in [label.value.to_owned(), label.word(), slug(label.text)] {
-                    let filter = format!("{}:{word}", family.key);
-                    assert!(LibraryQuery::parse(&filter).is_ok(), "{filter}");
-                }
-            }
+        understands::<CudaFiles>(&[USES, SUPPLIERS]);
+        for label in ROLES.list {
+            assert!(Filter::<CudaFiles>::parse(&format!("is:{}", label.word())).is_ok());
         }
-        let error = LibraryQuery::parse("use:often").unwrap_err().to_string();
-        assert!(error.ends_with(&USES.expected()), "{error}");
     }
 }

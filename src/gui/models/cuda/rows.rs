@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::libraries::LibraryItem;
-use super::query::{LibraryQuery, LibraryQueryError};
+use super::query::CudaFiles;
 use crate::cuda::Supplier;
+use crate::gui::models::filter::{Filter, FilterError};
 
 /// A column of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,7 +112,7 @@ pub struct LibraryRows {
     /// Whether a filter is in force.
     pub filtered: bool,
     /// Why the filter cannot be understood; then nothing is left out.
-    pub error: Option<LibraryQueryError>,
+    pub error: Option<FilterError>,
 }
 
 impl LibraryRows {
@@ -123,12 +124,9 @@ impl LibraryRows {
         grouped: bool,
         folded: &BTreeSet<Arc<str>>,
     ) -> Self {
-        let (query, error) = match LibraryQuery::parse(filter) {
-            Ok(query) => (query, None),
-            Err(error) => (LibraryQuery::default(), Some(error)),
-        };
+        let (query, error) = Filter::<CudaFiles>::typed(filter);
         let mut kept: Vec<usize> =
-            (0..libraries.len()).filter(|place| query.fits(&libraries[*place])).collect();
+            (0..libraries.len()).filter(|place| query.fits(&(&libraries[*place]).into())).collect();
         kept.sort_by(|one, other| {
             let order = compare(&libraries[*one], &libraries[*other], sorting.column);
             let order = if sorting.descending { order.reverse() } else { order };

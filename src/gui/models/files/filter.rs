@@ -1,8 +1,7 @@
-use regex::bytes::{Regex, RegexBuilder};
-
-use super::tree::{FileTree, PathChange};
+use super::tree::FileTree;
 use crate::base::convert::index32;
-use crate::base::labels::{self, SHADOWED};
+use crate::base::labels::{CHANGES, SHADOWED};
+use crate::gui::models::filter::{Field, Filter, FilterView, Word};
 use crate::jobs::{CancelToken, Cancelled, run_all, workers};
 use crate::rootfs::PathId;
 
@@ -10,118 +9,35 @@ use crate::rootfs::PathId;
 const OPEN_AT_MOST: usize = 2_000;
 const STRIDE: usize = 1 << 14;
 
-/// A filter: all terms must match.
-#[derive(Clone, Debug)]
-pub struct FileQuery {
-    names: Vec<Regex>,
-    paths: Vec<Regex>,
-    least: u64,
-    most: u64,
-    sized: bool,
-    mark: Option<PathChange>,
-    hidden: bool,
+/// The files of a tree, as filters see them.
+pub struct Files;
+
+/// A path of a tree.
+pub struct FilteredFile<'a> {
+    tree: &'a FileTree,
+    id: PathId,
+    /// The whole path; empty where no word is about it.
+    path: &'a [u8],
 }
 
-/// Why a filter is invalid.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum FileQueryError {
-    /// Not a size.
-    #[error("invalid filter {0}; expected a size, such as size:>10M, size:<4k or size:>=1.5G")]
-    Size(String),
-    /// Not a state.
-    #[error("invalid filter {0}; expected {1}")]
-    State(String, String),
-    /// Not a regular expression.
-    #[error("invalid regular expression: {0}")]
-    Regex(String),
+impl FilterView for Files {
+    type Row<'a> = FilteredFile<'a>;
+
+    const FIELDS: &'static [Field<Self>] = &[
+        Field::size(|file, range| range.contains(&file.tree.bytes(file.id))),
+        Field::label_of(CHANGES, &["added", "changed", "removed"], |file, value| {
+            file.tree.mark(file.id).word() == value
+        }),
+        Field::flag(SHADOWED, |file| file.tree.is_hidden(file.id)),
+    ];
+
+    fn has_word(file: &FilteredFile<'_>, word: &Word) -> bool {
+        word.is_match(file.tree.timeline().name(file.id), file.path)
+    }
 }
 
-impl FileQuery {
-    /// Reads a filter; `None` when it asks for nothing.
-    ///
-    /// Terms are separated by spaces. `size:>10M` and `is:added` are about the file, all others about its
-    /// name: with `*`, `?` or `[…]` a glob over the whole name, without them a part of the name; with a
-    /// `/`, over the whole path. With `regex` the rest is one regular expression over the path. Capital
-    /// letters count only where the term has some.
-    ///
-    /// # Errors
-    /// When a term is invalid.
-    pub fn parse(text: &str, regex: bool) -> Result<Option<Self>, FileQueryError> {
-        let mut query = Self {
-            names: Vec::new(),
-            paths: Vec::new(),
-            least: 0,
-            most: u64::MAX,
-            sized: false,
-            mark: None,
-            hidden: false,
-        };
-        let mut rest = Vec::new();
-        let mut empty = true;
-        for term in text.split_whitespace() {
-            if let Some(size) = term.strip_prefix("size:") {
-                query.add_size(size)?;
-            } else if let Some(state) = term.strip_prefix("is:") {
-                query.add_state(state)?;
-            } else if regex {
-                rest.push(term);
-            } else if term.contains('/') {
-                query.paths.push(glob(term, true)?);
-            } else {
-                query.names.push(glob(term, false)?);
-            }
-            empty = false;
-        }
-        if !rest.is_empty() {
-            let text = rest.join(" ");
-            query.paths.push(build(&text, &text)?);
-        }
-        Ok((!empty).then_some(query))
-    }
-
-    fn add_size(&mut self, text: &str) -> Result<(), FileQueryError> {
-        self.sized = true;
-        let (least, most) = size_range(text)?;
-        self.least = self.least.max(least);
-        self.most = self.most.min(most);
-        Ok(())
-    }
-
-    fn add_state(&mut self, text: &str) -> Result<(), FileQueryError> {
-        if text.eq_ignore_ascii_case(SHADOWED) {
-            self.hidden = true;
-            return Ok(());
-        }
-        let marks = [PathChange::Added, PathChange::Changed, PathChange::Removed];
-        let expected = || {
-            let words = marks.iter().map(|mark| mark.word()).chain([SHADOWED]);
-            labels::expected(words.map(|word| format!("is:{word}")))
-        };
-        let mark = marks.into_iter().find(|mark| text.eq_ignore_ascii_case(mark.word()));
-        let mark = mark.ok_or_else(|| FileQueryError::State(format!("is:{text}"), expected()))?;
-        self.mark = Some(mark);
-        Ok(())
-    }
-
-    fn fits(&self, tree: &FileTree, path: PathId) -> bool {
-        if self.sized {
-            // Folders have no size of their own.
-            let bytes = tree.bytes(path);
-            if tree.is_folder(path) || bytes < self.least || bytes > self.most {
-                return false;
-            }
-        }
-        if self.mark.is_some_and(|mark| tree.mark(path) != mark) || self.hidden && !tree.is_hidden(path) {
-            return false;
-        }
-        // A state alone means files: every folder above them would fit as well.
-        let plain = self.names.is_empty() && self.paths.is_empty();
-        if plain && tree.is_folder(path) {
-            return false;
-        }
-        let name = tree.timeline().name(path);
-        self.names.iter().all(|regex| regex.is_match(name))
-    }
+fn fits(tree: &FileTree, query: &Filter<Files>, id: PathId, path: &[u8]) -> bool {
+    !(query.is_about_files() && tree.is_folder(id)) && query.fits(&FilteredFile { tree, id, path })
 }
 
 const MATCH: u8 = 1;
@@ -141,14 +57,16 @@ impl FileMatches {
     ///
     /// # Errors
     /// When cancelled.
-    pub fn new(tree: &FileTree, query: &FileQuery, cancel: &CancelToken) -> Result<Self, Cancelled> {
+    pub fn new(tree: &FileTree, query: &Filter<Files>, cancel: &CancelToken) -> Result<Self, Cancelled> {
         let mut found = Self { state: vec![0; tree.timeline().len()], count: 0, bytes: 0 };
-        if query.paths.is_empty() {
+        if query.has_paths() {
+            found.by_path(tree, query, cancel)?;
+        } else {
             let parts: Vec<_> = found.state.chunks_mut(STRIDE).enumerate().collect();
             run_all(parts, workers(), |(part, states)| {
                 for (place, state) in states.iter_mut().enumerate() {
                     let path = PathId(index32(part * STRIDE + place));
-                    if path != PathId::ROOT && tree.shows(path) && query.fits(tree, path) {
+                    if path != PathId::ROOT && tree.shows(path) && fits(tree, query, path, &[]) {
                         *state |= MATCH;
                     }
                     if place == 0 && cancel.is_cancelled() {
@@ -157,15 +75,18 @@ impl FileMatches {
                 }
             });
             cancel.check()?;
-        } else {
-            found.by_path(tree, query, cancel)?;
         }
         found.spread(tree);
         Ok(found)
     }
 
     /// Goes down folder by folder, so that no path is put together twice.
-    fn by_path(&mut self, tree: &FileTree, query: &FileQuery, cancel: &CancelToken) -> Result<(), Cancelled> {
+    fn by_path(
+        &mut self,
+        tree: &FileTree,
+        query: &Filter<Files>,
+        cancel: &CancelToken,
+    ) -> Result<(), Cancelled> {
         let mut text = Vec::new();
         let mut folders = vec![(PathId::ROOT, 0, false)];
         while let Some((folder, length, leave)) = folders.pop() {
@@ -184,7 +105,7 @@ impl FileMatches {
                 text.truncate(here);
                 text.push(b'/');
                 text.extend_from_slice(tree.timeline().name(child));
-                if query.fits(tree, child) && query.paths.iter().all(|regex| regex.is_match(&text)) {
+                if fits(tree, query, child, &text) {
                     self.add(child);
                 }
                 if tree.is_folder(child) {
@@ -254,104 +175,4 @@ impl FileMatches {
     pub fn opens(&self) -> bool {
         self.count <= OPEN_AT_MOST
     }
-}
-
-/// What follows `size:`, as the smallest and the largest size that fits.
-///
-/// # Errors
-/// When it is no size.
-pub(in crate::gui::models) fn size_range(text: &str) -> Result<(u64, u64), FileQueryError> {
-    let wrong = || FileQueryError::Size(format!("size:{text}"));
-    let split = text.find(|c: char| !matches!(c, '<' | '>' | '=')).unwrap_or(text.len());
-    let bytes = parse_size(&text[split..]).ok_or_else(wrong)?;
-    match &text[..split] {
-        ">" => Ok((bytes.saturating_add(1), u64::MAX)),
-        ">=" | "" => Ok((bytes, u64::MAX)),
-        "<" => Ok((0, bytes.saturating_sub(1))),
-        "<=" => Ok((0, bytes)),
-        "=" => Ok((bytes, bytes)),
-        _ => Err(wrong()),
-    }
-}
-
-/// A number of bytes: digits, perhaps a fraction, perhaps a binary unit (`k`, `MiB`, `G`).
-fn parse_size(text: &str) -> Option<u64> {
-    let split = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
-    let (number, unit) = text.split_at(split);
-    let number: f64 = number.parse().ok()?;
-    let unit = unit.to_ascii_lowercase();
-    let power = match unit.trim_end_matches('b').trim_end_matches('i') {
-        "" => 0,
-        "k" => 1,
-        "m" => 2,
-        "g" => 3,
-        "t" => 4,
-        _ => return None,
-    };
-    #[allow(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "only digits and a point were read; what is too large becomes the largest number"
-    )]
-    Some((number * 1024_f64.powi(power)) as u64)
-}
-
-/// A glob, or a part of a name where the term has no sign of one.
-///
-/// # Errors
-/// When it would be too large.
-pub(in crate::gui::models) fn glob(term: &str, path: bool) -> Result<Regex, FileQueryError> {
-    let is_glob = term.contains(['*', '?', '[']);
-    if !is_glob {
-        return build(&regex::escape(term), term);
-    }
-    let mut pattern = String::from(if path && !term.starts_with('/') { "(?:^|/)" } else { "^" });
-    let mut rest = term.chars().peekable();
-    while let Some(c) = rest.next() {
-        match c {
-            '*' if rest.peek() == Some(&'*') => {
-                rest.next();
-                pattern.push_str("(?s-u:.)*");
-            }
-            '*' => pattern.push_str("(?-u:[^/])*"),
-            '?' => pattern.push_str("[^/]"),
-            '[' => match class(&mut rest) {
-                Some(class) => pattern.push_str(&class),
-                None => pattern.push_str("\\["),
-            },
-            c => pattern.push_str(&regex::escape(c.encode_utf8(&mut [0; 4]))),
-        }
-    }
-    pattern.push('$');
-    build(&pattern, term)
-}
-
-/// The inside of `[…]`; `None`, with nothing taken, when it does not end.
-fn class(rest: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Option<String> {
-    let inner: String = rest.clone().take_while(|c| *c != ']').collect();
-    if inner.is_empty() || !rest.clone().any(|c| c == ']') {
-        return None;
-    }
-    for _ in 0..=inner.chars().count() {
-        rest.next();
-    }
-    let (not, inner) = match inner.strip_prefix(['!', '^']) {
-        Some(inner) => ("^", inner),
-        None => ("", inner.as_str()),
-    };
-    let escaped = inner.replace('\\', "\\\\").replace('[', "\\[").replace("&&", "&\\&").replace("~~", "~\\~");
-    Some(format!("[{not}{escaped}]"))
-}
-
-fn build(pattern: &str, term: &str) -> Result<Regex, FileQueryError> {
-    RegexBuilder::new(pattern)
-        .case_insensitive(!term.chars().any(char::is_uppercase))
-        .size_limit(1 << 20)
-        .build()
-        .map_err(|error| {
-            // The last line is the reason; those before it mark the position.
-            let text = error.to_string();
-            let line = text.lines().last().unwrap_or_default();
-            FileQueryError::Regex(line.trim_start_matches("error: ").to_owned())
-        })
 }

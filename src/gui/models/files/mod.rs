@@ -7,8 +7,7 @@ mod shown;
 mod tree;
 
 pub use details::{LayerChange, PathDetails, PathFact};
-pub use filter::{FileMatches, FileQuery, FileQueryError};
-pub(super) use filter::{glob, size_range};
+pub use filter::{FileMatches, Files};
 pub use rows::{FileSort, FileTreeRow, FileTreeRows, LARGE_FOLDER, SortKey, is_large};
 pub use shown::{FileTreeRequest, ShownTree};
 pub use tree::{FileTree, HIDDEN_SIGN, PathChange, Scope};

@@ -1,9 +1,10 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::filter::{FileMatches, FileQuery, FileQueryError};
+use super::filter::{FileMatches, Files};
 use super::rows::{FileSort, FileTreeRows};
 use super::tree::{FileTree, Scope};
+use crate::gui::models::filter::{Filter, FilterError};
 use crate::jobs::{CancelToken, Cancelled};
 use crate::rootfs::{PathId, Timeline};
 
@@ -35,7 +36,7 @@ pub struct ShownTree {
     /// What the filter found; `None` without a filter.
     pub found: Option<Arc<FileMatches>>,
     /// What is wrong with the filter; the tree is shown whole then.
-    pub error: Option<FileQueryError>,
+    pub error: Option<FilterError>,
     /// The rows at first.
     pub rows: FileTreeRows,
 }
@@ -53,14 +54,12 @@ impl ShownTree {
             Some(tree) => tree,
             None => Arc::new(FileTree::new(timeline, scope, marks, cancel)?),
         };
-        let (query, error) = match FileQuery::parse(&text, regex) {
+        let (query, error) = match Filter::<Files>::parse_as(&text, regex) {
             Ok(query) => (query, None),
-            Err(error) => (None, Some(error)),
+            Err(error) => (Filter::default(), Some(error)),
         };
-        let found = match query {
-            Some(query) => Some(Arc::new(FileMatches::new(&tree, &query, cancel)?)),
-            None => None,
-        };
+        let found = (!query.is_empty()).then(|| FileMatches::new(&tree, &query, cancel)).transpose()?;
+        let found = found.map(Arc::new);
         cancel.check()?;
         let rows = FileTreeRows::new(&tree, found.as_deref(), sort, open);
         Ok(Self { tree, found, error, rows })

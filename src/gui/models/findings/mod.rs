@@ -17,7 +17,7 @@ pub use item::FindingItem;
 pub use manual::{ManualBlock, ManualSpan, blocks, spans};
 pub use plan::{ChosenPlan, LoadedPlan, PlanChange, Prediction, QuestionItem};
 pub use plan_file::{PlanFiles, ReadPlan};
-pub use query::{FindingQuery, FindingQueryError};
+pub use query::FindingList;
 pub use rows::{FindingColumn, FindingRow, FindingRows, FindingSort, VerdictGroup};
 pub use savings::{SavingItem, Savings};
 

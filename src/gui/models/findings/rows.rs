@@ -4,8 +4,9 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use super::item::FindingItem;
-use super::query::{FindingQuery, FindingQueryError};
+use super::query::FindingList;
 use crate::findings::Verdict;
+use crate::gui::models::filter::{Filter, FilterError};
 
 /// A column of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,7 +97,7 @@ pub struct FindingRows {
     /// Whether a filter is in force.
     pub filtered: bool,
     /// Why the filter cannot be understood; then nothing is left out.
-    pub error: Option<FindingQueryError>,
+    pub error: Option<FilterError>,
 }
 
 impl FindingRows {
@@ -107,11 +108,8 @@ impl FindingRows {
         sorting: FindingSort,
         folded: &BTreeSet<Verdict>,
     ) -> Self {
-        let (query, error) = match FindingQuery::parse(filter) {
-            Ok(query) => (query, None),
-            Err(error) => (FindingQuery::default(), Some(error)),
-        };
-        let kept: Vec<usize> = (0..items.len()).filter(|place| query.fits(&items[*place])).collect();
+        let (query, error) = Filter::<FindingList>::typed(filter);
+        let kept: Vec<usize> = (0..items.len()).filter(|place| query.fits(&&items[*place])).collect();
         let sum =
             |places: &[usize], part: fn(&FindingItem) -> u64| places.iter().map(|at| part(&items[*at])).sum();
         let mut shown = Self {

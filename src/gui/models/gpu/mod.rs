@@ -16,7 +16,7 @@ pub mod words;
 pub use common::runs_line;
 pub use describe::{DeviceFact, DeviceItem, LaunchCost, copies, driver_facts};
 pub use machine::{CheckOptions, Checker, Machine, MachineSetup};
-pub use query::TargetQuery;
+pub use query::{TargetQuery, Targets};
 pub use rows::{TargetGroup, TargetRow, TargetRows};
 pub use runs::{Run, RunItem};
 pub use steps::{RequestedCheck, StepLine, StepState};

@@ -8,6 +8,7 @@ use super::verdict_job::TargetVerdicts;
 use super::words::VERDICTS;
 use crate::base::labels::inline;
 use crate::cuda::compat::RunVerdict;
+use crate::gui::models::filter::FilterError;
 
 /// A row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +40,7 @@ pub struct TargetRows {
     /// Groups, each with its machines behind it.
     pub rows: Vec<TargetRow>,
     /// Why the filter is invalid.
-    pub error: Option<String>,
+    pub error: Option<FilterError>,
     /// Whether anything is left out.
     pub filtered: bool,
     /// How many machines are left.
@@ -51,8 +52,7 @@ pub struct TargetRows {
 impl TargetRows {
     /// The rows of what the filter keeps.
     pub fn new(judged: &TargetVerdicts, query: &TargetQuery, folded: &BTreeSet<TargetKind>) -> Self {
-        let mut made =
-            Self { filtered: !query.is_empty(), error: query.error().map(str::to_owned), ..Self::default() };
+        let mut made = Self { filtered: !query.is_empty(), error: query.error.clone(), ..Self::default() };
         for target in judged.targets.iter().filter(|target| query.fits_words(target)) {
             let place = VERDICTS.iter().position(|verdict| *verdict == target.judgement.verdict);
             if let Some(count) = place.and_then(|place| made.counts.get_mut(place)) {

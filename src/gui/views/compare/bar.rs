@@ -1,15 +1,16 @@
 //! Which page, what of it, in which order, and what can be done with all of it.
 
 use egui::accesskit::Role;
-use egui::{Align, ComboBox, Key, Layout, RichText, TextEdit, Ui, WidgetInfo, vec2};
+use egui::{Align, ComboBox, Layout, RichText, Ui, WidgetInfo};
 
 use super::state::CompareState;
 use super::{CompareEvent, ComparePage};
 use crate::base::labels::CHANGES;
 use crate::base::size::grouped;
 use crate::gui::design::{Tokens, space, text};
-use crate::gui::models::compare::{CompareModel, CompareSort};
+use crate::gui::models::compare::{CompareModel, CompareSort, ComparedPaths};
 use crate::gui::views::commands::{Command, command_button};
+use crate::gui::views::filter_field::{FilterField, show_error};
 use crate::gui::widgets::controls::check_box;
 
 /// From this width on, everything fits on one line.
@@ -43,7 +44,7 @@ pub(super) fn show(
         _ => state.rows.error.as_ref(),
     };
     if let Some(error) = error {
-        ui.label(RichText::new(error.to_string()).font(text::small()).color(Tokens::of(ui).error));
+        show_error(ui, error);
     }
     ui.add_space(space::XS);
 }
@@ -147,21 +148,8 @@ fn choices(ui: &mut Ui, state: &mut CompareState, model: &CompareModel, focus: b
     });
     let room = if count.is_some() { 110.0 } else { 0.0 };
     let width = (ui.available_width() - room - space::S).clamp(60.0, 320.0);
-    let mut typed = state.typed.clone();
-    let field = TextEdit::singleline(&mut typed).hint_text(hint).desired_width(width);
-    let response = ui.add_sized(vec2(width, 24.0), field);
-    response.widget_info(|| {
-        let mut info = WidgetInfo::labeled(Role::SearchInput, true, "Filter comparison");
-        info.current_text_value = Some(typed.clone());
-        info
-    });
-    if focus {
-        response.request_focus();
-    }
-    if (response.lost_focus() || response.has_focus()) && ui.input(|input| input.key_pressed(Key::Escape)) {
-        typed.clear();
-    }
-    state.typed = typed;
+    let field = FilterField { name: "Filter comparison", hint: &hint, width, focus };
+    field.show::<ComparedPaths>(ui, &mut state.typed);
     if let Some(count) = count {
         ui.label(RichText::new(count).font(text::small()).color(tokens.text_weak));
     }

@@ -1,7 +1,7 @@
 //! The header above the tables: the content in a sentence, which table, and the search field.
 
 use egui::accesskit::Role;
-use egui::{Key, RichText, TextEdit, Ui, WidgetInfo, vec2};
+use egui::{RichText, Ui, WidgetInfo};
 
 use super::state::CudaState;
 use super::{Action, CudaPage};
@@ -9,7 +9,8 @@ use crate::base::labels::USES;
 use crate::base::size::{grouped, human};
 use crate::base::text::elide_end;
 use crate::gui::design::{Tokens, space, text};
-use crate::gui::models::cuda::{CudaModel, Summary};
+use crate::gui::models::cuda::{CudaFiles, CudaModel, Summary};
+use crate::gui::views::filter_field::{FilterField, show_error};
 
 /// How many frameworks are named.
 const FRAMEWORKS: usize = 4;
@@ -87,40 +88,23 @@ pub(super) fn bar(ui: &mut Ui, page: &mut CudaPage, state: &mut CudaState, model
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
             let mut typed = state.typed.clone();
             let hint = format!("Filter: cublas {} size:>10M", USES.term("unreferenced"));
-            let field = TextEdit::singleline(&mut typed).hint_text(hint).desired_width(ui.available_width());
-            let response = ui.add_sized(vec2(ui.available_width().min(420.0), 24.0), field);
-            response.widget_info(|| {
-                let mut info = WidgetInfo::labeled(Role::SearchInput, true, "Filter libraries");
-                info.current_text_value = Some(typed.clone());
-                info
-            });
-            if focus {
-                response.request_focus();
-            }
-            let left = response.lost_focus() || response.has_focus();
-            if left && ui.input(|input| input.key_pressed(Key::Escape)) {
-                typed.clear();
-            }
+            let field = FilterField { name: "Filter libraries", hint: &hint, width: 420.0, focus };
+            field.show::<CudaFiles>(ui, &mut typed);
             state.set_filter(&typed);
         });
     });
-    let line = match &state.rows.error {
-        Some(error) => Some((error.to_string(), tokens.error)),
-        None if state.rows.filtered && *page == CudaPage::Libraries => {
-            let all = crate::base::text::counted(model.libraries.len(), "library");
-            let found = match state.rows.found {
-                0 => format!("0 of {all} match"),
-                found => {
-                    let match_word = if found == 1 { "matches" } else { "match" };
-                    format!("{} of {all} {match_word}, {}", grouped(found as u64), human(state.rows.bytes))
-                }
-            };
-            Some((found, tokens.text_weak))
-        }
-        None => None,
-    };
-    if let Some((words, color)) = line {
-        ui.label(RichText::new(words).font(text::small()).color(color));
+    if let Some(error) = &state.rows.error {
+        show_error(ui, error);
+    } else if state.rows.filtered && *page == CudaPage::Libraries {
+        let all = crate::base::text::counted(model.libraries.len(), "library");
+        let found = match state.rows.found {
+            0 => format!("0 of {all} match"),
+            found => {
+                let match_word = if found == 1 { "matches" } else { "match" };
+                format!("{} of {all} {match_word}, {}", grouped(found as u64), human(state.rows.bytes))
+            }
+        };
+        ui.label(RichText::new(found).font(text::small()).color(tokens.text_weak));
     }
     ui.add_space(space::XS);
 }

@@ -10,9 +10,10 @@ use crate::cuda::Inventory;
 use crate::cuda::catalog::Catalog;
 use crate::gui::models::background::Background;
 use crate::gui::models::cuda::{
-    CodeTarget, CudaModel, DuplicateRow, LibraryDetails, LibraryQuery, LibraryRow, LibraryRows, LibrarySort,
-    duplicate_rows,
+    CodeTarget, CudaFile, CudaFiles, CudaModel, DuplicateRow, LibraryDetails, LibraryRow, LibraryRows,
+    LibrarySort, duplicate_rows,
 };
+use crate::gui::models::filter::Filter;
 use crate::gui::models::layers::LayerItem;
 use crate::jobs::Waker;
 use crate::rootfs::Merge;
@@ -147,10 +148,9 @@ impl CudaState {
         let libraries = &model.libraries;
         self.rows = LibraryRows::new(libraries, &self.typed, self.sorting, self.grouped, &self.folded);
         // An invalid filter excludes nothing; the table of libraries shows the error.
-        let query = LibraryQuery::parse(&self.typed).unwrap_or_default();
-        let fits = |library: Option<usize>, raw: &[u8], bytes: u64| match library {
-            Some(library) => libraries.get(library).is_some_and(|library| query.fits(library)),
-            None => query.fits_file(raw, bytes),
+        let (query, _) = Filter::<CudaFiles>::typed(&self.typed);
+        let fits = |library: Option<usize>, raw: &[u8], bytes: u64| {
+            query.fits(&CudaFile { library: library.and_then(|place| libraries.get(place)), raw, bytes })
         };
         let arch_matrix = model.arch_matrix.rows.iter().enumerate();
         let kept = arch_matrix.filter(|(_, row)| fits(row.library, &row.raw, row.bytes));
@@ -221,8 +221,7 @@ impl CudaState {
             if self.folded.remove(&item.component) {
                 self.stale = true;
             }
-            let query = LibraryQuery::parse(&self.typed).unwrap_or_default();
-            if !query.fits(item) {
+            if !Filter::<CudaFiles>::typed(&self.typed).0.fits(&item.into()) {
                 self.typed.clear();
                 self.stale = true;
             }

@@ -1,7 +1,7 @@
 //! The header above the list: what the plan makes of the sizes, and the filter.
 
 use egui::accesskit::Role;
-use egui::{Align2, FontId, Key, Rect, RichText, Sense, TextEdit, Ui, WidgetInfo, pos2, vec2};
+use egui::{Align2, FontId, Rect, RichText, Sense, Ui, WidgetInfo, pos2, vec2};
 
 use super::state::FindingsState;
 use super::{Action, FindingsEvent, ViewContext};
@@ -10,7 +10,8 @@ use crate::base::labels::VERDICTS;
 use crate::base::size::{grouped, human};
 use crate::base::text::counted;
 use crate::gui::design::{Tokens, space, text};
-use crate::gui::models::findings::{FindingsModel, PlanChange, Prediction};
+use crate::gui::models::findings::{FindingList, FindingsModel, PlanChange, Prediction};
+use crate::gui::views::filter_field::{FilterField, show_error};
 
 /// The size of the sizes.
 const LARGE: f32 = 19.0;
@@ -59,13 +60,10 @@ pub(super) fn show(
         }
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| filter(ui, state, focus));
     });
-    let line = match &state.rows.error {
-        Some(error) => Some((error.to_string(), tokens.error)),
-        None if state.rows.filtered => Some((found(state, model), tokens.text_weak)),
-        None => None,
-    };
-    if let Some((words, color)) = line {
-        ui.label(RichText::new(words).font(text::small()).color(color));
+    if let Some(error) = &state.rows.error {
+        show_error(ui, error);
+    } else if state.rows.filtered {
+        ui.label(RichText::new(found(state, model)).font(text::small()).color(tokens.text_weak));
     }
     ui.add_space(space::XS);
 }
@@ -84,20 +82,8 @@ fn found(state: &FindingsState, model: &FindingsModel) -> String {
 fn filter(ui: &mut Ui, state: &mut FindingsState, focus: bool) {
     let mut typed = state.typed.clone();
     let hint = format!("Filter: headers {} size:>10M", VERDICTS.term("safe"));
-    let field = TextEdit::singleline(&mut typed).hint_text(hint).desired_width(ui.available_width());
-    let response = ui.add_sized(vec2(ui.available_width().min(320.0), 24.0), field);
-    response.widget_info(|| {
-        let mut info = WidgetInfo::labeled(Role::SearchInput, true, "Filter findings");
-        info.current_text_value = Some(typed.clone());
-        info
-    });
-    if focus {
-        response.request_focus();
-    }
-    let left = response.lost_focus() || response.has_focus();
-    if left && ui.input(|input| input.key_pressed(Key::Escape)) {
-        typed.clear();
-    }
+    let field = FilterField { name: "Filter findings", hint: &hint, width: 320.0, focus };
+    field.show::<FindingList>(ui, &mut typed);
     state.set_filter(&typed);
 }
 

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use super::ViewContext;
 use crate::analysis::Analysis;
 use crate::findings::{Findings, Verdict};
+use crate::gui::models::filter::Filter;
 use crate::gui::models::findings::{
-    FindingDetails, FindingQuery, FindingRow, FindingRows, FindingSort, FindingsModel, ManualBlock,
+    FindingDetails, FindingList, FindingRow, FindingRows, FindingSort, FindingsModel, ManualBlock,
 };
 use crate::gui::models::layers::LayerItem;
 
@@ -127,7 +128,7 @@ impl FindingsState {
         if let (Some(model), Some(place)) = (self.model.clone(), self.place()) {
             let item = &model.items[place];
             let unfolded = self.folded.remove(&item.verdict);
-            let hidden = !FindingQuery::parse(&self.typed).unwrap_or_default().fits(item);
+            let hidden = !Filter::<FindingList>::typed(&self.typed).0.fits(&item);
             if hidden {
                 self.typed.clear();
             }

@@ -7,7 +7,8 @@ use super::state::GpuState;
 use crate::base::text::counted;
 use crate::cuda::compat::RunVerdict;
 use crate::gui::design::{Tokens, space, text};
-use crate::gui::models::gpu::{TargetVerdicts, words};
+use crate::gui::models::gpu::{TargetVerdicts, Targets, words};
+use crate::gui::views::filter_field::{FilterField, show_error};
 use crate::gui::widgets::chip::chip;
 use crate::gui::widgets::controls::{Mark, heading, progress_bar};
 
@@ -55,8 +56,10 @@ pub(super) fn show(ui: &mut Ui, state: &mut GpuState, judged: &TargetVerdicts, f
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| filter(ui, state, focus));
         });
     });
-    if let Some(fault) = state.driver_fault.as_ref().or(state.rows.error.as_ref()) {
+    if let Some(fault) = &state.driver_fault {
         ui.label(RichText::new(fault).font(text::small()).color(tokens.error));
+    } else if let Some(error) = &state.rows.error {
+        show_error(ui, error);
     }
     ui.add_space(space::XS);
     ui.horizontal_wrapped(|ui| {
@@ -84,22 +87,9 @@ pub(super) fn show(ui: &mut Ui, state: &mut GpuState, judged: &TargetVerdicts, f
 
 fn filter(ui: &mut Ui, state: &mut GpuState, focus: bool) {
     let mut typed = state.typed.clone();
-    let field = TextEdit::singleline(&mut typed)
-        .hint_text("Filter: a100, azure, 8.6, driver")
-        .desired_width(ui.available_width());
-    let response = ui.add_sized(vec2(ui.available_width().min(360.0), 24.0), field);
-    response.widget_info(|| {
-        let mut info = WidgetInfo::labeled(Role::SearchInput, true, "Filter machines");
-        info.current_text_value = Some(typed.clone());
-        info
-    });
-    if focus {
-        response.request_focus();
-    }
-    let left = response.lost_focus() || response.has_focus();
-    if left && ui.input(|input| input.key_pressed(Key::Escape)) {
-        typed.clear();
-    }
+    let hint = "Filter: a100, azure, 8.6, driver";
+    let field = FilterField { name: "Filter machines", hint, width: 360.0, focus };
+    field.show::<Targets>(ui, &mut typed);
     state.set_filter(&typed);
 }
 

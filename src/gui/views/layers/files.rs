@@ -1,7 +1,7 @@
 //! The tree of files: which of them, filtered how.
 
 use egui::accesskit::Role;
-use egui::{Color32, Key, RichText, TextEdit, Ui, WidgetInfo, vec2};
+use egui::{Color32, RichText, Ui, WidgetInfo, vec2};
 
 use super::{card, empty};
 use crate::base::labels::SHADOWED;
@@ -10,7 +10,8 @@ use crate::base::text::counted;
 use crate::base::text::escape;
 use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::browser::{Browser, MissingTree};
-use crate::gui::models::files::{FileTreeRow, HIDDEN_SIGN, PathChange, ShownTree, SortKey};
+use crate::gui::models::files::{FileTreeRow, Files, HIDDEN_SIGN, PathChange, ShownTree, SortKey};
+use crate::gui::views::filter_field::{FilterField, show_error};
 use crate::gui::views::{Action, ViewContext};
 use crate::gui::widgets::tree::{TreeColumn, TreeEvent, TreeOutput, TreeRow, TreeShape, tree};
 
@@ -85,27 +86,15 @@ impl FilesPane {
                     browser.set_filter(&self.typed, self.regex);
                 }
                 let hint = if self.regex { r"Filter: \.so(\.\d+)*$" } else { "Filter: *.so size:>10M" };
-                let field =
-                    TextEdit::singleline(&mut self.typed).hint_text(hint).desired_width(ui.available_width());
-                let response = ui.add_sized(vec2(ui.available_width(), 24.0), field);
-                response.widget_info(|| {
-                    let mut info = WidgetInfo::labeled(Role::SearchInput, true, "Filter files");
-                    info.current_text_value = Some(self.typed.clone());
-                    info
-                });
-                if std::mem::take(&mut self.focus_search) {
-                    response.request_focus();
-                }
-                let left = response.lost_focus() || response.has_focus();
-                if left && ui.input(|input| input.key_pressed(Key::Escape)) {
-                    self.typed.clear();
-                }
+                let focus = std::mem::take(&mut self.focus_search);
+                let field = FilterField { name: "Filter files", hint, width: f32::INFINITY, focus };
+                field.show::<Files>(ui, &mut self.typed);
                 browser.set_filter(&self.typed, self.regex);
             });
         });
         if let Some(shown) = browser.shown() {
             if let Some(error) = &shown.error {
-                ui.label(RichText::new(error.to_string()).font(text::small()).color(tokens.error));
+                show_error(ui, error);
             } else if let Some(found) = &shown.found {
                 let all = grouped(shown.tree.len() as u64);
                 let line = match found.count() {

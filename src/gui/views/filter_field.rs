@@ -1,0 +1,48 @@
+//! The field for the filter of a view.
+
+use egui::accesskit::Role;
+use egui::{Key, RichText, TextEdit, Ui, WidgetInfo, vec2};
+
+use crate::gui::design::{Tokens, text};
+use crate::gui::models::filter::{FilterError, FilterView, help};
+
+/// What differs between the filter fields of views.
+pub(super) struct FilterField<'a> {
+    /// Its name for screen readers.
+    pub(super) name: &'a str,
+    /// Hint of the empty field.
+    pub(super) hint: &'a str,
+    /// It is no wider.
+    pub(super) width: f32,
+    /// Whether it is to get the focus.
+    pub(super) focus: bool,
+}
+
+impl FilterField<'_> {
+    /// Shows the field; Escape clears it. The tooltip names what the filter understands.
+    pub(super) fn show<V: FilterView>(&self, ui: &mut Ui, typed: &mut String) {
+        let width = ui.available_width();
+        let field = TextEdit::singleline(typed).hint_text(self.hint).desired_width(width.min(self.width));
+        let response = ui.add_sized(vec2(width.min(self.width), 24.0), field);
+        response.widget_info(|| {
+            let mut info = WidgetInfo::labeled(Role::SearchInput, true, self.name);
+            info.current_text_value = Some(typed.clone());
+            info
+        });
+        if self.focus {
+            response.request_focus();
+        }
+        let left = response.lost_focus() || response.has_focus();
+        if left && ui.input(|input| input.key_pressed(Key::Escape)) {
+            typed.clear();
+        }
+        response.on_hover_ui(|ui| {
+            ui.label(help::<V>());
+        });
+    }
+}
+
+/// Shows why a filter is invalid.
+pub(super) fn show_error(ui: &mut Ui, error: &FilterError) {
+    ui.label(RichText::new(error.to_string()).font(text::small()).color(Tokens::of(ui).error));
+}
