@@ -21,11 +21,13 @@ pub struct Background<T> {
     answered: u64,
     seen: u64,
     error: Option<String>,
+    /// Whether [`Self::result`] gave the error.
+    reported: bool,
 }
 
 impl<T> Default for Background<T> {
     fn default() -> Self {
-        Self { slot: None, cancel: CancelToken::new(), asked: 0, answered: 0, seen: 0, error: None }
+        Self { slot: None, cancel: CancelToken::new(), asked: 0, answered: 0, seen: 0, error: None, reported: false }
     }
 }
 
@@ -40,7 +42,7 @@ impl<T: Send + 'static> Background<T> {
         self.cancel.cancel();
         self.cancel = CancelToken::new();
         self.asked += 1;
-        self.error = None;
+        (self.error, self.reported) = (None, false);
         let (asked, cancel) = (self.asked, self.cancel.clone());
         if at_once {
             self.answered = asked;
@@ -61,6 +63,7 @@ impl<T: Send + 'static> Background<T> {
         if let Err(error) = started {
             self.answered = asked;
             self.error = Some(format!("cannot start a thread: {error}"));
+            waker();
         }
         None
     }
@@ -85,6 +88,16 @@ impl<T: Send + 'static> Background<T> {
             }
             Outcome::Done(..) | Outcome::Failed(..) => None,
         }
+    }
+
+    /// The result of the newest request or why it has none, once.
+    pub fn result(&mut self) -> Option<Result<T, String>> {
+        if let Some(value) = self.take() {
+            return Some(Ok(value));
+        }
+        let error = self.error.clone().filter(|_| !self.reported)?;
+        self.reported = true;
+        Some(Err(error))
     }
 
     /// Whether a request is still worked on.

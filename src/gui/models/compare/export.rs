@@ -64,10 +64,8 @@ impl Export {
 
     /// The result, returned once.
     pub fn take(&mut self) -> Option<Exported> {
-        let busy = self.job.is_busy();
-        let made = self.job.take();
-        let failed = || Some(Exported::File(SaveState::Failed(printable(self.job.error()?))));
-        made.or_else(|| if busy && !self.job.is_busy() { failed() } else { None })
+        let failed = |error: String| Exported::File(SaveState::Failed(printable(&error)));
+        self.job.result().map(|made| made.unwrap_or_else(failed))
     }
 }
 

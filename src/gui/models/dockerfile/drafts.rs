@@ -19,7 +19,6 @@ pub type Proposer =
     Arc<dyn Fn(&Analysis, &Plan, Option<Given<'_>>) -> Option<Result<Proposals, RewriteError>> + Send + Sync>;
 
 /// What a result is for.
-#[derive(Clone)]
 struct Request {
     findings: Arc<Findings>,
     revision: u64,
@@ -41,7 +40,7 @@ pub struct Drafts {
     given: Option<Arc<GivenFile>>,
     /// Grows with each file that is given or taken away, and each retry.
     number: u64,
-    job: Background<(Request, Outcome)>,
+    job: Background<Outcome>,
     /// What the newest work was started for.
     asked: Option<Request>,
     /// Whether that work is what is wanted now.
@@ -88,24 +87,18 @@ impl Drafts {
         let wanted =
             Request { findings: Arc::clone(findings), revision: plan.revision(), given: self.number };
         self.current = self.asked.as_ref() == Some(&wanted);
-        let busy = self.job.is_busy();
-        if let Some((request, outcome)) = self.job.take()
-            && request == wanted
-        {
-            self.generation += 1;
-            match outcome {
-                Ok((model, proposals)) => {
-                    (self.model, self.proposals, self.problem) = (Some(model), Some(proposals), None);
+        match self.job.result() {
+            Some(Ok(outcome)) if self.current => {
+                self.generation += 1;
+                match outcome {
+                    Ok((model, proposals)) => {
+                        (self.model, self.proposals, self.problem) = (Some(model), Some(proposals), None);
+                    }
+                    Err(problem) => self.problem = Some(problem),
                 }
-                Err(problem) => self.problem = Some(problem),
             }
-        }
-        if self.current
-            && busy
-            && !self.job.is_busy()
-            && let Some(error) = self.job.error()
-        {
-            self.problem = Some(Problem::failed(error));
+            Some(Err(error)) if self.current => self.problem = Some(Problem::failed(&error)),
+            _ => {}
         }
         // One at a time: work that is under way cannot be stopped, and each takes as long as an inventory.
         if !self.current && !self.job.is_busy() {
@@ -115,18 +108,9 @@ impl Drafts {
 
     fn start(&mut self, analysis: &Arc<Analysis>, plan: Plan, request: Request, waker: &Waker) {
         let (proposer, given) = (Arc::clone(&self.proposer), self.given.clone());
-        let (analysis, asked) = (Arc::clone(analysis), request.clone());
-        self.job.start(waker, false, move |cancel| {
-            let outcome = work(&proposer, &analysis, &plan, given.as_deref(), cancel)?;
-            Ok((request, outcome))
-        });
-        (self.asked, self.current) = (Some(asked), true);
-        // There may be no thread.
-        if !self.job.is_busy()
-            && let Some(error) = self.job.error()
-        {
-            self.problem = Some(Problem::failed(error));
-        }
+        let analysis = Arc::clone(analysis);
+        self.job.start(waker, false, move |cancel| work(&proposer, &analysis, &plan, given.as_deref(), cancel));
+        (self.asked, self.current) = (Some(request), true);
     }
 
     /// What is shown; while newer proposals are worked out, those before.

@@ -50,10 +50,7 @@ impl Saving {
 
     /// The result, returned once.
     pub fn take(&mut self) -> Option<SaveState> {
-        let busy = self.job.is_busy();
-        let state = self.job.take();
-        let failed = || self.job.error().map(|error| SaveState::Failed(printable(error)));
-        state.or_else(|| if busy && !self.job.is_busy() { failed() } else { None })
+        self.job.result().map(|made| made.unwrap_or_else(|error| SaveState::Failed(printable(&error))))
     }
 }
 

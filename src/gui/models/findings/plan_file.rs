@@ -37,10 +37,7 @@ impl PlanFiles {
 
     /// The plan that was asked for, once.
     pub fn take_read(&mut self) -> Option<ReadPlan> {
-        let busy = self.reading.is_busy();
-        let read = self.reading.take();
-        let failed = || self.reading.error().map(|error| Err(printable(error)));
-        read.or_else(|| if busy && !self.reading.is_busy() { failed() } else { None })
+        self.reading.result().map(|read| read.unwrap_or_else(|error| Err(printable(&error))))
     }
 
     /// The result of saving, once.

@@ -63,8 +63,9 @@ impl TagList {
 
     /// Takes the result.
     pub fn poll(&mut self) {
-        match self.job.take() {
-            Some(Ok(tags)) => {
+        match self.job.result() {
+            None => {}
+            Some(Ok(Ok(tags))) => {
                 // What has signs that no tag has would not open.
                 self.tags = tags.into_iter().filter(|tag| printable(tag) == *tag).collect();
                 let key = |tag: &String| tag != "latest";
@@ -73,12 +74,8 @@ impl TagList {
                 });
                 self.filter();
             }
-            Some(Err(failure)) => self.failure = Some(failure),
-            None => {
-                if let Some(error) = self.job.error().filter(|_| self.failure.is_none()) {
-                    self.failure = Some(Failure::new(error));
-                }
-            }
+            Some(Ok(Err(failure))) => self.failure = Some(failure),
+            Some(Err(error)) => self.failure = Some(Failure::new(error)),
         }
     }
 

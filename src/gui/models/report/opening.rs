@@ -54,13 +54,7 @@ impl Opening {
 
     /// Why the newest path could not be opened, once.
     pub fn failed(&mut self) -> Option<String> {
-        let busy = self.job.is_busy();
-        let why = match self.job.take() {
-            Some(Ok(())) => None,
-            Some(Err(why)) => Some(why),
-            None if busy && !self.job.is_busy() => self.job.error().map(str::to_owned),
-            None => None,
-        }?;
+        let why = self.job.result()?.and_then(|opened| opened).err()?;
         Some(format!("Cannot open {}: {}; open it manually", self.path, printable(&why)))
     }
 }

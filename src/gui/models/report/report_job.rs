@@ -97,10 +97,9 @@ type Outcome = Result<Arc<Preview>, String>;
 /// The report of one tab.
 pub struct ReportJob {
     writer: Writer,
-    job: Background<(u64, Outcome)>,
+    job: Background<Outcome>,
     /// What the newest work was started for.
     asked: Option<(Basis, ReportOptions)>,
-    number: u64,
     preview: Option<Arc<Preview>>,
     problem: Option<String>,
 }
@@ -114,7 +113,7 @@ impl Default for ReportJob {
 impl ReportJob {
     /// Nothing yet; `writer` will write reports, on its own thread.
     pub fn new(writer: Writer) -> Self {
-        Self { writer, job: Background::default(), asked: None, number: 0, preview: None, problem: None }
+        Self { writer, job: Background::default(), asked: None, preview: None, problem: None }
     }
 
     /// Applies updates of the report's inputs, the options and the work. Called on each frame; it
@@ -128,33 +127,22 @@ impl ReportJob {
         if !current {
             self.start(source, basis, choice, waker);
         }
-        let busy = self.job.is_busy();
-        match self.job.take() {
-            Some((number, outcome)) if number == self.number => match outcome {
-                Ok(preview) => (self.preview, self.problem) = (Some(preview), None),
-                Err(why) => self.problem = Some(why),
-            },
-            _ if busy && !self.job.is_busy() => self.problem = self.job.error().map(printable),
-            _ => {}
+        match self.job.result() {
+            None => {}
+            Some(Ok(Ok(preview))) => (self.preview, self.problem) = (Some(preview), None),
+            Some(Ok(Err(why))) => self.problem = Some(why),
+            Some(Err(error)) => self.problem = Some(printable(&error)),
         }
     }
 
     fn start(&mut self, source: ReportSource<'_>, basis: Basis, choice: &ReportOptions, waker: &Waker) {
-        self.number += 1;
         (self.problem, self.asked) = (None, Some((basis.clone(), choice.clone())));
-        let (number, writer, choice) = (self.number, Arc::clone(&self.writer), choice.clone());
+        let (writer, choice) = (Arc::clone(&self.writer), choice.clone());
         // Another format of the same report is only rendered again.
         let known = self.preview.as_ref().filter(|preview| preview.basis == basis);
         let known = known.map(|preview| Arc::clone(&preview.report));
         let request = Request::new(source);
-        self.job.start(waker, false, move |cancel| {
-            Ok((number, work(request, basis, choice, known, &writer, cancel)?))
-        });
-        if !self.job.is_busy()
-            && let Some(error) = self.job.error()
-        {
-            self.problem = Some(printable(error));
-        }
+        self.job.start(waker, false, move |cancel| work(request, basis, choice, known, &writer, cancel));
     }
 
     /// The newest result.

@@ -168,12 +168,6 @@ impl FileKindJob {
 
     /// What was found, once.
     pub fn take(&mut self) -> Option<FileKind> {
-        let busy = self.job.is_busy();
-        let found = self.job.take();
-        let error = || self.job.error().filter(|_| busy && !self.job.is_busy());
-        found.or_else(|| {
-            let message = error()?.to_owned();
-            Some(FileKind::Failed(Failure::new(message)))
-        })
+        self.job.result().map(|found| found.unwrap_or_else(|error| FileKind::Failed(Failure::new(error))))
     }
 }
