@@ -27,7 +27,15 @@ pub struct Background<T> {
 
 impl<T> Default for Background<T> {
     fn default() -> Self {
-        Self { slot: None, cancel: CancelToken::new(), asked: 0, answered: 0, seen: 0, error: None, reported: false }
+        Self {
+            slot: None,
+            cancel: CancelToken::new(),
+            asked: 0,
+            answered: 0,
+            seen: 0,
+            error: None,
+            reported: false,
+        }
     }
 }
 

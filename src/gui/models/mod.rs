@@ -13,6 +13,7 @@ pub mod findings;
 pub mod format;
 pub mod gpu;
 pub mod layers;
+pub mod open_rows;
 pub mod overview;
 pub mod remote;
 pub mod report;

@@ -1,37 +1,33 @@
 //! The question of a finding with its two answers, as the findings view and the Dockerfile view show it.
 
 use egui::accesskit::Role;
-use egui::{Button, Label, RichText, Sense, Ui, WidgetInfo, vec2};
+use egui::{Button, Label, RichText, Ui, WidgetInfo};
 
 use super::Action;
 use crate::findings::Answer;
 use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::findings::{PlanChange, QuestionItem, words};
-use crate::gui::widgets::controls::{self, Mark};
+use crate::gui::widgets::alert::marked;
+use crate::gui::widgets::controls::Mark;
 
 /// Shows the question, its answers, and a way back to an open question. Gives the change that is asked for.
 pub(super) fn show(ui: &mut Ui, question: &QuestionItem) -> Option<Action> {
     let tokens = Tokens::of(ui);
     let mut change = None;
-    ui.horizontal_top(|ui| {
-        ui.spacing_mut().item_spacing.x = space::S;
-        let (rect, _) = ui.allocate_exact_size(vec2(14.0, 17.0), Sense::hover());
-        let open = question.answer.is_none();
-        let color = if open { tokens.warning } else { tokens.text_weak };
-        controls::paint_mark(ui.painter(), Mark::Question, rect.center(), 13.0, color);
-        ui.vertical(|ui| {
-            ui.add(Label::new(RichText::new(&question.text).font(text::strong())).wrap());
-            ui.horizontal_wrapped(|ui| {
-                ui.spacing_mut().item_spacing.x = space::XS;
-                for answer in Answer::ALL {
-                    if choice(ui, question, *answer) {
-                        change = Some(Some(*answer));
-                    }
+    let open = question.answer.is_none();
+    let color = if open { tokens.warning } else { tokens.text_weak };
+    marked(ui, Mark::Question, color, |ui| {
+        ui.add(Label::new(RichText::new(&question.text).font(text::strong())).wrap());
+        ui.horizontal_wrapped(|ui| {
+            ui.spacing_mut().item_spacing.x = space::XS;
+            for answer in Answer::ALL {
+                if choice(ui, question, *answer) {
+                    change = Some(Some(*answer));
                 }
-                if !open && named(ui.link("Undo"), &format!("Undo answer: {}", question.title)).clicked() {
-                    change = Some(None);
-                }
-            });
+            }
+            if !open && named(ui.link("Undo"), &format!("Undo answer: {}", question.title)).clicked() {
+                change = Some(None);
+            }
         });
     });
     change.map(|answer| Action::ChangePlan(PlanChange::Answer(question.id.clone(), answer)))

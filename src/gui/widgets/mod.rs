@@ -2,6 +2,7 @@
 //! Out: small parts that several views and panels share.
 //! Must not know: images, tabs, or what the data means.
 
+pub mod alert;
 pub mod arch_matrix;
 pub mod cell;
 pub mod chip;

@@ -36,8 +36,6 @@ pub struct FilesShown {
     pub model: Arc<CompareModel>,
     /// What the filter keeps.
     pub filtered: Arc<FilteredPaths>,
-    /// The order in a folder.
-    pub sort: CompareSort,
     /// The rows.
     pub rows: FileRows,
 }
@@ -50,7 +48,7 @@ impl FilesShown {
             None => Arc::new(FilteredPaths::new(&model, filter, only, cancel)?),
         };
         let rows = FileRows::new(&model, &filtered, sort, open);
-        Ok(Self { model, filtered, sort, rows })
+        Ok(Self { model, filtered, rows })
     }
 }
 
@@ -161,7 +159,7 @@ impl ComparedFiles {
     pub fn select_row(&mut self, row: usize) {
         let Some(shown) = &self.shown else { return };
         if let Some(line) = shown.rows.as_slice().get(row) {
-            self.selected = Some(shown.model.compared.comparison.tree.row(line.id).path());
+            self.selected = Some(shown.model.compared.comparison.tree.row(line.path).path());
             self.row = Some(row);
         }
     }
@@ -192,13 +190,13 @@ impl ComparedFiles {
     /// Expands the folder at a row: in place, or in the background when it is large.
     pub fn open_row(&mut self, row: usize, waker: &Waker) {
         let Some(shown) = &mut self.shown else { return };
-        let Some(id) = shown.rows.as_slice().get(row).map(|line| line.id) else { return };
+        let Some(id) = shown.rows.as_slice().get(row).map(|line| line.path) else { return };
         self.open.insert(id);
         if shown.model.compared.comparison.tree.row(id).children().len() > LARGE_FOLDER {
             self.start(waker);
             return;
         }
-        shown.rows.open_at(row, &shown.model, &shown.filtered, shown.sort);
+        shown.rows.open_at(row, &shown.model, &shown.filtered);
         self.rows_changed();
     }
 

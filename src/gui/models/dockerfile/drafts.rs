@@ -109,7 +109,8 @@ impl Drafts {
     fn start(&mut self, analysis: &Arc<Analysis>, plan: Plan, request: Request, waker: &Waker) {
         let (proposer, given) = (Arc::clone(&self.proposer), self.given.clone());
         let analysis = Arc::clone(analysis);
-        self.job.start(waker, false, move |cancel| work(&proposer, &analysis, &plan, given.as_deref(), cancel));
+        self.job
+            .start(waker, false, move |cancel| work(&proposer, &analysis, &plan, given.as_deref(), cancel));
         (self.asked, self.current) = (Some(request), true);
     }
 

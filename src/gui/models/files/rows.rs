@@ -3,6 +3,7 @@ use std::collections::HashSet;
 
 use super::filter::FileMatches;
 use super::tree::FileTree;
+use crate::gui::models::open_rows::{Folders, OpenRow, OpenRows};
 use crate::rootfs::PathId;
 
 /// A folder with more than this many paths is opened in the background.
@@ -14,13 +15,9 @@ pub fn is_large(tree: &FileTree, path: PathId) -> bool {
 }
 
 /// A row of the open tree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FileTreeRow {
-    /// What it shows.
-    pub path: PathId,
-    /// Depth in the tree.
-    pub depth: u16,
-}
+pub type FileTreeRow = OpenRow<PathId>;
+/// The rows of a tree of files.
+pub type FileTreeRows = OpenRows<PathId, FileSort>;
 
 /// The column that orders the children of a folder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -60,164 +57,85 @@ impl FileSort {
     }
 }
 
-/// The rows of a tree whose folders are partly open. Opening and closing changes only the rows below;
-/// nothing walks the tree while it is painted.
-#[derive(Clone, Debug, Default)]
-pub struct FileTreeRows {
-    list: Vec<FileTreeRow>,
-    open: HashSet<PathId>,
+/// A tree with what a filter keeps of it, in an order.
+struct SortedTree<'a> {
+    tree: &'a FileTree,
+    found: Option<&'a FileMatches>,
     sort: FileSort,
+}
+
+impl SortedTree<'_> {
+    /// What the filter keeps of a folder, unordered.
+    fn kept(&self, folder: PathId) -> impl Iterator<Item = PathId> {
+        self.tree.children(folder).filter(|path| self.found.is_none_or(|found| found.keeps(*path)))
+    }
+
+    /// The folder that is all that a folder contains.
+    fn only_folder(&self, folder: PathId) -> Option<PathId> {
+        let mut kept = self.kept(folder);
+        let first = kept.next().filter(|path| self.tree.is_folder(*path))?;
+        kept.next().is_none().then_some(first)
+    }
+}
+
+impl Folders<PathId> for SortedTree<'_> {
+    fn children(&self, folder: PathId, into: &mut Vec<PathId>) {
+        into.extend(self.kept(folder));
+        order(into, self.tree, self.sort);
+    }
+
+    fn is_folder(&self, path: PathId) -> bool {
+        self.tree.is_folder(path)
+    }
+
+    fn leads(&self, path: PathId) -> bool {
+        self.found.is_some_and(|found| found.opens() && found.leads(path))
+    }
 }
 
 impl FileTreeRows {
     /// The rows of `tree` with the folders of `open` open. Where a filter found little, every folder
     /// that leads to it is opened as well.
     pub fn new(tree: &FileTree, found: Option<&FileMatches>, sort: FileSort, open: HashSet<PathId>) -> Self {
-        let mut rows = Self { list: Vec::new(), open, sort };
-        let mut pending: Vec<FileTreeRow> = Vec::new();
-        let mut below = Vec::new();
-        rows.push_children(tree, found, PathId::ROOT, 0, &mut below);
-        pending.extend(below.drain(..).rev());
-        while let Some(row) = pending.pop() {
-            rows.list.push(row);
-            if let Some(found) = found.filter(|found| found.opens())
-                && found.leads(row.path)
-            {
-                rows.open.insert(row.path);
-            }
-            if rows.is_open(row.path) && tree.is_folder(row.path) {
-                rows.push_children(tree, found, row.path, row.depth + 1, &mut below);
-                pending.extend(below.drain(..).rev());
-            }
-        }
-        rows
-    }
-
-    /// All rows, top to bottom.
-    pub fn as_slice(&self) -> &[FileTreeRow] {
-        &self.list
-    }
-
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        self.list.len()
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.list.is_empty()
-    }
-
-    /// The order in use.
-    pub fn sort(&self) -> FileSort {
-        self.sort
-    }
-
-    /// Folders that are open.
-    pub fn open(&self) -> &HashSet<PathId> {
-        &self.open
-    }
-
-    /// Whether a folder is open.
-    pub fn is_open(&self, path: PathId) -> bool {
-        self.open.contains(&path)
-    }
-
-    /// The row of a path.
-    pub fn position(&self, path: PathId) -> Option<usize> {
-        self.list.iter().position(|row| row.path == path)
-    }
-
-    /// The row of the parent folder of a row.
-    pub fn parent_of(&self, row: usize) -> Option<usize> {
-        let depth = self.list.get(row)?.depth;
-        self.list[..row].iter().rposition(|above| above.depth < depth)
+        Self::below_root(&SortedTree { tree, found, sort }, PathId::ROOT, sort, open)
     }
 
     /// Opens the folder at `row` in place. `false`, with nothing done, where it is no closed folder.
     pub fn open_at(&mut self, row: usize, tree: &FileTree, found: Option<&FileMatches>) -> bool {
-        let Some(&FileTreeRow { path, depth }) = self.list.get(row) else { return false };
+        let Some(path) = self.as_slice().get(row).map(|row| row.path) else { return false };
         if self.is_open(path) || !tree.is_folder(path) {
             return false;
         }
+        let sorted = SortedTree { tree, found, sort: self.sort() };
         self.open.insert(path);
-        self.open_chain(path, tree, found);
-        // What was open below it when it was closed is open again.
-        let mut below = Vec::new();
-        let mut inserted = Vec::new();
-        let mut pending = Vec::new();
-        self.push_children(tree, found, path, depth + 1, &mut below);
-        pending.extend(below.drain(..).rev());
-        while let Some(row) = pending.pop() {
-            inserted.push(row);
-            if self.is_open(row.path) && tree.is_folder(row.path) {
-                self.push_children(tree, found, row.path, row.depth + 1, &mut below);
-                pending.extend(below.drain(..).rev());
-            }
-        }
-        let tail = self.list.split_off(row + 1);
-        self.list.extend(inserted);
-        self.list.extend(tail);
-        true
-    }
-
-    /// Expands a chain of folders that each contain only the next.
-    fn open_chain(&mut self, path: PathId, tree: &FileTree, found: Option<&FileMatches>) {
+        // A chain of folders that each contain only the next is opened to its end.
         let mut at = path;
-        loop {
-            let mut kept = tree.children(at).filter(|path| found.is_none_or(|found| found.keeps(*path)));
-            match (kept.next(), kept.next()) {
-                (Some(only), None) if tree.is_folder(only) => at = only,
-                _ => return,
-            }
-            drop(kept);
+        while let Some(only) = sorted.only_folder(at) {
+            at = only;
             self.open.insert(at);
         }
-    }
-
-    /// Closes the folder at `row` in place. `false`, with nothing done, where it is no open folder.
-    pub fn close_at(&mut self, row: usize) -> bool {
-        let Some(&FileTreeRow { path, depth }) = self.list.get(row) else { return false };
-        if !self.open.remove(&path) {
-            return false;
-        }
-        let end = self.list[row + 1..]
-            .iter()
-            .position(|below| below.depth <= depth)
-            .map_or(self.list.len(), |count| row + 1 + count);
-        self.list.drain(row + 1..end);
+        // What was open below it when it was closed is open again.
+        self.insert_below(row, &sorted, false);
         true
-    }
-
-    fn push_children(
-        &self,
-        tree: &FileTree,
-        found: Option<&FileMatches>,
-        folder: PathId,
-        depth: u16,
-        into: &mut Vec<FileTreeRow>,
-    ) {
-        let kept = |path: &PathId| found.is_none_or(|found| found.keeps(*path));
-        into.extend(tree.children(folder).filter(kept).map(|path| FileTreeRow { path, depth }));
-        order(into, tree, self.sort);
     }
 }
 
-fn order(rows: &mut [FileTreeRow], tree: &FileTree, sort: FileSort) {
-    let name = |row: &FileTreeRow| tree.timeline().name(row.path);
+fn order(paths: &mut [PathId], tree: &FileTree, sort: FileSort) {
+    let name = |path: &PathId| tree.timeline().name(*path);
+    let (bytes, files) = (|path: &PathId| tree.bytes(*path), |path: &PathId| tree.files(*path));
     match sort.key {
-        SortKey::Name => rows.sort_unstable_by(|a, b| name(a).cmp(name(b))),
-        SortKey::Size => rows.sort_unstable_by(|a, b| {
-            let key = |row: &FileTreeRow| (Reverse(tree.bytes(row.path)), Reverse(tree.files(row.path)));
+        SortKey::Name => paths.sort_unstable_by(|a, b| name(a).cmp(name(b))),
+        SortKey::Size => paths.sort_unstable_by(|a, b| {
+            let key = |path: &PathId| (Reverse(bytes(path)), Reverse(files(path)));
             key(a).cmp(&key(b)).then_with(|| name(a).cmp(name(b)))
         }),
-        SortKey::Files => rows.sort_unstable_by(|a, b| {
-            let key = |row: &FileTreeRow| (Reverse(tree.files(row.path)), Reverse(tree.bytes(row.path)));
+        SortKey::Files => paths.sort_unstable_by(|a, b| {
+            let key = |path: &PathId| (Reverse(files(path)), Reverse(bytes(path)));
             key(a).cmp(&key(b)).then_with(|| name(a).cmp(name(b)))
         }),
     }
     let natural = sort.key != SortKey::Name;
     if sort.descending != natural {
-        rows.reverse();
+        paths.reverse();
     }
 }

@@ -10,8 +10,9 @@ use crate::base::text::{elide_middle, printable};
 use crate::gui::design::{Tokens, radius, space, text};
 use crate::gui::dialogs::Pick;
 use crate::gui::models::compare::{ImageColumns, ImageState, OpenImage};
+use crate::gui::widgets::alert::mark_in;
 use crate::gui::widgets::controls::{
-    Mark, heading, letters_in, line_of_text, mark_button, paint_focus, paint_mark, primary_button, weak,
+    Mark, heading, letters_in, line_of_text, mark_button, paint_focus, primary_button, weak,
 };
 
 const SAMPLES: [(&str, &str); 2] = [
@@ -207,8 +208,7 @@ fn field(ui: &mut Ui, panel: &mut AddPanel, around: &CompareContext, events: &mu
             .show(ui, |ui| {
                 ui.set_width(ui.available_width());
                 ui.horizontal(|ui| {
-                    let (rect, _) = ui.allocate_exact_size(vec2(16.0, 20.0), Sense::hover());
-                    paint_mark(ui.painter(), Mark::Warning, rect.center(), 14.0, tokens.warning);
+                    mark_in(ui, vec2(16.0, 20.0), Mark::Warning, 14.0, tokens.warning);
                     ui.add(Label::new(printable(message)).wrap().selectable(true));
                 });
             });

@@ -125,7 +125,7 @@ fn whole(model: &CompareModel, row: Row<'_>) -> Option<Change> {
 }
 
 fn row_at(tokens: &Tokens, model: &CompareModel, shown: &FilesShown, file: FileRow) -> MatrixRow {
-    let row = model.compared.comparison.tree.row(file.id);
+    let row = model.compared.comparison.tree.row(file.path);
     let folder = row.children().len() > 0;
     let mut name = escape(row.name());
     if folder {
@@ -147,11 +147,11 @@ fn row_at(tokens: &Tokens, model: &CompareModel, shown: &FilesShown, file: FileR
     });
     let cells = cells.collect();
     let change = whole(model, row);
-    let fits = shown.filtered.fits(file.id);
+    let fits = shown.filtered.fits(file.path);
     MatrixRow {
-        key: u64::from(file.id.0),
+        key: u64::from(file.path.0),
         depth: file.depth,
-        fold: folder.then(|| shown.rows.open().contains(&file.id)),
+        fold: folder.then(|| shown.rows.open().contains(&file.path)),
         strong: fits == Some(true),
         sign: Some(change.map_or(("", tokens.text), |change| (change.sign(), color(tokens, Some(change))))),
         name,
@@ -179,7 +179,7 @@ fn nothing() -> MatrixRow {
 
 /// Screen reader text of a row.
 fn speak(model: &CompareModel, heads: &[MatrixHead], file: FileRow) -> String {
-    let row = model.compared.comparison.tree.row(file.id);
+    let row = model.compared.comparison.tree.row(file.path);
     let mut text = escape(row.name());
     for (image, head) in (0..model.images()).zip(heads) {
         let size = row.bytes(image).map_or_else(|| "nothing".to_owned(), human);

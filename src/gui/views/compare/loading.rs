@@ -2,15 +2,16 @@
 
 use std::time::Duration;
 
-use egui::{Frame, Label, Margin, RichText, ScrollArea, Sense, Ui, vec2};
+use egui::{Label, RichText, ScrollArea, Ui, vec2};
 
 use super::state::CompareState;
 use super::{Action, CompareContext, CompareEvent};
 use crate::base::size::human;
 use crate::base::text::elide_middle;
-use crate::gui::design::{Tokens, radius, space, text};
+use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::compare::{ImageState, OpenImage, letter};
-use crate::gui::widgets::controls::{Mark, paint_mark, primary_button, progress_bar, weak};
+use crate::gui::widgets::alert::alert_line;
+use crate::gui::widgets::controls::{Mark, primary_button, progress_bar, weak};
 
 /// The whole place of the comparison.
 pub(super) fn show(
@@ -214,22 +215,10 @@ fn banner(
     event: impl FnOnce() -> CompareEvent,
     events: &mut Vec<CompareEvent>,
 ) {
-    let tokens = Tokens::of(ui);
-    let frame = Frame::new().fill(tokens.wash(color)).corner_radius(radius::M);
-    frame.inner_margin(Margin::symmetric(12, 4)).show(ui, |ui| {
-        ui.horizontal(|ui| {
-            ui.set_width(ui.available_width());
-            let (rect, _) = ui.allocate_exact_size(vec2(16.0, 20.0), Sense::hover());
-            paint_mark(ui.painter(), mark, rect.center(), 14.0, color);
-            ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-                if ui.button(button).clicked() {
-                    events.push(event());
-                }
-                ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
-                    ui.add(Label::new(words).truncate());
-                });
-            });
-        });
+    alert_line(ui, mark, color, words, |ui| {
+        if ui.button(button).clicked() {
+            events.push(event());
+        }
     });
     ui.add_space(space::XS);
 }

@@ -1,14 +1,13 @@
 //! The field for a path and the result of saving.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use egui::Ui;
 
 use super::{Action, DockerfileView, ViewContext};
 use crate::gui::dialogs::Pick;
-use crate::gui::models::dockerfile::{SaveKind, SaveState};
-use crate::gui::models::typed::tidy;
-use crate::gui::views::path_bar::{PathBar, PathEvent, PathNotice, PathWords, show_notice};
+use crate::gui::models::dockerfile::SaveKind;
+use crate::gui::views::path_bar::{PathBar, PathEvent, PathWords, show_notice};
 use crate::jobs::Waker;
 
 /// What a path is asked for.
@@ -62,25 +61,11 @@ impl Bar {
 impl DockerfileView {
     /// Polls the result of saving.
     pub(super) fn take_saved(&mut self, context: &mut ViewContext<'_>) {
-        match self.state.take_saved() {
-            None => {}
-            Some((kind, SaveState::Saved(path))) => {
-                let what = if kind == SaveKind::Patch { "Patch" } else { "Proposed Dockerfile" };
-                self.notice = Some(PathNotice::done(&format!("{what} saved to {path}"), &path));
-                self.bar = None;
-            }
-            Some((_, SaveState::Exists(path))) => {
-                if let Some(bar) = &mut self.bar {
-                    bar.field.exists(&path);
-                }
-            }
-            Some((_, SaveState::Failed(why))) => {
-                context.actions.push(Action::Report(why.clone()));
-                match &mut self.bar {
-                    Some(bar) => bar.show_message(why),
-                    None => self.notice = Some(PathNotice::failed(why)),
-                }
-            }
+        let Some((kind, saved)) = self.state.take_saved() else { return };
+        let what = if kind == SaveKind::Patch { "Patch" } else { "Proposed Dockerfile" };
+        let field = self.bar.as_mut().map(|bar| &mut bar.field);
+        if let Some(notice) = PathBar::saved(field, saved, what, context.actions) {
+            (self.bar, self.notice) = (None, Some(notice));
         }
     }
 }
@@ -105,7 +90,7 @@ pub(super) fn show(ui: &mut Ui, view: &mut DockerfileView, context: &mut ViewCon
         })),
         PathEvent::Take(replace) => {
             bar.field.taken();
-            let (path, purpose) = (PathBuf::from(tidy(&bar.field.typed)), bar.purpose);
+            let (path, purpose) = (bar.field.path(), bar.purpose);
             view.notice = None;
             match purpose {
                 Purpose::Open => view.open(path),

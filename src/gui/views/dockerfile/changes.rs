@@ -1,6 +1,6 @@
 //! Why lines are changed: all reasons of the chosen line, and the list of all.
 
-use egui::{Align, Frame, Label, Layout, Margin, RichText, ScrollArea, Sense, Stroke, Ui, UiBuilder, vec2};
+use egui::{Align, Frame, Label, Layout, Margin, RichText, ScrollArea, Stroke, Ui, UiBuilder};
 
 use super::DockerfileEvent;
 use super::head::sign;
@@ -8,8 +8,9 @@ use super::state::DockerfileState;
 use crate::base::size::{human, human_or_dash};
 use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::dockerfile::{ProposalItem, ReasonItem};
+use crate::gui::widgets::alert::marked;
 use crate::gui::widgets::cell::Cut;
-use crate::gui::widgets::controls::{self, paint_mark};
+use crate::gui::widgets::controls;
 use crate::gui::widgets::table::{TableCell, TableColumn, TableEvent, TableRow, TableShape, table};
 
 const COLUMNS: [TableColumn; 3] = [
@@ -92,19 +93,14 @@ fn list(ui: &mut Ui, state: &DockerfileState, proposal: &ProposalItem, events: &
 /// A reason in full.
 fn whole(ui: &mut Ui, reason: &ReasonItem) {
     let tokens = Tokens::of(ui);
-    ui.horizontal_top(|ui| {
-        ui.spacing_mut().item_spacing.x = space::S;
-        let (mark, color) = sign(tokens, reason.applicability);
-        let (rect, _) = ui.allocate_exact_size(vec2(14.0, 17.0), Sense::hover());
-        paint_mark(ui.painter(), mark, rect.center(), 13.0, color);
-        ui.vertical(|ui| {
-            ui.spacing_mut().item_spacing.y = 1.0;
-            ui.add(Label::new(RichText::new(&reason.text).color(tokens.text)).wrap().selectable(true));
-            let saves = reason.bytes.map_or_else(String::new, |bytes| format!(", saves {}", human(bytes)));
-            let word = reason.applicability.label();
-            let about = RichText::new(format!("{word}{saves}")).font(text::small()).color(tokens.text_weak);
-            ui.label(about).on_hover_text(reason.applicability.about());
-        });
+    let (mark, color) = sign(tokens, reason.applicability);
+    marked(ui, mark, color, |ui| {
+        ui.spacing_mut().item_spacing.y = 1.0;
+        ui.add(Label::new(RichText::new(&reason.text).color(tokens.text)).wrap().selectable(true));
+        let saves = reason.bytes.map_or_else(String::new, |bytes| format!(", saves {}", human(bytes)));
+        let word = reason.applicability.label();
+        let about = RichText::new(format!("{word}{saves}")).font(text::small()).color(tokens.text_weak);
+        ui.label(about).on_hover_text(reason.applicability.about());
     });
     ui.add_space(space::XS);
 }

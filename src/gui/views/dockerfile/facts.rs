@@ -1,13 +1,14 @@
 //! What the image is with a proposal, what was proven of it, and what else helps.
 
-use egui::{Align, Color32, Frame, Grid, Label, Layout, Margin, RichText, Sense, Stroke, Ui, vec2};
+use egui::{Align, Color32, Frame, Grid, Label, Layout, Margin, RichText, Stroke, Ui, vec2};
 
 use super::{Action, DockerfileEvent};
 use crate::base::size::{grouped, human, human_or_dash};
 use crate::base::text::{counted, printable};
 use crate::gui::design::{Tokens, radius, space, text};
 use crate::gui::models::dockerfile::{DockerfileModel, ProposalItem, words};
-use crate::gui::widgets::controls::{self, Mark, heading, paint_mark};
+use crate::gui::widgets::alert;
+use crate::gui::widgets::controls::{self, Mark, heading};
 
 /// Lines of a hint that are shown; all of them can be copied.
 const HINT_LINES: usize = 40;
@@ -125,17 +126,12 @@ pub(super) fn notes(ui: &mut Ui, model: &DockerfileModel, events: &mut Vec<Docke
         marked(ui, Mark::Question, tokens.text_weak, note);
     }
     for (line, what) in &model.unknown {
-        ui.horizontal_top(|ui| {
-            ui.spacing_mut().item_spacing.x = space::S;
-            let (rect, _) = ui.allocate_exact_size(vec2(14.0, 17.0), Sense::hover());
-            paint_mark(ui.painter(), Mark::Question, rect.center(), 13.0, tokens.text_weak);
-            ui.vertical(|ui| {
-                ui.spacing_mut().item_spacing.y = 1.0;
-                ui.add(Label::new(what).wrap().selectable(true));
-                if ui.link(format!("Line {line}")).clicked() {
-                    events.push(DockerfileEvent::Original(*line));
-                }
-            });
+        alert::marked(ui, Mark::Question, tokens.text_weak, |ui| {
+            ui.spacing_mut().item_spacing.y = 1.0;
+            ui.add(Label::new(what).wrap().selectable(true));
+            if ui.link(format!("Line {line}")).clicked() {
+                events.push(DockerfileEvent::Original(*line));
+            }
         });
     }
 }
@@ -171,10 +167,7 @@ pub(super) fn hints(ui: &mut Ui, proposal: &ProposalItem, events: &mut Vec<Docke
 
 /// A sign, and beside it what it is about.
 fn marked(ui: &mut Ui, mark: Mark, color: Color32, words: &str) {
-    ui.horizontal_top(|ui| {
-        ui.spacing_mut().item_spacing.x = space::S;
-        let (rect, _) = ui.allocate_exact_size(vec2(14.0, 17.0), Sense::hover());
-        paint_mark(ui.painter(), mark, rect.center(), 13.0, color);
-        ui.vertical(|ui| ui.add(Label::new(words).wrap().selectable(true)));
+    alert::marked(ui, mark, color, |ui| {
+        ui.add(Label::new(words).wrap().selectable(true));
     });
 }

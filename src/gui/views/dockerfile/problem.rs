@@ -1,57 +1,45 @@
 //! Why there are no newer proposals, with what can be done about it.
 
-use egui::{Frame, Label, Margin, RichText, Sense, Ui, vec2};
+use egui::{Label, RichText, Ui};
 
 use super::DockerfileEvent;
 use crate::base::text::elide_end;
-use crate::gui::design::{Tokens, radius, space, text};
+use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::dockerfile::{Excerpt, Problem};
 use crate::gui::views::commands::{Command, command_button};
-use crate::gui::widgets::controls::{Mark, paint_mark};
+use crate::gui::widgets::alert::error_box;
 
 /// Characters shown before and after the position in a line.
 const AROUND: usize = 60;
 
 pub(super) fn show(ui: &mut Ui, problem: &Problem, given: bool, events: &mut Vec<DockerfileEvent>) {
     let tokens = Tokens::of(ui);
-    Frame::new()
-        .fill(tokens.wash(tokens.error))
-        .corner_radius(radius::M)
-        .inner_margin(Margin::symmetric(12, 8))
-        .show(ui, |ui| {
-            ui.set_width(ui.available_width());
-            ui.horizontal_top(|ui| {
-                let (rect, _) = ui.allocate_exact_size(vec2(16.0, 18.0), Sense::hover());
-                paint_mark(ui.painter(), Mark::Error, rect.center(), 14.0, tokens.error);
-                ui.vertical(|ui| {
-                    ui.add(Label::new(RichText::new(&problem.title).font(text::strong())).wrap());
-                    ui.add(Label::new(&problem.message).wrap().selectable(true));
-                    if let Some(excerpt) = &problem.excerpt {
-                        show_excerpt(ui, excerpt);
-                    }
-                    if let Some(hint) = &problem.hint {
-                        ui.add(Label::new(RichText::new(hint).color(tokens.text_weak)).wrap());
-                    }
-                    ui.add_space(space::XS);
-                    ui.horizontal(|ui| {
-                        let about = "Read the file again and recompute the proposals";
-                        if ui.button("Try again").on_hover_text(about).clicked() {
-                            events.push(DockerfileEvent::Retry);
-                        }
-                        if given {
-                            events.extend(
-                                command_button(ui, Command::OpenDockerfile, "Open another…")
-                                    .map(DockerfileEvent::Window),
-                            );
-                            events.extend(
-                                command_button(ui, Command::CloseDockerfile, "Close Dockerfile")
-                                    .map(DockerfileEvent::Window),
-                            );
-                        }
-                    });
-                });
-            });
+    error_box(ui, |ui| {
+        ui.add(Label::new(RichText::new(&problem.title).font(text::strong())).wrap());
+        ui.add(Label::new(&problem.message).wrap().selectable(true));
+        if let Some(excerpt) = &problem.excerpt {
+            show_excerpt(ui, excerpt);
+        }
+        if let Some(hint) = &problem.hint {
+            ui.add(Label::new(RichText::new(hint).color(tokens.text_weak)).wrap());
+        }
+        ui.add_space(space::XS);
+        ui.horizontal(|ui| {
+            let about = "Read the file again and recompute the proposals";
+            if ui.button("Try again").on_hover_text(about).clicked() {
+                events.push(DockerfileEvent::Retry);
+            }
+            if given {
+                let buttons = [
+                    (Command::OpenDockerfile, "Open another…"),
+                    (Command::CloseDockerfile, "Close Dockerfile"),
+                ];
+                for (command, label) in buttons {
+                    events.extend(command_button(ui, command, label).map(DockerfileEvent::Window));
+                }
+            }
         });
+    });
     ui.add_space(space::S);
 }
 

@@ -7,9 +7,7 @@ use egui::Ui;
 use super::{Action, FindingsView, ViewContext};
 use crate::base::text::counted;
 use crate::gui::dialogs::Pick;
-use crate::gui::models::dockerfile::SaveState;
 use crate::gui::models::findings::{ChosenPlan, LoadedPlan, PlanFiles};
-use crate::gui::models::typed::tidy;
 use crate::gui::views::path_bar::{PathBar, PathEvent, PathNotice, PathWords, show_notice};
 use crate::jobs::Waker;
 
@@ -44,18 +42,11 @@ impl PlanFile {
             }
             Some(Err(why)) => self.failed(why, context.actions),
         }
-        match self.files.take_saved() {
-            None => {}
-            Some(SaveState::Saved(path)) => {
-                self.bar = None;
-                self.notice = Some(PathNotice::done(&format!("Plan saved to {path}"), &path));
+        if let Some(saved) = self.files.take_saved() {
+            let bar = self.bar.as_mut().map(|(_, bar)| bar);
+            if let Some(notice) = PathBar::saved(bar, saved, "Plan", context.actions) {
+                (self.bar, self.notice) = (None, Some(notice));
             }
-            Some(SaveState::Exists(path)) => {
-                if let Some((_, bar)) = &mut self.bar {
-                    bar.exists(&path);
-                }
-            }
-            Some(SaveState::Failed(why)) => self.failed(why, context.actions),
         }
     }
 
@@ -108,7 +99,7 @@ impl PlanFile {
             })),
             PathEvent::Take(replace) => {
                 bar.taken();
-                let path = PathBuf::from(tidy(&bar.typed));
+                let path = bar.path();
                 self.notice = None;
                 match (purpose, context.plan.document()) {
                     (Purpose::Open, _) => self.files.read(path, waker),

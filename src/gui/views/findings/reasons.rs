@@ -12,6 +12,7 @@ use crate::gui::design::{Tokens, radius, space, text};
 use crate::gui::models::findings::{ChosenPlan, FileLine, FindingDetails, LayerLine, UserLine, spans};
 use crate::gui::models::layers::LayerItem;
 use crate::gui::views::question;
+use crate::gui::widgets::alert::marked;
 use crate::gui::widgets::cell::{self, Cut};
 use crate::gui::widgets::controls::{self, Mark, heading};
 
@@ -90,17 +91,6 @@ fn section(ui: &mut Ui, name: &str, note: &str) {
         if !note.is_empty() {
             controls::weak(ui, note);
         }
-    });
-}
-
-/// A sign, and beside it what it is about.
-fn marked(ui: &mut Ui, mark: Mark, color: egui::Color32, add: impl FnOnce(&mut Ui)) {
-    ui.horizontal_top(|ui| {
-        ui.spacing_mut().item_spacing.x = space::S;
-        let (rect, _) = ui.allocate_exact_size(vec2(14.0, 17.0), Sense::hover());
-        let size = if mark == Mark::Tick { 9.0 } else { 13.0 };
-        controls::paint_mark(ui.painter(), mark, rect.center(), size, color);
-        ui.vertical(add);
     });
 }
 

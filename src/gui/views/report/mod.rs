@@ -21,7 +21,10 @@ use crate::gui::dialogs::Pick;
 use crate::gui::models::dockerfile::{SaveState, Saving};
 use crate::gui::models::findings::{ChosenPlan, Prediction, waits_for};
 use crate::gui::models::layers::{LayerItem, waiting_for};
-use crate::gui::models::report::{Opener, Opening, ReportJob, ReportOptions, ReportSource, Writer, desktop};
+use crate::gui::models::report::{
+    ExportFormat, Opener, Opening, ReportJob, ReportOptions, ReportSource, Writer, desktop,
+};
+use crate::gui::views::path_bar::PathBar;
 use crate::gui::widgets::page::PageState;
 use crate::gui::widgets::pane::{card, empty};
 use crate::jobs::Waker;
@@ -192,17 +195,14 @@ impl ReportView {
 
     /// Polls the result of saving.
     fn take_saved(&mut self, context: &mut ReportContext<'_>) {
-        match self.saving.take() {
-            None => {}
-            Some(SaveState::Saved(path)) => {
-                self.path_field.saved();
-                self.notice = Some(ReportNotice::saved(self.choice.form, &path));
-            }
-            Some(SaveState::Exists(path)) => self.path_field.exists(&path),
-            Some(SaveState::Failed(why)) => {
-                self.path_field.show_message(why.clone());
-                context.actions.push(Action::Report(why));
-            }
+        let Some(saved) = self.saving.take() else { return };
+        let what = if self.choice.form == ExportFormat::Dockerfile { "Dockerfile" } else { "Report" };
+        let bar = &mut self.path_field.bar;
+        let path = if let SaveState::Saved(path) = &saved { Some(PathBuf::from(path)) } else { None };
+        if let Some(line) = PathBar::saved(Some(&mut *bar), saved, what, context.actions) {
+            bar.changed();
+            let browser = self.choice.form == ExportFormat::Html;
+            self.notice = Some(ReportNotice { line, path, browser });
         }
     }
 

@@ -3,28 +3,23 @@
 use std::path::PathBuf;
 
 use egui::accesskit::Role;
-use egui::{Align2, Button, Key, Label, Margin, RichText, TextEdit, Ui, WidgetInfo, vec2};
+use egui::{Button, Key, Margin, RichText, Ui, WidgetInfo};
 
 use super::{GAP, Proposing, ReportContext, ReportView};
 use crate::gui::design::{Tokens, text};
 use crate::gui::dialogs::Pick;
 use crate::gui::models::report::{ReportOptions, default_path, with_extension};
-use crate::gui::models::typed::tidy;
 use crate::gui::views::Action;
+use crate::gui::views::path_bar::PathBar;
 use crate::gui::widgets::controls::primary_button;
 use crate::jobs::Waker;
 
 /// The field for the path.
 #[derive(Default)]
 pub(super) struct PathField {
-    typed: String,
+    pub(super) bar: PathBar,
     /// Whether the user has typed something else than what was offered.
     own: bool,
-    /// What is wrong with it.
-    message: Option<String>,
-    /// The file exists; it is replaced only after confirmation.
-    exists: bool,
-    wants_focus: bool,
     /// The image, the choice and the Dockerfile that the offer was made for.
     offered: Option<(String, String, Option<PathBuf>)>,
 }
@@ -37,39 +32,31 @@ impl PathField {
             return;
         }
         let place = default_path(context.image, choice, context.beside.as_deref());
-        self.typed = place.to_string_lossy().into_owned();
+        self.bar.typed = place.to_string_lossy().into_owned();
         self.offered = Some(offer());
-        (self.message, self.exists) = (None, false);
+        self.bar.changed();
     }
 
     /// Another format was chosen: a path of the user's ends as its files do.
     pub(super) fn follow(&mut self, before: &ReportOptions, after: &ReportOptions) {
-        if let Some(typed) = with_extension(&self.typed, before, after).filter(|_| self.own) {
-            self.typed = typed;
+        if let Some(typed) = with_extension(&self.bar.typed, before, after).filter(|_| self.own) {
+            self.bar.typed = typed;
         }
-        (self.message, self.exists) = (None, false);
+        self.bar.changed();
     }
 
     pub(super) fn set(&mut self, path: &str) {
-        (self.typed, self.own, self.exists) = (path.to_owned(), true, false);
+        (self.bar.typed, self.own) = (path.to_owned(), true);
+        self.bar.changed();
     }
 
     pub(super) fn focus(&mut self) {
-        self.wants_focus = true;
+        self.bar.focus();
     }
 
     /// Shows an error; focus returns to the field.
     pub(super) fn show_message(&mut self, words: String) {
-        (self.message, self.exists, self.wants_focus) = (Some(words), false, true);
-    }
-
-    pub(super) fn exists(&mut self, path: &str) {
-        self.show_message(format!("File already exists: {path}"));
-        self.exists = true;
-    }
-
-    pub(super) fn saved(&mut self) {
-        (self.message, self.exists) = (None, false);
+        self.bar.show_message(words);
     }
 }
 
@@ -90,8 +77,8 @@ pub(super) fn show(ui: &mut Ui, view: &mut ReportView, context: &mut ReportConte
             context.actions.push(Action::Pick(Pick::SaveReport(extension)));
         }
         PathAction::Save => {
-            let (path, replace) = (PathBuf::from(tidy(&view.path_field.typed)), view.path_field.exists);
-            view.path_field.message = None;
+            let (path, replace) = (view.path_field.bar.path(), view.path_field.bar.replaces());
+            view.path_field.bar.taken();
             view.save(path, replace, waker);
             ui.ctx().request_repaint();
         }
@@ -110,45 +97,27 @@ pub(super) fn show(ui: &mut Ui, view: &mut ReportView, context: &mut ReportConte
 
 fn bar(ui: &mut Ui, place: &mut PathField, ready: bool) -> PathAction {
     let tokens = Tokens::of(ui);
-    let label = "Save report as";
     let mut asked = PathAction::Nothing;
     tokens.card().inner_margin(Margin::symmetric(12, 8)).show(ui, |ui| {
         ui.horizontal(|ui| {
             ui.set_width(ui.available_width());
             ui.label(RichText::new("Save as").font(text::strong()));
             // Room of the buttons behind it.
-            let behind = if place.exists { 224.0 } else { 202.0 };
-            let room = (ui.available_width() - behind).max(80.0);
-            let field = TextEdit::singleline(&mut place.typed)
-                .hint_text("/path/to/report.html")
-                .align(Align2::LEFT_CENTER)
-                .min_size(vec2(0.0, 26.0))
-                .desired_width(room);
-            let response = ui.add(field);
-            let typed = place.typed.clone();
-            response.widget_info(|| {
-                let mut info = WidgetInfo::labeled(Role::TextInput, true, label);
-                info.current_text_value = Some(typed.clone());
-                info
-            });
-            if response.changed() {
-                (place.message, place.exists, place.own) = (None, false, true);
-            }
-            if std::mem::take(&mut place.wants_focus) {
-                response.request_focus();
-            }
+            let behind = if place.bar.replaces() { 224.0 } else { 202.0 };
+            let response = place.bar.edit(ui, "Save report as", "/path/to/report.html", behind);
+            place.own |= response.changed();
             let entered = response.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
             let choose = ui.button("Browse…").on_hover_text("Select a file and save");
             if choose.clicked() {
                 asked = PathAction::Browse;
             }
-            let fits = ready && !place.typed.trim().is_empty();
-            let title = if place.exists { "Replace" } else { "Save" };
+            let fits = ready && !place.bar.typed.trim().is_empty();
+            let title = if place.bar.replaces() { "Replace" } else { "Save" };
             let disabled_reason = if ready { "Enter a path first" } else { "The report is not ready" };
             let save = ui.add_enabled_ui(fits, |ui| primary_button(ui, title)).inner;
             let clicked = save.on_disabled_hover_text(disabled_reason).clicked();
             // Replacing a file takes more than one key too many.
-            if fits && (clicked || entered && !place.exists) {
+            if fits && (clicked || entered && !place.bar.replaces()) {
                 asked = PathAction::Save;
             }
             let copy = ui.add_enabled(ready, Button::new("Copy"));
@@ -158,10 +127,7 @@ fn bar(ui: &mut Ui, place: &mut PathField, ready: bool) -> PathAction {
                 asked = PathAction::Copy;
             }
         });
-        if let Some(message) = &place.message {
-            let color = if place.exists { tokens.warning } else { tokens.error };
-            ui.add(Label::new(RichText::new(message).color(color)).wrap().selectable(true));
-        }
+        place.bar.message(ui);
     });
     ui.add_space(GAP);
     asked

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use egui::{Align, Frame, Label, Layout, Margin, Panel, RichText, Sense, Ui, vec2};
+use egui::{Align, Frame, Label, Layout, Margin, Panel, RichText, Ui, vec2};
 
 use super::{Proposing, ReportContext, ReportView};
 use crate::base::size::{grouped, human};
-use crate::gui::design::{Tokens, radius, space, text};
+use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::report::{ExportFormat, Preview};
 use crate::gui::views::Action;
-use crate::gui::widgets::controls::{Mark, paint_mark, progress_bar};
+use crate::gui::widgets::alert::error_box;
+use crate::gui::widgets::controls::progress_bar;
 use crate::gui::widgets::page::text::{TextShape, text_view};
 use crate::gui::widgets::page::{PageShape, page};
 use crate::gui::widgets::pane::empty;
@@ -93,31 +94,19 @@ fn lines(ui: &mut Ui, view: &mut ReportView, preview: &Preview) {
 }
 
 fn failed(ui: &mut Ui, view: &mut ReportView, problem: &str) {
-    let tokens = Tokens::of(ui);
     let title = match view.choice.form {
         ExportFormat::Dockerfile => "No proposed Dockerfile",
         _ => "Cannot create report",
     };
     Frame::new().inner_margin(Margin::same(16)).show(ui, |ui| {
-        Frame::new()
-            .fill(tokens.wash(tokens.error))
-            .corner_radius(radius::M)
-            .inner_margin(Margin::symmetric(12, 8))
-            .show(ui, |ui| {
-                ui.set_width(ui.available_width());
-                ui.horizontal_top(|ui| {
-                    let (rect, _) = ui.allocate_exact_size(vec2(16.0, 18.0), Sense::hover());
-                    paint_mark(ui.painter(), Mark::Error, rect.center(), 14.0, tokens.error);
-                    ui.vertical(|ui| {
-                        ui.add(Label::new(RichText::new(title).font(text::strong())).wrap());
-                        ui.add(Label::new(problem).wrap().selectable(true));
-                        ui.add_space(space::XS);
-                        if ui.button("Try again").on_hover_text("Create the report again").clicked() {
-                            view.job.retry();
-                            ui.ctx().request_repaint();
-                        }
-                    });
-                });
-            });
+        error_box(ui, |ui| {
+            ui.add(Label::new(RichText::new(title).font(text::strong())).wrap());
+            ui.add(Label::new(problem).wrap().selectable(true));
+            ui.add_space(space::XS);
+            if ui.button("Try again").on_hover_text("Create the report again").clicked() {
+                view.job.retry();
+                ui.ctx().request_repaint();
+            }
+        });
     });
 }

@@ -1,12 +1,13 @@
 //! What the tab shows, and the way to the image.
 
-use egui::{Align, Button, Frame, Label, Layout, Margin, RichText, Sense, Ui, vec2};
+use egui::{Align, Button, Frame, Label, Layout, Margin, RichText, Ui, vec2};
 
 use crate::base::text::printable;
 use crate::gui::design::{Tokens, text};
 use crate::gui::models::report::SavedReport;
 use crate::gui::views::Action;
-use crate::gui::widgets::controls::{Mark, mark_button, paint_mark};
+use crate::gui::widgets::alert::mark_in;
+use crate::gui::widgets::controls::{Mark, mark_button};
 
 pub(super) fn show(ui: &mut Ui, saved: &SavedReport, explained: &mut bool, actions: &mut Vec<Action>) {
     let tokens = Tokens::of(ui);
@@ -45,8 +46,7 @@ pub(super) fn show(ui: &mut Ui, saved: &SavedReport, explained: &mut bool, actio
     });
     if let Some(why) = saved.image.as_ref().err().filter(|_| *explained) {
         edge(ui, &mut |ui| {
-            let (rect, _) = ui.allocate_exact_size(vec2(16.0, 20.0), Sense::hover());
-            paint_mark(ui.painter(), Mark::Warning, rect.center(), 14.0, tokens.warning);
+            mark_in(ui, vec2(16.0, 20.0), Mark::Warning, 14.0, tokens.warning);
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 *explained = !mark_button(ui, Mark::Close, "Dismiss message").clicked();
                 ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
