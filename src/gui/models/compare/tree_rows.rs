@@ -36,7 +36,8 @@ impl FileRows {
 
     /// Opens the folder at a row in place.
     pub fn open_at(&mut self, row: usize, model: &CompareModel, filtered: &FilteredPaths) {
-        if self.as_slice().get(row).is_some_and(|line| self.open.insert(line.path)) {
+        let Some(path) = self.as_slice().get(row).map(|row| row.path) else { return };
+        if self.open.insert(path) {
             self.insert_below(row, &SortedPaths { model, filtered, sort: self.sort() }, true);
         }
     }
