@@ -152,7 +152,7 @@ impl SaveBar {
         if format_of(typed).is_some()
             && let Some(renamed) = typed.with_extension(format.extension()).to_str()
         {
-            self.field.typed = renamed.to_owned();
+            renamed.clone_into(&mut self.field.typed);
         }
         self.field.changed();
     }
