@@ -4,6 +4,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::jobs::{CancelToken, Cancelled, Slot, Waker, catch_panic, spawn};
 
+/// A shared value that is equal to no other, whatever it contains: tells whether a request is for something new.
+pub struct Same<T: ?Sized>(pub Arc<T>);
+
+impl<T: ?Sized> Clone for Same<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<T: ?Sized> PartialEq for Same<T> {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
 /// The result of a request.
 enum Outcome<T> {
     Done(u64, T),

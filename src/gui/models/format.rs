@@ -2,6 +2,8 @@
 
 use chrono::DateTime;
 
+use crate::base::size::{grouped, human};
+use crate::base::text::{escape, is_unsafe};
 use crate::rootfs::NodeKind;
 
 /// Mode bits as `ls -l` writes them, and in octal: `-rwxr-xr-x (755)`.
@@ -25,6 +27,17 @@ pub fn mode(mode: u16, kind: NodeKind) -> String {
         });
     }
     format!("{text} ({mode:o})")
+}
+
+/// A size with its bytes: `1.20 MiB (1,258,291 bytes)`.
+pub fn exact(bytes: u64) -> String {
+    if bytes < 1024 { human(bytes) } else { format!("{} ({} bytes)", human(bytes), grouped(bytes)) }
+}
+
+/// A path for the clipboard: as it is, or escaped where it could do harm when it is pasted.
+pub fn copy_text(raw: &[u8]) -> String {
+    let harmless = |text: &&str| !text.chars().any(is_unsafe);
+    std::str::from_utf8(raw).ok().filter(harmless).map_or_else(|| escape(raw), ToOwned::to_owned)
 }
 
 /// Seconds since 1970 as `2026-01-02 03:04:05 UTC`; years beyond 262,000 as the number of seconds.

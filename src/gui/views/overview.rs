@@ -26,7 +26,6 @@ use crate::gui::models::layers::{LayerItem, LayerState};
 use crate::gui::models::overview::{Contents, Overview, PathItem};
 use crate::gui::widgets::controls::heading;
 use crate::gui::widgets::stacked_bar::{Segment, stacked_bar};
-use crate::jobs::Waker;
 
 /// From this width on, tables are side by side.
 const WIDE: f32 = 760.0;
@@ -114,8 +113,7 @@ impl OverviewView {
             self.asked = at;
             self.contents = None;
             if let Some(merge) = merge {
-                let painter = ui.ctx().clone();
-                let waker: Waker = Arc::new(move || painter.request_repaint());
+                let waker = crate::gui::views::waker(ui);
                 let merge = Arc::clone(merge);
                 let small = merge.rootfs.len() < AT_ONCE;
                 let made = self.job.start(&waker, small, move |cancel| {

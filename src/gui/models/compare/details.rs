@@ -7,7 +7,6 @@ use super::model::CompareModel;
 use super::settings;
 use super::words::file_delta;
 use crate::base::digest::short;
-use crate::base::size::{grouped, human};
 use crate::base::text::{elide_end, escape, printable};
 use crate::compare::{Change, LayerRow, Row};
 use crate::gui::models::format;
@@ -89,7 +88,7 @@ impl CompareDetails {
                     let version = row.and_then(|row| row.versions.get(image)?.as_deref()).map(printable);
                     let bytes = row.and_then(|row| row.bytes.get(image).copied().flatten());
                     let size = if version.is_some() {
-                        bytes.map_or(UNKNOWN.to_owned(), exact)
+                        bytes.map_or(UNKNOWN.to_owned(), format::exact)
                     } else {
                         String::new()
                     };
@@ -99,7 +98,7 @@ impl CompareDetails {
                 LineSubject::Component(place) => {
                     let row = comparison.components.get(*place);
                     let bytes = row.and_then(|row| row.bytes.get(image).copied().flatten());
-                    column.facts.push(("Size", bytes.map_or(UNKNOWN.to_owned(), exact)));
+                    column.facts.push(("Size", bytes.map_or(UNKNOWN.to_owned(), format::exact)));
                     let version = row.and_then(|row| row.versions.get(image)?.as_deref()).map(printable);
                     column.facts.extend(version.map(|version| ("Versions", version)));
                 }
@@ -132,10 +131,6 @@ fn verdict(change: Option<Change>) -> String {
     change.map_or("the baseline", Change::about).to_owned()
 }
 
-fn exact(bytes: u64) -> String {
-    if bytes < 1024 { human(bytes) } else { format!("{} ({} bytes)", human(bytes), grouped(bytes)) }
-}
-
 fn setting(row: Option<&crate::compare::SettingRow>, image: usize, column: &mut ColumnFacts) {
     let value = row.and_then(|row| settings::value(row, image));
     column.facts.push(("Value", value.unwrap_or_else(|| "not set".to_owned())));
@@ -152,8 +147,8 @@ fn layer(model: &CompareModel, row: &LayerRow, image: usize, column: &mut Column
     let numbers: Vec<String> = places.iter().map(ToString::to_string).collect();
     column.facts.push(("Position", format!("layer {} of {count}, 0 is the bottom", numbers.join(", "))));
     let bytes = row.bytes.get(image).copied().flatten();
-    column.facts.push(("Compressed", bytes.map_or(UNKNOWN.to_owned(), exact)));
-    column.facts.push(("Content", row.content_bytes.map_or(UNKNOWN.to_owned(), exact)));
+    column.facts.push(("Compressed", bytes.map_or(UNKNOWN.to_owned(), format::exact)));
+    column.facts.push(("Content", row.content_bytes.map_or(UNKNOWN.to_owned(), format::exact)));
     let in_baseline = row.places.get(model.baseline).is_some_and(|places| !places.is_empty());
     if image != model.baseline && in_baseline {
         let layer_match = layer_match(&model.compared, row, image, model.baseline);
@@ -210,9 +205,9 @@ fn facts(
     match node.kind() {
         NodeKind::Directory => {
             let files = crate::base::text::counted(node.files() as usize, "file");
-            facts.push(("Size", format!("{} in {files}", exact(bytes.unwrap_or(0)))));
+            facts.push(("Size", format!("{} in {files}", format::exact(bytes.unwrap_or(0)))));
         }
-        NodeKind::File => facts.push(("Size", exact(bytes.unwrap_or(0)))),
+        NodeKind::File => facts.push(("Size", format::exact(bytes.unwrap_or(0)))),
         NodeKind::Symlink | NodeKind::Other => {}
     }
     if let Some(entry) = node.entry() {

@@ -1,12 +1,13 @@
 //! Everything about one library, and why it is there.
 
 use super::{CudaModel, words};
-use crate::base::size::{grouped, human};
+use crate::base::size::human;
 use crate::base::text::counted;
-use crate::base::text::{escape, is_unsafe, printable};
+use crate::base::text::{escape, printable};
 use crate::cuda::links::{Object, ObjectId, Reached, Resolution};
 use crate::cuda::{Inventory, Library, arch_name};
 use crate::gui::models::files::PathFact;
+use crate::gui::models::format;
 use crate::gui::models::layers::LayerItem;
 use crate::rootfs::Rootfs;
 
@@ -146,17 +147,6 @@ impl LibraryDetails {
             reached: object.is_some_and(|object| object.root.is_some() || object.reached.is_some()),
         })
     }
-
-    /// The path for the clipboard: as it is, or escaped where it could do harm when it is pasted.
-    pub fn copy_text(&self) -> String {
-        copy_text(&self.raw)
-    }
-}
-
-/// A path for the clipboard: as it is, or escaped where it could do harm when it is pasted.
-pub fn copy_text(raw: &[u8]) -> String {
-    let harmless = |text: &&str| !text.chars().any(is_unsafe);
-    std::str::from_utf8(raw).ok().filter(harmless).map_or_else(|| escape(raw), ToOwned::to_owned)
 }
 
 fn codes(library: &Library) -> Vec<CodeLine> {
@@ -202,7 +192,7 @@ impl Source<'_> {
         if let Some(foreign) = &library.foreign {
             add("Platform", format!("{}: cannot run on this image's platform", printable(foreign)));
         }
-        add("Size", exact(library.bytes));
+        add("Size", format::exact(library.bytes));
         if let Some(first) = library.hard_link_of {
             add("Hard link to", escape(&self.rootfs.node(first).path()));
         }
@@ -340,8 +330,4 @@ impl Source<'_> {
         let step = words::step(&reached.step, &self.inventory.links, self.rootfs);
         format!("{verb} {}, resolved by {step}", printable(&reached.name))
     }
-}
-
-fn exact(bytes: u64) -> String {
-    if bytes < 1024 { human(bytes) } else { format!("{} ({} bytes)", human(bytes), grouped(bytes)) }
 }

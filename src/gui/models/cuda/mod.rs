@@ -13,7 +13,7 @@ pub mod words;
 use std::collections::BTreeMap;
 
 pub use arch_matrix::{ArchMatrix, ArchMatrixRow, Architecture, CodeBytes, CodeVerdict};
-pub use details::{ChainStep, CodeLine, LibraryDetails, LinkLine, LinkState, LinkTarget, copy_text};
+pub use details::{ChainStep, CodeLine, LibraryDetails, LinkLine, LinkState, LinkTarget};
 pub use duplicates::{CopyItem, DuplicateItem, DuplicateRow, duplicate_rows};
 pub use libraries::LibraryItem;
 pub use query::{CudaFile, CudaFiles};

@@ -9,7 +9,7 @@ use super::problem::Problem;
 use crate::analysis::Analysis;
 use crate::base::text::printable;
 use crate::findings::{Findings, Plan};
-use crate::gui::models::background::Background;
+use crate::gui::models::background::{Background, Same};
 use crate::gui::models::findings::ChosenPlan;
 use crate::jobs::{CancelToken, Cancelled, Waker};
 use crate::rewrite::{Given, Proposals, RewriteError};
@@ -19,17 +19,11 @@ pub type Proposer =
     Arc<dyn Fn(&Analysis, &Plan, Option<Given<'_>>) -> Option<Result<Proposals, RewriteError>> + Send + Sync>;
 
 /// What a result is for.
+#[derive(PartialEq)]
 struct Request {
-    findings: Arc<Findings>,
+    findings: Same<Findings>,
     revision: u64,
     given: u64,
-}
-
-impl PartialEq for Request {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.findings, &other.findings)
-            && (self.revision, self.given) == (other.revision, other.given)
-    }
 }
 
 type Outcome = Result<(Arc<DockerfileModel>, Arc<Proposals>), Problem>;
@@ -85,7 +79,7 @@ impl Drafts {
             return;
         };
         let wanted =
-            Request { findings: Arc::clone(findings), revision: plan.revision(), given: self.number };
+            Request { findings: Same(Arc::clone(findings)), revision: plan.revision(), given: self.number };
         self.current = self.asked.as_ref() == Some(&wanted);
         match self.job.result() {
             Some(Ok(outcome)) if self.current => {

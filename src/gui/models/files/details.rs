@@ -1,5 +1,5 @@
 use super::tree::{FileTree, PathChange, Scope};
-use crate::base::size::{grouped, human};
+use crate::base::size::human;
 use crate::base::text::escape;
 use crate::gui::models::format;
 use crate::layer::{EntryKind, LayerIndex};
@@ -59,12 +59,12 @@ impl PathDetails {
                 "Size",
                 format!(
                     "{} in {}",
-                    exact(tree.bytes(path)),
+                    format::exact(tree.bytes(path)),
                     crate::base::text::counted(tree.files(path) as usize, "file")
                 ),
             );
         } else if let Some(version) = version.as_ref().filter(|version| version.kind == NodeKind::File) {
-            add("Size", exact(timeline.bytes(version)));
+            add("Size", format::exact(timeline.bytes(version)));
         }
         if let Some(version) = &version
             && let Some(entry) = version.entry
@@ -99,18 +99,6 @@ impl PathDetails {
         };
         Self { path, shown_path: escape(&raw_path), raw_path, facts, touches, fate }
     }
-}
-
-impl PathDetails {
-    /// The path for the clipboard: as it is, or escaped where it could do harm when it is pasted.
-    pub fn copy_text(&self) -> String {
-        let harmless = |text: &&str| !text.chars().any(crate::base::text::is_unsafe);
-        std::str::from_utf8(&self.raw_path).ok().filter(harmless).unwrap_or(&self.shown_path).to_owned()
-    }
-}
-
-fn exact(bytes: u64) -> String {
-    if bytes < 1024 { human(bytes) } else { format!("{} ({} bytes)", human(bytes), grouped(bytes)) }
 }
 
 fn kind(tree: &FileTree, path: PathId, version: Option<&Version>) -> String {

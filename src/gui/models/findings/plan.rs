@@ -106,11 +106,7 @@ impl ChosenPlan {
     pub fn update(&mut self, analysis: Option<&Arc<Analysis>>) {
         let findings = |analysis: Option<&Arc<Analysis>>| analysis.and_then(|one| one.findings.clone());
         let (old, new) = (findings(self.analysis.as_ref()), findings(analysis));
-        let same = match (&old, &new) {
-            (Some(old), Some(new)) => Arc::ptr_eq(old, new),
-            (None, None) => true,
-            _ => false,
-        };
+        let same = old.as_ref().map(Arc::as_ptr) == new.as_ref().map(Arc::as_ptr);
         self.analysis = new.is_some().then(|| analysis.cloned()).flatten();
         if !same {
             self.make();

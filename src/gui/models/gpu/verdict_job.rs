@@ -9,7 +9,7 @@ use crate::cuda::catalog::Catalog;
 use crate::cuda::compat::{
     self, DriverFrom, HostDevice, Judgement, Needs, Requires, TargetDriver, TargetGpu,
 };
-use crate::gui::models::background::Background;
+use crate::gui::models::background::{Background, Same};
 use crate::jobs::Waker;
 
 /// What an image needs, in full and in short; `None` while it is not known.
@@ -54,19 +54,12 @@ pub struct TargetVerdicts {
 }
 
 /// What a result is for.
-#[derive(Clone)]
+#[derive(PartialEq)]
 struct Request {
-    inventory: Arc<Inventory>,
+    inventory: Same<Inventory>,
     complete: bool,
     machine: u64,
     driver: Option<String>,
-}
-
-impl PartialEq for Request {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.inventory, &other.inventory)
-            && (self.complete, self.machine, &self.driver) == (other.complete, other.machine, &other.driver)
-    }
 }
 
 /// The verdicts of one image; those before stay until newer ones are there.
@@ -101,7 +94,7 @@ impl VerdictJob {
             return;
         };
         let request = Request {
-            inventory: Arc::clone(inventory),
+            inventory: Same(Arc::clone(inventory)),
             complete: analysis.totals().is_some_and(|totals| totals.complete),
             machine,
             driver: driver.map(str::to_owned),

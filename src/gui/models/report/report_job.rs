@@ -7,7 +7,7 @@ use super::{ExportFormat, ReportOptions, TextLines};
 use crate::analysis::Analysis;
 use crate::base::text::printable;
 use crate::cuda::compat::{HostDevice, TargetGpu};
-use crate::gui::models::background::Background;
+use crate::gui::models::background::{Background, Same};
 use crate::gui::models::findings::ChosenPlan;
 use crate::jobs::{CancelToken, Cancelled, Waker};
 use crate::report::page::{Page, Part};
@@ -38,39 +38,19 @@ pub enum ReportSource<'a> {
 }
 
 /// The inputs of a report, to detect changes.
-#[derive(Clone)]
+#[derive(Clone, PartialEq)]
 enum Basis {
     Image {
-        analysis: Arc<Analysis>,
+        analysis: Same<Analysis>,
         /// The plan's.
         revision: u64,
-        proposals: Option<Arc<Proposals>>,
+        proposals: Option<Same<Proposals>>,
         /// The generation of the machine's devices.
         machine: u64,
         /// Whether all files of the findings are named.
         whole: bool,
     },
-    Saved(Arc<Report>),
-}
-
-impl PartialEq for Basis {
-    fn eq(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Saved(one), Self::Saved(other)) => Arc::ptr_eq(one, other),
-            (
-                Self::Image { analysis, revision, proposals, machine, whole },
-                Self::Image { analysis: of, revision: made, proposals: with, machine: on, whole: all },
-            ) => {
-                let proposed = match (proposals, with) {
-                    (Some(one), Some(other)) => Arc::ptr_eq(one, other),
-                    (None, None) => true,
-                    _ => false,
-                };
-                Arc::ptr_eq(analysis, of) && proposed && (revision, machine, whole) == (made, on, all)
-            }
-            _ => false,
-        }
-    }
+    Saved(Same<Report>),
 }
 
 /// A report as it will be written.
@@ -174,11 +154,11 @@ impl ReportJob {
 
 fn basis(source: ReportSource<'_>, choice: &ReportOptions) -> Basis {
     match source {
-        ReportSource::Saved(report) => Basis::Saved(Arc::clone(report)),
+        ReportSource::Saved(report) => Basis::Saved(Same(Arc::clone(report))),
         ReportSource::Image { analysis, plan, proposals, machine, .. } => Basis::Image {
-            analysis: Arc::clone(analysis),
+            analysis: Same(Arc::clone(analysis)),
             revision: plan.revision(),
-            proposals: proposals.map(Arc::clone),
+            proposals: proposals.map(|known| Same(Arc::clone(known))),
             machine,
             whole: names_all_files(choice.form),
         },

@@ -97,8 +97,7 @@ impl ImageView for CompareView {
 
     fn ui(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
         let around = context.images;
-        let painter = ui.ctx().clone();
-        let waker: Waker = Arc::new(move || painter.request_repaint());
+        let waker = crate::gui::views::waker(ui);
         self.painted = 0;
         self.leave_out(around);
         self.state.update(around, &waker);

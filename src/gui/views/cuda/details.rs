@@ -8,8 +8,9 @@ use crate::base::text::{elide_end, elide_middle, escape};
 use crate::cuda::arch_name;
 use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::cuda::{
-    ChainStep, CodeLine, CudaModel, LibraryDetails, LinkLine, LinkState, LinkTarget, copy_text,
+    ChainStep, CodeLine, CudaModel, LibraryDetails, LinkLine, LinkState, LinkTarget,
 };
+use crate::gui::models::format;
 use crate::gui::models::layers::LayerItem;
 use crate::gui::widgets::controls::{self, Mark, heading};
 
@@ -138,7 +139,7 @@ fn title(ui: &mut Ui, name: &str, folder: &str, raw: &[u8], events: &mut Vec<Cud
             events.push(CudaEvent::Window(Action::SelectPath(raw.to_vec())));
         }
         if ui.button("Copy path").clicked() {
-            events.push(CudaEvent::Window(Action::CopyText(copy_text(raw))));
+            events.push(CudaEvent::Window(Action::CopyText(format::copy_text(raw))));
         }
     });
 }

@@ -12,8 +12,9 @@ use crate::base::size::{grouped, human};
 use crate::cuda::{Supplier, Use};
 use crate::gui::design::Tokens;
 use crate::gui::models::cuda::{
-    CudaModel, LibraryColumn, LibraryGroup, LibraryItem, LibraryRow, LibraryRows, copy_text,
+    CudaModel, LibraryColumn, LibraryGroup, LibraryItem, LibraryRow, LibraryRows,
 };
+use crate::gui::models::format;
 use crate::gui::widgets::cell::Cut;
 use crate::gui::widgets::pane::{card, empty};
 use crate::gui::widgets::table::{
@@ -157,7 +158,7 @@ fn take(
     }
     let copies = output.focused && ui.input(|input| input.events.contains(&egui::Event::Copy));
     if let Some(library) = state.library().filter(|_| copies) {
-        events.push(CudaEvent::Window(Action::CopyText(copy_text(&model.libraries[library].raw))));
+        events.push(CudaEvent::Window(Action::CopyText(format::copy_text(&model.libraries[library].raw))));
     }
     if !output.events.is_empty() {
         ui.ctx().request_repaint();

@@ -15,7 +15,6 @@ use crate::gui::models::cuda::{
 };
 use crate::gui::models::filter::Filter;
 use crate::gui::models::layers::LayerItem;
-use crate::jobs::Waker;
 use crate::rootfs::Merge;
 
 /// Images with fewer libraries and objects are put in order at once.
@@ -92,11 +91,8 @@ impl CudaState {
             self.generation = Some(context.generation);
             self.layers = LayerItem::all(context.analysis, context.done);
             let both = context.analysis.inventory.clone().zip(context.analysis.merge.clone());
-            let same = match (&both, &self.source) {
-                (Some((new, _)), Some((old, _))) => Arc::ptr_eq(new, old),
-                (None, None) => true,
-                _ => false,
-            };
+            let of = |source: &Option<(Arc<Inventory>, _)>| source.as_ref().map(|(of, _)| Arc::as_ptr(of));
+            let same = of(&both) == of(&self.source);
             self.source = both;
             if !same {
                 self.start(ui);
@@ -119,8 +115,7 @@ impl CudaState {
             self.details = None;
             return;
         };
-        let painter = ui.ctx().clone();
-        let waker: Waker = Arc::new(move || painter.request_repaint());
+        let waker = crate::gui::views::waker(ui);
         let small = inventory.libraries.len() + inventory.links.objects.len() < AT_ONCE;
         let catalog = self.catalog.clone();
         let made = self.job.start(&waker, small, move |cancel| {

@@ -1,7 +1,6 @@
 //! What commands of the window do with the view.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use super::bar::Bar;
 use super::{DockerfilePage, DockerfileView, ViewContext};
@@ -64,8 +63,7 @@ impl DockerfileView {
         ui: &egui::Ui,
         context: &mut ViewContext<'_>,
     ) -> ProposedDockerfile {
-        let painter = ui.ctx().clone();
-        let waker: Waker = Arc::new(move || painter.request_repaint());
+        let waker = crate::gui::views::waker(ui);
         self.state.update(context, &waker);
         self.log_problem(context);
         let drafts = &self.state.drafts;

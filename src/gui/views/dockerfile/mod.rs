@@ -99,8 +99,7 @@ impl ImageView for DockerfileView {
     }
 
     fn ui(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
-        let painter = ui.ctx().clone();
-        let waker: Waker = Arc::new(move || painter.request_repaint());
+        let waker = crate::gui::views::waker(ui);
         self.painted = 0;
         self.state.update(context, &waker);
         self.take_saved(context);

@@ -7,8 +7,8 @@ use crate::base::convert::fraction;
 use crate::base::labels::SHADOWED;
 use crate::base::size::human;
 use crate::gui::design::{Tokens, space};
-use crate::gui::models::cuda::copy_text;
 use crate::gui::models::findings::{FileLine, FindingDetails};
+use crate::gui::models::format;
 use crate::gui::widgets::cell::Cut;
 use crate::gui::widgets::table::{TableCell, TableColumn, TableEvent, TableRow, TableShape, table};
 
@@ -116,5 +116,5 @@ pub(super) fn open_in_layers(line: &FileLine, events: &mut Vec<FindingsEvent>) {
 }
 
 fn copy(line: &FileLine, events: &mut Vec<FindingsEvent>) {
-    events.push(FindingsEvent::Window(Action::CopyText(copy_text(&line.raw))));
+    events.push(FindingsEvent::Window(Action::CopyText(format::copy_text(&line.raw))));
 }

@@ -12,7 +12,6 @@ mod reasons;
 mod state;
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use egui::{Frame, Id, Panel, Ui};
 
@@ -88,8 +87,7 @@ impl ImageView for FindingsView {
             empty(ui, "No findings", &model.checked_items);
             return;
         }
-        let painter = ui.ctx().clone();
-        let waker: Waker = Arc::new(move || painter.request_repaint());
+        let waker = crate::gui::views::waker(ui);
         self.plan_file.show(ui, context, &waker);
         let mut events = Vec::new();
         let focus = std::mem::take(&mut self.focus_search);

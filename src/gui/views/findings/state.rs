@@ -47,11 +47,7 @@ impl FindingsState {
         self.generation = Some(context.generation);
         self.layers = LayerItem::all(context.analysis, context.done);
         let findings = &context.analysis.findings;
-        let same = match (findings, &self.source) {
-            (Some(new), Some(old)) => Arc::ptr_eq(new, old),
-            (None, None) => true,
-            _ => false,
-        };
+        let same = findings.as_ref().map(Arc::as_ptr) == self.source.as_ref().map(Arc::as_ptr);
         self.analysis = findings.is_some().then(|| Arc::clone(context.analysis));
         if !same {
             self.source.clone_from(findings);

@@ -1,7 +1,5 @@
 //! This machine: what is known of its GPU, the check, and the result.
 
-use std::sync::Arc;
-
 use egui::text::{LayoutJob, TextFormat};
 use egui::{ComboBox, Frame, Label, Margin, RichText, ScrollArea, Sense, Ui, vec2};
 
@@ -32,8 +30,7 @@ pub(in crate::gui) fn show(
     view: &mut MachineView,
     actions: &mut Vec<Action>,
 ) {
-    let painter = ui.ctx().clone();
-    let waker: Waker = Arc::new(move || painter.request_repaint());
+    let waker = crate::gui::views::waker(ui);
     machine.look(&waker);
     ScrollArea::vertical().id_salt("machine").auto_shrink(false).show(ui, |ui| {
         Frame::new().inner_margin(Margin::symmetric(14, 12)).show(ui, |ui| {

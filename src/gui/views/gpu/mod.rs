@@ -23,7 +23,6 @@ use super::{Action, ImageView, ViewContext};
 use crate::gui::models::gpu::{Judge, TargetItem, TargetVerdicts};
 use crate::gui::models::layers::{LayerItem, waiting_for};
 use crate::gui::widgets::pane::{card, empty};
-use crate::jobs::Waker;
 
 /// From this width on, the machine is beside the verdicts.
 const WIDE: f32 = 1_000.0;
@@ -49,8 +48,7 @@ enum GpuEvent {
 
 impl ImageView for GpuView {
     fn ui(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
-        let painter = ui.ctx().clone();
-        let waker: Waker = Arc::new(move || painter.request_repaint());
+        let waker = crate::gui::views::waker(ui);
         self.painted = 0;
         self.state.update(context, &waker);
         let (width, height) = (ui.available_width(), ui.available_height());

@@ -8,6 +8,7 @@ use crate::base::size::human;
 use crate::base::text::elide_middle;
 use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::browser::Browser;
+use crate::gui::models::format;
 use crate::gui::views::{Action, ViewContext};
 use crate::gui::widgets::controls::heading;
 
@@ -27,7 +28,7 @@ pub(super) fn show(ui: &mut Ui, browser: &mut Browser, context: &mut ViewContext
             ui.horizontal_top(|ui| {
                 ui.with_layout(egui::Layout::right_to_left(egui::Align::Min), |ui| {
                     if ui.button("Copy path").clicked() {
-                        context.actions.push(Action::CopyText(details.copy_text()));
+                        context.actions.push(Action::CopyText(format::copy_text(&details.raw_path)));
                     }
                     ui.with_layout(egui::Layout::top_down(egui::Align::Min), |ui| {
                         ui.label(RichText::new(elide_middle(name, 64)).font(text::heading()));

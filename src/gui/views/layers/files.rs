@@ -11,6 +11,7 @@ use crate::base::text::escape;
 use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::browser::{Browser, MissingTree};
 use crate::gui::models::files::{FileTreeRow, Files, HIDDEN_SIGN, PathChange, ShownTree, SortKey};
+use crate::gui::models::format;
 use crate::gui::views::filter_field::{FilterField, show_error};
 use crate::gui::views::{Action, ViewContext};
 use crate::gui::widgets::tree::{TreeColumn, TreeEvent, TreeOutput, TreeRow, TreeShape, tree};
@@ -179,7 +180,7 @@ fn take_events(ui: &Ui, browser: &mut Browser, output: &TreeOutput, context: &mu
         && ui.input(|input| input.events.contains(&egui::Event::Copy))
         && let Some(details) = browser.details()
     {
-        context.actions.push(Action::CopyText(details.copy_text()));
+        context.actions.push(Action::CopyText(format::copy_text(&details.raw_path)));
     }
 }
 

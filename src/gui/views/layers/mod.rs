@@ -7,14 +7,11 @@ mod files;
 mod layer_list;
 mod map;
 
-use std::sync::Arc;
-
 use egui::{Frame, Panel, Ui};
 
 use super::{ImageView, ViewContext};
 use crate::gui::models::browser::Browser;
 use crate::gui::widgets::pane::{card, empty};
-use crate::jobs::Waker;
 
 /// From this width on, the three panes are side by side.
 const WIDE: f32 = 900.0;
@@ -30,8 +27,7 @@ pub struct LayersView {
 
 impl ImageView for LayersView {
     fn ui(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
-        let painter = ui.ctx().clone();
-        let waker: Waker = Arc::new(move || painter.request_repaint());
+        let waker = crate::gui::views::waker(ui);
         self.browser.update(context.analysis, context.generation, context.done, &waker);
         let none = || Frame::new();
         if ui.available_width() >= WIDE {

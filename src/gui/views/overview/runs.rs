@@ -9,7 +9,6 @@ use crate::gui::design::space;
 use crate::gui::models::background::Background;
 use crate::gui::models::gpu::runs_line;
 use crate::gui::views::{Action, View};
-use crate::jobs::Waker;
 
 /// The line, computed for each inventory.
 #[derive(Default)]
@@ -26,8 +25,7 @@ impl RunsOn {
         if of != self.of {
             (self.of, self.line) = (of, None);
             if of.is_some() {
-                let painter = ui.ctx().clone();
-                let waker: Waker = Arc::new(move || painter.request_repaint());
+                let waker = crate::gui::views::waker(ui);
                 let analysis = Arc::clone(analysis);
                 self.job.start(&waker, false, move |cancel| {
                     cancel.check()?;

@@ -23,12 +23,7 @@ impl Uses {
     /// Rebuilds it for another inventory.
     pub(super) fn update(uses: &mut Option<Self>, analysis: &Analysis) {
         let both = analysis.inventory.as_ref().zip(analysis.merge.as_ref());
-        let same = match (&both, &uses) {
-            (Some((new, _)), Some(old)) => Arc::ptr_eq(new, &old.of),
-            (None, None) => true,
-            _ => false,
-        };
-        if same {
+        if both.map(|(new, _)| Arc::as_ptr(new)) == uses.as_ref().map(|old| Arc::as_ptr(&old.of)) {
             return;
         }
         *uses = both.map(|(inventory, merge)| Self {

@@ -155,8 +155,7 @@ impl ReportView {
 
     /// Paints the view of an image or of a saved report.
     pub fn show(&mut self, ui: &mut Ui, context: &mut ReportContext<'_>) {
-        let painter = ui.ctx().clone();
-        let waker: Waker = Arc::new(move || painter.request_repaint());
+        let waker = crate::gui::views::waker(ui);
         self.painted = 0;
         let source = match &context.source {
             Ok(source) => *source,
