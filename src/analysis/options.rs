@@ -45,6 +45,13 @@ pub struct Options {
     pub depth: Depth,
 }
 
+impl Options {
+    /// The catalogue: the given one, else the built-in one.
+    pub(super) fn catalog(&self) -> &Catalog {
+        self.catalog.as_deref().unwrap_or_else(|| Catalog::builtin())
+    }
+}
+
 /// Why an analysis failed. Faults of single layers are warnings of the analysis instead.
 #[derive(Debug, thiserror::Error)]
 pub enum AnalysisError {

@@ -13,11 +13,10 @@ use super::streamed::Streamed;
 use super::tables;
 use super::value::{Analysis, Layer};
 use crate::base::{Limits, Warning, WarningCode};
-use crate::cuda::catalog::Catalog;
 use crate::cuda::{FileContents, Input, Inventory, inventory};
 use crate::findings::{self, Findings, findings};
 use crate::jobs::{CancelToken, Cancelled, Progress, catch_panic, run_all, workers};
-use crate::layer::{Context, LayerIndex, LayerRead};
+use crate::layer::{Context, LayerIndex};
 use crate::rootfs::merge;
 use crate::source::{Blob, Image, OpenContext, Reference, open};
 
@@ -160,12 +159,11 @@ fn take_inventory(
     publish: &(dyn Fn(Arc<Analysis>) + Sync),
 ) -> Result<(), Cancelled> {
     let Some(merge) = analysis.merge.clone() else { return Ok(()) };
-    let layers: Vec<Option<Arc<LayerRead>>> =
-        analysis.layers.iter().map(|layer| layer.read.clone()).collect();
+    let layers = analysis.reads();
     let image = Arc::clone(&analysis.image);
     let look = |bodies: &FileContents| {
         let image = &image;
-        let catalog = options.catalog.as_deref().unwrap_or_else(|| Catalog::builtin());
+        let catalog = options.catalog();
         let input = Input { image, layers: &layers, merge: &merge, bodies, catalog };
         catch_panic(|| inventory(&input, options.limits.warnings_per_code))
     };
@@ -204,9 +202,7 @@ fn take_inventory(
     let found = Arc::new(found);
     analysis.catalog.clone_from(&options.catalog);
     analysis.targets = match &options.targets[..] {
-        [] => {
-            findings::default_targets(options.catalog.as_deref().unwrap_or_else(|| Catalog::builtin())).into()
-        }
+        [] => findings::default_targets(options.catalog()).into(),
         chosen => chosen.into(),
     };
     analysis.findings = Some(Arc::new(apply_rules(analysis, &found, &bodies, options)));
@@ -235,9 +231,8 @@ fn apply_rules(
     options: &Options,
 ) -> Findings {
     let Some(merge) = &analysis.merge else { return Findings::default() };
-    let layers: Vec<Option<Arc<LayerRead>>> =
-        analysis.layers.iter().map(|layer| layer.read.clone()).collect();
-    let catalog = options.catalog.as_deref().unwrap_or_else(|| Catalog::builtin());
+    let layers = analysis.reads();
+    let catalog = options.catalog();
     let input = findings::Input {
         image: &analysis.image,
         layers: &layers,

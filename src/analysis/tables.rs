@@ -58,20 +58,20 @@ pub(super) fn read_tree(
     let before =
         known.filter(|_| depth == Depth::Full).and_then(|(known, place)| known.listed(&place, context));
     if let Some(read) = before.filter(|read| read.index.len() == contents.entries().len()) {
-        progress.add_passed(table.size());
+        progress.add_passed(table.size);
         progress.add_entries(read.index.len() as u64);
         let (read, table) = (Some(Arc::new(read)), Some(Arc::new(table)));
         return Ok(Listed::Tree(Box::new(Layer { read, fault: None, table, looked: true })));
     }
-    let read = read_listed(&contents, table.format(), table.size(), context)?;
+    let read = read_listed(&contents, table.format, table.size, context)?;
     progress.tell(format!(
         "{subject}: {} entries from the table of contents ({}), for {} of {}",
         grouped(read.index.len() as u64),
-        table.format(),
+        table.format,
         human(table.fetched_bytes()),
-        human(table.size()),
+        human(table.size),
     ));
-    progress.add_passed(table.size());
+    progress.add_passed(table.size);
     Ok(Listed::Tree(Box::new(Layer {
         read: Some(Arc::new(read)),
         fault: None,
@@ -203,7 +203,7 @@ fn need(
         let planned = table.plan(wanted.iter().map(|(entry, whole)| (entry.0 as usize, want(*whole))));
         files = files.saturating_add(planned.files);
         bytes = bytes.saturating_add(planned.bytes);
-        size = size.saturating_add(table.size());
+        size = size.saturating_add(table.size);
         let places = places.clone();
         all.push(Needed { places, wanted, files: planned.files, bytes: planned.bytes });
     }
@@ -257,11 +257,11 @@ pub(super) fn note_unproven(analysis: &mut Analysis) {
 fn from_table(table: &Table, subject: String, needed: Option<&Needed>) -> Warning {
     let rest = needed.map_or_else(String::new, |needed| {
         let (files, bytes) = (grouped(needed.files), human(needed.bytes));
-        format!("; {files} relevant files were fetched ({bytes} of {})", human(table.size()))
+        format!("; {files} relevant files were fetched ({bytes} of {})", human(table.size))
     });
     let message = format!(
         "tree, sizes, owners, modes and times are from the table of contents ({}), verified by the manifest{rest}",
-        table.format()
+        table.format
     );
     Warning::new(WarningCode::FromTable, subject, message)
 }

@@ -103,6 +103,11 @@ impl Analysis {
         }
     }
 
+    /// Results of the layers, bottom first.
+    pub(super) fn reads(&self) -> Vec<Option<Arc<LayerRead>>> {
+        self.layers.iter().map(|layer| layer.read.clone()).collect()
+    }
+
     /// Whether no layer was read because of the requested depth: manifest only, or no layer has a table of
     /// contents.
     pub fn is_documents_only(&self) -> bool {
@@ -167,8 +172,7 @@ impl Analysis {
         dockerfile: Option<Given<'_>>,
         show_secrets: bool,
     ) -> Option<Result<Proposals, RewriteError>> {
-        let layers: Vec<Option<Arc<LayerRead>>> =
-            self.layers.iter().map(|layer| layer.read.clone()).collect();
+        let layers = self.reads();
         Some(propose(&rewrite::Input {
             image: &self.image,
             layers: &layers,
@@ -188,8 +192,7 @@ impl Analysis {
     /// Requirements of the image; `None` until the inventory is complete. [`compat::judge`] evaluates them for a
     /// target.
     pub fn needs(&self) -> Option<Needs> {
-        let layers: Vec<Option<Arc<LayerRead>>> =
-            self.layers.iter().map(|layer| layer.read.clone()).collect();
+        let layers = self.reads();
         Some(compat::needs(&NeedsInput {
             image: &self.image,
             layers: &layers,

@@ -2,7 +2,10 @@
 
 use std::fs::File;
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
+
+use rustix::fs::{CWD, Mode, OFlags, openat};
 
 use super::identity::FileIdentity;
 
@@ -26,6 +29,31 @@ pub trait ReadAt: Send + Sync {
     fn now(&self) -> io::Result<Option<FileIdentity>> {
         Ok(None)
     }
+}
+
+/// Opens a regular file. Never blocks on a FIFO, and rejects anything else.
+///
+/// # Errors
+/// System errors, and files of another kind.
+pub fn open_regular(path: &Path) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file = File::from(openat(CWD, path, flags, Mode::empty())?);
+    let facts = file.metadata()?;
+    if facts.is_file() {
+        return Ok(file);
+    }
+    let what = if facts.is_dir() { "a folder" } else { "a device, pipe or socket" };
+    Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{what}, not a file")))
+}
+
+/// All bytes, up to one more than `most`, so that the caller can tell a longer input.
+///
+/// # Errors
+/// Those of the reader.
+pub fn read_up_to(from: impl io::Read, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    io::Read::read_to_end(&mut io::Read::take(from, most.saturating_add(1)), &mut bytes)?;
+    Ok(bytes)
 }
 
 /// A local file with its identity.

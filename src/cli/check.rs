@@ -11,9 +11,10 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use clap::Args;
 
-use super::output::{TROUBLE, read_up_to, warn, write};
+use super::output::{TROUBLE, warn, write};
 use super::reading::Reading;
 use crate::analysis::Analysis;
+use crate::base::read_at::read_up_to;
 use crate::findings::policy::{Date, FILE_BYTES, Measured, Policy};
 use crate::report::WarningLine;
 use crate::source::redacted;

@@ -7,10 +7,11 @@ use std::process::ExitCode;
 use anyhow::anyhow;
 use clap::Args;
 
-use super::output::{Format, UsageError, code, message, read_file, read_up_to, warn, write};
+use super::output::{Format, UsageError, code, message, read_file, warn, write};
 use super::plan::{PlanArguments, PlanRequest};
 use super::reading::Reading;
 use crate::analysis::{Analysis, Depth};
+use crate::base::read_at::read_up_to;
 use crate::findings::Plan;
 use crate::jobs::catch_panic;
 use crate::report::{Options, RewriteReport, to_json, to_summary};

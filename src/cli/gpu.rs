@@ -104,8 +104,9 @@ pub(super) fn gpu(arguments: &GpuArguments) -> anyhow::Result<ExitCode> {
 }
 
 fn depth(text: &str) -> Result<Depth, String> {
-    let all = [Depth::Library, Depth::Devices, Depth::Full];
-    all.into_iter()
+    Depth::ALL
+        .iter()
+        .copied()
         .find(|depth| depth.as_str() == text)
         .ok_or_else(|| "expected library, devices or full".to_owned())
 }

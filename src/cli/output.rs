@@ -1,14 +1,13 @@
 //! What all commands write: results to stdout or a file that is replaced atomically, messages to stderr, an exit code.
 
-use std::io::{self, Read, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::io::{self, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::ValueEnum;
-use rustix::fs::OFlags;
 
+use crate::base::read_at::{open_regular, read_up_to};
 use crate::base::save::save;
 use crate::base::text::printable;
 use crate::report::WarningLine;
@@ -77,21 +76,7 @@ pub(super) fn warn(warnings: &[WarningLine]) {
     }
 }
 
-/// The bytes of a regular file, up to one more than `most`. Never blocks on a FIFO.
+/// The bytes of a regular file, up to one more than `most`.
 pub(super) fn read_file(file: &Path, most: u64) -> io::Result<Vec<u8>> {
-    let flags = i32::try_from((OFlags::NONBLOCK | OFlags::NOCTTY).bits()).unwrap_or_default();
-    let opened = std::fs::OpenOptions::new().read(true).custom_flags(flags).open(file)?;
-    let facts = opened.metadata()?;
-    if !facts.is_file() {
-        let what = if facts.is_dir() { "a folder" } else { "a device, pipe or socket" };
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{what}, not a file")));
-    }
-    read_up_to(opened, most)
-}
-
-/// All bytes, up to one more than `most`.
-pub(super) fn read_up_to(from: impl Read, most: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    from.take(most + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
+    read_up_to(open_regular(file)?, most)
 }

@@ -1,12 +1,12 @@
 //! Earlier checks of this machine, stored in one small file by the caller.
 
-use std::fs::{self, File};
-use std::io::{self, Read as _};
 use std::path::Path;
+use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
 
 use super::Check;
+use crate::base::read_at::{open_regular, read_up_to};
 use crate::base::save::save;
 
 /// The schema of the file.
@@ -61,12 +61,7 @@ impl History {
 
     fn read(path: &Path) -> io::Result<Self> {
         let fault = |text: String| io::Error::new(io::ErrorKind::InvalidData, text);
-        // A FIFO of that name would block.
-        if !fs::metadata(path)?.is_file() {
-            return Err(fault("not a regular file".to_owned()));
-        }
-        let mut bytes = Vec::new();
-        File::open(path)?.take(FILE_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+        let bytes = read_up_to(open_regular(path)?, FILE_BYTES as u64)?;
         if bytes.len() > FILE_BYTES {
             return Err(fault(format!("larger than {FILE_BYTES} bytes")));
         }

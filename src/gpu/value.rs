@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::base::words::words;
+
 /// Schema of a check.
 pub const SCHEMA: &str = "cutaway.gpu/1";
 
@@ -86,45 +88,24 @@ pub enum Stage {
     Bandwidth,
 }
 
+words!(Stage {
+    Start = "start",
+    Library = "library",
+    Init = "init",
+    Driver = "driver",
+    Devices = "devices",
+    Context = "context",
+    Module = "module",
+    Memory = "memory",
+    Launch = "launch",
+    Verify = "verify",
+    StreamLaunches = "stream-launches",
+    GraphCapture = "graph-capture",
+    GraphLaunches = "graph-launches",
+    Bandwidth = "bandwidth",
+});
+
 impl Stage {
-    /// All steps, in order.
-    pub const ALL: [Self; 14] = [
-        Self::Start,
-        Self::Library,
-        Self::Init,
-        Self::Driver,
-        Self::Devices,
-        Self::Context,
-        Self::Module,
-        Self::Memory,
-        Self::Launch,
-        Self::Verify,
-        Self::StreamLaunches,
-        Self::GraphCapture,
-        Self::GraphLaunches,
-        Self::Bandwidth,
-    ];
-
-    /// Name in reports.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Start => "start",
-            Self::Library => "library",
-            Self::Init => "init",
-            Self::Driver => "driver",
-            Self::Devices => "devices",
-            Self::Context => "context",
-            Self::Module => "module",
-            Self::Memory => "memory",
-            Self::Launch => "launch",
-            Self::Verify => "verify",
-            Self::StreamLaunches => "stream-launches",
-            Self::GraphCapture => "graph-capture",
-            Self::GraphLaunches => "graph-launches",
-            Self::Bandwidth => "bandwidth",
-        }
-    }
-
     /// Title for people.
     pub const fn title(self) -> &'static str {
         match self {
@@ -279,7 +260,7 @@ pub struct Bandwidth {
 #[serde(default)]
 pub struct GpuError {
     /// Name of the failed step.
-    #[schemars(extend("enum" = Stage::ALL.map(Stage::as_str)))]
+    #[schemars(extend("enum" = Stage::ALL.iter().map(|stage| stage.as_str()).collect::<Vec<_>>()))]
     pub stage: String,
     /// CUDA error code, if it is a CUDA error.
     pub code: Option<i32>,
@@ -316,13 +297,8 @@ pub enum Depth {
     Full,
 }
 
-impl Depth {
-    /// Name on the command line of the child process.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Library => "library",
-            Self::Devices => "devices",
-            Self::Full => "full",
-        }
-    }
-}
+words!(Depth {
+    Library = "library",
+    Devices = "devices",
+    Full = "full",
+});

@@ -414,8 +414,8 @@ fn layer_line(analysis: &Analysis, index: usize, options: &Options) -> LayerLine
         compressed_bytes: read.and_then(|read| read.compressed_bytes),
         claimed_bytes: source.size,
         toc: layer.table.as_deref().map(|table| TablePart {
-            format: table.format().as_str().into(),
-            digest: table.digest().to_owned(),
+            format: table.format.as_str().into(),
+            digest: table.digest.clone(),
             fetched_bytes: table.fetched_bytes(),
         }),
         uncompressed_bytes: read.and_then(|read| read.uncompressed_bytes),

@@ -53,23 +53,15 @@ pub(super) fn choose(label: &str, offers: &[Offer], chosen: &Chosen<'_>) -> Resu
         Select::Place(place) => offers.iter().skip(*place).take(1).collect(),
     };
     if fitting.is_empty() {
-        let name = match chosen.select {
-            Select::Only => {
-                return Err(SourceError::NotAnImage {
-                    object,
-                    reason: "its index names no image".into(),
-                    hint: None,
-                });
-            }
-            Select::Name(name) => name.clone(),
-            Select::Digest(digest) => digest.to_string(),
-            Select::Place(place) => place.to_string(),
-        };
-        return Err(SourceError::NoSuchImage {
-            object,
-            name: crate::base::text::printable(&name),
-            offered: all_names(),
-        });
+        if matches!(chosen.select, Select::Only) {
+            return Err(SourceError::NotAnImage {
+                object,
+                reason: "its index names no image".into(),
+                hint: None,
+            });
+        }
+        let name = chosen.select.shown();
+        return Err(SourceError::NoSuchImage { object, name, offered: all_names() });
     }
     let by_name: BTreeSet<&[String]> = fitting.iter().map(|offer| &*offer.names).collect();
     let digests: BTreeSet<&str> = fitting.iter().map(|offer| offer.descriptor.digest().as_ref()).collect();

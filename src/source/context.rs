@@ -3,6 +3,7 @@
 use std::io::Read;
 
 use super::access::Access;
+use crate::base::text::printable;
 use crate::base::{Digest, FileIdentity, Limits, Platform};
 use crate::jobs::{CancelToken, Cancelled, Progress};
 
@@ -43,6 +44,18 @@ pub enum Select {
     Digest(Digest),
     /// By its place in a docker archive, from 0.
     Place(usize),
+}
+
+impl Select {
+    /// What was selected, for messages.
+    pub(super) fn shown(&self) -> String {
+        match self {
+            Self::Only => "any".to_owned(),
+            Self::Name(name) => printable(name),
+            Self::Digest(digest) => digest.to_string(),
+            Self::Place(place) => format!("@{place}"),
+        }
+    }
 }
 
 /// The selection, in addition to the location.

@@ -154,23 +154,14 @@ fn choose(files: &Files, saved: Vec<Saved>, chosen: &Chosen<'_>) -> Result<Saved
         return Err(SourceError::SeveralImages { object, names });
     }
     if fitting.is_empty() {
-        let name = match chosen.select {
-            Select::Only => {
-                return Err(SourceError::NotAnImage {
-                    object,
-                    reason: "manifest.json names no image".into(),
-                    hint: None,
-                });
-            }
-            Select::Name(name) => name.clone(),
-            Select::Digest(digest) => digest.to_string(),
-            Select::Place(place) => format!("@{place}"),
-        };
-        return Err(SourceError::NoSuchImage {
-            object,
-            name: crate::base::text::printable(&name),
-            offered: names,
-        });
+        if matches!(chosen.select, Select::Only) {
+            return Err(SourceError::NotAnImage {
+                object,
+                reason: "manifest.json names no image".into(),
+                hint: None,
+            });
+        }
+        return Err(SourceError::NoSuchImage { object, name: chosen.select.shown(), offered: names });
     }
     Ok(fitting.swap_remove(0))
 }
@@ -214,11 +205,7 @@ fn open_repositories(files: &Files, chosen: &Chosen<'_>) -> Result<Image, Source
         Select::Digest(_) => None,
     };
     let Some((_, top)) = top else {
-        let name = match chosen.select {
-            Select::Name(name) => crate::base::text::printable(name),
-            Select::Digest(digest) => digest.to_string(),
-            Select::Only | Select::Place(_) => "any".to_owned(),
-        };
+        let name = chosen.select.shown();
         return Err(SourceError::NoSuchImage { object: files.label().into(), name, offered: names });
     };
     let mut image = Image::empty();

@@ -1,16 +1,15 @@
 //! Files by name: in a folder, in a plain archive, or retained from a stream.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::fs::{CWD, Mode, OFlags, openat};
+use serde::{Deserialize, Serialize};
 
 use super::error::SourceError;
 use super::image::{Blob, Image};
-use crate::base::read_at::LocalFile;
+use crate::base::read_at::{self, LocalFile};
 use crate::base::{Digest, Section, Warning, WarningCode};
 
 /// Location of the documents and blobs of an image.
@@ -26,18 +25,19 @@ enum FileOrigin {
 }
 
 /// A member of an archive.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub(super) enum Member {
-    /// Can be read at any place.
-    Section(Section),
     /// A small member, stored while the archive was streamed.
-    Kept(Arc<[u8]>),
+    Kept(Vec<u8>),
     /// Went to the sink.
     Streamed(usize),
     /// A link to another member.
     Link(String),
     /// Not a regular file, with the reason.
     Unusable(String),
+    /// Can be read at any place. The last one: the numbers of a stored listing do not count it.
+    #[serde(skip)]
+    Section(Section),
 }
 
 /// Maximum links between members before they count as cyclic.
@@ -98,7 +98,7 @@ impl Files {
     pub(super) fn read(&self, name: &str, limit: u64) -> Result<Vec<u8>, SourceError> {
         let object = || self.label_of(name);
         match self.member(name).map_err(|error| SourceError::open(object(), self.blame(error)))? {
-            Member::Kept(bytes) => Ok(bytes.to_vec()),
+            Member::Kept(bytes) => Ok(bytes),
             Member::Section(section) => {
                 section.read_all(limit).map_err(|error| SourceError::open(object(), error))
             }
@@ -160,16 +160,10 @@ impl Files {
     }
 }
 
-/// A regular file as a section. Never blocks on a FIFO, and rejects anything else.
+/// A regular file as a section.
 pub(super) fn open_regular(path: &Path) -> io::Result<Section> {
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let file = File::from(openat(CWD, path, flags, Mode::empty())?);
-    let facts = file.metadata()?;
-    if !facts.is_file() {
-        let what = if facts.is_dir() { "a folder" } else { "a device, pipe or socket" };
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{what}, not a file")));
-    }
-    let length = facts.len();
+    let file = read_at::open_regular(path)?;
+    let length = file.metadata()?.len();
     Ok(Section::new(Arc::new(LocalFile::new(file)?), 0, length))
 }
 

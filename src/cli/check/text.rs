@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use crate::base::Warning;
 use crate::base::size::human;
-use crate::base::text::{elide_end, elide_middle, printable};
+use crate::base::text::{counted, elide_end, elide_middle, printable};
 use crate::base::wrap::wrap;
 use crate::findings::policy::{Amount, Check, Outcome};
 use crate::findings::{Finding, Findings, Verdict};
@@ -52,8 +52,7 @@ fn write_all(out: &mut String, told: &CheckSummary<'_>) -> std::fmt::Result {
             .try_for_each(|name| writeln!(out, "{:26}{}", "", elide_middle(name, WIDTH - 26)))?;
         match one.files.saturating_sub(one.examples.len()) {
             0 => Ok(()),
-            1 => writeln!(out, "{:26}and 1 more file", ""),
-            more => writeln!(out, "{:26}and {more} more files", ""),
+            more => writeln!(out, "{:26}and {}", "", counted(more, "more file")),
         }
     })?;
     section(out, "Ignored", &told.outcome.ignored, |out, ignored| {
@@ -135,8 +134,7 @@ fn others(out: &mut String, told: &CheckSummary<'_>) -> std::fmt::Result {
     let needed = findings.list.iter().filter(|one| one.verdict == Verdict::Needed).count();
     match needed {
         0 => Ok(()),
-        1 => writeln!(out, "\n1 finding required at run time not listed."),
-        _ => writeln!(out, "\n{needed} findings required at run time not listed."),
+        _ => writeln!(out, "\n{} required at run time not listed.", counted(needed, "finding")),
     }
 }
 

@@ -49,7 +49,7 @@ pub(in crate::source) fn members(
                         fault = Some(error.to_string());
                         break;
                     } else {
-                        Member::Kept(start.into())
+                        Member::Kept(start)
                     }
                 } else {
                     let digest = digest_of_name(&String::from_utf8_lossy(&path));

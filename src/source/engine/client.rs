@@ -1,6 +1,5 @@
 //! Requests to an engine's API and their answers. Podman answers like Docker.
 
-use std::fmt;
 use std::io::ErrorKind;
 use std::time::Duration;
 
@@ -14,33 +13,26 @@ use super::host::{Host, Unusable};
 use crate::base::text::{elide_end, printable};
 
 /// Why an engine does not provide the image.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Failure {
     /// Unusable address.
+    #[error("{}", .0.reason)]
     Unusable(Unusable),
     /// No such socket, or no listener.
+    #[error("{0}")]
     NoListener(String),
     /// Permission denied.
+    #[error("permission denied")]
     NotAllowed,
     /// No answer within this time.
+    #[error("no answer within {} s", .0.as_secs())]
     TimedOut(Duration),
     /// No such image.
+    #[error("no such image")]
     NoSuchImage,
     /// Any other failure, as a clause that is safe to show.
+    #[error("{0}")]
     Other(String),
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unusable(Unusable { reason, .. }) | Self::NoListener(reason) | Self::Other(reason) => {
-                formatter.write_str(reason)
-            }
-            Self::NotAllowed => formatter.write_str("permission denied"),
-            Self::TimedOut(limit) => write!(formatter, "no answer within {} s", limit.as_secs()),
-            Self::NoSuchImage => formatter.write_str("no such image"),
-        }
-    }
 }
 
 /// An engine's facts about an image.

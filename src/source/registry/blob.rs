@@ -11,6 +11,7 @@ use reqwest::header::{CONTENT_RANGE, HeaderMap, RANGE};
 use reqwest::{Response, StatusCode};
 
 use super::super::error::SourceError;
+use super::super::table::Ranges;
 use super::broken::io_error;
 use super::error::Fault;
 use super::repository::Repository;
@@ -31,6 +32,35 @@ pub struct RemoteBlob {
     repository: Arc<Repository>,
     digest: Digest,
     size: u64,
+}
+
+/// The bytes of a range cannot be verified with the digest of the blob.
+impl Ranges for RemoteBlob {
+    fn size(&self) -> u64 {
+        self.size
+    }
+
+    fn range(
+        &self,
+        offset: u64,
+        length: u64,
+        cancel: &CancelToken,
+        progress: &Progress,
+    ) -> io::Result<Vec<u8>> {
+        cancel.check()?;
+        let end = offset.checked_add(length).filter(|end| *end <= self.size);
+        let Some(end) = end else {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "range outside the blob"));
+        };
+        if length == 0 {
+            return Ok(Vec::new());
+        }
+        let bytes =
+            wait_for(self.fetch(offset, end, Job { cancel, progress })).flatten().map_err(io_error)?;
+        let bytes = bytes.ok_or(io::ErrorKind::Unsupported)?;
+        progress.add_read(length);
+        Ok(bytes)
+    }
 }
 
 impl RemoteBlob {
@@ -72,32 +102,6 @@ impl RemoteBlob {
             too_long: false,
             ended: false,
         }
-    }
-
-    /// Fetches a range. Its bytes cannot be verified with the digest of the blob.
-    ///
-    /// # Errors
-    /// Network errors, and [`io::ErrorKind::Unsupported`] if the registry does not support ranges.
-    pub fn range(
-        &self,
-        offset: u64,
-        length: u64,
-        cancel: &CancelToken,
-        progress: &Progress,
-    ) -> io::Result<Vec<u8>> {
-        cancel.check()?;
-        let end = offset.checked_add(length).filter(|end| *end <= self.size);
-        let Some(end) = end else {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "range outside the blob"));
-        };
-        if length == 0 {
-            return Ok(Vec::new());
-        }
-        let bytes =
-            wait_for(self.fetch(offset, end, Job { cancel, progress })).flatten().map_err(io_error)?;
-        let bytes = bytes.ok_or(io::ErrorKind::Unsupported)?;
-        progress.add_read(length);
-        Ok(bytes)
     }
 
     /// The bytes `start..end`; `None` if the registry does not support ranges.

@@ -2,11 +2,11 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::fs;
-use std::io::Read as _;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::base::read_at::{open_regular, read_up_to};
 use crate::base::text::{elide_middle, printable};
 
 /// Folders, files and variables with settings and credentials. No `Debug`: some are secret.
@@ -112,24 +112,14 @@ impl Environment {
 /// The bytes of a settings file of at most `limit` bytes; `None` when there is no such file, else the reason why it
 /// cannot be read.
 pub(super) fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, String> {
-    let facts = match fs::metadata(path) {
-        Ok(facts) => facts,
+    let bytes = match open_regular(path).and_then(|file| read_up_to(file, limit)) {
         // A file as a part of the path also means that it does not exist.
-        Err(error)
-            if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) =>
-        {
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             return Ok(None);
         }
-        Err(error) => return Err(error.to_string()),
+        Err(error) if error.kind() == ErrorKind::InvalidInput => return Err("not a regular file".into()),
+        read => read.map_err(|error| error.to_string())?,
     };
-    // Reading a FIFO would block.
-    if !facts.is_file() {
-        return Err("not a regular file".into());
-    }
-    let mut bytes = Vec::new();
-    fs::File::open(path)
-        .and_then(|file| file.take(limit.saturating_add(1)).read_to_end(&mut bytes))
-        .map_err(|error| error.to_string())?;
     if bytes.len() as u64 > limit {
         return Err(format!("larger than {} MiB", limit >> 20));
     }

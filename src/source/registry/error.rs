@@ -8,43 +8,61 @@ use serde_json::Value;
 use super::super::access::Tried;
 
 /// Cause of a failure, distinguished by what the user can do.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
     /// Unknown host name.
+    #[error("host not found")]
     UnknownHost,
     /// Connection refused.
+    #[error("connection failed: {0}")]
     Unreachable(String),
     /// Untrusted TLS certificate.
+    #[error("untrusted TLS connection: {0}")]
     Certificate(String),
     /// The server uses a CA certificate as its own.
+    #[error("a CA certificate is used as the server certificate")]
     CaAsServer,
     /// The server uses plain HTTP.
+    #[error("the server speaks plain HTTP, not TLS")]
     PlainHttp,
     /// The server uses TLS, but was contacted by plain HTTP.
+    #[error("the server speaks TLS, not plain HTTP")]
     RequiresTls,
     /// A failure at another host, to which the registry or its login redirects.
+    #[error("redirected to {0}: {1}")]
     Elsewhere(String, Box<Self>),
     /// Authentication required or rejected (401).
+    #[error("login required or rejected (401)")]
     Unauthorized,
     /// Access denied (403).
+    #[error("access denied (403)")]
     Forbidden,
     /// Not found (404).
+    #[error("not found (404)")]
     NotFound,
     /// Too many requests (429), with the delay if given.
+    #[error("too many requests (429)")]
     TooMany(Option<Duration>),
     /// Server error (5xx).
+    #[error("server error ({0})")]
     Server(u16),
     /// Not a registry's response.
+    #[error("not an answer of a registry: {0}")]
     NotARegistry(String),
     /// Digest mismatch.
+    #[error("digest mismatch: {0}")]
     WrongDigest(String),
     /// The connection broke repeatedly.
+    #[error("connection interrupted: {0}")]
     Cut(String),
     /// Timeout while receiving.
+    #[error("no data for {}", seconds(*.0))]
     Slow(Duration),
     /// A document exceeds its size limit.
+    #[error("larger than the limit of {}", crate::base::size::human(*.0))]
     TooLarge(u64),
     /// An unusable certificate or settings file.
+    #[error("{0}")]
     Settings(String),
 }
 
@@ -67,34 +85,6 @@ pub struct RegistryError {
 
 /// Object of a tag request.
 pub(super) const TAGS: &str = "the tag list";
-
-impl fmt::Display for Fault {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::UnknownHost => formatter.write_str("host not found"),
-            Self::Unreachable(why) => write!(formatter, "connection failed: {why}"),
-            Self::Certificate(why) => write!(formatter, "untrusted TLS connection: {why}"),
-            Self::CaAsServer => formatter.write_str("a CA certificate is used as the server certificate"),
-            Self::PlainHttp => formatter.write_str("the server speaks plain HTTP, not TLS"),
-            Self::RequiresTls => formatter.write_str("the server speaks TLS, not plain HTTP"),
-            Self::Elsewhere(host, fault) => write!(formatter, "redirected to {host}: {fault}"),
-            Self::Unauthorized => formatter.write_str("login required or rejected (401)"),
-            Self::Forbidden => formatter.write_str("access denied (403)"),
-            Self::NotFound => formatter.write_str("not found (404)"),
-            Self::TooMany(_) => formatter.write_str("too many requests (429)"),
-            Self::Server(status) => write!(formatter, "server error ({status})"),
-            Self::NotARegistry(why) => write!(formatter, "not an answer of a registry: {why}"),
-            Self::WrongDigest(why) => write!(formatter, "digest mismatch: {why}"),
-            Self::Cut(why) => write!(formatter, "connection interrupted: {why}"),
-            Self::Slow(time) => write!(formatter, "no data for {}", seconds(*time)),
-            Self::TooLarge(most) => {
-                let most = crate::base::size::human(*most);
-                write!(formatter, "larger than the limit of {most}")
-            }
-            Self::Settings(why) => formatter.write_str(why),
-        }
-    }
-}
 
 impl fmt::Display for RegistryError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

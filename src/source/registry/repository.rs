@@ -32,7 +32,7 @@ struct Mirror {
 
 impl Repository {
     pub(super) fn new(name: Name, access: &Access, progress: &Progress) -> Result<Self, SourceError> {
-        let places = settings::places(&name.host, &name.repository, name.digest.is_some(), access);
+        let places = settings::places(&name.host, &name.repository, name.digest.is_some());
         for fault in &places.faults {
             progress.tell(fault.to_string());
         }

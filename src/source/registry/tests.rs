@@ -7,6 +7,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
 use super::super::access::{Access, Credential};
+use super::super::table::Ranges as _;
 use super::name::Name;
 use super::repository::Repository;
 use super::session::Job;

@@ -18,6 +18,7 @@ use super::super::runtime::{POLL_INTERVAL, runtime};
 use super::error::Fault;
 use super::retry::Times;
 use super::settings::Endpoint;
+use crate::base::read_at::read_up_to;
 use crate::base::text::printable;
 use crate::jobs::CancelToken;
 
@@ -197,12 +198,8 @@ impl Transport {
 }
 
 fn read_pem(path: &Path) -> Result<Vec<u8>, Fault> {
-    use io::Read as _;
-    let unusable = |why: String| Fault::Settings(format!("{}: {why}", shown(path)));
-    let file = std::fs::File::open(path).map_err(|error| unusable(error.to_string()))?;
-    let mut bytes = Vec::new();
-    file.take(PEM_BYTES).read_to_end(&mut bytes).map_err(|error| unusable(error.to_string()))?;
-    Ok(bytes)
+    let bytes = std::fs::File::open(path).and_then(|file| read_up_to(file, PEM_BYTES));
+    bytes.map_err(|error| Fault::Settings(format!("{}: {error}", shown(path))))
 }
 
 fn shown(path: &Path) -> String {

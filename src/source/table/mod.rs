@@ -57,10 +57,13 @@ pub struct Planned {
 
 /// A table of contents verified by the manifest, and its location.
 pub struct Table {
-    format: Format,
-    digest: String,
+    /// Format.
+    pub format: Format,
+    /// Its digest in the manifest: of the JSON for eStargz, of the stored table for zstd:chunked.
+    pub digest: String,
+    /// Bytes of the whole blob, as the manifest claims.
+    pub size: u64,
     bodies: ChunkMap,
-    size: u64,
     window: Arc<Mutex<Window>>,
     cursor: Mutex<Cursor>,
     unproven: Arc<AtomicU64>,
@@ -106,21 +109,6 @@ impl Table {
     /// Digest of the table in the annotations.
     pub fn named(annotations: &BTreeMap<String, String>) -> Option<String> {
         Some(Claim::of(annotations).ok()??.digest().to_string())
-    }
-
-    /// Format.
-    pub fn format(&self) -> Format {
-        self.format
-    }
-
-    /// Its digest in the manifest: of the JSON for eStargz, of the stored table for zstd:chunked.
-    pub fn digest(&self) -> &str {
-        &self.digest
-    }
-
-    /// Bytes of the whole blob, as the manifest claims.
-    pub fn size(&self) -> u64 {
-        self.size
     }
 
     /// Bytes fetched so far, the table included.

@@ -2,7 +2,6 @@
 
 use std::io;
 
-use super::super::registry::RemoteBlob;
 use crate::base::Section;
 use crate::jobs::{CancelToken, Progress};
 
@@ -26,22 +25,6 @@ pub trait Ranges: Send + Sync {
     /// Bytes returned so far that were not fetched, because they were cached.
     fn spared(&self) -> u64 {
         0
-    }
-}
-
-impl Ranges for RemoteBlob {
-    fn size(&self) -> u64 {
-        Self::size(self)
-    }
-
-    fn range(
-        &self,
-        offset: u64,
-        length: u64,
-        cancel: &CancelToken,
-        progress: &Progress,
-    ) -> io::Result<Vec<u8>> {
-        Self::range(self, offset, length, cancel, progress)
     }
 }
 

@@ -120,7 +120,7 @@ fn devices_of(check: &Check, requested: RequestedCheck) -> Vec<Option<u32>> {
 /// waited for.
 fn to_come(check: &Check, requested: RequestedCheck) -> Vec<(Stage, Option<u32>)> {
     let (common, rest): (Vec<Stage>, Vec<Stage>) =
-        Stage::ALL.into_iter().partition(|stage| *stage <= Stage::Devices);
+        Stage::ALL.iter().copied().partition(|stage| *stage <= Stage::Devices);
     let common: Vec<_> = match requested.depth {
         Depth::Library => common.into_iter().filter(|stage| *stage <= Stage::Library).collect(),
         Depth::Devices | Depth::Full => common,

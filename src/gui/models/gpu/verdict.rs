@@ -85,7 +85,7 @@ fn at(error: &GpuError) -> String {
 
 /// The title of a step by its name in reports; the name itself when it is none of ours.
 pub fn stage_title(name: &str) -> String {
-    let stage = Stage::ALL.into_iter().find(|stage| stage.as_str() == name);
+    let stage = Stage::ALL.iter().copied().find(|stage| stage.as_str() == name);
     stage.map_or_else(|| printable(name), |stage| stage.title().to_owned())
 }
 

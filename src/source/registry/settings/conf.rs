@@ -15,24 +15,29 @@ use crate::base::text::{elide_middle, printable};
 const LARGEST_FILE: u64 = 1 << 20;
 
 /// Settings for the images below a prefix.
-#[derive(Debug)]
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "kebab-case")]
 pub(super) struct Registry {
     /// The file with the settings, as shown.
+    #[serde(skip)]
     pub(super) file: String,
     pub(super) prefix: String,
-    /// Replacement of the prefix; `None` to leave the name unchanged.
-    pub(super) location: Option<String>,
+    /// Replacement of the prefix; empty to leave the name unchanged.
+    pub(super) location: String,
     pub(super) insecure: bool,
     pub(super) blocked: bool,
-    pub(super) mirrors: Vec<Mirror>,
+    mirror_by_digest_only: bool,
+    #[serde(rename = "mirror")]
+    pub(super) mirrors: Vec<Spanned<Mirror>>,
 }
 
 /// A mirror of the images below a prefix.
-#[derive(Debug)]
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "kebab-case")]
 pub(super) struct Mirror {
     pub(super) location: String,
     pub(super) insecure: bool,
-    pulls: Pulls,
+    pull_from_mirror: Option<Pulls>,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -49,7 +54,7 @@ enum Pulls {
 impl Mirror {
     /// Whether it is used for images named by digest (or else by tag).
     pub(super) fn serves(&self, by_digest: bool) -> bool {
-        match self.pulls {
+        match self.pull_from_mirror.unwrap_or_default() {
             Pulls::All => true,
             Pulls::DigestOnly => by_digest,
             Pulls::TagOnly => !by_digest,
@@ -60,36 +65,9 @@ impl Mirror {
 #[derive(Deserialize)]
 struct Document {
     #[serde(default)]
-    registry: Vec<Spanned<RegistryTable>>,
+    registry: Vec<Spanned<Registry>>,
     /// Lists of version 1.
     registries: Option<Spanned<toml::Value>>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "kebab-case")]
-struct RegistryTable {
-    #[serde(default)]
-    prefix: String,
-    #[serde(default)]
-    location: String,
-    #[serde(default)]
-    insecure: bool,
-    #[serde(default)]
-    blocked: bool,
-    #[serde(default)]
-    mirror_by_digest_only: bool,
-    #[serde(default)]
-    mirror: Vec<Spanned<MirrorTable>>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "kebab-case")]
-struct MirrorTable {
-    #[serde(default)]
-    location: String,
-    #[serde(default)]
-    insecure: bool,
-    pull_from_mirror: Option<Pulls>,
 }
 
 /// Reads the effective file and its drop-in files, by prefix: a later file replaces the settings of an earlier one for
@@ -171,56 +149,50 @@ fn read_one(path: &Path, way: &str) -> Result<Vec<Registry>, String> {
     let tables = document.registry.into_iter();
     tables
         .map(|table| {
-            let place = table.span().start;
-            table.into_inner().registry(way).map_err(|(inner, reason)| at(inner.unwrap_or(place), &reason))
+            let (place, mut registry) = (table.span().start, table.into_inner());
+            way.clone_into(&mut registry.file);
+            match registry.check() {
+                Ok(()) => Ok(registry),
+                Err((inner, reason)) => Err(at(inner.unwrap_or(place), &reason)),
+            }
         })
         .collect()
 }
 
-impl RegistryTable {
+impl Registry {
     /// Checks beyond the syntax; an error has an offset unless it concerns the whole table.
-    fn registry(self, file: &str) -> Result<Registry, (Option<usize>, String)> {
-        let location = cleaned(&self.location).map_err(|reason| (None, reason))?;
-        let prefix = if self.prefix.is_empty() {
-            location.clone()
+    fn check(&mut self) -> Result<(), (Option<usize>, String)> {
+        let whole = |reason| (None, reason);
+        self.location = cleaned(&self.location).map_err(whole)?;
+        self.prefix = if self.prefix.is_empty() {
+            self.location.clone()
         } else {
-            plain_prefix(&self.prefix).map_err(|reason| (None, reason))?
+            plain_prefix(&self.prefix).map_err(whole)?
         };
-        if prefix.is_empty() {
-            return Err((None, "registry without prefix and location".into()));
+        if self.prefix.is_empty() {
+            return Err(whole("registry without prefix and location".into()));
         }
-        if location.is_empty() && !prefix.starts_with("*.") {
-            return Err((None, format!("registry {prefix} without location")));
+        if self.location.is_empty() && !self.prefix.starts_with("*.") {
+            return Err(whole(format!("registry {} without location", self.prefix)));
         }
-        let mirrors = self.mirror.into_iter().map(|mirror| {
+        for mirror in &mut self.mirrors {
             let place = mirror.span().start;
-            mirror.into_inner().mirror(self.mirror_by_digest_only).map_err(|reason| (Some(place), reason))
-        });
-        Ok(Registry {
-            file: file.to_owned(),
-            mirrors: mirrors.collect::<Result<_, _>>()?,
-            prefix,
-            location: Some(location).filter(|location| !location.is_empty()),
-            insecure: self.insecure,
-            blocked: self.blocked,
-        })
+            mirror.as_mut().check(self.mirror_by_digest_only).map_err(|reason| (Some(place), reason))?;
+        }
+        Ok(())
     }
 }
 
-impl MirrorTable {
-    fn mirror(self, by_digest_only: bool) -> Result<Mirror, String> {
-        let location = cleaned(&self.location)?;
-        if location.is_empty() {
+impl Mirror {
+    fn check(&mut self, by_digest_only: bool) -> Result<(), String> {
+        self.location = cleaned(&self.location)?;
+        if self.location.is_empty() {
             return Err("mirror without location".into());
         }
-        let pulls = match (self.pull_from_mirror, by_digest_only) {
-            (Some(_), true) => {
-                return Err("pull-from-mirror and mirror-by-digest-only exclude each other".into());
-            }
-            (None, true) => Pulls::DigestOnly,
-            (pulls, false) => pulls.unwrap_or_default(),
-        };
-        Ok(Mirror { location, insecure: self.insecure, pulls })
+        if by_digest_only && self.pull_from_mirror.replace(Pulls::DigestOnly).is_some() {
+            return Err("pull-from-mirror and mirror-by-digest-only exclude each other".into());
+        }
+        Ok(())
     }
 }
 

@@ -8,7 +8,9 @@ mod conf;
 
 use std::path::PathBuf;
 
-use super::super::access::{Access, Tried};
+use toml::Spanned;
+
+use super::super::access::Tried;
 use super::environment::Environment;
 
 /// Host of docker.io.
@@ -41,9 +43,9 @@ pub(super) struct Places {
     pub(super) blocked: Option<String>,
 }
 
-/// Locations of a repository. `by_digest` if the image is named by digest: some mirrors serve only those. Independent
-/// of `access`: command line options apply to every location.
-pub(super) fn places(host: &str, repository: &str, by_digest: bool, _access: &Access) -> Places {
+/// Locations of a repository. `by_digest` if the image is named by digest: some mirrors serve only those.
+/// Command line options apply to every location.
+pub(super) fn places(host: &str, repository: &str, by_digest: bool) -> Places {
     places_in(&Environment::real(), host, repository, by_digest)
 }
 
@@ -60,11 +62,14 @@ fn places_in(environment: &Environment, host: &str, repository: &str, by_digest:
         return places;
     }
     let rest = name.get(matched..).unwrap_or_default();
-    for mirror in registry.mirrors.iter().filter(|mirror| mirror.serves(by_digest)) {
+    for mirror in registry.mirrors.iter().map(Spanned::get_ref).filter(|mirror| mirror.serves(by_digest)) {
         places.add(&format!("{}{rest}", mirror.location), mirror.insecure, true, environment);
     }
     // A wildcard without a location rewrites nothing.
-    let own = registry.location.as_ref().map_or_else(|| name.clone(), |location| format!("{location}{rest}"));
+    let own = match registry.location.as_str() {
+        "" => name,
+        location => format!("{location}{rest}"),
+    };
     places.add(&own, registry.insecure, false, environment);
     places
 }
