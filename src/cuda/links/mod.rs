@@ -42,7 +42,7 @@ use crate::rootfs::NodeId;
 
 pub use paths::{Paths, file_name, fits, folder_of, site_root};
 pub(crate) use roots::{DEFAULT_PATH, SHELLS, WRAPPERS};
-pub(crate) use shell::{commands, is_assignment};
+pub(crate) use shell::commands;
 pub use usage::resolve;
 pub use value::{Links, Need, Object, ObjectId, Open, Reached, Resolution, Root, RootKind, SearchStep};
 

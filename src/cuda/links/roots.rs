@@ -6,10 +6,11 @@ use super::paths::{file_name, folder_of, site_root};
 use super::process::PRELOADS;
 use super::python::{is_extension, python_of};
 use super::resolver_state::{ResolverState, SEARCH_FOLDERS};
-use super::shell::{commands, is_assignment};
+use super::shell::commands;
 use super::{Root, RootKind, Rules};
 use crate::base::redact;
 use crate::base::text::escape;
+use crate::formats::dockerfile::is_assignment;
 use crate::rootfs::{NodeId, NodeKind};
 
 /// Maximum depth of scripts and wrappers. Scripts may have scripts as interpreters, of which Linux follows 4.

@@ -40,6 +40,21 @@ pub struct ShellCommand {
     pub plain: bool,
     /// Files to which its output is redirected.
     pub writes: Vec<String>,
+    /// Files that are its input, and texts after `<<<`.
+    pub reads: Vec<String>,
+}
+
+/// Whether a word is an assignment, `NAME=value`.
+pub fn is_assignment(word: &[u8]) -> bool {
+    let Some(equals) = word.iter().position(|byte| *byte == b'=') else { return false };
+    let name = &word[..equals];
+    name.first().is_some_and(|byte| !byte.is_ascii_digit())
+        && name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+}
+
+/// The commands of a script outside a Dockerfile, as far as it can be parsed.
+pub fn script_commands(script: &str) -> Vec<ShellCommand> {
+    grammar::read(&Joined::plain(script, &(0..script.len())), false).commands
 }
 
 /// The commands of an instruction. For a `RUN` in shell form: those of its text and of the heredoc read by a shell. In
@@ -129,6 +144,7 @@ fn exec(file: &Dockerfile, run: &Instruction) -> Vec<ShellCommand> {
         before: first.span.start..first.span.start,
         plain: false,
         writes: Vec::new(),
+        reads: Vec::new(),
     }]
 }
 

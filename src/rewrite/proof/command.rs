@@ -9,7 +9,8 @@ use super::notes::ProofNotes;
 use super::side::{Side, shown};
 use crate::base::text::counted;
 use crate::cuda::Inode;
-use crate::cuda::links::{SHELLS, WRAPPERS, commands, file_name, is_assignment};
+use crate::cuda::links::{SHELLS, WRAPPERS, commands, file_name};
+use crate::formats::dockerfile::is_assignment;
 use crate::rootfs::{NodeId, NodeKind};
 
 /// Maximum interpreters followed: a script may be the interpreter of a script; Linux follows 4. Wrappers

@@ -1,6 +1,6 @@
 //! Programs that commands call, and how command lists continue.
 
-use crate::formats::dockerfile::{Joiner, ShellCommand, Word};
+use crate::formats::dockerfile::{Joiner, ShellCommand, Word, is_assignment};
 
 /// The program call of a command.
 #[derive(Clone, Copy, Debug)]
@@ -17,17 +17,12 @@ pub(in crate::rewrite) struct Call<'a> {
 impl<'a> Call<'a> {
     /// The call of a command; `None` when it only sets variables.
     pub(in crate::rewrite) fn of(command: &'a ShellCommand) -> Option<Self> {
-        let is_assignment = |word: &Word| {
-            let name = word.text.split_once('=').map(|(name, _)| name);
-            name.is_some_and(|name| {
-                !name.is_empty() && name.bytes().all(|byte| byte == b'_' || byte.is_ascii_alphanumeric())
-            })
-        };
         let mut words = command.words.as_slice();
         let mut with_sudo = false;
         while let Some((first, rest)) = words.split_first() {
             let is_sudo = first.text == "sudo";
-            if !(is_sudo || is_assignment(first) || with_sudo && first.text.starts_with('-')) {
+            if !(is_sudo || is_assignment(first.text.as_bytes()) || with_sudo && first.text.starts_with('-'))
+            {
                 break;
             }
             with_sudo |= is_sudo;

@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use super::graph::is_system;
 use crate::cuda::Inode;
 use crate::cuda::catalog::{normalized_python_name, split_library_name};
-use crate::cuda::links::{DEFAULT_PATH, ObjectId, RootKind, WRAPPERS, file_name, is_assignment};
+use crate::cuda::links::{DEFAULT_PATH, ObjectId, RootKind, WRAPPERS, file_name};
 use crate::findings::facts::Facts;
 use crate::findings::value::User;
 use crate::formats::binary::FileFacts;
+use crate::formats::dockerfile::is_assignment;
 use crate::formats::string_references::StringReferences;
 use crate::rootfs::{NodeId, NodeKind};
 

@@ -64,6 +64,7 @@ struct Current {
     words: Vec<Word>,
     span: Span,
     writes: Vec<String>,
+    reads: Vec<String>,
     understood: bool,
 }
 
@@ -208,8 +209,13 @@ impl Reader<'_> {
     }
 
     fn begin(&mut self, start: usize) {
-        let current =
-            Current { words: Vec::new(), span: start..start, writes: Vec::new(), understood: !self.negated };
+        let current = Current {
+            words: Vec::new(),
+            span: start..start,
+            writes: Vec::new(),
+            reads: Vec::new(),
+            understood: !self.negated,
+        };
         self.negated = false;
         self.expects = false;
         self.current = Some(current);

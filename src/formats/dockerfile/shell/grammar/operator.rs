@@ -108,8 +108,11 @@ impl Reader<'_> {
         if let Some(current) = &mut self.current {
             current.understood &= word.understood;
             current.span.end = word.span.end;
-            if operator == Operator::Write || operator == Operator::WriteOrCopy && !copies {
-                current.writes.push(word.text);
+            match operator {
+                Operator::Write => current.writes.push(word.text),
+                Operator::WriteOrCopy if !copies => current.writes.push(word.text),
+                Operator::Read if !copies => current.reads.push(word.text),
+                _ => {}
             }
         }
     }
@@ -128,6 +131,7 @@ impl Reader<'_> {
             joiner: self.joiner,
             before,
             writes: current.writes,
+            reads: current.reads,
         });
     }
 }
