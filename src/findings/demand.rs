@@ -3,11 +3,12 @@
 //! Each thing that can be read has a name: one of the words of `read_as` and `reads_devel` in the catalogue, such as
 //! `nvcc`, `ptxas` or `headers`. A demand records that a reader uses the thing with one of these names.
 
+mod compilers;
 mod words;
 
 use std::collections::BTreeSet;
 
-use words::{WITH_NVCC, WORDS, known, told};
+use words::{WITH_NVCC, implied, known, told};
 pub(super) use words::{is_not_searched_in_libraries, searched_terms, tool_name};
 
 use super::facts::Facts;
@@ -16,9 +17,7 @@ use super::value::User;
 use crate::base::convert::index32;
 use crate::base::text::{elide_middle, printable};
 use crate::cuda::Use;
-use crate::cuda::catalog::normalized_python_name;
 use crate::cuda::links::{ObjectId, site_root};
-use crate::rootfs::Node;
 
 /// Whether a demand is certain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -225,38 +224,11 @@ impl Demands {
     }
 
     fn word(&mut self, word: &str, certainty: Certainty, who: &str, user: &dyn Fn() -> User) {
-        let Some((word, reads)) = WORDS.iter().find(|(known, _)| *known == word) else { return };
-        for read in *reads {
+        let Some((word, reads)) = implied(word) else { return };
+        for read in reads {
             let why = format!("names {}", told(word));
             let (who, user) = (who.to_owned(), user());
             self.add(read, &Demand { certainty, who, user, why, site: None, whole_toolkit: true });
-        }
-    }
-
-    /// Folders in which frameworks cache kernels they compiled: another GPU or version triggers the next compilation.
-    fn compiled_before(&mut self, facts: &Facts<'_>) {
-        const KEPT: [&str; 3] = [".cache/torch_extensions", ".cache/flashinfer", ".cache/deep_gemm"];
-        let homes = facts.paths.lookup(b"/home").map(|home| facts.node(home).children());
-        let homes = homes.into_iter().flatten().map(Node::path);
-        let folders = homes
-            .chain([b"/root".to_vec()])
-            .flat_map(|home| KEPT.map(|kept| [&home[..], b"/", kept.as_bytes()].concat()));
-        let named = facts.variable("TORCH_EXTENSIONS_DIR").map(|folder| folder.as_bytes().to_vec());
-        for folder in folders.chain(named) {
-            let Some(node) = facts.paths.lookup(&folder).filter(|node| facts.node(*node).files() > 0) else {
-                continue;
-            };
-            let demand = Demand {
-                certainty: Certainty::Asked,
-                who: facts.shown(node),
-                user: User::File(node),
-                why: "contains code that was compiled at run time".to_owned(),
-                site: None,
-                whole_toolkit: true,
-            };
-            for name in ["nvcc", "compiler", "ninja", "headers-torch"] {
-                self.add(name, &demand);
-            }
         }
     }
 
@@ -289,81 +261,6 @@ impl Demands {
                         whole_toolkit: true,
                     },
                 );
-            }
-        }
-    }
-
-    /// Python compilers: they compile when a module is imported or a package is built.
-    fn compilers_of_python(&mut self, facts: &Facts<'_>) {
-        const COMPILERS: [&str; 10] = [
-            "brian2",
-            "cmdstanpy",
-            "cython",
-            "devito",
-            "httpstan",
-            "pyccel",
-            "pystan",
-            "pythran",
-            "stanio",
-            "transonic",
-        ];
-        for package in facts.inventory.packages.iter().filter(|package| package.manager == "pip") {
-            if !COMPILERS.contains(&normalized_python_name(&package.name).as_str()) {
-                continue;
-            }
-            let who = format!("{} {}", package.name, package.version);
-            let root = package.root.clone().unwrap_or_default();
-            let demand = Demand {
-                certainty: Certainty::Asked,
-                user: User::Package(who.clone(), root),
-                who,
-                why: "may compile extensions at run time".to_owned(),
-                site: package.root.clone(),
-                whole_toolkit: false,
-            };
-            self.add("compiler", &demand);
-            self.add("libraries", &demand);
-            self.add("make", &demand);
-        }
-    }
-
-    /// Packages of R that compile models or functions when a script calls them.
-    fn compilers_of_r(&mut self, facts: &Facts<'_>) {
-        const LIBRARIES: [&[u8]; 5] = [
-            b"/usr/local/lib/R/site-library",
-            b"/usr/lib/R/site-library",
-            b"/usr/lib/R/library",
-            b"/usr/local/lib/R/library",
-            b"/usr/lib64/R/library",
-        ];
-        const COMPILERS: [&[u8]; 10] = [
-            b"Rcpp",
-            b"RcppArmadillo",
-            b"TMB",
-            b"brms",
-            b"cmdstanr",
-            b"cpp11",
-            b"inline",
-            b"nimble",
-            b"odin",
-            b"rstan",
-        ];
-        let folders = LIBRARIES.iter().filter_map(|folder| facts.paths.lookup(folder));
-        for folder in folders.flat_map(|folder| facts.node(folder).children()) {
-            if !COMPILERS.contains(&folder.name()) || facts.paths.child(folder.id(), b"DESCRIPTION").is_none()
-            {
-                continue;
-            }
-            let demand = Demand {
-                certainty: Certainty::Asked,
-                who: format!("R package {}", printable(&String::from_utf8_lossy(folder.name()))),
-                user: User::File(folder.id()),
-                why: "compiles C++ at run time, for example with sourceCpp or a Stan model".to_owned(),
-                site: None,
-                whole_toolkit: true,
-            };
-            for name in ["compiler", "libraries", "make"] {
-                self.add(name, &demand);
             }
         }
     }

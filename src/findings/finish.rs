@@ -190,6 +190,11 @@ fn severity(rule: &Rule, verdict: Verdict, bytes: u64) -> Severity {
     }
 }
 
+/// The number of things beyond those named, as the end of a list.
+pub(super) fn and_more(all: usize, named: usize) -> String {
+    if all > named { format!(" and {} more", all - named) } else { String::new() }
+}
+
 /// The packages that own the files, as a statement.
 fn owners(facts: &Facts<'_>, packages: &BTreeSet<usize>) -> Option<String> {
     const MOST: usize = 8;
@@ -201,8 +206,7 @@ fn owners(facts: &Facts<'_>, packages: &BTreeSet<usize>) -> Option<String> {
         .filter_map(|place| facts.inventory.packages.get(*place))
         .map(|package| format!("{} {} ({})", package.name, package.version, package.manager))
         .collect();
-    let more = names.len().checked_sub(MOST).filter(|more| *more > 0);
-    let more = more.map_or_else(String::new, |more| format!(" and {more} more"));
+    let more = and_more(names.len(), MOST);
     Some(format!("owned by {}{more}", names.iter().take(MOST).cloned().collect::<Vec<_>>().join(", ")))
 }
 

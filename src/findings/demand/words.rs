@@ -37,127 +37,50 @@ const NAMES: [(&str, &str); 26] = [
 /// Names of what nvcc reads at run time.
 pub(super) const WITH_NVCC: [&str; 5] = ["ptxas", "libdevice", "headers", "cudadevrt", "cudart-static"];
 
-/// Words in files and commands, with the names of what they imply; the first is the name of the program
-/// itself.
-pub(super) const WORDS: [(&str, &[&str]); 117] = [
-    ("cc", &["compiler", "libraries"]),
-    ("c++", &["compiler", "libraries"]),
-    ("c99", &["compiler", "libraries"]),
-    ("ld", &["compiler", "libraries"]),
-    ("gfortran", &["compiler", "libraries"]),
+/// Words in files and commands, separated by spaces, with the names of what they imply; the first is the name of the
+/// program itself.
+const WORDS: [(&str, &[&str]); 25] = [
+    ("cc c++ c99 ld gfortran gcc g++ clang as c89 cpp -config", &["compiler", "libraries"]),
     ("cargo", &["compiler", "cmake"]),
-    ("rustc", &["compiler"]),
-    ("go", &["compiler"]),
-    ("pkg-config", &["cmake"]),
-    ("nvcc", &["nvcc"]),
-    ("cpp_extension", &["nvcc", "compiler", "ninja", "headers-torch"]),
-    ("load_inline", &["nvcc", "compiler", "ninja", "headers-torch"]),
-    ("RawKernel", &["headers"]),
-    ("ptxas", &["ptxas"]),
-    ("nvlink", &["ptxas"]),
-    ("fatbinary", &["ptxas"]),
-    ("cudafe++", &["nvcc"]),
-    ("cuobjdump", &["nvcc"]),
-    ("nvdisasm", &["nvcc"]),
-    ("nvprune", &["nvcc"]),
-    ("cicc", &["nvcc"]),
+    (
+        "rustc go cc1 addr2line ar c++filt dwp elfedit gcov gofmt gp-archive gp-collect gp-display \
+         gprof gprofng lld llvm lto-dump nm objcopy objdump ranlib readelf size strings strip \
+         gencat memusage mtrace sotruss sprof rpcgen",
+        &["compiler"],
+    ),
+    ("pkg-config ccmake cpack ctest pkgconf", &["cmake"]),
+    ("nvcc cudafe++ cuobjdump nvdisasm nvprune cicc bin2c cu++filt tileiras", &["nvcc"]),
+    ("cpp_extension load_inline", &["nvcc", "compiler", "ninja", "headers-torch"]),
+    ("RawKernel cuda_runtime.h cuda_fp16.h", &["headers"]),
+    ("ptxas nvlink fatbinary", &["ptxas"]),
     ("libdevice", &["libdevice"]),
     ("libnvvm", &["libnvvm"]),
     ("libcudadevrt", &["cudadevrt"]),
-    ("cuda_runtime.h", &["headers"]),
-    ("cuda_fp16.h", &["headers"]),
-    ("gcc", &["compiler", "libraries"]),
-    ("g++", &["compiler", "libraries"]),
-    ("clang", &["compiler", "libraries"]),
-    ("cc1", &["compiler"]),
     ("ninja", &["ninja"]),
     ("cmake", &["cmake", "make", "ninja", "compiler", "libraries"]),
-    ("make", &["make", "cmake", "compiler", "libraries"]),
-    ("git", &["git"]),
-    ("gdb", &["debugger"]),
-    ("cuda-gdb", &["debugger"]),
-    ("compute-sanitizer", &["debugger"]),
-    ("strace", &["debugger"]),
-    ("valgrind", &["debugger"]),
-    ("nsys", &["profiler"]),
-    ("ncu", &["profiler"]),
-    ("nvprof", &["profiler"]),
-    ("perf", &["profiler"]),
-    ("addr2line", &["compiler"]),
-    ("ar", &["compiler"]),
-    ("c++filt", &["compiler"]),
-    ("dwp", &["compiler"]),
-    ("elfedit", &["compiler"]),
-    ("gcov", &["compiler"]),
-    ("gofmt", &["compiler"]),
-    ("gp-archive", &["compiler"]),
-    ("gp-collect", &["compiler"]),
-    ("gp-display", &["compiler"]),
-    ("gprof", &["compiler"]),
-    ("gprofng", &["compiler"]),
-    ("lld", &["compiler"]),
-    ("llvm", &["compiler"]),
-    ("lto-dump", &["compiler"]),
-    ("nm", &["compiler"]),
-    ("objcopy", &["compiler"]),
-    ("objdump", &["compiler"]),
-    ("ranlib", &["compiler"]),
-    ("readelf", &["compiler"]),
-    ("size", &["compiler"]),
-    ("strings", &["compiler"]),
-    ("strip", &["compiler"]),
-    ("gencat", &["compiler"]),
-    ("memusage", &["compiler"]),
-    ("mtrace", &["compiler"]),
-    ("sotruss", &["compiler"]),
-    ("sprof", &["compiler"]),
-    ("rpcgen", &["compiler"]),
-    ("as", &["compiler", "libraries"]),
-    ("c89", &["compiler", "libraries"]),
-    ("cpp", &["compiler", "libraries"]),
-    ("aclocal", &["autotools"]),
-    ("autoconf", &["autotools"]),
-    ("autoheader", &["autotools"]),
-    ("autom4te", &["autotools"]),
-    ("automake", &["autotools"]),
-    ("autoreconf", &["autotools"]),
-    ("autoscan", &["autotools"]),
-    ("autoupdate", &["autotools"]),
-    ("bison", &["autotools"]),
-    ("flex", &["autotools"]),
-    ("ifnames", &["autotools"]),
-    ("libtool", &["autotools"]),
-    ("libtoolize", &["autotools"]),
-    ("m4", &["autotools"]),
-    ("yacc", &["autotools"]),
-    ("bin2c", &["nvcc"]),
-    ("cu++filt", &["nvcc"]),
-    ("tileiras", &["nvcc"]),
-    ("ccmake", &["cmake"]),
-    ("cpack", &["cmake"]),
-    ("ctest", &["cmake"]),
-    ("pkgconf", &["cmake"]),
-    ("-config", &["compiler", "libraries"]),
+    ("make gmake", &["make", "cmake", "compiler", "libraries"]),
+    ("git git-receive-pack git-shell git-upload-archive git-upload-pack scalar", &["git"]),
+    ("gdb cuda-gdb compute-sanitizer strace valgrind gcore gdbserver gstack lldb ltrace vgdb", &["debugger"]),
+    ("nsys ncu nvprof perf", &["profiler"]),
+    (
+        "aclocal autoconf autoheader autom4te automake autoreconf autoscan autoupdate bison flex \
+         ifnames libtool libtoolize m4 yacc",
+        &["autotools"],
+    ),
     ("bazel", &["bazel", "compiler", "libraries"]),
     ("ccache", &["ccache", "compiler", "libraries"]),
-    ("gmake", &["make", "cmake", "compiler", "libraries"]),
     ("make-first-existing-target", &["make"]),
     ("dpkg-", &["dpkg-dev", "make", "compiler", "libraries"]),
     ("rpmbuild", &["rpmbuild", "make", "compiler", "libraries"]),
     ("swig", &["swig"]),
     ("patchelf", &["patchelf"]),
-    ("git-receive-pack", &["git"]),
-    ("git-shell", &["git"]),
-    ("git-upload-archive", &["git"]),
-    ("git-upload-pack", &["git"]),
-    ("scalar", &["git"]),
-    ("gcore", &["debugger"]),
-    ("gdbserver", &["debugger"]),
-    ("gstack", &["debugger"]),
-    ("lldb", &["debugger"]),
-    ("ltrace", &["debugger"]),
-    ("vgdb", &["debugger"]),
 ];
+
+/// A known word, and the names of what it implies.
+pub(super) fn implied(word: &str) -> Option<(&'static str, &'static [&'static str])> {
+    let mut all = WORDS.iter().flat_map(|(words, reads)| words.split(' ').map(move |known| (known, *reads)));
+    all.find(|(known, _)| *known == word)
+}
 
 /// Names that are implied only by words for which libraries are not searched.
 const NOT_IN_LIBRARIES: [&str; 8] =
@@ -176,7 +99,7 @@ pub(in crate::findings) fn searched_terms(name: &str) -> BTreeSet<&'static str> 
     let Some(mut scanner) = Scanner::new(Sort::Script, text.len() as u64) else { return BTreeSet::new() };
     scanner.push(text.as_bytes());
     let words = scanner.finish().words;
-    let reads = words.iter().filter_map(|word| WORDS.iter().find(|(known, _)| known == word));
+    let reads = words.iter().filter_map(|word| implied(word));
     reads.filter_map(|(_, reads)| reads.first().copied()).collect()
 }
 

@@ -1,6 +1,7 @@
 //! Files left by a build.
 
 mod judge;
+mod sources;
 
 use std::collections::BTreeMap;
 
@@ -9,7 +10,8 @@ use crate::cuda::links::ObjectId;
 use crate::findings::facts::Facts;
 use crate::findings::finish::Draft;
 use crate::findings::value::{Category, Item, Rule, Severity, Verdict};
-use judge::{ArtifactReason, git, judge};
+use judge::{ArtifactReason, judge};
+use sources::git;
 
 pub(super) static RULE: Rule = Rule {
     id: "build-artifacts",

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use super::common;
 use crate::base::text::printable;
 use crate::cuda::Use;
 use crate::cuda::links::{Need, ObjectId, RootKind};
 use crate::findings::classification::item;
 use crate::findings::facts::Facts;
-use crate::findings::finish::Draft;
+use crate::findings::finish::{Draft, and_more};
 use crate::findings::value::{Category, Rule, Severity, User, Verdict};
 
 pub(super) static RULE: Rule = Rule {
@@ -63,8 +64,7 @@ fn draft(facts: &Facts<'_>, severity: Severity, mut missing: Vec<(String, Object
     let mut draft = Draft::new(&RULE, Verdict::Unsure, title);
     draft.severity = Some(severity);
     let few: Vec<&str> = names.iter().take(3).map(String::as_str).collect();
-    let more = names.len().checked_sub(3).filter(|more| *more > 0);
-    let more = more.map_or_else(String::new, |more| format!(" and {more} more"));
+    let more = and_more(names.len(), 3);
     draft.reason = format!(
         "Not found: {}{more}. {}",
         few.join(", "),
@@ -75,11 +75,7 @@ fn draft(facts: &Facts<'_>, severity: Severity, mut missing: Vec<(String, Object
         },
     );
     for (name, id) in missing.iter().take(MAX_SHOWN) {
-        let chain = links.chain(*id);
-        let steps: Vec<String> = chain.iter().map(|step| facts.shown(links.object(*step).node)).collect();
-        let root = chain.last().and_then(|root| links.object(*root).root.as_ref());
-        let why = root.map_or_else(String::new, |root| format!(" ({})", printable(&root.why)));
-        draft.proof.push(format!("{name}, needed by {}{why}", steps.join(" ← ")));
+        draft.proof.push(format!("{name}, needed by {}", common::chain(facts, *id)));
     }
     if let Some(more) = missing.len().checked_sub(MAX_SHOWN).filter(|more| *more > 0) {
         draft.proof.push(format!("and {more} more"));

@@ -8,7 +8,7 @@ use crate::cuda::links::RootKind;
 use crate::cuda::{Fit, GpuCode, Supplier, Use, fit};
 use crate::findings::classification::item;
 use crate::findings::facts::Facts;
-use crate::findings::finish::Draft;
+use crate::findings::finish::{Draft, and_more};
 use crate::findings::value::{Category, Rule, Severity, Verdict};
 use crate::formats::fatbin::{GpuKind, Suffix};
 use crate::rootfs::NodeId;
@@ -104,8 +104,7 @@ fn draft(facts: &Facts<'_>, title: String, files: &[&Holder<'_>]) -> Draft {
 
 /// Lists the files of each target.
 fn tell(facts: &Facts<'_>, draft: &mut Draft, targets: &[&TargetGpu], files: &[&Holder<'_>], what: &str) {
-    let more = files.len().checked_sub(NAMED).filter(|more| *more > 0);
-    let more = more.map_or_else(String::new, |more| format!(" and {more} more"));
+    let more = and_more(files.len(), NAMED);
     let list: Vec<String> = files.iter().take(NAMED).map(|file| facts.shown(file.node)).collect();
     for target in targets {
         draft.proof.push(format!("{} {what}: {}{more}", target.title(), list.join(", ")));

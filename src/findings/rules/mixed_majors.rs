@@ -7,7 +7,7 @@ use crate::cuda::links::{Links, ObjectId, Resolution, RootKind};
 use crate::cuda::{Role, Use};
 use crate::findings::classification::item;
 use crate::findings::facts::Facts;
-use crate::findings::finish::Draft;
+use crate::findings::finish::{Draft, and_more};
 use crate::findings::value::{Category, Rule, Severity, User, Verdict};
 
 pub(super) static RULE: Rule = Rule {
@@ -93,8 +93,7 @@ fn draft(facts: &Facts<'_>, component: &str, majors: &Majors) -> Draft {
     } else {
         draft = Draft::new(&RULE, Verdict::Unsure, format!("{component} {list} in one process"));
         let first = both.first().map(|(root, _)| facts.shown(links.object(**root).node)).unwrap_or_default();
-        let more = both.len().checked_sub(1).filter(|more| *more > 0);
-        let more = more.map_or_else(String::new, |more| format!(" and {more} more"));
+        let more = and_more(both.len(), 1);
         draft.reason = format!("{first}{more} loads both major versions of {component} into one process.");
         draft.question = Some(format!("Does {first} need both, and work with both loaded?"));
         for (root, ways) in both.iter().take(WAYS) {

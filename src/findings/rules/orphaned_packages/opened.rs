@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::Scene;
+use super::removal::Removal;
 use crate::cuda::Package;
 use crate::cuda::links::file_name;
 use crate::rootfs::NodeKind;
@@ -21,24 +21,24 @@ const OF_COMPILERS: [&str; 6] =
 /// Unneeded packages that were installed with a development package, which the user installed by name; empty
 /// unless an interpreter stays. The development package is a common way to install the library for a Python
 /// package.
-pub(super) fn by_bare_names(scene: &Scene<'_, '_>) -> BTreeSet<usize> {
-    let is_removed = |place: usize| scene.removed.get(place) == Some(&true);
+pub(super) fn by_bare_names(removal: &Removal<'_, '_>) -> BTreeSet<usize> {
+    let is_removed = |place: usize| removal.removed.get(place) == Some(&true);
     let named = |package: &Package| package.automatic.is_none() && is_devel(package);
-    let mut open: Vec<usize> = (0..scene.removed.len())
-        .filter(|place| is_removed(*place) && scene.package(*place).is_some_and(named))
+    let mut open: Vec<usize> = (0..removal.removed.len())
+        .filter(|place| is_removed(*place) && removal.package(*place).is_some_and(named))
         .collect();
     let mut seen: BTreeSet<usize> = open.iter().copied().collect();
     let mut found = BTreeSet::new();
     while let Some(at) = open.pop() {
-        for next in scene.graph.keeps(at).iter().copied() {
-            if scene.is_unneeded(next) {
+        for next in removal.graph.keeps(at).iter().copied() {
+            if removal.is_unneeded(next) {
                 found.insert(next);
-            } else if is_removed(next) && scene.package(next).is_some_and(is_devel) && seen.insert(next) {
+            } else if is_removed(next) && removal.package(next).is_some_and(is_devel) && seen.insert(next) {
                 open.push(next);
             }
         }
     }
-    if found.is_empty() || !has_interpreter(scene) { BTreeSet::new() } else { found }
+    if found.is_empty() || !has_interpreter(removal) { BTreeSet::new() } else { found }
 }
 
 fn is_devel(package: &Package) -> bool {
@@ -48,9 +48,9 @@ fn is_devel(package: &Package) -> bool {
 }
 
 /// Whether an interpreter stays in the image: no removed or unneeded package owns it.
-fn has_interpreter(scene: &Scene<'_, '_>) -> bool {
-    let goes = |place: usize| scene.is_unneeded(place) || scene.removed.get(place) == Some(&true);
-    scene.facts.rootfs.nodes().filter(|node| node.kind() != NodeKind::Directory).any(|node| {
+fn has_interpreter(removal: &Removal<'_, '_>) -> bool {
+    let goes = |place: usize| removal.is_unneeded(place) || removal.removed.get(place) == Some(&true);
+    removal.facts.rootfs.nodes().filter(|node| node.kind() != NodeKind::Directory).any(|node| {
         let name = node.name();
         let is_named = || {
             let name = str::from_utf8(name).unwrap_or_default();
@@ -63,6 +63,6 @@ fn has_interpreter(scene: &Scene<'_, '_>) -> bool {
         };
         let is_program = || file_name(&node.parent().path()) == b"bin";
         (PARTS.contains(&name) || is_named() && is_program())
-            && !scene.facts.owner(node.id()).is_some_and(goes)
+            && !removal.facts.owner(node.id()).is_some_and(goes)
     })
 }

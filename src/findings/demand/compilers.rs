@@ -1,0 +1,112 @@
+//! Components that compile at run time, recognized by their packages or by what they compiled before.
+
+use super::{Certainty, Demand, Demands};
+use crate::base::text::printable;
+use crate::cuda::catalog::normalized_python_name;
+use crate::findings::facts::Facts;
+use crate::findings::value::User;
+use crate::rootfs::Node;
+
+impl Demands {
+    /// Folders in which frameworks cache kernels they compiled: another GPU or version triggers the next compilation.
+    pub(super) fn compiled_before(&mut self, facts: &Facts<'_>) {
+        const KEPT: [&str; 3] = [".cache/torch_extensions", ".cache/flashinfer", ".cache/deep_gemm"];
+        let homes = facts.paths.lookup(b"/home").map(|home| facts.node(home).children());
+        let homes = homes.into_iter().flatten().map(Node::path);
+        let folders = homes
+            .chain([b"/root".to_vec()])
+            .flat_map(|home| KEPT.map(|kept| [&home[..], b"/", kept.as_bytes()].concat()));
+        let named = facts.variable("TORCH_EXTENSIONS_DIR").map(|folder| folder.as_bytes().to_vec());
+        for folder in folders.chain(named) {
+            let Some(node) = facts.paths.lookup(&folder).filter(|node| facts.node(*node).files() > 0) else {
+                continue;
+            };
+            let demand = Demand {
+                certainty: Certainty::Asked,
+                who: facts.shown(node),
+                user: User::File(node),
+                why: "contains code that was compiled at run time".to_owned(),
+                site: None,
+                whole_toolkit: true,
+            };
+            for name in ["nvcc", "compiler", "ninja", "headers-torch"] {
+                self.add(name, &demand);
+            }
+        }
+    }
+
+    /// Python compilers: they compile when a module is imported or a package is built.
+    pub(super) fn compilers_of_python(&mut self, facts: &Facts<'_>) {
+        const COMPILERS: [&str; 10] = [
+            "brian2",
+            "cmdstanpy",
+            "cython",
+            "devito",
+            "httpstan",
+            "pyccel",
+            "pystan",
+            "pythran",
+            "stanio",
+            "transonic",
+        ];
+        for package in facts.inventory.packages.iter().filter(|package| package.manager == "pip") {
+            if !COMPILERS.contains(&normalized_python_name(&package.name).as_str()) {
+                continue;
+            }
+            let who = format!("{} {}", package.name, package.version);
+            let root = package.root.clone().unwrap_or_default();
+            let demand = Demand {
+                certainty: Certainty::Asked,
+                user: User::Package(who.clone(), root),
+                who,
+                why: "may compile extensions at run time".to_owned(),
+                site: package.root.clone(),
+                whole_toolkit: false,
+            };
+            self.add("compiler", &demand);
+            self.add("libraries", &demand);
+            self.add("make", &demand);
+        }
+    }
+
+    /// Packages of R that compile models or functions when a script calls them.
+    pub(super) fn compilers_of_r(&mut self, facts: &Facts<'_>) {
+        const LIBRARIES: [&[u8]; 5] = [
+            b"/usr/local/lib/R/site-library",
+            b"/usr/lib/R/site-library",
+            b"/usr/lib/R/library",
+            b"/usr/local/lib/R/library",
+            b"/usr/lib64/R/library",
+        ];
+        const COMPILERS: [&[u8]; 10] = [
+            b"Rcpp",
+            b"RcppArmadillo",
+            b"TMB",
+            b"brms",
+            b"cmdstanr",
+            b"cpp11",
+            b"inline",
+            b"nimble",
+            b"odin",
+            b"rstan",
+        ];
+        let folders = LIBRARIES.iter().filter_map(|folder| facts.paths.lookup(folder));
+        for folder in folders.flat_map(|folder| facts.node(folder).children()) {
+            if !COMPILERS.contains(&folder.name()) || facts.paths.child(folder.id(), b"DESCRIPTION").is_none()
+            {
+                continue;
+            }
+            let demand = Demand {
+                certainty: Certainty::Asked,
+                who: format!("R package {}", printable(&String::from_utf8_lossy(folder.name()))),
+                user: User::File(folder.id()),
+                why: "compiles C++ at run time, for example with sourceCpp or a Stan model".to_owned(),
+                site: None,
+                whole_toolkit: true,
+            };
+            for name in ["compiler", "libraries", "make"] {
+                self.add(name, &demand);
+            }
+        }
+    }
+}
