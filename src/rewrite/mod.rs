@@ -42,6 +42,7 @@
 
 mod draft;
 mod edit;
+mod input;
 mod proof;
 mod propose;
 mod recipe;
@@ -52,7 +53,8 @@ mod value;
 
 #[cfg(feature = "fuzzing")]
 pub use edit::fuzz_edits;
-pub use propose::{Input, RewriteError, propose};
+pub use input::{Input, RewriteError};
+pub use propose::propose;
 pub use recipe::{InstructionLayers, Origin, Recipe};
 pub use select::Selection;
 pub use value::{

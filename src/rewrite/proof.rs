@@ -24,7 +24,7 @@ use self::notes::ProofNotes;
 use self::side::Side;
 use super::draft::Draft;
 use super::edit::{apply, unified};
-use super::propose::Input;
+use super::input::Input;
 use super::recipe::Recipe;
 use super::value::{Applicability, Closure, Predicted, Proposal, Removed, StageSize};
 use crate::base::Limits;

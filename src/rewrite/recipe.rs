@@ -22,7 +22,7 @@ use oci_spec::image::{Config, History};
 
 use redaction_policy::RedactionPolicy;
 
-use super::propose::{Input, RewriteError};
+use super::input::{Input, RewriteError};
 use super::value::{DOCKERFILE_BYTES, Given};
 use crate::cuda::BaseImage;
 use crate::formats::dockerfile::{Dockerfile, parse};

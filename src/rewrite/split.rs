@@ -25,7 +25,7 @@ mod swap;
 mod words;
 
 use super::draft::Draft;
-use super::propose::Input;
+use super::input::Input;
 use super::recipe::{Origin, Recipe};
 use super::tidy::{self, TidyContext, View};
 use crate::base::convert::layer16;
@@ -57,19 +57,19 @@ pub(super) fn drafts(input: &Input<'_>, recipe: &Recipe, notes: &mut Vec<String>
     };
     let waste = tidy::waste(input);
     let look = View::new(&input.merge.rootfs);
-    let scene = TidyContext::new(&recipe.file, name, &recipe.ties, &waste, &look);
-    let world = SplitContext::new(input, recipe, layer16(base_layers));
-    let steps = Steps::of(&stage, recipe, &scene, &world);
-    let all = bases(&world, &stage.base);
+    let tidying = TidyContext::new(&recipe.file, name, &recipe.ties, &waste, &look);
+    let context = SplitContext::new(input, recipe, layer16(base_layers));
+    let steps = Steps::of(&stage, recipe, &tidying, &context);
+    let all = bases(&context, &stage.base);
     let compiles = steps.list.iter().any(|step| step.compiles);
-    let sources = sources::build_only(&world, &steps);
-    let asked = packages::asked(&world, &steps, compiles);
+    let sources = sources::build_only(&context, &steps);
+    let asked = packages::asked(&context, &steps, compiles);
     let keeps: Vec<Keep<'_, '_>> = all
         .iter()
-        .map(|base| Keep::of(&world, base, &asked.kept, &sources))
+        .map(|base| Keep::of(&context, base, &asked.kept, &sources))
         .filter(|keep| can_start_from(keep) && takes_something_away(keep))
         .collect();
-    let tidied = if compiles { tidy::Tidied::default() } else { tidy::of_file(&scene) };
+    let tidied = if compiles { tidy::Tidied::default() } else { tidy::of_file(&tidying) };
     let make = |id: &'static str, keep: &Keep<'_, '_>| {
         if compiles {
             stages::draft(id, input, &stage, &steps, keep, &asked)
@@ -117,16 +117,16 @@ fn can_start_from(keep: &Keep<'_, '_>) -> bool {
 }
 
 fn takes_something_away(keep: &Keep<'_, '_>) -> bool {
-    let world = keep.world;
-    let nodes = world.rootfs.nodes().filter(|node| node.kind() == NodeKind::File);
+    let context = keep.context;
+    let nodes = context.rootfs.nodes().filter(|node| node.kind() == NodeKind::File);
     let gone = nodes.filter(|node| keep.fate(node.id()) == FileDisposition::Gone);
     let gone: u64 = gone.map(crate::rootfs::Node::bytes).sum();
     // An additional stage must save something.
-    gone > 0 && gone.saturating_mul(200) >= world.input.merge.merged_bytes
+    gone > 0 && gone.saturating_mul(200) >= context.input.merge.merged_bytes
 }
 
 /// Kept bytes of the merged view.
 fn size(keep: &Keep<'_, '_>) -> u64 {
-    let nodes = keep.world.rootfs.nodes().filter(|node| node.kind() == NodeKind::File);
+    let nodes = keep.context.rootfs.nodes().filter(|node| node.kind() == NodeKind::File);
     nodes.filter(|node| keep.fate(node.id()) != FileDisposition::Gone).map(crate::rootfs::Node::bytes).sum()
 }

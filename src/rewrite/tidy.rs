@@ -12,7 +12,7 @@ mod view;
 mod work;
 
 use super::draft::Draft;
-use super::propose::Input;
+use super::input::Input;
 use super::recipe::{Origin, Recipe};
 use super::select::Selection;
 use super::value::{Applicability, Edit, Hint, StageSize};
@@ -23,7 +23,7 @@ use work::Work;
 
 pub(super) use call::{Call, TAKES_VALUE};
 pub(super) use context::{Run, TidyContext};
-pub(super) use view::{View, waste};
+pub(super) use view::{View, entries, waste};
 
 /// Clean-ups of instructions that stay in place, for a planner that changes more than these.
 #[derive(Debug, Default)]
@@ -43,19 +43,19 @@ impl Tidied {
 }
 
 /// Clean-ups of a file that keeps its stages.
-pub(super) fn of_file(scene: &TidyContext<'_>) -> Tidied {
-    let work = tidy(scene);
+pub(super) fn of_file(context: &TidyContext<'_>) -> Tidied {
+    let work = tidy(context);
     Tidied { edits: work.edits, gone: work.gone, assumed: work.assumed, hints: work.hints }
 }
 
 /// Clean-ups of the instructions from a place on, each on its own: without edits of earlier instructions.
-pub(super) fn of_tail(scene: &TidyContext<'_>, from: usize) -> Tidied {
-    let mut work = Work::new(scene);
+pub(super) fn of_tail(context: &TidyContext<'_>, from: usize) -> Tidied {
+    let mut work = Work::new(context);
     caches::keep_none(&mut work);
     caches::remove(&mut work);
-    let start = scene.instruction(from).map_or(usize::MAX, |one| one.span.start);
+    let start = context.instruction(from).map_or(usize::MAX, |one| one.span.start);
     let layers: Vec<u16> =
-        (from..scene.file.instructions.len()).flat_map(|place| scene.layers(place)).copied().collect();
+        (from..context.file.instructions.len()).flat_map(|place| context.layers(place)).copied().collect();
     work.edits.retain(|edit| edit.at.start >= start);
     work.gone.retain(|(layer, _)| layers.contains(layer));
     hints::hidden(&mut work);
@@ -72,26 +72,13 @@ pub(super) fn draft(input: &Input<'_>, recipe: &Recipe) -> Option<Draft> {
     };
     let waste = waste(input);
     let look = View::new(&input.merge.rootfs);
-    let scene = TidyContext::new(&recipe.file, name, &recipe.ties, &waste, &look);
-    let work = tidy(&scene);
+    let context = TidyContext::new(&recipe.file, name, &recipe.ties, &waste, &look);
+    let work = tidy(&context);
     if work.edits.is_empty() && work.hints.is_empty() {
         return None;
     }
-    let entries = view::entries(input);
-    let mut selection = Selection::all(&entries);
-    for (layer, entry) in &work.gone {
-        let rootfs = &input.merge.rootfs;
-        let count = entries.get(usize::from(*layer)).copied().unwrap_or(0);
-        selection.set(*layer, *entry, false, count);
-        // Other names of the file are entries too.
-        for node in rootfs.names(*layer, *entry) {
-            let node = rootfs.node(*node);
-            if let Some(other) = node.entry() {
-                let count = entries.get(usize::from(node.layer())).copied().unwrap_or(0);
-                selection.set(node.layer(), other, false, count);
-            }
-        }
-    }
+    let mut selection = Selection::all(&entries(input));
+    selection.leave_out(&input.merge.rootfs, &work.gone);
     let config = input.image.config.as_ref().and_then(|config| config.config().as_ref());
     Some(Draft {
         id: "tidy",
@@ -112,8 +99,8 @@ pub(super) fn draft(input: &Input<'_>, recipe: &Recipe) -> Option<Draft> {
 
 /// All clean-ups. Owners first, since they make whole instructions superfluous; caches after merging, since a later
 /// `RUN` may already remove them.
-fn tidy<'a>(scene: &'a TidyContext<'a>) -> Work<'a> {
-    let mut work = Work::new(scene);
+fn tidy<'a>(context: &'a TidyContext<'a>) -> Work<'a> {
+    let mut work = Work::new(context);
     owners::give_to_copies(&mut work);
     merge::merge(&mut work);
     caches::keep_none(&mut work);

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use hashbrown::HashMap;
 
-use super::super::propose::Input;
+use super::super::input::Input;
 use super::side::Side;
 use crate::base::convert::index32;
 use crate::cuda::Inode;

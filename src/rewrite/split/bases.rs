@@ -6,7 +6,7 @@ use super::context::SplitContext;
 use crate::base::convert::layer16;
 use crate::cuda::links::Resolution;
 use crate::cuda::{BaseImage, Flavor};
-use crate::rewrite::propose::Input;
+use crate::rewrite::input::Input;
 
 /// An image whose content is known from this one: its lowest layers, and packages of upper layers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,8 +24,8 @@ pub(super) struct Base {
 }
 
 /// Bases from the smallest to the current one. `from` is the reference in the user's `FROM`, with arguments filled in.
-pub(super) fn bases(world: &SplitContext<'_>, from: &str) -> Vec<Base> {
-    let (input, base_layers) = (world.input, world.base_layers);
+pub(super) fn bases(context: &SplitContext<'_>, from: &str) -> Vec<Base> {
+    let (input, base_layers) = (context.input, context.base_layers);
     // Content between the recognised image and that of the FROM would be lost.
     let known = input.inventory.base.as_ref().filter(|base| base.layers == usize::from(base_layers));
     let below = known.map(|base| base.below.as_slice()).unwrap_or_default();
@@ -48,7 +48,7 @@ pub(super) fn bases(world: &SplitContext<'_>, from: &str) -> Vec<Base> {
             bases.push(base);
         }
     }
-    bases.extend(slim_python(world, from));
+    bases.extend(slim_python(context, from));
     let flavor = known.map_or(Flavor::None, |base| base.flavor);
     bases.push(Base {
         reference: from.to_owned(),
@@ -97,7 +97,7 @@ fn as_written(reference: &str, from: &str, flavor: Flavor) -> String {
 
 /// The slim variant of the official Python image: the same Python in `/usr/local` on the distribution alone, with the
 /// libraries that this Python needs (docker-library/python, Dockerfile-linux.template).
-fn slim_python(world: &SplitContext<'_>, from: &str) -> Option<Base> {
+fn slim_python(context: &SplitContext<'_>, from: &str) -> Option<Base> {
     const BESIDE: [&str; 3] = ["ca-certificates", "netbase", "tzdata"];
     let (repository, tag) = from.rsplit_once(':')?;
     if repository.rsplit('/').next() != Some("python") || tag.contains('@') {
@@ -110,26 +110,26 @@ fn slim_python(world: &SplitContext<'_>, from: &str) -> Option<Base> {
     if !has_slim || !plain {
         return None;
     }
-    let layers = match world.input.inventory.base.as_ref()?.below.first() {
+    let layers = match context.input.inventory.base.as_ref()?.below.first() {
         Some(lowest) if lowest.flavor == Flavor::None => layer16(lowest.layers),
         Some(_) => return None,
         // If the end of the base is unknown, so is everything below it: Debian is one layer.
         None => {
-            let release = world.paths.lookup(b"/etc/os-release")?;
-            (world.rootfs.node(release).layer() == 0 && world.base_layers > 1).then_some(1)?
+            let release = context.paths.lookup(b"/etc/os-release")?;
+            (context.rootfs.node(release).layer() == 0 && context.base_layers > 1).then_some(1)?
         }
     };
-    let links = &world.input.inventory.links;
+    let links = &context.input.inventory.links;
     let is_local = |object: &crate::cuda::links::Object| {
-        let node = world.rootfs.node(object.node);
-        (layers..world.base_layers).contains(&node.layer()) && node.path().starts_with(b"/usr/local/")
+        let node = context.rootfs.node(object.node);
+        (layers..context.base_layers).contains(&node.layer()) && node.path().starts_with(b"/usr/local/")
     };
     let mut open: Vec<_> = links.objects.iter().filter(|object| is_local(object)).collect();
     let mut seen: HashSet<_> = open.iter().map(|object| object.node).collect();
     let mut packages: BTreeSet<usize> =
-        BESIDE.iter().filter_map(|name| world.by_name.get(name).copied()).collect();
+        BESIDE.iter().filter_map(|name| context.by_name.get(name).copied()).collect();
     while let Some(object) = open.pop() {
-        packages.extend(world.system_owner(object.node));
+        packages.extend(context.system_owner(object.node));
         for found in object.needs.iter().flat_map(|need| &need.found) {
             if let Resolution::Found { object, .. } = found {
                 let object = links.object(*object);
@@ -146,7 +146,7 @@ fn slim_python(world: &SplitContext<'_>, from: &str) -> Option<Base> {
         },
         flavor: Flavor::None,
         layers,
-        packages: world.with_dependencies(packages),
+        packages: context.with_dependencies(packages),
         local: true,
         own: false,
     })

@@ -10,7 +10,7 @@ use crate::cuda::Inode;
 use crate::cuda::links::{ObjectId, Paths};
 use crate::findings::{Answer, Category, Finding, User, Verdict};
 use crate::formats::dockerfile::Keyword;
-use crate::rewrite::propose::Input;
+use crate::rewrite::input::Input;
 use crate::rewrite::recipe::Recipe;
 use crate::rootfs::{Node, NodeId, NodeKind, Rootfs};
 
@@ -107,7 +107,7 @@ impl<'a> SplitContext<'a> {
         let system = packages.filter(|(_, package)| SYSTEM_MANAGERS.contains(&package.manager));
         let texts = texts(recipe);
         let health = recipe.file.instructions.iter().filter(|one| one.keyword == Keyword::Healthcheck);
-        let mut world = Self {
+        let mut context = Self {
             input,
             rootfs,
             health: health.flat_map(|one| &one.words).map(|word| word.text.clone()).collect(),
@@ -127,8 +127,8 @@ impl<'a> SplitContext<'a> {
             by_name: system.map(|(place, package)| (package.name.as_str(), place)).collect(),
             files_of,
         };
-        world.count();
-        world
+        context.count();
+        context
     }
 
     /// Precomputes facts that are needed often.

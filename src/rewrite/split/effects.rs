@@ -91,12 +91,12 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
 
     /// All nodes at and below an operand.
     fn nodes_of(&self, operand: &Operand) -> Vec<Node<'a>> {
-        let world = self.keep.world;
+        let context = self.keep.context;
         let Some(path) = operand.path.as_deref() else { return Vec::new() };
         let folder =
             if operand.is_pattern { path.rsplit_once('/').map_or("", |(above, _)| above) } else { path };
-        let Some(top) = world.paths.lookup(folder.as_bytes()) else { return Vec::new() };
-        let mut open = vec![world.rootfs.node(top)];
+        let Some(top) = context.paths.lookup(folder.as_bytes()) else { return Vec::new() };
+        let mut open = vec![context.rootfs.node(top)];
         let mut found = Vec::new();
         while let Some(node) = open.pop() {
             open.extend(node.children());
@@ -110,9 +110,9 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
     /// Whether an operand is a folder that stays empty and is not copied. Marks it as part of the new stage.
     fn makes_again(&mut self, operand: &Operand) -> bool {
         const LOST: [&[u8]; 2] = [b"/tmp", b"/var/tmp"];
-        let world = self.keep.world;
+        let context = self.keep.context;
         let path = operand.path.as_deref().filter(|_| !operand.is_pattern).unwrap_or_default();
-        let Some(node) = world.paths.lookup(path.as_bytes()).map(|id| world.rootfs.node(id)) else {
+        let Some(node) = context.paths.lookup(path.as_bytes()).map(|id| context.rootfs.node(id)) else {
             return false;
         };
         let is_copied = self
@@ -120,7 +120,7 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
             .list
             .iter()
             .filter(|root| root.files.is_empty())
-            .any(|root| is_within(path.as_bytes(), &world.rootfs.node(root.folder).path()));
+            .any(|root| is_within(path.as_bytes(), &context.rootfs.node(root.folder).path()));
         let stays = node.kind() == NodeKind::Directory
             && self.keep.is_empty(node)
             && !is_copied
@@ -174,7 +174,7 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
             let place = self.steps.list[at].place;
             self.manual_steps.push(format!(
                 "line {} changes the owner of {}, which is copied later: repeat it after the COPY",
-                self.steps.scene.line(place),
+                self.steps.tidying.line(place),
                 operand.path.as_deref().unwrap_or_default()
             ));
         }
@@ -183,7 +183,7 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
 
     /// Whether an instruction that the new stage has before a step adds content at or below a path.
     pub(super) fn is_brought_again(&self, operand: &Operand, at: usize) -> bool {
-        let rootfs = self.keep.world.rootfs;
+        let rootfs = self.keep.context.rootfs;
         let steps = self.steps.list.iter().enumerate().take(at);
         let mut again = steps.filter(|(step, _)| *step > self.last || self.repeated.contains(step));
         again.any(|(_, step)| {
@@ -218,11 +218,11 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
     pub(super) fn sets_up_sources(&self, at: usize) -> bool {
         const FOLDERS: [&[u8]; 5] =
             [b"/etc/apt", b"/usr/share/keyrings", b"/etc/yum.repos.d", b"/etc/pki/rpm-gpg", b"/etc/apk"];
-        let nodes = self.keep.world.rootfs.nodes();
+        let nodes = self.keep.context.rootfs.nodes();
         let mut files = nodes.filter(|node| node.kind() == NodeKind::File);
         files.any(|node| {
             self.steps.origin(node) == Some(at)
-                && self.keep.world.system_owner(node.id()).is_none()
+                && self.keep.context.system_owner(node.id()).is_none()
                 && FOLDERS.iter().any(|folder| is_within(&node.path(), folder))
         })
     }

@@ -7,7 +7,7 @@ use super::context::SplitContext;
 use super::stage::Final;
 use crate::cuda::Flavor;
 use crate::formats::dockerfile::{Dockerfile, Keyword};
-use crate::rewrite::propose::Input;
+use crate::rewrite::input::Input;
 
 /// Flavors in tags of the CUDA image: replaced ones, and replacements.
 const OLD: [&str; 7] =
@@ -49,7 +49,7 @@ pub(super) fn reference(stage: &Final<'_>, base: &Base) -> String {
 /// Variables that NVIDIA's images set and the distribution's do not, as `NAME=VALUE`; none when the base sets them or
 /// the current one does not.
 pub(super) fn settings(
-    world: &SplitContext<'_>,
+    context: &SplitContext<'_>,
     base: &Base,
     file: &Dockerfile,
     stage: &Final<'_>,
@@ -63,13 +63,13 @@ pub(super) fn settings(
         ),
         ("LD_LIBRARY_PATH", "/usr/local/nvidia/lib:/usr/local/nvidia/lib64"),
     ];
-    if base.flavor != Flavor::None || base.own || !world.is_cuda_image() {
+    if base.flavor != Flavor::None || base.own || !context.is_cuda_image() {
         return Vec::new();
     }
     let plain =
         |value: &&str| value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._,:-".contains(&byte));
     let value = |(name, usual): &(&str, &str)| {
-        let today = world.variable(name)?;
+        let today = context.variable(name)?;
         let is_users = is_set_by_user(file, stage, name);
         // The toolkit folders do not exist; those of the host driver are mounted.
         let today = Some(today).filter(|_| *name != "LD_LIBRARY_PATH" && !is_users).filter(plain);
@@ -161,11 +161,12 @@ const INSTALLERS: [(&str, &[&str]); 6] = [
 /// The package installer of the new base: the one that current instructions call, else the one in the base.
 /// `None` if unknown.
 pub(super) fn installer(
-    world: &SplitContext<'_>,
+    context: &SplitContext<'_>,
     base: &Base,
     called: &BTreeSet<&str>,
 ) -> Option<&'static str> {
-    let manager = world.by_name.values().next().map(|place| world.input.inventory.packages[*place].manager);
+    let manager =
+        context.by_name.values().next().map(|place| context.input.inventory.packages[*place].manager);
     let is_of = |name: &str| match manager {
         Some("dpkg") => name == "apt-get",
         Some("apk") => name == "apk",
@@ -173,8 +174,8 @@ pub(super) fn installer(
         _ => false,
     };
     let has = |paths: &[&str]| {
-        let mut nodes = paths.iter().filter_map(|path| world.paths.lookup(path.as_bytes()));
-        nodes.any(|node| world.rootfs.node(node).layer() < base.layers)
+        let mut nodes = paths.iter().filter_map(|path| context.paths.lookup(path.as_bytes()));
+        nodes.any(|node| context.rootfs.node(node).layer() < base.layers)
     };
     let mut fits = INSTALLERS.iter().filter(|(name, _)| is_of(name));
     let used = fits.clone().find(|(name, _)| called.contains(name));

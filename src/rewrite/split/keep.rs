@@ -30,7 +30,7 @@ pub(super) enum FileDisposition {
 }
 
 pub(super) struct Keep<'w, 'a> {
-    pub(super) world: &'w SplitContext<'a>,
+    pub(super) context: &'w SplitContext<'a>,
     pub(super) base: &'w Base,
     /// By node.
     pub(super) fates: Vec<FileDisposition>,
@@ -49,26 +49,26 @@ pub(super) struct Keep<'w, 'a> {
 impl<'w, 'a> Keep<'w, 'a> {
     /// Computes what is kept. `wanted` are packages that stay among those that the user's instructions install.
     pub(super) fn of(
-        world: &'w SplitContext<'a>,
+        context: &'w SplitContext<'a>,
         base: &'w Base,
         wanted: &[usize],
         build_only: &'w HashSet<NodeId>,
     ) -> Self {
         let mut keep = Self {
-            world,
+            context,
             base,
-            fates: vec![FileDisposition::Gone; world.rootfs.len()],
+            fates: vec![FileDisposition::Gone; context.rootfs.len()],
             installed: BTreeSet::new(),
             named: BTreeSet::new(),
-            in_base: in_base(world, base),
+            in_base: in_base(context, base),
             build_only,
             open: Vec::new(),
         };
-        let silent = USED_SILENTLY.iter().filter_map(|name| world.by_name.get(name).copied());
+        let silent = USED_SILENTLY.iter().filter_map(|name| context.by_name.get(name).copied());
         for package in wanted.iter().copied().chain(silent) {
             keep.install(package);
         }
-        for node in world.rootfs.nodes() {
+        for node in context.rootfs.nodes() {
             keep.first(node);
         }
         keep.roots();
@@ -92,7 +92,7 @@ impl<'w, 'a> Keep<'w, 'a> {
     /// Whether files of this package are copied one by one: packages of NVIDIA's repository if the base image has no
     /// such repository.
     fn by_file(&self, package: usize) -> bool {
-        self.world.is_cuda(package) && self.base.flavor == Flavor::None
+        self.context.is_cuda(package) && self.base.flavor == Flavor::None
     }
 
     fn first(&mut self, node: Node<'a>) {
@@ -105,13 +105,13 @@ impl<'w, 'a> Keep<'w, 'a> {
         }
         let inode = node.content();
         let has = |list: &HashSet<_>| inode.is_some_and(|inode| list.contains(&inode));
-        let (gone, stays) = (has(&self.world.gone), has(&self.world.stays));
-        match self.world.system_owner(node.id()) {
+        let (gone, stays) = (has(&self.context.gone), has(&self.context.stays));
+        match self.context.system_owner(node.id()) {
             // The package contains its own version of the file; the user's version is copied over it.
             Some(package)
-                if self.world.is_users(node)
+                if self.context.is_users(node)
                     && !gone
-                    && self.world.is_changed(node, package)
+                    && self.context.is_changed(node, package)
                     && state(&node.path()).is_none() =>
             {
                 self.copy(node.id());
@@ -120,26 +120,26 @@ impl<'w, 'a> Keep<'w, 'a> {
                 self.fates[node.id().0 as usize] = FileDisposition::Base;
             }
             Some(package) if !self.by_file(package) => {
-                let package_is_kept = self.world.input.inventory.packages[package].manager == "dpkg";
-                if stays && package_is_kept && self.world.is_built_for(package) {
+                let package_is_kept = self.context.input.inventory.packages[package].manager == "dpkg";
+                if stays && package_is_kept && self.context.is_built_for(package) {
                     self.install(package);
                 }
             }
             None if self.base.local
-                && !self.world.is_users(node)
+                && !self.context.is_users(node)
                 && node.path().starts_with(b"/usr/local/") =>
             {
                 self.fates[node.id().0 as usize] = FileDisposition::Base;
             }
             owner => {
-                let users = self.world.is_users(node);
+                let users = self.context.is_users(node);
                 // Links of alternatives belong to the packages they are for.
                 let kept = if users {
                     !gone && !self.build_only.contains(&node.id()) && !self.is_alternative(node)
                 } else {
                     stays
                 };
-                if kept && (owner.is_some() || !self.world.is_by_product(node)) {
+                if kept && (owner.is_some() || !self.context.is_by_product(node)) {
                     self.copy(node.id());
                 }
             }
@@ -155,15 +155,17 @@ impl<'w, 'a> Keep<'w, 'a> {
         let layer = node.layer();
         // The user's own commands are repeated.
         let by_tool = ["update-alternatives", "a2en", "enable-mod", "phpenmod"];
-        let named = self.world.says(layer, &String::from_utf8_lossy(&path));
-        if named || !self.world.installs(layer) || by_tool.iter().any(|tool| self.world.says(layer, tool)) {
+        let named = self.context.says(layer, &String::from_utf8_lossy(&path));
+        if named || !self.context.installs(layer) || by_tool.iter().any(|tool| self.context.says(layer, tool))
+        {
             return false;
         }
-        let target = node.entry().and_then(|entry| self.world.rootfs.layer(layer).link(entry));
+        let target = node.entry().and_then(|entry| self.context.rootfs.layer(layer).link(entry));
         if target.is_some_and(|target| target.starts_with(b"/etc/alternatives/")) {
             return true;
         }
-        let reached = || self.world.paths.lookup(&path).and_then(|target| self.world.system_owner(target));
+        let reached =
+            || self.context.paths.lookup(&path).and_then(|target| self.context.system_owner(target));
         path.starts_with(b"/etc/") && reached().is_some()
     }
 
@@ -185,10 +187,10 @@ impl<'w, 'a> Keep<'w, 'a> {
             if !self.installed.insert(package) {
                 continue;
             }
-            open.extend(self.world.depends(package));
-            for node in self.world.files_of.get(&package).into_iter().flatten() {
+            open.extend(self.context.depends(package));
+            for node in self.context.files_of.get(&package).into_iter().flatten() {
                 let at = node.0 as usize;
-                let above = self.world.rootfs.node(*node).layer() >= self.base.layers;
+                let above = self.context.rootfs.node(*node).layer() >= self.base.layers;
                 if above && !self.base.packages.contains(&package) && self.fates[at] == FileDisposition::Gone
                 {
                     self.fates[at] = FileDisposition::Installed;
@@ -200,13 +202,13 @@ impl<'w, 'a> Keep<'w, 'a> {
 
     /// Keeps a file that something needs, under the name by which it is needed.
     fn require(&mut self, node: NodeId, name: &[u8]) {
-        let record = self.world.rootfs.node(node);
+        let record = self.context.rootfs.node(node);
         if self.fate(node) == FileDisposition::Gone {
-            match self.world.system_owner(node) {
+            match self.context.system_owner(node) {
                 // The base contains its own version.
                 Some(package) if !self.by_file(package) && self.in_base.contains(&node) => {}
                 Some(package) if !self.by_file(package) => self.install(package),
-                None if !self.world.is_users(record) && state(&record.path()).is_some() => {
+                None if !self.context.is_users(record) && state(&record.path()).is_some() => {
                     self.rewrite(record);
                 }
                 _ => self.copy(node),
@@ -216,7 +218,8 @@ impl<'w, 'a> Keep<'w, 'a> {
             return;
         }
         // The link that the loader opens is next to the file.
-        if let Some(link) = self.world.paths.child(record.parent().id(), name).filter(|link| *link != node) {
+        if let Some(link) = self.context.paths.child(record.parent().id(), name).filter(|link| *link != node)
+        {
             self.copy(link);
         }
     }
@@ -225,7 +228,7 @@ impl<'w, 'a> Keep<'w, 'a> {
     /// `ca-certificates`.
     fn rewrite(&mut self, node: Node<'_>) {
         if node.path().starts_with(b"/etc/ssl/certs/")
-            && let Some(package) = self.world.by_name.get("ca-certificates")
+            && let Some(package) = self.context.by_name.get("ca-certificates")
         {
             self.install(*package);
         }
@@ -233,25 +236,25 @@ impl<'w, 'a> Keep<'w, 'a> {
     }
 
     fn roots(&mut self) {
-        let links = &self.world.input.inventory.links;
+        let links = &self.context.input.inventory.links;
         for object in &links.objects {
             let entry = object.root.as_ref().is_some_and(|root| root.kind == RootKind::Entrypoint);
-            if entry && !self.world.is_banner(object.node) {
+            if entry && !self.context.is_banner(object.node) {
                 self.require(object.node, b"");
             }
         }
         // Programs that the command runs, including scripts.
-        for path in self.world.command_paths() {
-            if let Some(node) = self.world.paths.lookup(&path)
-                && self.world.rootfs.node(node).kind() == NodeKind::File
+        for path in self.context.command_paths() {
+            if let Some(node) = self.context.paths.lookup(&path)
+                && self.context.rootfs.node(node).kind() == NodeKind::File
             {
                 self.require(node, b"");
             }
         }
         // Python packages need their Python.
         let mut versions = BTreeSet::new();
-        for (place, package) in self.world.input.inventory.packages.iter().enumerate() {
-            let files = self.world.files_of.get(&place).map(Vec::as_slice).unwrap_or_default();
+        for (place, package) in self.context.input.inventory.packages.iter().enumerate() {
+            let files = self.context.files_of.get(&place).map(Vec::as_slice).unwrap_or_default();
             if package.manager == "pip"
                 && files.iter().any(|node| self.fate(*node) == FileDisposition::Copied)
             {
@@ -261,17 +264,18 @@ impl<'w, 'a> Keep<'w, 'a> {
         for version in versions {
             for folder in ["/usr/bin/", "/usr/local/bin/"] {
                 let path = [folder.as_bytes(), &version].concat();
-                if let Some(node) = self.world.paths.lookup(&path) {
+                if let Some(node) = self.context.paths.lookup(&path) {
                     self.require(node, b"");
                 }
             }
         }
-        let inventory = self.world.input.inventory;
+        let inventory = self.context.input.inventory;
         for mention in &inventory.mentions {
             if !matches!(self.fate(mention.node), FileDisposition::Copied | FileDisposition::Installed) {
                 continue;
             }
-            let places = mention.libraries.iter().filter_map(|name| self.world.libraries.get(name)).flatten();
+            let places =
+                mention.libraries.iter().filter_map(|name| self.context.libraries.get(name)).flatten();
             for place in places {
                 let library = &inventory.libraries[*place];
                 if library.role == crate::cuda::Role::Runtime {
@@ -284,9 +288,9 @@ impl<'w, 'a> Keep<'w, 'a> {
 
     /// Follows the needs of kept files until nothing new is found.
     fn follow(&mut self) {
-        let links = &self.world.input.inventory.links;
+        let links = &self.context.input.inventory.links;
         while let Some(node) = self.open.pop() {
-            let record = self.world.rootfs.node(node);
+            let record = self.context.rootfs.node(node);
             if record.kind() == NodeKind::Symlink {
                 self.follow_link(record);
                 continue;
@@ -294,12 +298,12 @@ impl<'w, 'a> Keep<'w, 'a> {
             let Some(inode) = record.content() else { continue };
             // A reinstalled package depends on what its own scripts need.
             if self.fate(node) == FileDisposition::Copied
-                && let Some(program) = self.world.interpreter(inode)
-                && let Some(node) = self.world.paths.lookup(&program)
+                && let Some(program) = self.context.interpreter(inode)
+                && let Some(node) = self.context.paths.lookup(&program)
             {
                 self.require(node, b"");
             }
-            let Some(id) = self.world.objects.get(&inode) else { continue };
+            let Some(id) = self.context.objects.get(&inode) else { continue };
             let object = links.object(*id);
             let needs =
                 object.needs.iter().flat_map(|need| need.found.iter().map(|found| (&need.name, found)));
@@ -321,9 +325,9 @@ impl<'w, 'a> Keep<'w, 'a> {
 
     /// Keeps the target of a kept link, unless the user chose to remove it.
     fn follow_link(&mut self, link: Node<'a>) {
-        let Some(target) = self.world.paths.lookup(&link.path()) else { return };
-        let record = self.world.rootfs.node(target);
-        let gone = record.content().is_some_and(|inode| self.world.gone.contains(&inode));
+        let Some(target) = self.context.paths.lookup(&link.path()) else { return };
+        let record = self.context.rootfs.node(target);
+        let gone = record.content().is_some_and(|inode| self.context.gone.contains(&inode));
         if record.kind() == NodeKind::File && !gone {
             self.require(target, b"");
         }
@@ -331,7 +335,7 @@ impl<'w, 'a> Keep<'w, 'a> {
 
     /// Libraries that kept files use without a NEEDED entry or dlopen, such as Python packages that load them.
     fn libraries_of_kept_roots(&mut self) {
-        let inventory = self.world.input.inventory;
+        let inventory = self.context.input.inventory;
         for library in &inventory.libraries {
             if inventory.links.object(library.object).usage == Use::Unreferenced
                 || self.fate(library.node) != FileDisposition::Gone
@@ -355,9 +359,9 @@ fn python_of(root: &[u8]) -> Option<Vec<u8>> {
     found.next().map(<[u8]>::to_vec)
 }
 
-fn in_base(world: &SplitContext<'_>, base: &Base) -> HashSet<NodeId> {
-    let layers = base.layers.min(layer16(world.input.layers.len()));
+fn in_base(context: &SplitContext<'_>, base: &Base) -> HashSet<NodeId> {
+    let layers = base.layers.min(layer16(context.input.layers.len()));
     let entries =
-        (0..layers).flat_map(|layer| world.rootfs.layer(layer).entries().map(move |entry| (layer, entry)));
-    entries.filter_map(|(layer, entry)| world.rootfs.node_at(layer, entry)).collect()
+        (0..layers).flat_map(|layer| context.rootfs.layer(layer).entries().map(move |entry| (layer, entry)));
+    entries.filter_map(|(layer, entry)| context.rootfs.node_at(layer, entry)).collect()
 }

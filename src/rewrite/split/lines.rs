@@ -180,7 +180,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
     }
 
     fn cover_folder(&mut self, path: &[u8]) {
-        if let Some(node) = self.keep.world.paths.lookup(path) {
+        if let Some(node) = self.keep.context.paths.lookup(path) {
             self.covered.insert(node);
         }
     }
@@ -190,7 +190,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
     fn cover_step(&mut self, at: usize, also: impl Fn(FileDisposition) -> bool) {
         let nodes: Vec<NodeId> = self
             .keep
-            .world
+            .context
             .rootfs
             .nodes()
             .filter(|node| node.kind() != NodeKind::Directory && also(self.keep.fate(node.id())))
@@ -202,7 +202,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
 
     /// Whether a file exists exactly when its package does, or is a package list that is cleaned up.
     fn comes_with_packages(&self, node: Node<'_>) -> bool {
-        let owned = self.keep.world.system_owner(node.id()).is_some();
+        let owned = self.keep.context.system_owner(node.id()).is_some();
         owned && self.keep.fate(node.id()) != FileDisposition::Copied
             || matches!(state(&node.path()), Some(State::PackagePapers(_)))
             || node.path().starts_with(b"/var/lib/apt/lists/")
@@ -218,10 +218,10 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
 
     /// Notes sources that are not in the new image.
     fn sources_left(&mut self) {
-        let world = self.keep.world;
+        let context = self.keep.context;
         let mut sums = (0_u64, 0_u64);
         let mut first = None;
-        for node in world.rootfs.nodes().filter(|node| node.kind() == NodeKind::File) {
+        for node in context.rootfs.nodes().filter(|node| node.kind() == NodeKind::File) {
             if self.keep.is_build_only(node.id())
                 && self.keep.fate(node.id()) == FileDisposition::Gone
                 && !self.covered.contains(&node.id())

@@ -37,11 +37,11 @@ pub(super) struct Operands {
 pub(super) fn operands(steps: &Steps<'_, '_>, step: usize) -> Vec<Operands> {
     let (Some(run), Some(one)) = (steps.run(step), steps.list.get(step)) else { return Vec::new() };
     let absolute = |folder: Option<&str>, path: &str| match folder {
-        _ if path.starts_with('/') => steps.scene.absolute(one.place, path),
-        Some(folder) => steps.scene.absolute(one.place, &format!("{folder}/{path}")),
+        _ if path.starts_with('/') => steps.tidying.absolute(one.place, path),
+        Some(folder) => steps.tidying.absolute(one.place, &format!("{folder}/{path}")),
         None => None,
     };
-    let mut folder = steps.scene.workdir(one.place);
+    let mut folder = steps.tidying.workdir(one.place);
     let mut found = Vec::new();
     for command in &run.commands {
         let mut own = Operands { folder: folder.clone(), list: Vec::new() };

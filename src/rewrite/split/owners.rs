@@ -102,10 +102,10 @@ pub(super) fn takes_owner(instruction: &Instruction) -> bool {
 /// Whether all files that the new stage has at and below the folder come from `COPY`s that can set the owner.
 /// Records the folders that other instructions create.
 fn is_given(owner: &mut Owner, steps: &Steps<'_, '_>, keep: &Keep<'_, '_>, roots: &Roots) -> bool {
-    let world = keep.world;
-    let Some(top) = world.paths.lookup(owner.path.as_bytes()) else { return true };
+    let context = keep.context;
+    let Some(top) = context.paths.lookup(owner.path.as_bytes()) else { return true };
     let folder = owner.path.clone();
-    let path_of = |id| world.rootfs.node(id).path();
+    let path_of = |id| context.rootfs.node(id).path();
     let copied: Vec<Vec<u8>> = (roots.list.iter().filter(|root| root.files.is_empty()))
         .map(|root| path_of(root.folder))
         .filter(|root| is_within(root, folder.as_bytes()))
@@ -122,17 +122,17 @@ fn is_given(owner: &mut Owner, steps: &Steps<'_, '_>, keep: &Keep<'_, '_>, roots
         }
         let Some(step) = steps.origin(node) else { return is_copied(node, path) };
         let Some(one) = steps.list.get(step).filter(|_| step <= owner.step) else { return false };
-        let instruction = steps.scene.instruction(one.place);
+        let instruction = steps.tidying.instruction(one.place);
         match one.kind {
             Kind::Context | Kind::FromStage => {
                 let target = instruction.filter(|one| takes_owner(one)).and_then(|one| one.words.last());
-                let target = target.and_then(|word| steps.scene.absolute(one.place, &word.text));
+                let target = target.and_then(|word| steps.tidying.absolute(one.place, &word.text));
                 target.is_some_and(|target| is_within(target.as_bytes(), folder.as_bytes()))
             }
             _ => is_copied(node, path),
         }
     };
-    let mut open = vec![world.rootfs.node(top)];
+    let mut open = vec![context.rootfs.node(top)];
     let mut has_content = false;
     while let Some(node) = open.pop() {
         open.extend(node.children());
@@ -146,13 +146,13 @@ fn is_given(owner: &mut Owner, steps: &Steps<'_, '_>, keep: &Keep<'_, '_>, roots
     }
     let Some(made) = made_folders(owner, steps) else { return false };
     let is_of_stage = |path: &String| {
-        let node = world.paths.lookup(path.as_bytes()).map(|id| world.rootfs.node(id));
+        let node = context.paths.lookup(path.as_bytes()).map(|id| context.rootfs.node(id));
         let node = node.filter(|node| node.kind() == NodeKind::Directory);
         node.is_some_and(|node| keep.is_of_stage(node))
             && !copied.iter().any(|root| is_within(path.as_bytes(), root))
     };
     owner.folders = made.into_iter().filter(is_of_stage).collect();
-    if owner.is_named() && has_content && world.rootfs.node(top).kind() == NodeKind::Directory {
+    if owner.is_named() && has_content && context.rootfs.node(top).kind() == NodeKind::Directory {
         owner.folders.insert(owner.path.clone());
     }
     owner.folders.len() <= MOST_PATHS
@@ -170,7 +170,7 @@ fn made_folders(owner: &Owner, steps: &Steps<'_, '_>) -> Option<BTreeSet<String>
     };
     for (step, one) in steps.list.iter().enumerate().take(owner.step + 1) {
         if one.keyword == Keyword::WorkDir {
-            steps.scene.workdir(one.place + 1).iter().for_each(|path| add(path));
+            steps.tidying.workdir(one.place + 1).iter().for_each(|path| add(path));
         }
         let Some(run) = steps.run(step) else { continue };
         for (command, named) in run.commands.iter().zip(operands(steps, step)) {

@@ -22,19 +22,19 @@ pub(super) struct PackageSelection {
 
 /// Splits the packages that instructions name into kept and dropped ones. With `copies` the stage copies its
 /// language packages from another one, and needs no installer for them.
-pub(super) fn asked(world: &SplitContext<'_>, steps: &Steps<'_, '_>, copies: bool) -> PackageSelection {
+pub(super) fn asked(context: &SplitContext<'_>, steps: &Steps<'_, '_>, copies: bool) -> PackageSelection {
     let programs = steps.programs();
     let mut asked = PackageSelection { kept: Vec::new(), dropped: BTreeSet::new() };
     for (step, name) in steps.asked() {
         let opaque = steps.is_opaque(step);
-        match world.by_name.get(name.as_str()) {
-            Some(place) if opaque || is_kept(world, *place, &programs, copies) => {
+        match context.by_name.get(name.as_str()) {
+            Some(place) if opaque || is_kept(context, *place, &programs, copies) => {
                 if !asked.kept.contains(place) {
                     asked.kept.push(*place);
                 }
             }
             // Removed again, or a name for several packages: repeated as written.
-            None if opaque || !world.is_builders(&name) => {}
+            None if opaque || !context.is_builders(&name) => {}
             _ => {
                 asked.dropped.insert(name);
             }
@@ -43,7 +43,7 @@ pub(super) fn asked(world: &SplitContext<'_>, steps: &Steps<'_, '_>, copies: boo
     // An instruction that is repeated as a whole installs all of its packages.
     for (at, step) in steps.list.iter().enumerate() {
         if step.installs() && !step.compiles && steps.is_opaque(at) {
-            let packages = world.input.inventory.packages.iter().enumerate();
+            let packages = context.input.inventory.packages.iter().enumerate();
             let brought = packages
                 .filter(|(_, package)| step.layers.contains(&package.layer) && package.root.is_none());
             asked.kept.extend(brought.map(|(place, _)| place));
@@ -54,23 +54,23 @@ pub(super) fn asked(world: &SplitContext<'_>, steps: &Steps<'_, '_>, copies: boo
     asked
 }
 
-fn is_kept(world: &SplitContext<'_>, place: usize, programs: &BTreeSet<&str>, copies: bool) -> bool {
-    if world.is_built_for(place) {
+fn is_kept(context: &SplitContext<'_>, place: usize, programs: &BTreeSet<&str>, copies: bool) -> bool {
+    if context.is_built_for(place) {
         return true;
     }
-    let package = &world.input.inventory.packages[place];
+    let package = &context.input.inventory.packages[place];
     let name = package.name.as_str();
     if copies && name.starts_with("python3") && OF_PYTHON.iter().any(|end| name.ends_with(end)) {
         return false;
     }
     // Programs that remaining instructions call; pip runs git to clone repositories.
-    if !copies && (programs.contains(name) || name == "git" && world.installs_from_repositories()) {
+    if !copies && (programs.contains(name) || name == "git" && context.installs_from_repositories()) {
         return true;
     }
-    if world.is_builders(name) {
+    if context.is_builders(name) {
         return false;
     }
-    let (built, all) = world.share(place, &world.built);
+    let (built, all) = context.share(place, &context.built);
     // Dropped if at least half of its bytes is build content of the plan or of open questions.
     built == 0 || built * 2 < all
 }
@@ -87,7 +87,7 @@ pub(super) fn without_recommended(
     asked: &PackageSelection,
 ) -> Option<String> {
     const NAMED: usize = 10;
-    let world = keep.world;
+    let context = keep.context;
     let decides = |text: &str| text.to_ascii_lowercase().contains("install-recommends");
     let gets = |at: &usize| {
         let Some(Kind::Run(works)) = steps.list.get(*at).map(|step| &step.kind) else { return false };
@@ -102,13 +102,13 @@ pub(super) fn without_recommended(
     let layers: Vec<u16> =
         (0..steps.list.len()).filter(gets).flat_map(|at| &steps.list[at].layers).copied().collect();
     let is_added = (0..steps.list.len()).any(|at| gets(&at));
-    let dropped = asked.dropped.iter().filter_map(|name| world.by_name.get(name.as_str()).copied());
+    let dropped = asked.dropped.iter().filter_map(|name| context.by_name.get(name.as_str()).copied());
     let asked: BTreeSet<usize> = asked.kept.iter().chain(&keep.installed).copied().chain(dropped).collect();
-    let known = world.with_dependencies(asked);
+    let known = context.with_dependencies(asked);
     let is_gone = |(place, package): &(usize, &crate::cuda::Package)| {
         package.manager == "dpkg" && !known.contains(place) && layers.contains(&package.layer)
     };
-    let packages = world.input.inventory.packages.iter().enumerate();
+    let packages = context.input.inventory.packages.iter().enumerate();
     let gone: Vec<&str> = packages.filter(is_gone).map(|(_, package)| package.name.as_str()).collect();
     is_added.then(|| match gone.as_slice() {
         [] => "--no-install-recommends is added; this image has no package that was installed only because another one recommends it.".to_owned(),
@@ -123,11 +123,11 @@ pub(super) fn without_recommended(
 
 /// Names of additional packages to install: files that stay need them, and no other package depends on them.
 pub(super) fn added(keep: &Keep<'_, '_>, kept: &[usize]) -> Vec<String> {
-    let world = keep.world;
-    let brought = world.with_dependencies(kept.iter().copied());
+    let context = keep.context;
+    let brought = context.with_dependencies(kept.iter().copied());
     let few = keep.named.len() <= MOST_COMPARED;
     let closures: Vec<(usize, BTreeSet<usize>)> = (keep.named.iter().filter(|_| few))
-        .map(|place| (*place, world.with_dependencies([*place])))
+        .map(|place| (*place, context.with_dependencies([*place])))
         .collect();
     let closure = |place: usize| closures.iter().find(|(known, _)| *known == place).map(|(_, all)| all);
     let comes_with = |place: usize| {
@@ -137,7 +137,7 @@ pub(super) fn added(keep: &Keep<'_, '_>, kept: &[usize]) -> Vec<String> {
     };
     let mut added = Vec::new();
     for place in &keep.named {
-        let package = &world.input.inventory.packages[*place];
+        let package = &context.input.inventory.packages[*place];
         let is_there =
             brought.contains(place) || package.layer < keep.base.layers || keep.base.packages.contains(place);
         if !is_there && !comes_with(*place) && is_package_word(&package.name) {

@@ -87,7 +87,7 @@ pub(super) struct Finder<'f, 'w, 'a, 's, 'r> {
 
 impl<'a> Finder<'_, '_, 'a, '_, '_> {
     pub(super) fn find(&self) -> Roots {
-        let rootfs = self.keep.world.rootfs;
+        let rootfs = self.keep.context.rootfs;
         let mut below = vec![Below::default(); rootfs.len()];
         let mut makers: BTreeMap<NodeId, usize> = BTreeMap::new();
         for id in (0..rootfs.len()).rev() {
@@ -124,14 +124,14 @@ impl<'a> Finder<'_, '_, 'a, '_, '_> {
             FileDisposition::Base | FileDisposition::Installed => own.base = true,
             FileDisposition::Rewritten => {}
             FileDisposition::Gone => {
-                if self.keep.world.is_users(node) {
+                if self.keep.context.is_users(node) {
                     own.junk_bytes = node.bytes();
                 }
             }
             FileDisposition::Copied => {
                 let step = self.steps.origin(node);
                 // Needed files of the current base have no instruction: they are copied first.
-                let users = self.keep.world.is_users(node);
+                let users = self.keep.context.is_users(node);
                 let step = step.or((!users).then_some(0));
                 match step.filter(|step| !users || *step <= self.last && (self.is_copied)(*step)) {
                     Some(step) => {
@@ -171,7 +171,7 @@ impl<'a> Finder<'_, '_, 'a, '_, '_> {
                 if child.kind() == NodeKind::Symlink {
                     let target = child
                         .entry()
-                        .and_then(|entry| self.keep.world.rootfs.layer(child.layer()).link(entry));
+                        .and_then(|entry| self.keep.context.rootfs.layer(child.layer()).link(entry));
                     roots.links.extend(target.map(|target| (target.to_vec(), child.path(), *step)));
                 } else {
                     files.push(child.id());
@@ -198,14 +198,14 @@ impl<'a> Finder<'_, '_, 'a, '_, '_> {
             if root.files.is_empty() { vec![root.folder] } else { root.files.clone() };
         while let Some(id) = open.pop() {
             found.extend(makers.get(&id));
-            open.extend(self.keep.world.rootfs.node(id).children().map(Node::id));
+            open.extend(self.keep.context.rootfs.node(id).children().map(Node::id));
         }
         found
     }
 
     /// Topmost superfluous paths of a folder.
     fn junk(&self, folder: NodeId, below: &[Below], roots: &mut Roots) {
-        let mut open = vec![self.keep.world.rootfs.node(folder)];
+        let mut open = vec![self.keep.context.rootfs.node(folder)];
         while let Some(node) = open.pop() {
             let own = below[node.id().0 as usize];
             if own.junk_bytes == 0 {

@@ -48,29 +48,29 @@ const LEFT_BY_SYSTEMS: [&[u8]; 9] = [
 ///
 /// A source tree that nothing names at run time counts as a whole. In one that the image runs in, files count one by
 /// one. CUDA, C and C++ sources stay if something compiles them at run time.
-pub(super) fn build_only(world: &SplitContext<'_>, steps: &Steps<'_, '_>) -> HashSet<NodeId> {
+pub(super) fn build_only(context: &SplitContext<'_>, steps: &Steps<'_, '_>) -> HashSet<NodeId> {
     let mut found = HashSet::new();
     if !steps.list.iter().any(|step| step.compiles) {
         return found;
     }
-    let compiles_later = world
+    let compiles_later = context
         .input
         .findings
         .list
         .iter()
         .any(|finding| finding.category == Category::Compilers && finding.verdict == Verdict::Needed);
-    let named = world.named_paths();
-    for top in trees(world) {
-        let path = world.rootfs.node(top).path();
+    let named = context.named_paths();
+    for top in trees(context) {
+        let path = context.rootfs.node(top).path();
         let runs_here = named.iter().any(|one| is_within(one, &path) || is_within(&path, one));
-        let mut open = vec![world.rootfs.node(top)];
+        let mut open = vec![context.rootfs.node(top)];
         while let Some(node) = open.pop() {
             if node.kind() == NodeKind::Directory {
                 open.extend(node.children());
                 continue;
             }
-            let is_users = world.is_users(node) && world.system_owner(node.id()).is_none();
-            if is_users && (!runs_here || is_build_file(world, node, compiles_later)) {
+            let is_users = context.is_users(node) && context.system_owner(node.id()).is_none();
+            if is_users && (!runs_here || is_build_file(context, node, compiles_later)) {
                 found.insert(node.id());
             }
         }
@@ -79,13 +79,13 @@ pub(super) fn build_only(world: &SplitContext<'_>, steps: &Steps<'_, '_>) -> Has
 }
 
 /// Tops of source trees: the topmost folders of the user's layers with a mark of a build system.
-fn trees(world: &SplitContext<'_>) -> Vec<NodeId> {
+fn trees(context: &SplitContext<'_>) -> Vec<NodeId> {
     let mut tops: BTreeSet<(Vec<u8>, NodeId)> = BTreeSet::new();
-    for node in world.rootfs.nodes() {
+    for node in context.rootfs.nodes() {
         let is_mark = node.kind() == NodeKind::File
             && MARKS.contains(&node.name())
-            && world.is_users(node)
-            && world.input.inventory.owners.of(node.id()).is_none();
+            && context.is_users(node)
+            && context.input.inventory.owners.of(node.id()).is_none();
         let folder = node.parent();
         let path = || folder.path();
         // Language packages contain such files too.
@@ -119,14 +119,14 @@ fn is_installed(path: &[u8]) -> bool {
         || folder.starts_with(b"/usr/local/cuda")
 }
 
-fn is_build_file(world: &SplitContext<'_>, node: Node<'_>, compiles_later: bool) -> bool {
+fn is_build_file(context: &SplitContext<'_>, node: Node<'_>, compiles_later: bool) -> bool {
     let name = node.name();
     let ends = |list: &[&[u8]]| list.iter().any(|end| name.ends_with(end) && name.len() > end.len());
     let path = node.path();
     if memchr::memmem::find(&path, b"/CMakeFiles/").is_some() || LEFT_BY_SYSTEMS.contains(&name) {
         return true;
     }
-    if is_elf(world, node) {
+    if is_elf(context, node) {
         return ends(&LEFT_BY_COMPILERS);
     }
     let is_source = ends(&SOURCES) && !compiles_later;
@@ -138,9 +138,9 @@ fn is_build_file(world: &SplitContext<'_>, node: Node<'_>, compiles_later: bool)
 }
 
 /// Whether a file is an ELF program or shared library.
-pub(super) fn is_elf(world: &SplitContext<'_>, node: Node<'_>) -> bool {
+pub(super) fn is_elf(context: &SplitContext<'_>, node: Node<'_>) -> bool {
     let Some((layer, entry)) = node.content() else { return false };
-    let read = world.input.layers.get(usize::from(layer)).and_then(Option::as_ref);
+    let read = context.input.layers.get(usize::from(layer)).and_then(Option::as_ref);
     matches!(
         read.and_then(|read| read.facts.binary(entry)),
         Some(FileFacts::Elf(elf)) if matches!(elf.kind, ElfKind::Executable | ElfKind::SharedObject)

@@ -7,12 +7,11 @@ use super::lines::{Lines, last_making};
 use super::packages::{PackageSelection, without_recommended};
 use super::stage::Final;
 use super::steps::Steps;
-use crate::base::convert::layer16;
 use crate::base::size::human;
 use crate::formats::dockerfile::{PieceKind, Span};
 use crate::layer::{EntryId, EntryKind};
 use crate::rewrite::draft::Draft;
-use crate::rewrite::propose::Input;
+use crate::rewrite::input::Input;
 use crate::rewrite::select::Selection;
 use crate::rewrite::tidy;
 use crate::rewrite::value::{Applicability, Edit, StageSize};
@@ -34,10 +33,10 @@ pub(super) fn draft(
     if place < stage.from {
         return None;
     }
-    let tidied = tidy::of_tail(steps.scene, place + 1);
+    let tidied = tidy::of_tail(steps.tidying, place + 1);
     let build = stage.build_name();
     let mut lines = Lines::new(stage, keep, steps, (last, &build), asked, &tidied);
-    let set = settings(keep.world, base, stage.file, stage);
+    let set = settings(keep.context, base, stage.file, stage);
     lines.write();
     if lines.is_unknown {
         return None;
@@ -159,10 +158,10 @@ impl Writer<'_, '_, '_, '_> {
         let flags: String = flags.collect();
         let is_apart = lines.removed.is_empty() && ends_with_blank(file.text(), self.at);
         let gap = if is_apart { "" } else { "\n" };
-        let nodes = self.keep.world.rootfs.nodes().filter(|node| node.kind() == NodeKind::File);
+        let nodes = self.keep.context.rootfs.nodes().filter(|node| node.kind() == NodeKind::File);
         let gone =
             nodes.filter(|node| self.keep.fate(node.id()) == FileDisposition::Gone).map(Node::bytes).sum();
-        let question = self.keep.world.open_question(&|node| self.keep.fate(node) == FileDisposition::Gone);
+        let question = self.keep.context.open_question(&|node| self.keep.fate(node) == FileDisposition::Gone);
         let question = question.map_or_else(String::new, |question| format!("{question}\n"));
         let (from, reference) = (self.word("FROM"), reference(self.stage, base));
         self.put(
@@ -242,13 +241,9 @@ fn split_at(stage: &Final<'_>, place: usize) -> usize {
 
 /// The content of the new image: the new base, installed packages, and copies.
 fn selection(keep: &Keep<'_, '_>, lines: &Lines<'_, '_, '_, '_, '_>, tidied: &tidy::Tidied) -> Selection {
-    let rootfs = keep.world.rootfs;
-    let layers = layer16(keep.world.input.layers.len());
-    let entries: Vec<usize> = (0..layers).map(|layer| rootfs.layer(layer).len()).collect();
+    let rootfs = keep.context.rootfs;
+    let entries = tidy::entries(keep.context.input);
     let mut selection = Selection::prefix(&entries, usize::from(keep.base.layers));
-    let mut set = |layer: u16, entry, stays: bool| {
-        selection.set(layer, entry, stays, entries.get(usize::from(layer)).copied().unwrap_or_default());
-    };
     for node in rootfs.nodes() {
         let fate = keep.fate(node.id());
         let stays = lines.covered.contains(&node.id())
@@ -259,29 +254,25 @@ fn selection(keep: &Keep<'_, '_>, lines: &Lines<'_, '_, '_, '_, '_>, tidied: &ti
         if !stays {
             continue;
         }
-        for (layer, entry) in
-            node.content().into_iter().chain(node.entry().map(|entry| (node.layer(), entry)))
-        {
-            set(layer, entry, true);
-        }
+        selection.set_node(node, true);
         let mut above = node.parent();
         while above.id() != crate::rootfs::NodeId::ROOT {
             if let Some(entry) = above.entry() {
-                set(above.layer(), entry, true);
+                selection.set(above.layer(), entry, true);
             }
             above = above.parent();
         }
     }
     for hidden in rootfs.hidden().iter().filter(|hidden| lines.stored_twice(hidden.layer, hidden.by)) {
-        set(hidden.layer, hidden.entry, true);
+        selection.set(hidden.layer, hidden.entry, true);
         // The whiteouts that remove it are in the new stage too.
         let index = rootfs.layer(hidden.by);
         let is_removal =
             |entry: &EntryId| matches!(index.kind(*entry), EntryKind::Whiteout | EntryKind::Opaque);
-        index.entries().filter(is_removal).for_each(|entry| set(hidden.by, entry, true));
+        index.entries().filter(is_removal).for_each(|entry| selection.set(hidden.by, entry, true));
     }
     for (layer, entry) in &tidied.gone {
-        set(*layer, *entry, false);
+        selection.set(*layer, *entry, false);
     }
     selection
 }

@@ -61,7 +61,7 @@ pub(super) fn makes(work: Work) -> bool {
 
 /// The final stage as steps.
 pub(super) struct Steps<'s, 'r> {
-    pub(super) scene: &'s TidyContext<'r>,
+    pub(super) tidying: &'s TidyContext<'r>,
     pub(super) list: Vec<Step>,
     /// By layer: the step that created it.
     by_layer: HashMap<u16, usize>,
@@ -73,8 +73,8 @@ impl<'s, 'r> Steps<'s, 'r> {
     pub(super) fn of(
         stage: &Final<'_>,
         recipe: &Recipe,
-        scene: &'s TidyContext<'r>,
-        world: &SplitContext<'_>,
+        tidying: &'s TidyContext<'r>,
+        context: &SplitContext<'_>,
     ) -> Self {
         let mut list = Vec::new();
         let mut by_layer = HashMap::new();
@@ -84,7 +84,7 @@ impl<'s, 'r> Steps<'s, 'r> {
             by_layer.extend(layers.iter().map(|layer| (*layer, list.len())));
             let kind = match instruction.keyword {
                 Keyword::Run => {
-                    let run = scene.run(*place);
+                    let run = tidying.run(*place);
                     Kind::Run(run.map(|run| run.commands.iter().map(work).collect()).unwrap_or_default())
                 }
                 Keyword::Copy | Keyword::Add if instruction.flags.iter().any(|flag| flag.name == "from") => {
@@ -93,11 +93,11 @@ impl<'s, 'r> Steps<'s, 'r> {
                 Keyword::Copy | Keyword::Add => Kind::Context,
                 _ => Kind::Setting,
             };
-            let compiles = match (&kind, scene.run(*place)) {
+            let compiles = match (&kind, tidying.run(*place)) {
                 (Kind::Run(works), Some(run)) => {
                     works.contains(&Work::Compile)
-                        || run.commands.iter().any(installs_sources) && holds_programs(world, &layers)
-                        || works.contains(&Work::Language) && holds_local_wheels(world, &layers)
+                        || run.commands.iter().any(installs_sources) && holds_programs(context, &layers)
+                        || works.contains(&Work::Language) && holds_local_wheels(context, &layers)
                 }
                 // A RUN with unknown commands may do anything.
                 (Kind::Run(_), None) => true,
@@ -105,8 +105,8 @@ impl<'s, 'r> Steps<'s, 'r> {
             };
             list.push(Step { place: *place, keyword: instruction.keyword, kind, layers, compiles });
         }
-        let earlier = replaced(world.rootfs).map(|(hidden, by)| (by, hidden)).collect();
-        Self { scene, list, by_layer, earlier }
+        let earlier = replaced(context.rootfs).map(|(hidden, by)| (by, hidden)).collect();
+        Self { tidying, list, by_layer, earlier }
     }
 
     /// The step that added the content of a file, ignoring those that only change owners or modes.
@@ -127,7 +127,7 @@ impl<'s, 'r> Steps<'s, 'r> {
 
     /// The `RUN` of a step.
     pub(super) fn run(&self, step: usize) -> Option<&Run> {
-        self.scene.run(self.list.get(step)?.place)
+        self.tidying.run(self.list.get(step)?.place)
     }
 
     /// System packages that instructions install by name, each with its step.
@@ -185,9 +185,9 @@ impl<'s, 'r> Steps<'s, 'r> {
 
 /// Whether a layer contains Python packages compiled in place: `PyPI` accepts no wheels for `linux_x86_64`, and those
 /// of other indexes have their variant after a `+`.
-fn holds_local_wheels(world: &SplitContext<'_>, layers: &[u16]) -> bool {
+fn holds_local_wheels(context: &SplitContext<'_>, layers: &[u16]) -> bool {
     layers.iter().any(|layer| {
-        let read = world.input.layers.get(usize::from(*layer)).and_then(Option::as_ref);
+        let read = context.input.layers.get(usize::from(*layer)).and_then(Option::as_ref);
         read.is_some_and(|read| {
             let documents = read.facts.documents().iter();
             let mut wheels = documents.filter(|document| document.kind == DocumentKind::PipWheel);
@@ -205,9 +205,9 @@ fn holds_local_wheels(world: &SplitContext<'_>, layers: &[u16]) -> bool {
 }
 
 /// Whether a layer adds an ELF file.
-fn holds_programs(world: &SplitContext<'_>, layers: &[u16]) -> bool {
+fn holds_programs(context: &SplitContext<'_>, layers: &[u16]) -> bool {
     layers.iter().any(|layer| {
-        let read = world.input.layers.get(usize::from(*layer)).and_then(Option::as_ref);
+        let read = context.input.layers.get(usize::from(*layer)).and_then(Option::as_ref);
         read.is_some_and(|read| {
             read.facts.binaries().iter().any(|(_, facts)| matches!(facts, FileFacts::Elf(_)))
         })

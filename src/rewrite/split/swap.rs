@@ -7,13 +7,13 @@ use super::keep::{FileDisposition, Keep};
 use super::packages::{PackageSelection, added};
 use super::runs::Trim;
 use super::stage::Final;
+use super::state::{State, state};
 use super::steps::{Kind, Steps};
-use crate::base::convert::layer16;
 use crate::base::size::human;
 use crate::rewrite::draft::Draft;
-use crate::rewrite::propose::Input;
+use crate::rewrite::input::Input;
 use crate::rewrite::select::Selection;
-use crate::rewrite::tidy::Tidied;
+use crate::rewrite::tidy::{Tidied, earlier_stages, entries};
 use crate::rewrite::value::{Applicability, Edit};
 use crate::rootfs::NodeKind;
 
@@ -42,7 +42,7 @@ pub(super) fn draft(
     if !base.own {
         swap.from();
     }
-    let set = settings(keep.world, base, stage.file, stage);
+    let set = settings(keep.context, base, stage.file, stage);
     let needed = names.clone();
     swap.packages(&mut names);
     swap.head(&set, &names)?;
@@ -91,7 +91,7 @@ pub(super) fn draft(
         selection: selection(keep, steps, asked, tidied, &left_out),
         environment: config.environment,
         entrypoint: config.entrypoint,
-        stages: crate::rewrite::tidy::earlier_stages(stage.file),
+        stages: earlier_stages(stage.file),
         kept: config.kept,
         assumed,
         manual_steps: Vec::new(),
@@ -123,12 +123,12 @@ impl Swap<'_, '_, '_, '_, '_, '_, '_> {
         let Some(word) = from.words.first() else { return };
         let gone = |node: &crate::rootfs::Node<'_>| {
             node.kind() == NodeKind::File
-                && !self.keep.world.is_users(*node)
+                && !self.keep.context.is_users(*node)
                 && self.keep.fate(node.id()) == FileDisposition::Gone
         };
-        let bytes: u64 = self.keep.world.rootfs.nodes().filter(gone).map(crate::rootfs::Node::bytes).sum();
+        let bytes: u64 = self.keep.context.rootfs.nodes().filter(gone).map(crate::rootfs::Node::bytes).sum();
         let what = described(base);
-        let question = self.keep.world.open_question(&|node| self.keep.fate(node) == FileDisposition::Gone);
+        let question = self.keep.context.open_question(&|node| self.keep.fate(node) == FileDisposition::Gone);
         if let Some(question) = question {
             let at = from.span.start;
             let end = self.stage.file.line_end();
@@ -172,7 +172,7 @@ impl Swap<'_, '_, '_, '_, '_, '_, '_> {
             };
             let before = self.stage.text(step.place);
             let Some(text) = trim.text() else {
-                let Some(span) = self.steps.scene.whole(step.place) else { continue };
+                let Some(span) = self.steps.tidying.whole(step.place) else { continue };
                 self.trimmed.push(span.clone());
                 self.left_out.extend(&step.layers);
                 self.edit(
@@ -218,7 +218,7 @@ impl Swap<'_, '_, '_, '_, '_, '_, '_> {
             );
         }
         if !names.is_empty() {
-            let installer = installer(self.keep.world, self.keep.base, &self.steps.programs())?;
+            let installer = installer(self.keep.context, self.keep.base, &self.steps.programs())?;
             text.push_str(&install(file, &word("RUN"), installer, names));
             text.push_str(end);
             reasons.push(format!("The image loads libraries of these packages: {}.", names.join(", ")));
@@ -260,23 +260,16 @@ fn selection(
     tidied: &Tidied,
     left_out: &[u16],
 ) -> Selection {
-    let world = keep.world;
-    let layers = layer16(world.input.layers.len());
-    let entries: Vec<usize> = (0..layers).map(|layer| world.rootfs.layer(layer).len()).collect();
-    let mut selection = Selection::all(&entries);
-    let mut set = |layer: u16, entry, stays: bool| {
-        let count = entries.get(usize::from(layer)).copied().unwrap_or_default();
-        selection.set(layer, entry, stays, count);
-    };
-    let base_layers = keep.base.layers..world.base_layers;
+    let context = keep.context;
+    let mut selection = Selection::all(&entries(context.input));
+    let base_layers = keep.base.layers..context.base_layers;
     for layer in base_layers.clone() {
-        for entry in world.rootfs.layer(layer).entries() {
-            set(layer, entry, false);
+        for entry in context.rootfs.layer(layer).entries() {
+            selection.set(layer, entry, false);
         }
     }
     let going = going(keep, steps, asked);
-    for node in world.rootfs.nodes() {
-        let places = node.content().into_iter().chain(node.entry().map(|entry| (node.layer(), entry)));
+    for node in context.rootfs.nodes() {
         if base_layers.contains(&node.layer()) {
             // Folders cost nothing, and a reinstalled package creates its own.
             let stays = match node.kind() {
@@ -284,46 +277,35 @@ fn selection(
                 _ => keep.fate(node.id()) != FileDisposition::Gone,
             };
             if stays {
-                places.for_each(|(layer, entry)| set(layer, entry, true));
+                selection.set_node(node, true);
             }
-        } else if world.is_users(node) && node.kind() != NodeKind::Directory {
-            let owner = world.system_owner(node.id());
-            let of_going =
-                owner.is_some_and(|owner| going.contains(&owner)) || is_paper_of(world, &going, &node.path());
+        } else if context.is_users(node) && node.kind() != NodeKind::Directory {
+            let owner = context.system_owner(node.id());
+            let of_going = owner.is_some_and(|owner| going.contains(&owner))
+                || is_paper_of(context, &going, &node.path());
             if of_going {
-                places.for_each(|(layer, entry)| set(layer, entry, false));
+                selection.set_node(node, false);
             }
         }
     }
     for layer in left_out {
-        for entry in world.rootfs.layer(*layer).entries() {
-            set(*layer, entry, false);
+        for entry in context.rootfs.layer(*layer).entries() {
+            selection.set(*layer, entry, false);
         }
     }
     // Packages that another instruction installs now.
-    for node in world.rootfs.nodes().filter(|node| left_out.contains(&node.layer())) {
+    for node in context.rootfs.nodes().filter(|node| left_out.contains(&node.layer())) {
         let is_installed = |place: &usize| keep.installed.contains(place);
-        let stays = match super::state::state(&node.path()) {
-            Some(super::state::State::PackagePapers(name)) => {
-                world.by_name.get(name.as_str()).is_some_and(is_installed)
-            }
-            Some(super::state::State::Packages) => !keep.installed.is_empty(),
-            _ => world.system_owner(node.id()).as_ref().is_some_and(is_installed),
+        let stays = match state(&node.path()) {
+            Some(State::PackagePapers(name)) => context.by_name.get(name.as_str()).is_some_and(is_installed),
+            Some(State::Packages) => !keep.installed.is_empty(),
+            _ => context.system_owner(node.id()).as_ref().is_some_and(is_installed),
         };
         if stays {
-            let places = node.content().into_iter().chain(node.entry().map(|entry| (node.layer(), entry)));
-            places.for_each(|(layer, entry)| set(layer, entry, true));
+            selection.set_node(node, true);
         }
     }
-    for (layer, entry) in &tidied.gone {
-        set(*layer, *entry, false);
-        for node in world.rootfs.names(*layer, *entry) {
-            let node = world.rootfs.node(*node);
-            if let Some(other) = node.entry() {
-                set(node.layer(), other, false);
-            }
-        }
-    }
+    selection.leave_out(context.rootfs, &tidied.gone);
     selection
 }
 
@@ -343,15 +325,15 @@ fn has_kept_below(keep: &Keep<'_, '_>, folder: crate::rootfs::Node<'_>) -> bool 
 
 /// Packages that are no longer installed: the dropped ones, and those that were installed only with them.
 fn going(keep: &Keep<'_, '_>, steps: &Steps<'_, '_>, asked: &PackageSelection) -> BTreeSet<usize> {
-    let world = keep.world;
-    let stays = world.with_dependencies(asked.kept.iter().copied().chain(keep.installed.iter().copied()));
+    let context = keep.context;
+    let stays = context.with_dependencies(asked.kept.iter().copied().chain(keep.installed.iter().copied()));
     let mut going = BTreeSet::new();
     for (at, step) in steps.list.iter().enumerate().filter(|(_, step)| step.installs()) {
         let drops = steps.asked().iter().any(|(place, name)| *place == at && asked.dropped.contains(name));
         if !drops || steps.is_opaque(at) {
             continue;
         }
-        let packages = world.input.inventory.packages.iter().enumerate();
+        let packages = context.input.inventory.packages.iter().enumerate();
         going.extend(
             packages
                 .filter(|(place, package)| {
@@ -365,7 +347,7 @@ fn going(keep: &Keep<'_, '_>, steps: &Steps<'_, '_>, asked: &PackageSelection) -
     going
 }
 
-fn is_paper_of(world: &super::context::SplitContext<'_>, going: &BTreeSet<usize>, path: &[u8]) -> bool {
-    let Some(super::state::State::PackagePapers(name)) = super::state::state(path) else { return false };
-    world.by_name.get(name.as_str()).is_some_and(|place| going.contains(place))
+fn is_paper_of(context: &super::context::SplitContext<'_>, going: &BTreeSet<usize>, path: &[u8]) -> bool {
+    let Some(State::PackagePapers(name)) = state(path) else { return false };
+    context.by_name.get(name.as_str()).is_some_and(|place| going.contains(place))
 }

@@ -13,11 +13,11 @@ const PROGRAMS: [&str; 2] = ["apt-get", "apt"];
 /// Adds `--no-install-recommends`.
 pub(super) fn leave_out_recommended(work: &mut Work<'_>) {
     const SETTING: &str = "install-recommends";
-    let scene = work.scene;
+    let context = work.context;
     // A setting in apt.conf, or the option in a command that sets it otherwise.
-    let lower = scene.file.text().to_ascii_lowercase();
+    let lower = context.file.text().to_ascii_lowercase();
     let is_set = lower.contains("apt::install-recommends");
-    for run in scene.runs.iter().filter(|run| run.may_edit && !scene.layers(run.place).is_empty()) {
+    for run in context.runs.iter().filter(|run| run.may_edit && !context.layers(run.place).is_empty()) {
         for call in run.commands.iter().filter_map(Call::of) {
             let Some(install) = call.subcommand("install").filter(|_| PROGRAMS.contains(&call.program))
             else {
@@ -56,18 +56,18 @@ pub(super) struct Lists {
 }
 
 impl Lists {
-    pub(super) fn of(scene: &TidyContext<'_>) -> Self {
+    pub(super) fn of(context: &TidyContext<'_>) -> Self {
         let mut lists = Self {
-            read: vec![0; scene.stages.len()],
-            maybe: vec![0; scene.stages.len()],
-            others: Vec::with_capacity(scene.file.instructions.len()),
+            read: vec![0; context.stages.len()],
+            maybe: vec![0; context.stages.len()],
+            others: Vec::with_capacity(context.file.instructions.len()),
         };
         let latest = |list: &mut [usize], place: usize| {
-            if let Some(last) = scene.stage(place).and_then(|stage| list.get_mut(stage)) {
+            if let Some(last) = context.stage(place).and_then(|stage| list.get_mut(stage)) {
                 *last = place.max(*last);
             }
         };
-        for run in &scene.runs {
+        for run in &context.runs {
             if reads(run) {
                 latest(&mut lists.read, run.place);
             }
@@ -75,8 +75,8 @@ impl Lists {
                 latest(&mut lists.maybe, run.place);
             }
         }
-        for (place, instruction) in scene.file.instructions.iter().enumerate() {
-            let reads = scene.run(place).is_some_and(|run| run.may_edit && reads(run));
+        for (place, instruction) in context.file.instructions.iter().enumerate() {
+            let reads = context.run(place).is_some_and(|run| run.may_edit && reads(run));
             let is_near = reads || HARMLESS.contains(&instruction.keyword);
             let before = lists.others.last().copied().unwrap_or(0);
             lists.others.push(if is_near { before } else { place });
@@ -85,7 +85,7 @@ impl Lists {
             }
         }
         // Stages only start from earlier ones.
-        for (place, stage) in scene.stages.iter().enumerate().rev() {
+        for (place, stage) in context.stages.iter().enumerate().rev() {
             for list in [&mut lists.read, &mut lists.maybe] {
                 let last = list.get(place).copied().unwrap_or(0);
                 if let Some(parent) = stage.parent.and_then(|parent| list.get_mut(parent)) {
@@ -98,19 +98,19 @@ impl Lists {
 
     /// Whether all later instructions that read lists directly follow the one at `place`, with only `RUN`s that read
     /// them too, and instructions without effect on a `RUN`, between them.
-    pub(super) fn are_read_nearby(&self, scene: &TidyContext<'_>, place: usize) -> bool {
-        let Some(last) = scene.stage(place).and_then(|stage| self.read.get(stage)) else { return false };
+    pub(super) fn are_read_nearby(&self, context: &TidyContext<'_>, place: usize) -> bool {
+        let Some(last) = context.stage(place).and_then(|stage| self.read.get(stage)) else { return false };
         self.others.get(*last).is_some_and(|other| *other <= place)
     }
 
     /// Whether a later instruction reads the lists that exist after the one at `place`.
-    pub(super) fn are_read_after(&self, scene: &TidyContext<'_>, place: usize) -> bool {
-        scene.stage(place).and_then(|stage| self.read.get(stage)).is_some_and(|last| *last > place)
+    pub(super) fn are_read_after(&self, context: &TidyContext<'_>, place: usize) -> bool {
+        context.stage(place).and_then(|stage| self.read.get(stage)).is_some_and(|last| *last > place)
     }
 
     /// Whether a later instruction may read them.
-    pub(super) fn may_be_read_after(&self, scene: &TidyContext<'_>, place: usize) -> bool {
-        scene.stage(place).and_then(|stage| self.maybe.get(stage)).is_none_or(|last| *last > place)
+    pub(super) fn may_be_read_after(&self, context: &TidyContext<'_>, place: usize) -> bool {
+        context.stage(place).and_then(|stage| self.maybe.get(stage)).is_none_or(|last| *last > place)
     }
 }
 

@@ -71,11 +71,11 @@ const REMOVED: [Removed; 8] = [
 
 /// Adds commands to `RUN`s that leave a cache.
 pub(super) fn remove(work: &mut Work<'_>) {
-    let scene = work.scene;
-    let lists = Lists::of(scene);
+    let context = work.context;
+    let lists = Lists::of(context);
     let mut of_apt = 0_u64;
-    for run in scene.runs.iter().filter(|run| run.may_edit) {
-        let layers = &scene.results(run.place);
+    for run in context.runs.iter().filter(|run| run.may_edit) {
+        let layers = &context.results(run.place);
         if layers.is_empty() || work.removed.contains(&run.place) {
             continue;
         }
@@ -83,26 +83,26 @@ pub(super) fn remove(work: &mut Work<'_>) {
         if head.is_none() && work.left(layers, |one| one.kind.is_cache()).is_empty() {
             continue;
         }
-        let Some((at, joint)) = style::end(scene, run) else { continue };
+        let Some((at, joint)) = style::end(context, run) else { continue };
         for cache in &REMOVED {
             let calls: Vec<_> = run.commands.iter().filter_map(Call::of).collect();
             let Some(call) = calls.iter().find(|call| cache.programs.contains(&call.program)) else {
                 continue;
             };
-            if cache.kind == Kind::AptLists && lists.are_read_after(scene, run.place) {
+            if cache.kind == Kind::AptLists && lists.are_read_after(context, run.place) {
                 continue;
             }
             // Merged `RUN`s leave lists, too.
             let others = work.merged.range(..run.place).filter(|(_, other)| head == Some(**other));
             let others = others.map(|(place, _)| *place).chain(head).filter(|_| cache.kind == Kind::AptLists);
             let layers: Vec<u16> =
-                others.flat_map(|place| scene.layers(place)).chain(layers).copied().collect();
+                others.flat_map(|place| context.layers(place)).chain(layers).copied().collect();
             let waste = work.left(&layers, |one| one.kind == cache.kind);
             if sum(&waste) == 0 || mounts(work, run, cache.kind) {
                 continue;
             }
             let mut applicability = if head.is_some() { Applicability::Review } else { Applicability::Safe };
-            if cache.kind == Kind::AptLists && lists.may_be_read_after(scene, run.place) {
+            if cache.kind == Kind::AptLists && lists.may_be_read_after(context, run.place) {
                 applicability = Applicability::Review;
                 work.assume("Every later RUN that installs with apt-get fetches the package lists itself.");
             }
@@ -118,7 +118,7 @@ pub(super) fn remove(work: &mut Work<'_>) {
             work.edit(at..at, format!("{joint}{sudo}{command}"), cache.why, applicability, Some(bytes));
         }
     }
-    if of_apt > 0 && scene.is_buildkit() {
+    if of_apt > 0 && context.is_buildkit() {
         let mount = "--mount=type=cache,target=/var/cache/apt,sharing=locked".to_owned();
         let reason = "With this flag a RUN that installs with apt-get keeps its downloads for the next build, outside \
                       the image. Debian and Ubuntu images delete them unless /etc/apt/apt.conf.d/docker-clean is \
@@ -142,7 +142,7 @@ fn mounts(work: &Work<'_>, run: &Run, kind: Kind) -> bool {
         Kind::Poetry => "/.cache/pypoetry",
         _ => "/.cache/pip",
     };
-    let instruction = work.scene.instruction(run.place);
+    let instruction = work.context.instruction(run.place);
     let mut values =
         instruction.into_iter().flat_map(|one| &one.flags).filter_map(|flag| flag.value.as_deref());
     values.any(|value| value.contains(folder))
@@ -188,10 +188,10 @@ const KEPT: [Kept; 3] = [
 
 /// Disables installer caches, or moves them outside the image.
 pub(super) fn keep_none(work: &mut Work<'_>) {
-    let scene = work.scene;
-    let with_mounts = scene.is_buildkit();
-    for run in scene.runs.iter().filter(|run| run.may_edit) {
-        let layers = &scene.results(run.place);
+    let context = work.context;
+    let with_mounts = context.is_buildkit();
+    for run in context.runs.iter().filter(|run| run.may_edit) {
+        let layers = &context.results(run.place);
         for kept in &KEPT {
             let waste = work.left(layers, |one| kept.kinds.contains(&one.kind));
             if sum(&waste) == 0 || waste.iter().any(|one| mounts(work, run, one.kind)) {
@@ -212,7 +212,7 @@ pub(super) fn keep_none(work: &mut Work<'_>) {
             let head = work.merged.get(&run.place).copied().unwrap_or(run.place);
             if with_mounts
                 && of_root
-                && let Some(at) = style::flag_place(scene, head)
+                && let Some(at) = style::flag_place(context, head)
             {
                 let why =
                     format!("{} A cache mount keeps it for the next build, outside the image.", kept.why);

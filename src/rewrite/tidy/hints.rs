@@ -20,24 +20,25 @@ const LINES: usize = 32;
 
 /// Content of `COPY . …` that a `.dockerignore` excludes: the file is part of the proposal, and its bytes count.
 pub(super) fn ignore(work: &mut Work<'_>) {
-    let scene = work.scene;
+    let context = work.context;
     let mut lines: BTreeMap<String, u64> = BTreeMap::new();
     let mut from = Vec::new();
-    for (place, copy) in scene.file.instructions.iter().enumerate().filter(|(_, one)| is_whole_context(one)) {
-        let target = copy.words.last().and_then(|target| scene.absolute(place, &target.text));
+    for (place, copy) in context.file.instructions.iter().enumerate().filter(|(_, one)| is_whole_context(one))
+    {
+        let target = copy.words.last().and_then(|target| context.absolute(place, &target.text));
         // Including files that an edit removes: their copy in an upper layer stays.
-        let waste = scene.waste_of(scene.layers(place));
+        let waste = context.waste_of(context.layers(place));
         let waste: Vec<_> = waste.filter(|one| one.bytes > 0 && one.kind != Kind::Other).collect();
         work.take(&waste);
         for one in &waste {
-            let path = scene.look.path(one.layer, one.entry);
+            let path = context.look.path(one.layer, one.entry);
             let below = target.as_deref().filter(|target| is_within(&path, target));
             let Some(relative) = path.get(below.map_or(0, str::len)..) else { continue };
             let sum = lines.entry(line(relative)).or_default();
             *sum = sum.saturating_add(one.bytes);
         }
         if !waste.is_empty() {
-            from.push(scene.line(place).to_string());
+            from.push(context.line(place).to_string());
         }
     }
     let bytes = lines.values().fold(0_u64, |sum, bytes| sum.saturating_add(*bytes));
@@ -108,10 +109,10 @@ fn line(path: &[u8]) -> String {
 
 /// Files of one instruction that another one shadows, if no edit helps.
 pub(super) fn hidden(work: &mut Work<'_>) {
-    let scene = work.scene;
+    let context = work.context;
     // By pair of layers: bytes, and those stored again.
     let mut pairs: BTreeMap<(u16, u16), (u64, u64)> = BTreeMap::new();
-    for one in scene.waste.iter().filter(|one| !work.gone.contains(&(one.layer, one.entry))) {
+    for one in context.waste.iter().filter(|one| !work.gone.contains(&(one.layer, one.entry))) {
         let Some(by) = one.by.filter(|by| *by != one.layer) else { continue };
         let sums = pairs.entry((one.layer, by)).or_default();
         sums.0 = sums.0.saturating_add(one.bytes);
@@ -120,16 +121,16 @@ pub(super) fn hidden(work: &mut Work<'_>) {
     let mut pairs: Vec<_> = pairs.into_iter().filter(|(_, (bytes, _))| *bytes >= LEAST_BYTES).collect();
     pairs.sort_by_key(|(pair, (bytes, _))| (std::cmp::Reverse(*bytes), *pair));
     for ((layer, by), (bytes, copied)) in pairs.into_iter().take(MOST) {
-        let (Some(maker), Some(hider)) = (scene.maker(layer), scene.maker(by)) else { continue };
+        let (Some(maker), Some(hider)) = (context.maker(layer), context.maker(by)) else { continue };
         if maker == hider {
             continue;
         }
-        let (one, other) = (told(scene, maker), told(scene, hider));
+        let (one, other) = (told(context, maker), told(context, hider));
         let reason = if copied > bytes / 2 {
             format!(
                 "The {other} copies files of the {one} to change owner, mode or time: set these where the files are added."
             )
-        } else if matches!(scene.instruction(maker).map(|one| one.keyword), Some(Keyword::Run)) {
+        } else if matches!(context.instruction(maker).map(|one| one.keyword), Some(Keyword::Run)) {
             format!(
                 "The {other} deletes or overwrites files of the {one}: delete them there, or merge the two by hand."
             )
@@ -142,8 +143,8 @@ pub(super) fn hidden(work: &mut Work<'_>) {
     }
 }
 
-fn told(scene: &TidyContext<'_>, place: usize) -> String {
-    scene
+fn told(context: &TidyContext<'_>, place: usize) -> String {
+    context
         .instruction(place)
         .map_or_else(String::new, |one| format!("{} of line {}", one.keyword.as_str(), one.line))
 }

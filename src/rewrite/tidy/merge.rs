@@ -24,11 +24,11 @@ struct Group<'a> {
 
 /// Merges adjacent `RUN`s.
 pub(super) fn merge(work: &mut Work<'_>) {
-    let scene = work.scene;
-    let lists = Lists::of(scene);
+    let context = work.context;
+    let lists = Lists::of(context);
     let mut group: Option<Group<'_>> = None;
-    for run in &scene.runs {
-        let layers = scene.layers(run.place);
+    for run in &context.runs {
+        let layers = context.layers(run.place);
         if layers.is_empty() || work.removed.contains(&run.place) {
             continue;
         }
@@ -55,7 +55,7 @@ fn take<'a>(
     run: &'a Run,
     layers: &[u16],
 ) -> Option<()> {
-    let scene = work.scene;
+    let context = work.context;
     let undoes = run.may_edit && run.commands.iter().all(undoes);
     let hidden =
         |one: &Waste| one.by.is_some_and(|by| layers.contains(&by)) && (undoes || !one.kind.is_cache());
@@ -66,14 +66,14 @@ fn take<'a>(
     if !saves && !installs {
         return None;
     }
-    let (one, other) = (scene.instruction(group.last.place)?, scene.instruction(run.place)?);
+    let (one, other) = (context.instruction(group.last.place)?, context.instruction(run.place)?);
     let flags = |place: usize| -> Vec<&str> {
-        let flags = scene.instruction(place).map(|one| one.flags.as_slice()).unwrap_or_default();
-        flags.iter().map(|flag| scene.file.slice(&flag.span)).collect()
+        let flags = context.instruction(place).map(|one| one.flags.as_slice()).unwrap_or_default();
+        flags.iter().map(|flag| context.file.slice(&flag.span)).collect()
     };
     let is_plain = one.heredocs.is_empty() && other.heredocs.is_empty() && group.is_open && run.may_edit;
-    let between = scene.file.instructions.get(group.last.place + 1..run.place)?;
-    let is_near = scene.stage(group.head) == scene.stage(run.place)
+    let between = context.file.instructions.get(group.last.place + 1..run.place)?;
+    let is_near = context.stage(group.head) == context.stage(run.place)
         && between.iter().all(|one| HARMLESS.contains(&one.keyword));
     if !is_plain
         || !is_near
@@ -83,17 +83,17 @@ fn take<'a>(
     {
         return None;
     }
-    let (at, _) = style::end(scene, group.last)?;
+    let (at, _) = style::end(context, group.last)?;
     let first = run.commands.first()?;
-    let joint = style::joint(scene, group.last, false);
+    let joint = style::joint(context, group.last, false);
     let (line, rest) = joint.split_at(joint.find('\n')? + 1);
     let with = if between.is_empty() {
-        format!("{line}{}{rest}", comments(scene, at, first.span.start, rest))
+        format!("{line}{}{rest}", comments(context, at, first.span.start, rest))
     } else {
         // Instructions between them move before both: they do not affect them.
-        let gap = scene.whole(group.last.place)?.end..other.span.start;
-        let moved = scene.file.slice(&gap).to_owned();
-        let head = scene.instruction(group.head)?.span.start;
+        let gap = context.whole(group.last.place)?.end..other.span.start;
+        let moved = context.file.slice(&gap).to_owned();
+        let head = context.instruction(group.head)?.span.start;
         work.edit(
             head..head,
             moved,
@@ -107,7 +107,7 @@ fn take<'a>(
         let reason = "Merged: this RUN installs from the package lists of the previous one, which then are in no layer.";
         (reason.to_owned(), None)
     } else {
-        let line = scene.line(run.place);
+        let line = context.line(run.place);
         let reason = format!(
             "Merged: the RUN of line {line} deletes or overwrites files of the previous one, which then are in no layer."
         );
@@ -128,7 +128,7 @@ fn take<'a>(
 /// the merge.
 fn installs(work: &Work<'_>, lists: &Lists, group: &Group<'_>, run: &Run) -> bool {
     let left = work.left(&group.layers, |one| one.kind == Kind::AptLists && one.bytes > 0);
-    !left.is_empty() && reads(run) && lists.are_read_nearby(work.scene, group.last.place)
+    !left.is_empty() && reads(run) && lists.are_read_nearby(work.context, group.last.place)
 }
 
 /// Instructions without effect on a `RUN`.
@@ -143,13 +143,14 @@ pub(super) const HARMLESS: [Keyword; 7] = [
 ];
 
 /// Comments between two places, as lines between the joined commands.
-fn comments(scene: &TidyContext<'_>, from: usize, to: usize, rest: &str) -> String {
+fn comments(context: &TidyContext<'_>, from: usize, to: usize, rest: &str) -> String {
     let indentation: String = rest.chars().take_while(|character| character.is_whitespace()).collect();
-    let pieces = &scene.file.pieces;
+    let pieces = &context.file.pieces;
     let first = pieces.partition_point(|piece| piece.span.start < from);
     let between = pieces.iter().skip(first).take_while(|piece| piece.span.end <= to);
     let comments = between.filter(|piece| piece.kind == PieceKind::Comment);
-    let lines = comments.flat_map(|piece| [indentation.as_str(), scene.file.slice(&piece.span).trim_start()]);
+    let lines =
+        comments.flat_map(|piece| [indentation.as_str(), context.file.slice(&piece.span).trim_start()]);
     lines.collect()
 }
 

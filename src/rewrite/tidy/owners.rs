@@ -34,15 +34,15 @@ struct Plan {
 
 /// Adds owners and modes to the `COPY`s, and removes the commands.
 pub(super) fn give_to_copies(work: &mut Work<'_>) {
-    let scene = work.scene;
+    let context = work.context;
     let mut by: BTreeMap<u16, Vec<&Waste>> = BTreeMap::new();
-    for one in scene.waste.iter().filter(|one| one.copy.is_some()) {
+    for one in context.waste.iter().filter(|one| one.copy.is_some()) {
         by.entry(one.by.unwrap_or_default()).or_default().push(one);
     }
     let is_meant =
-        |run: &&Run| run.may_edit && scene.layers(run.place).iter().any(|layer| by.contains_key(layer));
-    for run in scene.runs.iter().filter(is_meant).take(RUNS) {
-        let layers = scene.layers(run.place);
+        |run: &&Run| run.may_edit && context.layers(run.place).iter().any(|layer| by.contains_key(layer));
+    for run in context.runs.iter().filter(is_meant).take(RUNS) {
+        let layers = context.layers(run.place);
         let copied: Vec<&Waste> =
             layers.iter().filter_map(|layer| by.get(layer)).flatten().copied().collect();
         give(work, run, &copied);
@@ -50,7 +50,7 @@ pub(super) fn give_to_copies(work: &mut Work<'_>) {
 }
 
 fn give(work: &mut Work<'_>, run: &Run, copied: &[&Waste]) -> Option<()> {
-    let scene = work.scene;
+    let context = work.context;
     let changes: Vec<(usize, Change<'_>)> =
         run.commands.iter().enumerate().filter_map(|(at, one)| Some((at, change(Call::of(one)?)?))).collect();
     if changes.len() > COMMANDS {
@@ -58,12 +58,12 @@ fn give(work: &mut Work<'_>, run: &Run, copied: &[&Waste]) -> Option<()> {
     }
     let plans: BTreeMap<usize, Plan> = changes
         .iter()
-        .filter_map(|(at, change)| Some((*at, plan(scene, run, *at, change, copied)?)))
+        .filter_map(|(at, change)| Some((*at, plan(context, run, *at, change, copied)?)))
         .collect();
     let gone: Vec<usize> =
         plans.iter().filter(|(_, plan)| plan.stays_without.is_none()).map(|(at, _)| *at).collect();
     let spans = if gone.len() == run.commands.len() {
-        vec![scene.whole(run.place)?]
+        vec![context.whole(run.place)?]
     } else {
         style::without(run, &gone)?
     };
@@ -73,18 +73,18 @@ fn give(work: &mut Work<'_>, run: &Run, copied: &[&Waste]) -> Option<()> {
     if gone.len() == run.commands.len() {
         work.removed.insert(run.place);
     }
-    let why = format!("The RUN of line {} copies these files to change", scene.line(run.place));
+    let why = format!("The RUN of line {} copies these files to change", context.line(run.place));
     for plan in plans.values() {
         for (place, flag) in &plan.flags {
-            let made = scene.layers(*place);
+            let made = context.layers(*place);
             let waste: Vec<&Waste> = copied.iter().copied().filter(|one| made.contains(&one.layer)).collect();
             let waste: Vec<&Waste> =
                 waste.into_iter().filter(|one| !work.gone.contains(&(one.layer, one.entry))).collect();
             let bytes = Some(work.take(&waste)).filter(|bytes| *bytes > 0);
             let what = if flag.contains("chown") { "their owner" } else { "their mode" };
-            let reason = format!("{why} {what}: the {} can set it.", name_of(scene, *place));
+            let reason = format!("{why} {what}: the {} can set it.", name_of(context, *place));
             work.edit(
-                style::flag_place(scene, *place)?,
+                style::flag_place(context, *place)?,
                 format!(" {flag}"),
                 reason,
                 Applicability::Review,
@@ -102,13 +102,13 @@ fn give(work: &mut Work<'_>, run: &Run, copied: &[&Waste]) -> Option<()> {
     Some(())
 }
 
-fn name_of(scene: &TidyContext<'_>, place: usize) -> &'static str {
-    scene.instruction(place).map_or("COPY", |one| one.keyword.as_str())
+fn name_of(context: &TidyContext<'_>, place: usize) -> &'static str {
+    context.instruction(place).map_or("COPY", |one| one.keyword.as_str())
 }
 
 /// The replacement of a command, if all that it changes is from `COPY`s that can do the same.
 fn plan(
-    scene: &TidyContext<'_>,
+    context: &TidyContext<'_>,
     run: &Run,
     at: usize,
     change: &Change<'_>,
@@ -120,29 +120,30 @@ fn plan(
     if moves && !change.path.starts_with('/') {
         return None;
     }
-    let path = scene.absolute(run.place, change.path).filter(|path| path != "/")?;
+    let path = context.absolute(run.place, change.path).filter(|path| path != "/")?;
     let changed: Vec<&Waste> = copied
         .iter()
         .copied()
-        .filter(|one| is_within(&scene.look.path(one.layer, one.entry), &path))
+        .filter(|one| is_within(&context.look.path(one.layer, one.entry), &path))
         .collect();
     let layers: BTreeSet<u16> = changed.iter().map(|one| one.layer).collect();
-    let makers: BTreeSet<usize> = layers.iter().map(|layer| scene.maker(*layer)).collect::<Option<_>>()?;
+    let makers: BTreeSet<usize> = layers.iter().map(|layer| context.maker(*layer)).collect::<Option<_>>()?;
     let first = *makers.first()?;
     let layers: Vec<u16> = layers.into_iter().collect();
-    let is_whole = makers.iter().all(|place| *place < run.place && takes_flag(scene, *place, change, &path))
-        && scene.look.is_all_of(scene.layers(run.place), &layers, &path);
+    let is_whole =
+        makers.iter().all(|place| *place < run.place && takes_flag(context, *place, change, &path))
+            && context.look.is_all_of(context.layers(run.place), &layers, &path);
     if !is_whole {
         return None;
     }
     let value = match change.name {
-        "chown" => owner(scene, change.spec, first, run, before)?,
-        _ => mode(scene, change, &changed)?,
+        "chown" => owner(context, change.spec, first, run, before)?,
+        _ => mode(context, change, &changed)?,
     };
     let flag = format!("--{}={value}", change.name);
     let flags = makers.iter().map(|place| (*place, flag.clone())).collect();
     let stays_without = match change.down.clone() {
-        Some(down) if !is_made_by(scene, first, &path) => Some(down),
+        Some(down) if !is_made_by(context, first, &path) => Some(down),
         _ => None,
     };
     Some(Plan { flags, stays_without })
@@ -174,8 +175,8 @@ fn change(call: Call<'_>) -> Option<Change<'_>> {
 
 /// Whether a `COPY` can set owner or mode of what it adds below `path`: it has no such flag, and adds nothing anywhere
 /// else.
-fn takes_flag(scene: &TidyContext<'_>, place: usize, change: &Change<'_>, path: &str) -> bool {
-    let Some(copy) = scene.instruction(place) else { return false };
+fn takes_flag(context: &TidyContext<'_>, place: usize, change: &Change<'_>, path: &str) -> bool {
+    let Some(copy) = context.instruction(place) else { return false };
     let Some((target, sources)) = copy.words.split_last() else { return false };
     let is_copy = match copy.keyword {
         Keyword::Copy => true,
@@ -184,7 +185,7 @@ fn takes_flag(scene: &TidyContext<'_>, place: usize, change: &Change<'_>, path: 
         _ => false,
     };
     let has = copy.flags.iter().any(|flag| flag.name == change.name);
-    let Some(folder) = scene.absolute(place, &target.text) else { return false };
+    let Some(folder) = context.absolute(place, &target.text) else { return false };
     let single = match sources {
         [source] if copy.heredocs.is_empty() => source.text.trim_end_matches('/').rsplit('/').next(),
         _ => None,
@@ -204,15 +205,15 @@ fn is_plain_file(source: &Word) -> bool {
 }
 
 /// Whether the first `COPY` created the folder that the command names: then it sets the folder's owner too.
-fn is_made_by(scene: &TidyContext<'_>, first: usize, path: &str) -> bool {
-    let Some(target) = scene.instruction(first).and_then(|copy| copy.words.last()) else { return false };
-    let layer = scene.layers(first).iter().min().copied().unwrap_or_default();
-    scene.absolute(first, &target.text).as_deref() == Some(path) && !scene.look.existed(path, layer)
+fn is_made_by(context: &TidyContext<'_>, first: usize, path: &str) -> bool {
+    let Some(target) = context.instruction(first).and_then(|copy| copy.words.last()) else { return false };
+    let layer = context.layers(first).iter().min().copied().unwrap_or_default();
+    context.absolute(first, &target.text).as_deref() == Some(path) && !context.look.existed(path, layer)
 }
 
 /// The owner in the form of `COPY --chown`. `None` when that means something else, or the name may not exist yet.
 fn owner(
-    scene: &TidyContext<'_>,
+    context: &TidyContext<'_>,
     spec: &str,
     first: usize,
     run: &Run,
@@ -231,14 +232,14 @@ fn owner(
         let known = ["useradd", "adduser", "groupadd", "addgroup", "usermod", "groupmod", "apt-get", "apt"];
         known.contains(&call.program) || is_script(&call)
     };
-    let between = scene.runs.iter().filter(|other| (first..run.place).contains(&other.place));
+    let between = context.runs.iter().filter(|other| (first..run.place).contains(&other.place));
     let mut late = between.flat_map(|other| &other.commands).chain(before).filter_map(Call::of);
     let is_known = is_number(user) && is_number(group) || !late.any(makes_users);
     is_known.then(|| format!("{user}:{group}"))
 }
 
 /// The mode in the form of `COPY --chmod`: as written, else the common mode of all files afterwards.
-fn mode(scene: &TidyContext<'_>, change: &Change<'_>, changed: &[&Waste]) -> Option<String> {
+fn mode(context: &TidyContext<'_>, change: &Change<'_>, changed: &[&Waste]) -> Option<String> {
     let is_octal =
         (3..=4).contains(&change.spec.len()) && change.spec.bytes().all(|byte| matches!(byte, b'0'..=b'7'));
     if is_octal {
@@ -247,7 +248,7 @@ fn mode(scene: &TidyContext<'_>, change: &Change<'_>, changed: &[&Waste]) -> Opt
     if change.down.is_some() {
         return None;
     }
-    let mut modes = changed.iter().filter_map(|one| Some(scene.look.mode(one.by?, one.copy?)));
+    let mut modes = changed.iter().filter_map(|one| Some(context.look.mode(one.by?, one.copy?)));
     let mode = modes.next()?;
     modes.all(|other| other == mode).then(|| format!("{mode:o}"))
 }

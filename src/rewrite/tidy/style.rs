@@ -6,20 +6,20 @@ use crate::formats::dockerfile::{Joiner, ShellCommand, Span};
 
 /// The joiner for another command of a `RUN`, on its own line: in the style of the `RUN`, else of another one of the
 /// file, else the common one. With `strict` a semicolon is allowed.
-pub(in crate::rewrite) fn joint(scene: &TidyContext<'_>, run: &Run, strict: bool) -> String {
+pub(in crate::rewrite) fn joint(context: &TidyContext<'_>, run: &Run, strict: bool) -> String {
     let of = |run: &Run, strict: bool| {
-        run.commands.iter().rev().find_map(|command| copied(scene, command, strict))
+        run.commands.iter().rev().find_map(|command| copied(context, command, strict))
     };
-    let common = || format!(" {}{}    && ", scene.file.escape, scene.file.line_end());
+    let common = || format!(" {}{}    && ", context.file.escape, context.file.line_end());
     // A strict list continues with `;` or `&&`; others only with `&&`.
-    let others = || scene.runs.iter().filter(|other| other.may_edit).find_map(|other| of(other, false));
-    let others = || scene.joint.get_or_init(others).clone();
+    let others = || context.runs.iter().filter(|other| other.may_edit).find_map(|other| of(other, false));
+    let others = || context.joint.get_or_init(others).clone();
     of(run, strict).or_else(others).unwrap_or_else(common)
 }
 
 /// The text before a command, if it is a joiner, an escaped line end and white space.
-fn copied(scene: &TidyContext<'_>, command: &ShellCommand, strict: bool) -> Option<String> {
-    let text = scene.file.slice(&command.before);
+fn copied(context: &TidyContext<'_>, command: &ShellCommand, strict: bool) -> Option<String> {
+    let text = context.file.slice(&command.before);
     let joiner = match command.joiner {
         Joiner::And => "&&",
         Joiner::Sequence if strict => ";",
@@ -27,19 +27,19 @@ fn copied(scene: &TidyContext<'_>, command: &ShellCommand, strict: bool) -> Opti
     };
     let mut rest: Vec<&str> = text.split_whitespace().collect();
     rest.sort_unstable();
-    let escape = scene.file.escape.to_string();
+    let escape = context.file.escape.to_string();
     let mut plain = [joiner, escape.as_str()];
     plain.sort_unstable();
     (rest == plain
         && text.matches('\n').count() == 1
-        && text.contains(&format!("{escape}{}", scene.file.line_end())))
+        && text.contains(&format!("{escape}{}", context.file.line_end())))
     .then(|| text.to_owned())
 }
 
 /// The place to add a command so that it runs after all others succeed, and the text before it. `None` when nothing can
 /// follow them.
-pub(in crate::rewrite) fn end(scene: &TidyContext<'_>, run: &Run) -> Option<(usize, String)> {
-    let instruction = scene.instruction(run.place).filter(|_| run.may_edit)?;
+pub(in crate::rewrite) fn end(context: &TidyContext<'_>, run: &Run) -> Option<(usize, String)> {
+    let instruction = context.instruction(run.place).filter(|_| run.may_edit)?;
     let last = run.commands.last()?;
     let ends = |command: &ShellCommand| {
         Call::of(command).is_none_or(|call| matches!(call.program, "exit" | "exec" | "return" | "trap"))
@@ -50,25 +50,25 @@ pub(in crate::rewrite) fn end(scene: &TidyContext<'_>, run: &Run) -> Option<(usi
     let end = last.span.end;
     let body =
         instruction.heredocs.iter().map(|heredoc| &heredoc.body).find(|body| body.contains(&last.span.start));
-    let rest = scene.file.slice(&(end..body.unwrap_or(&instruction.arguments).end));
+    let rest = context.file.slice(&(end..body.unwrap_or(&instruction.arguments).end));
     if end > body.unwrap_or(&instruction.arguments).end || !rest.trim().is_empty() {
         return None;
     }
     if body.is_some() && run.is_strict {
-        let before = scene.file.text().get(..last.span.start).unwrap_or_default();
+        let before = context.file.text().get(..last.span.start).unwrap_or_default();
         let line = before.rsplit('\n').next().unwrap_or_default();
         if line.trim().is_empty() {
-            return Some((end, format!("{}{line}", scene.file.line_end())));
+            return Some((end, format!("{}{line}", context.file.line_end())));
         }
     }
     let joint =
-        if instruction.heredocs.is_empty() { joint(scene, run, run.is_strict) } else { " && ".to_owned() };
+        if instruction.heredocs.is_empty() { joint(context, run, run.is_strict) } else { " && ".to_owned() };
     Some((end, joint))
 }
 
 /// The place to add a flag to an instruction.
-pub(in crate::rewrite) fn flag_place(scene: &TidyContext<'_>, place: usize) -> Option<Span> {
-    let instruction = scene.instruction(place)?;
+pub(in crate::rewrite) fn flag_place(context: &TidyContext<'_>, place: usize) -> Option<Span> {
+    let instruction = context.instruction(place)?;
     let at = instruction.flags.last().map_or(instruction.keyword_span.end, |flag| flag.span.end);
     Some(at..at)
 }

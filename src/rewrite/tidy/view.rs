@@ -8,7 +8,7 @@ use crate::base::convert::index32;
 use crate::cuda::Inode;
 use crate::findings::{Category, Item};
 use crate::layer::{DirId, EntryId, EntryKind, LayerIndex};
-use crate::rewrite::propose::Input;
+use crate::rewrite::input::Input;
 use crate::rootfs::{Rootfs, copies};
 
 /// Number of entries of each layer; 0 for those that were not read.

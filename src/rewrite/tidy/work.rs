@@ -9,7 +9,7 @@ use crate::rewrite::value::{Applicability, Edit, Hint};
 
 /// The results so far.
 pub(super) struct Work<'a> {
-    pub(super) scene: &'a TidyContext<'a>,
+    pub(super) context: &'a TidyContext<'a>,
     pub(super) edits: Vec<Edit>,
     pub(super) hints: Vec<Hint>,
     /// Assumptions, each once.
@@ -23,9 +23,9 @@ pub(super) struct Work<'a> {
 }
 
 impl<'a> Work<'a> {
-    pub(super) fn new(scene: &'a TidyContext<'a>) -> Self {
+    pub(super) fn new(context: &'a TidyContext<'a>) -> Self {
         Self {
-            scene,
+            context,
             edits: Vec::new(),
             hints: Vec::new(),
             assumed: Vec::new(),
@@ -38,7 +38,7 @@ impl<'a> Work<'a> {
     /// Superfluous files of these layers that no edit removes yet.
     pub(super) fn left(&self, layers: &[u16], wanted: impl Fn(&Waste) -> bool) -> Vec<&'a Waste> {
         let is_left = |one: &&Waste| wanted(one) && !self.gone.contains(&(one.layer, one.entry));
-        self.scene.waste_of(layers).filter(is_left).collect()
+        self.context.waste_of(layers).filter(is_left).collect()
     }
 
     /// Removes files; returns their bytes.
@@ -60,7 +60,7 @@ impl<'a> Work<'a> {
 
     /// Adds a hint about the Dockerfile itself.
     pub(super) fn hint(&mut self, lines: Vec<String>, reason: String, bytes: Option<u64>) {
-        self.hints.push(Hint { file: self.scene.name.to_owned(), lines, reason, bytes });
+        self.hints.push(Hint { file: self.context.name.to_owned(), lines, reason, bytes });
     }
 
     pub(super) fn assume(&mut self, sentence: &str) {

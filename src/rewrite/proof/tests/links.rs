@@ -186,7 +186,7 @@ fn a_file_that_comes_back_must_find_what_it_needs() {
     let index = scene.merge.rootfs.layer(2);
     assert_eq!(index.len(), 1);
     let mut draft = scene.draft(&[]);
-    draft.selection.set(2, crate::layer::EntryId(0), false, 1);
+    draft.selection.set(2, crate::layer::EntryId(0), false);
     let proven = scene.prove(&draft);
     faults(&proven, &["/usr/lib/libold.so.1 needs libgone.so.3"]);
     assert!(proven.closure.unproven.iter().any(|text| text.contains("reappear: /usr/lib/libold.so.1")));

@@ -14,7 +14,7 @@ use crate::findings::{self, Category, Finding, Findings, Item, Plan, Severity, V
 use crate::jobs::{CancelToken, Progress};
 use crate::layer::{Context, EntryId, Expected, IndexBuilder, LayerRead, read_stream};
 use crate::rewrite::draft::Draft;
-use crate::rewrite::propose::Input;
+use crate::rewrite::input::Input;
 use crate::rewrite::select::Selection;
 use crate::rewrite::value::Applicability;
 use crate::rootfs::{Merge, merge};
@@ -193,7 +193,7 @@ impl Scene {
             self.layers.iter().map(|layer| layer.as_ref().map_or(0, |read| read.index.len())).collect();
         let mut selection = Selection::all(&entries);
         for (layer, path) in without {
-            selection.set(*layer, self.entry(*layer, path), false, entries[usize::from(*layer)]);
+            selection.set(*layer, self.entry(*layer, path), false);
         }
         let config = self.image.config.as_ref().unwrap().config().clone().unwrap();
         Draft {

@@ -8,13 +8,14 @@ impl Keep<'_, '_> {
     /// Installs the packages with links to build tools that stay: `gcc` of one package is a link to `gcc-11`
     /// of another.
     pub(in crate::rewrite::split) fn names_of_tools(&mut self) {
-        let world = self.world;
-        for link in world.rootfs.nodes().filter(|node| node.kind() == NodeKind::Symlink) {
+        let context = self.context;
+        for link in context.rootfs.nodes().filter(|node| node.kind() == NodeKind::Symlink) {
             let path = link.path();
-            let owner = world.system_owner(link.id()).filter(|owner| !self.by_file(*owner));
+            let owner = context.system_owner(link.id()).filter(|owner| !self.by_file(*owner));
             let Some(package) = owner.filter(|_| path.starts_with(b"/usr/bin/")) else { continue };
-            let Some(target) = world.paths.lookup(&path) else { continue };
-            let stays = world.rootfs.node(target).content().is_some_and(|inode| world.stays.contains(&inode));
+            let Some(target) = context.paths.lookup(&path) else { continue };
+            let stays =
+                context.rootfs.node(target).content().is_some_and(|inode| context.stays.contains(&inode));
             if stays
                 && self.fate(link.id()) == FileDisposition::Gone
                 && self.fate(target) == FileDisposition::Installed
@@ -27,25 +28,25 @@ impl Keep<'_, '_> {
     /// Marks files that package installation generates again, and links into toolkits whose targets are kept.
     /// Drops links to removed files.
     pub(in crate::rewrite::split) fn states(&mut self) {
-        let world = self.world;
-        for node in world.rootfs.nodes().filter(|node| node.layer() >= self.base.layers) {
+        let context = self.context;
+        for node in context.rootfs.nodes().filter(|node| node.layer() >= self.base.layers) {
             if node.kind() == NodeKind::Directory || self.fate(node.id()) != FileDisposition::Gone {
                 continue;
             }
             let path = node.path();
-            let owned = world.system_owner(node.id()).is_some();
+            let owned = context.system_owner(node.id()).is_some();
             let again = match state(&path) {
                 Some(State::Users) => true,
-                Some(State::Packages) => !self.installed.is_empty() && !owned && world.is_users(node),
+                Some(State::Packages) => !self.installed.is_empty() && !owned && context.is_users(node),
                 Some(State::PackagePapers(name)) => {
-                    world.by_name.get(name.as_str()).is_some_and(|place| self.installed.contains(place))
+                    context.by_name.get(name.as_str()).is_some_and(|place| self.installed.contains(place))
                 }
                 Some(State::Compiled) => {
-                    let source = state::source_of(&path).and_then(|path| world.paths.lookup(&path));
+                    let source = state::source_of(&path).and_then(|path| context.paths.lookup(&path));
                     source.is_some_and(|node| self.fate(node) == FileDisposition::Installed)
                 }
                 None if self.is_alternative(node) => {
-                    let target = world.paths.lookup(&path);
+                    let target = context.paths.lookup(&path);
                     target.is_some_and(|target| {
                         matches!(self.fate(target), FileDisposition::Installed | FileDisposition::Base)
                     })
@@ -57,18 +58,18 @@ impl Keep<'_, '_> {
             }
         }
         // Links to removed files would dangle.
-        for node in world.rootfs.nodes().filter(|node| node.kind() == NodeKind::Symlink) {
+        for node in context.rootfs.nodes().filter(|node| node.kind() == NodeKind::Symlink) {
             if self.fate(node.id()) == FileDisposition::Copied
-                && let Some(target) = world.paths.lookup(&node.path())
-                && world.rootfs.node(target).kind() == NodeKind::File
+                && let Some(target) = context.paths.lookup(&node.path())
+                && context.rootfs.node(target).kind() == NodeKind::File
                 && self.fate(target) == FileDisposition::Gone
             {
                 self.fates[node.id().0 as usize] = FileDisposition::Gone;
             }
         }
-        for link in world.toolkit_links() {
+        for link in context.toolkit_links() {
             let at = link.0 as usize;
-            let target = world.paths.lookup(&world.rootfs.node(link).path());
+            let target = context.paths.lookup(&context.rootfs.node(link).path());
             if self.fates[at] == FileDisposition::Gone
                 && target.is_some_and(|target| self.has_copied_below(target))
             {
@@ -79,11 +80,11 @@ impl Keep<'_, '_> {
 
     /// Whether files of the current base image are copied, because the new one lacks them.
     pub(in crate::rewrite::split) fn copies_from_base(&self) -> bool {
-        let mut nodes = self.world.rootfs.nodes();
+        let mut nodes = self.context.rootfs.nodes();
         nodes.any(|node| {
             node.kind() == NodeKind::File
                 && self.fate(node.id()) == FileDisposition::Copied
-                && !self.world.is_users(node)
+                && !self.context.is_users(node)
         })
     }
 
@@ -93,7 +94,7 @@ impl Keep<'_, '_> {
             if self.fate(node) == FileDisposition::Copied {
                 return true;
             }
-            open.extend(self.world.rootfs.node(node).children().map(Node::id));
+            open.extend(self.context.rootfs.node(node).children().map(Node::id));
         }
         false
     }
@@ -121,7 +122,7 @@ impl Keep<'_, '_> {
     fn first_below(&self, folder: Node<'_>, wanted: &dyn Fn(NodeId) -> bool) -> Option<NodeId> {
         let mut open = vec![folder.id()];
         while let Some(id) = open.pop() {
-            let node = self.world.rootfs.node(id);
+            let node = self.context.rootfs.node(id);
             if node.kind() != NodeKind::Directory && wanted(id) {
                 return Some(id);
             }

@@ -13,8 +13,8 @@ impl Lines<'_, '_, '_, '_, '_> {
     /// A `COPY` of the build context: repeated if the image needs its files at run time.
     pub(super) fn context(&mut self, at: usize) {
         let (mut wanted, mut left) = (Vec::new(), (0_u64, 0_u64));
-        let world = self.keep.world;
-        for node in world.rootfs.nodes().filter(|node| node.kind() != NodeKind::Directory) {
+        let context = self.keep.context;
+        for node in context.rootfs.nodes().filter(|node| node.kind() != NodeKind::Directory) {
             if self.steps.origin(node) != Some(at) {
                 continue;
             }
@@ -23,7 +23,7 @@ impl Lines<'_, '_, '_, '_, '_> {
                 _ => wanted.push(node.id()),
             }
         }
-        let is_list = |node: &NodeId| is_list_of_packages(world.rootfs.node(*node).name());
+        let is_list = |node: &NodeId| is_list_of_packages(context.rootfs.node(*node).name());
         if wanted.is_empty() || wanted.iter().all(is_list) {
             return;
         }
@@ -54,15 +54,15 @@ impl Lines<'_, '_, '_, '_, '_> {
         if instruction.keyword != Keyword::Copy || !instruction.flags.iter().all(|flag| of_each(&flag.name)) {
             return None;
         }
-        let folder = self.steps.scene.absolute(step.place, &target.text)?;
-        let world = self.keep.world;
-        let top = world.paths.lookup(folder.as_bytes())?;
-        if world.rootfs.node(top).kind() != NodeKind::Directory || source.text.contains(['*', '?', '$']) {
+        let folder = self.steps.tidying.absolute(step.place, &target.text)?;
+        let context = self.keep.context;
+        let top = context.paths.lookup(folder.as_bytes())?;
+        if context.rootfs.node(top).kind() != NodeKind::Directory || source.text.contains(['*', '?', '$']) {
             return None;
         }
         let mut parts: BTreeSet<NodeId> = BTreeSet::new();
         for node in wanted {
-            let mut node = world.rootfs.node(*node);
+            let mut node = context.rootfs.node(*node);
             while node.parent().id() != top {
                 node = node.parent();
                 if node.id() == NodeId::ROOT {
@@ -76,7 +76,7 @@ impl Lines<'_, '_, '_, '_, '_> {
         }
         // The part must be needed completely.
         let all = |part: NodeId| {
-            let mut open = vec![world.rootfs.node(part)];
+            let mut open = vec![context.rootfs.node(part)];
             while let Some(node) = open.pop() {
                 let gone = node.kind() != NodeKind::Directory
                     && self.keep.fate(node.id()) == FileDisposition::Gone
@@ -105,7 +105,7 @@ impl Lines<'_, '_, '_, '_, '_> {
         let mut files = Vec::new();
         let mut texts = Vec::new();
         for part in parts {
-            let node = world.rootfs.node(part);
+            let node = context.rootfs.node(part);
             let name = word(node.name())?;
             if node.kind() == NodeKind::Directory {
                 texts.push(format!("{copy} {flag}{start}{name} {}/{name}", folder.trim_end_matches('/')));

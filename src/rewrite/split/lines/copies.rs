@@ -23,9 +23,9 @@ impl Lines<'_, '_, '_, '_, '_> {
 
     /// Copies a folder that a divided build stage fills.
     pub(super) fn copy_divided(&mut self, root: &Root, division: &Division) {
-        let world = self.keep.world;
+        let context = self.keep.context;
         let first = root.steps.first().copied().unwrap_or_default();
-        let Some(path) = word(&world.rootfs.node(root.folder).path()) else { return };
+        let Some(path) = word(&context.rootfs.node(root.folder).path()) else { return };
         let owner = self.chown(first, path.as_bytes()).cloned();
         let flag = owner.map(|owner| format!(" --chown={}", owner.spec)).unwrap_or_default();
         let (copy, build) = (self.keyword("COPY"), self.build);
@@ -34,9 +34,9 @@ impl Lines<'_, '_, '_, '_, '_> {
             "Dependencies in a separate layer: a code change does not copy them again.",
         );
         for (folder, files) in &division.later {
-            let Some(at) = word(&world.rootfs.node(*folder).path()) else { continue };
+            let Some(at) = word(&context.rootfs.node(*folder).path()) else { continue };
             let names: Option<Vec<String>> =
-                files.iter().map(|file| word(&world.rootfs.node(*file).path())).collect();
+                files.iter().map(|file| word(&context.rootfs.node(*file).path())).collect();
             let text = match names.unwrap_or_default().as_slice() {
                 [] => format!("{copy} --from={build}{flag} {at} {at}"),
                 [one] => format!("{copy} --from={build}{flag} {one} {one}"),
@@ -53,7 +53,7 @@ impl Lines<'_, '_, '_, '_, '_> {
         {
             let owner = self.chown(
                 root.steps.first().copied().unwrap_or(at),
-                &self.keep.world.rootfs.node(root.folder).path(),
+                &self.keep.context.rootfs.node(root.folder).path(),
             );
             if owner.is_some() {
                 self.users(at);
@@ -61,8 +61,8 @@ impl Lines<'_, '_, '_, '_, '_> {
             self.copy_divided(root, &division);
             return;
         }
-        let world = self.keep.world;
-        let folder = world.rootfs.node(root.folder).path();
+        let context = self.keep.context;
+        let folder = context.rootfs.node(root.folder).path();
         let Some(path) = word(if folder.is_empty() { b"/" } else { &folder }) else {
             self.manual_steps.push(format!("copy {} from the build stage", escape(&folder)));
             return;
@@ -83,7 +83,7 @@ impl Lines<'_, '_, '_, '_, '_> {
             return;
         }
         let names: Vec<Option<String>> =
-            root.files.iter().map(|node| word(&world.rootfs.node(*node).path())).collect();
+            root.files.iter().map(|node| word(&context.rootfs.node(*node).path())).collect();
         let Some(names) = names.into_iter().collect::<Option<Vec<String>>>() else {
             self.manual_steps.push(format!("copy the files of {} from the build stage", escape(&folder)));
             return;
@@ -108,16 +108,16 @@ impl Lines<'_, '_, '_, '_, '_> {
 
     /// The reason for copied files: a kept file that loads one of them.
     pub(super) fn needs(&self, files: &[NodeId]) -> String {
-        let links = &self.keep.world.input.inventory.links;
+        let links = &self.keep.context.input.inventory.links;
         let mut users = BTreeSet::new();
         for node in files {
             let Some(id) = self
                 .keep
-                .world
+                .context
                 .rootfs
                 .node(*node)
                 .content()
-                .and_then(|inode| self.keep.world.objects.get(&inode))
+                .and_then(|inode| self.keep.context.objects.get(&inode))
             else {
                 continue;
             };
@@ -125,7 +125,7 @@ impl Lines<'_, '_, '_, '_, '_> {
             for other in object.needed_by.iter().chain(&object.opened_by) {
                 let other = links.object(*other).node;
                 if self.keep.fate(other) != FileDisposition::Gone && !files.contains(&other) {
-                    users.insert(escape(&self.keep.world.rootfs.node(other).path()));
+                    users.insert(escape(&self.keep.context.rootfs.node(other).path()));
                 }
             }
         }
@@ -137,7 +137,7 @@ impl Lines<'_, '_, '_, '_, '_> {
 
     pub(super) fn cover_below(&mut self, folder: NodeId) {
         let removed: Vec<Vec<u8>> = self.removed.iter().map(|(path, _)| path.clone().into_bytes()).collect();
-        let mut open = vec![self.keep.world.rootfs.node(folder)];
+        let mut open = vec![self.keep.context.rootfs.node(folder)];
         while let Some(node) = open.pop() {
             if !removed.is_empty() && removed.iter().any(|path| is_within(&node.path(), path)) {
                 continue;
@@ -150,7 +150,7 @@ impl Lines<'_, '_, '_, '_, '_> {
     /// Superfluous parts of copied folders: removed at the end of the build stage if they are large.
     pub(super) fn junk(&mut self) {
         const LITTLE: u64 = 10 << 20;
-        let merged = self.keep.world.input.merge.merged_bytes;
+        let merged = self.keep.context.input.merge.merged_bytes;
         let all: u64 = self.roots.junk.iter().map(|(_, bytes)| bytes).sum();
         if all < LITTLE.min(merged / 100).max(1) {
             return;
@@ -160,7 +160,7 @@ impl Lines<'_, '_, '_, '_, '_> {
             if *bytes < LITTLE.min(merged / 100) {
                 break;
             }
-            if let Some(path) = shell_word(&self.keep.world.rootfs.node(*node).path()) {
+            if let Some(path) = shell_word(&self.keep.context.rootfs.node(*node).path()) {
                 self.removed.push((path, *bytes));
             }
         }
@@ -179,16 +179,16 @@ impl Lines<'_, '_, '_, '_, '_> {
         for (target, path, _) in links.iter().take(MOST_PATHS) {
             if let (Some(target), Some(link)) = (shell_word(target), shell_word(path)) {
                 commands.push(format!("ln -sfn {target} {link}"));
-                let folder = self.keep.world.paths.lookup(folder_of(path));
-                let node = folder.and_then(|folder| self.keep.world.paths.child(folder, file_name(path)));
+                let folder = self.keep.context.paths.lookup(folder_of(path));
+                let node = folder.and_then(|folder| self.keep.context.paths.child(folder, file_name(path)));
                 self.covered.extend(node);
             }
         }
         let caches =
-            self.covered.iter().any(|node| is_cached_library(&self.keep.world.rootfs.node(*node).path()));
+            self.covered.iter().any(|node| is_cached_library(&self.keep.context.rootfs.node(*node).path()));
         let calls = self.steps.programs().contains("ldconfig");
         let repeated = self.text.iter().any(|line| line.text.contains("ldconfig"));
-        if (caches && self.keep.world.has_ldconfig()) && (calls || !repeated) {
+        if (caches && self.keep.context.has_ldconfig()) && (calls || !repeated) {
             commands.push("ldconfig".to_owned());
         }
         if !commands.is_empty() {

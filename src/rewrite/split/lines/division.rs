@@ -44,7 +44,7 @@ impl Lines<'_, '_, '_, '_, '_> {
     /// The content that later steps add to a folder: folders of their own, and files by folder; `None` when these are
     /// too many to list.
     pub(super) fn later(&self, folder: NodeId, step: usize) -> Option<Vec<(NodeId, Vec<NodeId>)>> {
-        let world = self.keep.world;
+        let context = self.keep.context;
         let is_later = |node: Node<'_>| self.steps.origin(node).is_some_and(|origin| origin > step);
         // Whether everything below is from later steps, and whether anything is.
         let below = |top: Node<'_>| {
@@ -63,7 +63,7 @@ impl Lines<'_, '_, '_, '_, '_> {
         };
         let mut found: Vec<(NodeId, Vec<NodeId>)> = Vec::new();
         let mut paths = 0;
-        let mut open = vec![world.rootfs.node(folder)];
+        let mut open = vec![context.rootfs.node(folder)];
         while let Some(node) = open.pop() {
             let mut files = Vec::new();
             for child in node.children() {

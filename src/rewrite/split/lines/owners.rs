@@ -32,10 +32,10 @@ impl Lines<'_, '_, '_, '_, '_> {
             return None;
         }
         let target = instruction.words.last()?;
-        let folder = self.steps.scene.absolute(step.place, &target.text)?;
+        let folder = self.steps.tidying.absolute(step.place, &target.text)?;
         let owner = self.chown(at, folder.as_bytes())?.clone();
         self.users(at);
-        let place = style::flag_place(self.steps.scene, step.place)?;
+        let place = style::flag_place(self.steps.tidying, step.place)?;
         Some((place.start, format!(" --chown={}", owner.spec)))
     }
 

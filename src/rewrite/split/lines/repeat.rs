@@ -3,11 +3,11 @@
 use super::super::from::{install, installer};
 use super::super::keep::FileDisposition;
 use super::super::runs::Trim;
-use super::super::shell::Work;
+use super::super::shell::{Work, is_package_word, package_name, package_words};
 use super::super::steps::Kind;
 use super::{Lines, configures};
 use crate::formats::dockerfile::ShellCommand;
-use crate::rewrite::tidy::Call;
+use crate::rewrite::tidy::{Call, Run};
 use crate::rewrite::value::Edit;
 
 impl Lines<'_, '_, '_, '_, '_> {
@@ -18,7 +18,7 @@ impl Lines<'_, '_, '_, '_, '_> {
         if self.added.is_empty() || repeats {
             return;
         }
-        let Some(installer) = installer(self.keep.world, self.keep.base, &self.steps.programs()) else {
+        let Some(installer) = installer(self.keep.context, self.keep.base, &self.steps.programs()) else {
             self.is_unknown = true;
             return;
         };
@@ -35,10 +35,8 @@ impl Lines<'_, '_, '_, '_, '_> {
             && run.commands.iter().zip(works).any(|(command, work)| {
                 *work == Work::Install
                     && Call::of(command).is_some_and(|call| {
-                        let packages = super::super::shell::package_words(&call);
-                        packages
-                            .iter()
-                            .any(|word| !self.dropped.contains(super::super::shell::package_name(&word.text)))
+                        let packages = package_words(&call);
+                        packages.iter().any(|word| !self.dropped.contains(package_name(&word.text)))
                     })
             })
     }
@@ -52,7 +50,7 @@ impl Lines<'_, '_, '_, '_, '_> {
         if step.compiles {
             self.manual_steps.push(format!(
                 "line {} installs packages and compiles in an unsupported form: repeat the part that the final stage needs",
-                self.steps.scene.line(step.place)
+                self.steps.tidying.line(step.place)
             ));
             return;
         }
@@ -109,20 +107,7 @@ impl Lines<'_, '_, '_, '_, '_> {
         };
         let changes =
             (0..works.len()).any(|place| matches!(works[place], Work::Owner | Work::Remove) && stays(place));
-        let file = self.stage.file;
-        let Some(instruction) = file.instructions.get(step.place) else { return };
-        let trim = Trim {
-            file,
-            instruction,
-            run,
-            works,
-            dropped: self.dropped,
-            added: &added,
-            extra: &[],
-            stays: &stays,
-            lean: true,
-        };
-        let Some(text) = trim.text() else {
+        let Some(text) = self.trimmed(run, works, &added, &[], &stays) else {
             self.added = added;
             return;
         };
@@ -131,15 +116,13 @@ impl Lines<'_, '_, '_, '_, '_> {
         }
         let names = works.iter().zip(&run.commands).filter(|(work, _)| **work == Work::Install);
         let calls: Vec<Call<'_>> = names.filter_map(|(_, command)| Call::of(command)).collect();
-        let packages = calls.iter().flat_map(super::super::shell::package_words);
-        let unknown: Vec<&str> = packages
-            .map(|word| word.text.as_str())
-            .filter(|word| !super::super::shell::is_package_word(word))
-            .collect();
+        let packages = calls.iter().flat_map(package_words);
+        let unknown: Vec<&str> =
+            packages.map(|word| word.text.as_str()).filter(|word| !is_package_word(word)).collect();
         if installs && !unknown.is_empty() {
             self.manual_steps.push(format!(
                 "line {} installs {}: which of these packages the final stage needs, and their size, is unknown",
-                self.steps.scene.line(step.place),
+                self.steps.tidying.line(step.place),
                 unknown.join(", ")
             ));
         }
@@ -163,6 +146,20 @@ impl Lines<'_, '_, '_, '_, '_> {
             self.repeated.insert(at);
             self.cover_step(at, |fate| fate != FileDisposition::Installed);
         }
+    }
+
+    /// A `RUN` without the commands and packages that go; `None` if nothing with an effect is left.
+    fn trimmed(
+        &self,
+        run: &Run,
+        works: &[Work],
+        added: &[String],
+        extra: &[Edit],
+        stays: &dyn Fn(usize) -> bool,
+    ) -> Option<String> {
+        let (file, dropped) = (self.stage.file, self.dropped);
+        let instruction = file.instructions.get(run.place)?;
+        Trim { file, instruction, run, works, dropped, added, extra, stays, lean: true }.text()
     }
 
     /// An instruction after the new lines: it stays in place.
@@ -202,8 +199,8 @@ impl Lines<'_, '_, '_, '_, '_> {
     pub(super) fn stays_run(&mut self, at: usize, works: &[Work]) {
         let step = &self.steps.list[at];
         if self.cleans_up(at, works) {
-            if let Some(span) = self.steps.scene.whole(step.place) {
-                let line = self.steps.scene.line(step.place);
+            if let Some(span) = self.steps.tidying.whole(step.place) {
+                let line = self.steps.tidying.line(step.place);
                 let why = format!("RUN of old line {line} dropped: its files stay in the build stage.");
                 self.edits.push((span, String::new(), why));
             }
@@ -218,8 +215,7 @@ impl Lines<'_, '_, '_, '_, '_> {
         let stays = |place: usize| !(self.is_handled(at, place) || hoisted.contains(&place));
         let is_alive =
             (0..works.len()).any(|place| matches!(works[place], Work::Owner | Work::Remove) && stays(place));
-        let file = self.stage.file;
-        let Some(instruction) = file.instructions.get(step.place) else { return };
+        let Some(instruction) = self.stage.file.instructions.get(step.place) else { return };
         let extra: Vec<Edit> = self.tidied.within(&instruction.span).cloned().collect();
         let changes =
             (0..run.commands.len()).any(|place| !stays(place)) || step.installs() || !extra.is_empty();
@@ -227,19 +223,8 @@ impl Lines<'_, '_, '_, '_, '_> {
             self.alive.extend(is_alive.then_some(at));
             return;
         }
-        let trim = Trim {
-            file,
-            instruction,
-            run,
-            works,
-            dropped: self.dropped,
-            added: &added,
-            extra: &extra,
-            stays: &stays,
-            lean: true,
-        };
         let before = self.text(at);
-        let text = trim.text();
+        let text = self.trimmed(run, works, &added, &extra, &stays);
         self.alive.extend((is_alive && text.is_some()).then_some(at));
         match text {
             Some(text) if text != before => {
@@ -252,8 +237,8 @@ impl Lines<'_, '_, '_, '_, '_> {
             }
             Some(_) => {}
             None => {
-                if let Some(span) = self.steps.scene.whole(step.place) {
-                    let line = self.steps.scene.line(step.place);
+                if let Some(span) = self.steps.tidying.whole(step.place) {
+                    let line = self.steps.tidying.line(step.place);
                     let why = format!(
                         "RUN of old line {line} dropped: replaced by COPY --chown and the lines above."
                     );

@@ -12,7 +12,7 @@ impl<'r> Lines<'_, '_, '_, '_, 'r> {
         let later = || self.steps.list[at + 1..].iter().any(|other| other.keyword == step.keyword);
         match step.keyword {
             Keyword::WorkDir => {
-                let path = self.steps.scene.workdir(step.place + 1);
+                let path = self.steps.tidying.workdir(step.place + 1);
                 match path {
                     Some(path) => self.pending_folder = Some(path),
                     None => self.add(self.text(at), "Repeated: a new stage does not inherit it."),
