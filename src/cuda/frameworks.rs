@@ -173,7 +173,7 @@ impl Evidence<'_> {
             let folder = path.strip_suffix(FILE.as_bytes())?.strip_suffix(b"/")?;
             is_python_folder_of(folder, root).then(|| file.document.bytes().ok())?
         })?;
-        Some((printable(&pip::torch_version(&text)?.version), rule.cuda_of_file(FILE, &text)))
+        Some((printable(&pip::torch_version(&text)?), rule.cuda_of_file(FILE, &text)))
     }
 
     /// The objects owned by these packages.

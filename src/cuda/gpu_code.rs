@@ -6,37 +6,14 @@ use super::context::{BinaryFile, InventoryContext};
 use super::value::{GpuCode, GpuCodeSum, GpuHolder, HolderKind};
 use crate::formats::binary::FileFacts;
 use crate::formats::elf::ElfKind;
-use crate::formats::fatbin::{Compression, GpuFacts, GpuKind, Suffix};
+use crate::formats::fatbin::{GpuFacts, GpuKind, Suffix};
 
 /// GPU code of a file, one row for each architecture and kind.
 pub(super) fn of(facts: &FileFacts) -> Vec<GpuCode> {
-    let mut code = Vec::new();
-    if let Some(gpu) = facts.gpu() {
-        code.extend(gpu.rows.iter().map(|row| GpuCode {
-            arch: row.arch,
-            suffix: row.suffix,
-            kind: row.kind,
-            isa: row.isa,
-            compression: row.compression,
-            entries: row.entries,
-            without_kernel: row.without_kernel,
-            bytes: row.bytes,
-            uncompressed_bytes: row.uncompressed_bytes,
-        }));
-    }
+    let mut code = facts.gpu().map(|gpu| gpu.rows.clone()).unwrap_or_default();
     // A PTX text file is GPU code without a container.
     if let FileFacts::Ptx { isa, arch: Some(arch), suffix, bytes } = facts {
-        code.push(GpuCode {
-            arch: *arch,
-            suffix: *suffix,
-            kind: GpuKind::Ptx,
-            isa: *isa,
-            compression: Compression::None,
-            entries: 1,
-            without_kernel: 0,
-            bytes: *bytes,
-            uncompressed_bytes: *bytes,
-        });
+        code.push(GpuCode::single(GpuKind::Ptx, *arch, *suffix, *isa, *bytes));
     }
     code
 }

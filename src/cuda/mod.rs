@@ -89,10 +89,11 @@ mod toolkits;
 mod value;
 mod weights;
 
+pub use crate::formats::fatbin::arch_name;
 pub use context::{FileContents, Inode, Input};
 pub use inventory::{Wanted, inventory};
 pub use loader_path::{SearchFolder, is_compat_path, is_stub_path, search_folders, shown_folder};
-pub use names::{arch_name, compression_name, kind_label, kind_name};
+pub use names::{compression_name, kind_label, kind_name};
 pub use packages::Owners;
 pub use runs::{Fit, fit, is_tegra};
 pub use value::{

@@ -3,7 +3,7 @@
 use super::value::{Class, Flavor, HolderKind, Level, Role, Strategy, SuppliedBy, Supplier, Use};
 use crate::base::labels::{GPU_CODE, labelled};
 use crate::base::words::words;
-use crate::formats::fatbin::{Compression, GpuKind, Suffix};
+use crate::formats::fatbin::{Compression, GpuKind};
 
 words!(Flavor {
     Base = "base",
@@ -110,20 +110,4 @@ pub const fn kind_name(kind: GpuKind) -> &'static str {
 /// Label of a kind of GPU code.
 pub const fn kind_label(kind: GpuKind) -> &'static str {
     GPU_CODE.text(kind_name(kind))
-}
-
-/// Name of an architecture, prefixed by the kind of code: `sm_90a`, `compute_90`, `lto_90`.
-pub fn arch_name(kind: GpuKind, arch: u32, suffix: Option<Suffix>) -> String {
-    let prefix = match kind {
-        GpuKind::Sass => "sm",
-        GpuKind::Ptx => "compute",
-        GpuKind::Lto => "lto",
-        GpuKind::Other(_) => "other",
-    };
-    let suffix = match suffix {
-        None => "",
-        Some(Suffix::A) => "a",
-        Some(Suffix::F) => "f",
-    };
-    format!("{prefix}_{arch}{suffix}")
 }

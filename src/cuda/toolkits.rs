@@ -84,7 +84,7 @@ fn version(
         }
         let bytes = visible.document.bytes().unwrap_or_default();
         if let Some(read) = cuda_version::read(&bytes) {
-            return (Some(read.cuda), escape(&node.path()));
+            return (Some(read), escape(&node.path()));
         }
     }
     // The distribution's package has the name of its folder.

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use super::links::{Links, ObjectId};
 use super::packages::Owners;
 use crate::base::Warning;
-use crate::formats::fatbin::{Compression, GpuKind, Suffix};
+pub use crate::formats::fatbin::Row as GpuCode;
+use crate::formats::fatbin::{GpuKind, Suffix};
 use crate::rootfs::NodeId;
 
 /// CUDA content of an image with its context: packages, links between files, frameworks, the base image.
@@ -221,40 +222,6 @@ pub struct ForwardCompat {
     pub driver: Vec<u32>,
     /// Supported device classes, as NVML brand numbers.
     pub device: Vec<u32>,
-}
-
-/// GPU code of a file for one architecture, kind and compression.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GpuCode {
-    /// SM number, such as 90.
-    pub arch: u32,
-    /// Architecture-specific (`a`) or family-specific (`f`).
-    pub suffix: Option<Suffix>,
-    /// Kind of code.
-    pub kind: GpuKind,
-    /// PTX ISA version, as major and minor.
-    pub isa: Option<(u16, u16)>,
-    /// Compression.
-    pub compression: Compression,
-    /// Number of entries.
-    pub entries: u64,
-    /// Number of entries too small for a kernel, as left by linkers.
-    pub without_kernel: u64,
-    /// Size of entry headers and padded payloads, in bytes.
-    pub bytes: u64,
-    /// Uncompressed size of the payloads, in bytes.
-    pub uncompressed_bytes: u64,
-}
-
-impl GpuCode {
-    /// Whether a GPU can run it: PTX, or SASS with at least one entry large enough for a kernel.
-    pub fn is_for_running(&self) -> bool {
-        match self.kind {
-            GpuKind::Sass => self.without_kernel < self.entries,
-            GpuKind::Ptx => true,
-            _ => false,
-        }
-    }
 }
 
 /// GPU code of the image for one architecture and kind.

@@ -7,8 +7,6 @@ pub struct OsRelease {
     pub id: Option<String>,
     /// `VERSION_ID`, such as `24.04`.
     pub version_id: Option<String>,
-    /// `VERSION_CODENAME`, such as `noble`.
-    pub version_codename: Option<String>,
     /// `PRETTY_NAME`, for people.
     pub pretty_name: Option<String>,
 }
@@ -26,7 +24,6 @@ pub fn read(bytes: &[u8]) -> OsRelease {
         let place = match name {
             Some(b"ID") => &mut found.id,
             Some(b"VERSION_ID") => &mut found.version_id,
-            Some(b"VERSION_CODENAME") => &mut found.version_codename,
             Some(b"PRETTY_NAME") => &mut found.pretty_name,
             _ => continue,
         };
@@ -68,7 +65,6 @@ mod tests {
         let expected = OsRelease {
             id: Some("ubuntu".into()),
             version_id: Some("24.04".into()),
-            version_codename: None,
             pretty_name: Some("Ubuntu 24.04.1 \"LTS\" $x \\n".into()),
         };
         assert_eq!(read(text), expected);

@@ -7,7 +7,7 @@ use crate::formats::string_references::{Scanner, Sort};
 /// The package databases of Debian and Alpine.
 pub fn packages_system(data: &[u8]) {
     dpkg::read_status(data);
-    dpkg::read_list(data);
+    dpkg::list_paths(data).for_each(drop);
     dpkg::read_md5sums(data);
     dpkg::list_name(data);
     apk::read_installed(data);
@@ -19,7 +19,7 @@ pub fn packages_system(data: &[u8]) {
 /// The records of Python packages.
 pub fn packages_python(data: &[u8]) {
     pip::read_metadata(data);
-    pip::read_record(data);
+    pip::record_paths(data, |_| ());
     pip::torch_version(data);
     conda::read_meta(data);
 }

@@ -37,10 +37,8 @@ fn a_status_of_dpkg_gives_its_packages() {
         name: "libstdc++6".into(),
         version: "12.2.0-14".into(),
         architecture: Some("amd64".into()),
-        installed_bytes: Some(2500 * 1024),
         source: Some("gcc-12".into()),
         maker: Some("Some Body <some@example.org>".into()),
-        homepage: Some("https://example.org/".into()),
         depends: ["libc6", "python3", "a", "b", "libx", "folded-one"].map(str::to_owned).to_vec(),
         recommends: ["c", "d", "e"].map(str::to_owned).to_vec(),
         suggests: ["f"].map(str::to_owned).to_vec(),
@@ -56,7 +54,10 @@ fn a_status_of_dpkg_gives_its_packages() {
 fn lists_of_files_give_absolute_paths() {
     let list = fixtures::dpkg_list(&["/usr/lib/a", "/usr/lib/b c"]);
     assert_eq!(list, b"/.\n/usr\n/usr/lib\n/usr/lib/a\n/usr/lib/b c\n");
-    assert_eq!(dpkg::read_list(&list), paths(&["/usr", "/usr/lib", "/usr/lib/a", "/usr/lib/b c"]));
+    assert_eq!(
+        dpkg::list_paths(&list).map(<[u8]>::to_vec).collect::<Vec<_>>(),
+        paths(&["/usr", "/usr/lib", "/usr/lib/a", "/usr/lib/b c"])
+    );
     let sum = "0123456789abcdef0123456789ABCDEF";
     let sums = format!("{sum}  usr/a\n{sum} *./usr/b\n{sum} x\n{sum}  \nshort  x\n{}  y\n\n", "é".repeat(16));
     assert_eq!(dpkg::read_md5sums(sums.as_bytes()), paths(&["/usr/a", "/usr/b"]));
@@ -89,10 +90,8 @@ fn the_database_of_apk_gives_packages_and_files() {
         name: "musl-utils".into(),
         version: "1.2.5-r0".into(),
         architecture: Some("x86_64".into()),
-        installed_bytes: Some(12_345),
         source: Some("musl-utils-origin".into()),
         maker: Some("Some Body <some@example.org>".into()),
-        homepage: Some("https://example.org/musl-utils".into()),
         depends: ["so:libc.musl-x86_64.so.1", "busybox", "pkg", "/bin/sh", "musl"]
             .map(str::to_owned)
             .to_vec(),
@@ -108,7 +107,7 @@ fn the_database_of_apk_gives_packages_and_files() {
     assert_eq!((read.packages[1].name.as_str(), &read.packages[1].files), ("b", &Some(Vec::new())));
     let damaged = apk::read_installed(b"V:1\n\nnonsense\nP:a\nI:-1");
     assert_eq!(damaged.problems.iter().map(|problem| problem.at).collect::<Vec<_>>(), [0, 5]);
-    assert_eq!((damaged.packages[0].name.as_str(), damaged.packages[0].installed_bytes), ("a", None));
+    assert_eq!(damaged.packages[0].name, "a");
 }
 
 #[test]
@@ -119,7 +118,6 @@ fn the_head_of_metadata_is_read() {
         name: "torch".into(),
         version: "2.9.1+cu128".into(),
         maker: Some("Some Body".into()),
-        homepage: Some("https://example.org/torch".into()),
         depends: requires.map(str::to_owned).to_vec(),
         installed: true,
         ..Package::default()
@@ -129,8 +127,7 @@ fn the_head_of_metadata_is_read() {
         b"name: a\r\nVersion: 1\r\nHome-page: UNKNOWN\r\nAuthor: UNKNOWN\r\nAuthor-email: A <a@b>,\r\n B\r\n\
         Project-URL: Docs, https://x\r\nProject-URL: homepage, https://y\r\n\r\nVersion: 2\r\n";
     let package = only(pip::read_metadata(new));
-    assert_eq!((package.version.as_str(), package.homepage.as_deref()), ("1", Some("https://y")));
-    assert_eq!(package.maker, None);
+    assert_eq!((package.version.as_str(), package.maker), ("1", None));
     let package = only(pip::read_metadata(b"Name: a\nAuthor-email: A <a@b>,\n  B\n"));
     assert_eq!(package.maker.as_deref(), Some("A <a@b>, B"));
     one_problem(&pip::read_metadata(b"Version: 1\n\nName: body\n"), 0);
@@ -155,33 +152,22 @@ fn a_long_description_is_not_looked_at() {
 }
 
 #[test]
-fn a_record_lists_files_with_sums() {
+fn a_record_lists_files() {
     let sum = "47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU";
-    let hex = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
-    let text = fixtures::pip_record(&[
+    let listed = [
         ("nvidia/cublas/lib/libcublas.so.12", sum, 116_388_640),
         ("../../../bin/a, \"b\".py", sum, 0),
         ("torch-2.9.1.dist-info/RECORD", "", 0),
-    ]);
-    let record = pip::read_record(&text);
-    assert_eq!(record.problems, []);
-    let entry = |path: &str, sha256: Option<&str>, bytes| pip::RecordEntry {
-        path: path.into(),
-        sha256: sha256.map(str::to_owned),
-        bytes,
-    };
-    let expected = [
-        entry("nvidia/cublas/lib/libcublas.so.12", Some(hex), Some(116_388_640)),
-        entry("../../../bin/a, \"b\".py", Some(hex), Some(0)),
-        entry("torch-2.9.1.dist-info/RECORD", None, None),
     ];
-    assert_eq!(record.entries, expected);
-    let debian = pip::read_record(format!("a,sha256={hex},1\n").as_bytes());
-    assert_eq!(debian.entries, [entry("a", Some(hex), Some(1))]);
-    let odd = pip::read_record(b"a,md5=x,1\nb\n\n,,\nc,sha256=short,x,more,\n\"open, to\nthe end");
-    assert_eq!(odd.entries.len(), 4);
-    assert!(odd.entries.iter().all(|entry| entry.sha256.is_none()));
-    assert_eq!(odd.problems.iter().map(|problem| problem.at).collect::<Vec<_>>(), [10, 13, 16, 39]);
+    let read = |bytes: &[u8]| {
+        let mut found = Vec::new();
+        let problems = pip::record_paths(bytes, |path| found.push(path.to_vec()));
+        (found, problems.iter().map(|problem| problem.at).collect::<Vec<_>>())
+    };
+    let expected = (paths(&listed.map(|(path, ..)| path)), Vec::new());
+    assert_eq!(read(&fixtures::pip_record(&listed)), expected);
+    let (found, problems) = read(b"a,md5=x,1\nb\n\n,,\nc,sha256=short,x,more,\n\"open, to\nthe end");
+    assert_eq!((found, problems), (paths(&["a", "b", "c", "open, to\nthe end"]), vec![10, 13, 16, 39]));
 }
 
 #[test]
@@ -192,9 +178,7 @@ fn a_package_of_conda_is_read() {
     let expected = Package {
         name: "pytorch".into(),
         version: "2.7.1".into(),
-        build: Some("cuda129_py312_0".into()),
         architecture: Some("linux-64".into()),
-        installed_bytes: Some(1024),
         maker: Some("https://conda.example.org/conda-forge/linux-64".into()),
         depends: ["__glibc", "cuda-version", "libcxx", "python"].map(str::to_owned).to_vec(),
         installed: true,
@@ -204,7 +188,7 @@ fn a_package_of_conda_is_read() {
     assert_eq!(only(conda::read_meta(&text)), expected);
     let bare =
         only(conda::read_meta(b"{\"name\": \"a\", \"version\": \"1\", \"channel\": null, \"files\": null}"));
-    assert_eq!((bare.maker, bare.files, bare.installed_bytes), (None, Some(Vec::new()), None));
+    assert_eq!((bare.maker, bare.files), (None, Some(Vec::new())));
     for (text, at) in [
         (&b"{\"name\": \"a\",\n \"version\": 1}"[..], 27),
         (b"{\"name\": \"\", \"version\": \"\"}", 0),

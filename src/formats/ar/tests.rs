@@ -34,7 +34,7 @@ fn gpu_code_of_all_members_is_summed() {
     ]);
     let found = facts(&file);
     assert_eq!((found.members, found.problems.len()), (4, 0));
-    let rows: Vec<_> = found.gpu.rows.iter().map(|row| (row.label(), row.entries)).collect();
+    let rows: Vec<_> = found.gpu.rows.iter().map(|row| (row.arch_name(), row.entries)).collect();
     assert_eq!(rows, [("sm_80".to_owned(), 2), ("sm_90".to_owned(), 2)]);
     let sections: Vec<_> =
         found.gpu.sections.iter().map(|s| (s.name.as_str(), s.at, s.bytes, s.containers)).collect();

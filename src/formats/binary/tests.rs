@@ -187,7 +187,7 @@ fn as_many_sections_as_the_largest_libraries_of_cuda_have_are_read() {
     for facts in [scan.finish(), facts_by_range] {
         let FileFacts::Archive(facts) = facts else { panic!("no archive: {facts:?}") };
         assert_eq!(facts.problems, []);
-        let rows: Vec<_> = facts.gpu.rows.iter().map(|row| (row.label(), row.entries)).collect();
+        let rows: Vec<_> = facts.gpu.rows.iter().map(|row| (row.arch_name(), row.entries)).collect();
         assert_eq!(rows, [("sm_80".to_owned(), 1), ("sm_90".to_owned(), 1)]);
     }
 }

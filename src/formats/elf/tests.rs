@@ -119,7 +119,10 @@ fn gpu_code_is_counted_by_section() {
         assert_eq!(facts.sections[2].bytes, hidden.len() as u64);
         assert_eq!(facts.rows.len(), 2);
         let row = &facts.rows[0];
-        assert_eq!((row.kind, row.label().as_str(), row.suffix), (GpuKind::Sass, "sm_90a", Some(Suffix::A)));
+        assert_eq!(
+            (row.kind, row.arch_name().as_str(), row.suffix),
+            (GpuKind::Sass, "sm_90a", Some(Suffix::A))
+        );
         assert_eq!((row.entries, row.bytes, row.uncompressed_bytes), (4, 4 * 128, 4 * 256));
         assert_eq!(facts.rows[1].isa, Some((8, 3)));
     }

@@ -82,28 +82,31 @@ impl Entry {
         self.kind == GpuKind::Sass && (512..=most).contains(&self.uncompressed_bytes)
     }
 
-    /// `sm_90a`, `compute_90` or `lto_90`.
-    pub fn label(&self) -> String {
-        label(self.kind, self.arch, self.suffix)
+    /// The row of this entry alone.
+    fn row(&self) -> Row {
+        let Self { kind, arch, suffix, isa, compression, bytes, uncompressed_bytes } = *self;
+        let without_kernel = u64::from(self.is_without_kernel());
+        Row { kind, arch, suffix, isa, compression, entries: 1, without_kernel, bytes, uncompressed_bytes }
     }
 }
 
-/// `sm_90a`, `compute_90` or `lto_90`; `kind128_90` for an unknown kind.
-pub fn label(kind: GpuKind, arch: u32, suffix: Option<Suffix>) -> String {
+/// Name of an architecture, prefixed by the kind of code: `sm_90a`, `compute_90`, `lto_90`.
+pub fn arch_name(kind: GpuKind, arch: u32, suffix: Option<Suffix>) -> String {
     let suffix = match suffix {
         Some(Suffix::A) => "a",
         Some(Suffix::F) => "f",
         None => "",
     };
-    match kind {
-        GpuKind::Sass => format!("sm_{arch}{suffix}"),
-        GpuKind::Ptx => format!("compute_{arch}{suffix}"),
-        GpuKind::Lto => format!("lto_{arch}{suffix}"),
-        GpuKind::Other(number) => format!("kind{number}_{arch}{suffix}"),
-    }
+    let prefix = match kind {
+        GpuKind::Sass => "sm",
+        GpuKind::Ptx => "compute",
+        GpuKind::Lto => "lto",
+        GpuKind::Other(_) => "other",
+    };
+    format!("{prefix}_{arch}{suffix}")
 }
 
-/// All entries of a file that differ only in their sizes.
+/// GPU code of a file for one architecture, kind and compression: its entries that differ only in their sizes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Row {
     /// Kind.
@@ -127,15 +130,47 @@ pub struct Row {
 }
 
 impl Row {
-    /// `sm_90a`, `compute_90` or `lto_90`.
-    pub fn label(&self) -> String {
-        label(self.kind, self.arch, self.suffix)
+    /// The code of a whole file outside a container.
+    pub fn single(
+        kind: GpuKind,
+        arch: u32,
+        suffix: Option<Suffix>,
+        isa: Option<(u16, u16)>,
+        bytes: u64,
+    ) -> Self {
+        let compression = Compression::None;
+        let uncompressed_bytes = bytes;
+        Self {
+            kind,
+            arch,
+            suffix,
+            isa,
+            compression,
+            entries: 1,
+            without_kernel: 0,
+            bytes,
+            uncompressed_bytes,
+        }
+    }
+
+    /// Whether a GPU can run it: PTX, or SASS with at least one entry large enough for a kernel.
+    pub fn is_for_running(&self) -> bool {
+        match self.kind {
+            GpuKind::Sass => self.without_kernel < self.entries,
+            GpuKind::Ptx => true,
+            _ => false,
+        }
+    }
+
+    /// Name of the architecture.
+    pub fn arch_name(&self) -> String {
+        arch_name(self.kind, self.arch, self.suffix)
     }
 }
 
 /// Contents of one section. For an exclusive section always `entry_bytes + overhead_bytes + unaccounted_bytes ==
 /// bytes`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SectionSum {
     /// Name of the section, safe to show; empty for a loose file or a file without section names.
     pub name: String,

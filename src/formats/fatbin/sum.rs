@@ -1,15 +1,14 @@
 //! Sums of containers by section and by architecture.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry as MapEntry;
 
 use super::super::binary::{BinaryLimits, Problems};
 use super::found::Found;
 use super::region::Region;
 use super::walk::Walk;
-use super::{Compression, Deferred, Entry, GpuFacts, GpuKind, Row, SectionSum, Suffix};
+use super::{Compression, Deferred, GpuFacts, GpuKind, Row, SectionSum, Suffix};
 
-/// Entries, entries without a kernel, bytes, decompressed bytes.
-type Sums = (u64, u64, u64, u64);
 type Key = (GpuKind, u32, Option<Suffix>, Option<(u16, u16)>, Compression);
 
 impl SectionSum {
@@ -19,11 +18,7 @@ impl SectionSum {
             at: region.at,
             bytes: region.bytes,
             exclusive: region.exclusive,
-            containers: 0,
-            entries: 0,
-            entry_bytes: 0,
-            overhead_bytes: 0,
-            unaccounted_bytes: 0,
+            ..Self::default()
         }
     }
 }
@@ -31,7 +26,7 @@ impl SectionSum {
 /// Sums over the sections of a file, or over the members of an archive.
 #[derive(Debug)]
 pub(in crate::formats) struct Summing {
-    rows: BTreeMap<Key, Sums>,
+    rows: BTreeMap<Key, Row>,
     sections: Vec<SectionSum>,
     /// Index in `sections` of the first section of a name: for sections with other data, and for exclusive ones.
     index: [BTreeMap<String, usize>; 2],
@@ -128,38 +123,37 @@ impl Summing {
         for entry in entries.unwrap_or(&[]) {
             section.entries += 1;
             section.entry_bytes += entry.bytes;
-            self.add_entry(entry);
+            self.add_row(entry.row());
         }
         if section.exclusive && found.whole {
             section.overhead_bytes += found.zeros.min(limit.saturating_sub(found.end));
         }
     }
 
-    fn add_entry(&mut self, entry: &Entry) {
-        let key = (entry.kind, entry.arch, entry.suffix, entry.isa, entry.compression);
-        let empty = u64::from(entry.is_without_kernel());
-        self.add_row(key, (1, empty, entry.bytes, entry.uncompressed_bytes));
-    }
-
-    fn add_row(&mut self, key: Key, (entries, empty, bytes, uncompressed): Sums) {
+    fn add_row(&mut self, row: Row) {
+        let key = (row.kind, row.arch, row.suffix, row.isa, row.compression);
         if self.rows.len() >= self.most_rows && !self.rows.contains_key(&key) {
-            self.left_out = self.left_out.saturating_add(entries);
+            self.left_out = self.left_out.saturating_add(row.entries);
             return;
         }
-        let row = self.rows.entry(key).or_default();
-        row.0 = row.0.saturating_add(entries);
-        row.1 = row.1.saturating_add(empty);
-        row.2 = row.2.saturating_add(bytes);
-        row.3 = row.3.saturating_add(uncompressed);
+        match self.rows.entry(key) {
+            MapEntry::Vacant(place) => {
+                place.insert(row);
+            }
+            MapEntry::Occupied(place) => {
+                let sum = place.into_mut();
+                sum.entries = sum.entries.saturating_add(row.entries);
+                sum.without_kernel = sum.without_kernel.saturating_add(row.without_kernel);
+                sum.bytes = sum.bytes.saturating_add(row.bytes);
+                sum.uncompressed_bytes = sum.uncompressed_bytes.saturating_add(row.uncompressed_bytes);
+            }
+        }
     }
 
     /// Adds the facts of a file that begins at `base`; with `by_name`, as one of many whose sections of the same name
     /// are summed.
     pub(in crate::formats) fn merge(&mut self, facts: GpuFacts, base: u64, by_name: bool) {
-        for row in facts.rows {
-            let key = (row.kind, row.arch, row.suffix, row.isa, row.compression);
-            self.add_row(key, (row.entries, row.without_kernel, row.bytes, row.uncompressed_bytes));
-        }
+        facts.rows.into_iter().for_each(|row| self.add_row(row));
         for section in facts.sections {
             self.add_section(section, by_name);
         }
@@ -214,13 +208,8 @@ impl Summing {
             self.problems.add(0, what);
         }
         self.sections.sort_by(|a, b| (a.at, &a.name).cmp(&(b.at, &b.name)));
-        let rows = self.rows.into_iter().map(|(key, sums)| {
-            let (kind, arch, suffix, isa, compression) = key;
-            let (entries, without_kernel, bytes, uncompressed_bytes) = sums;
-            Row { kind, arch, suffix, isa, compression, entries, without_kernel, bytes, uncompressed_bytes }
-        });
         let facts = GpuFacts {
-            rows: rows.collect(),
+            rows: self.rows.into_values().collect(),
             sections: self.sections,
             problems: self.problems.finish(),
             deferred: self.deferred,
@@ -239,17 +228,7 @@ pub(in crate::formats) fn loose(size: u64, walk: &Walk, budget: u64, limits: &Bi
 
 /// A bare cubin as one row.
 pub(in crate::formats) fn cubin(arch: u32, suffix: Option<Suffix>, size: u64) -> GpuFacts {
-    let row = Row {
-        kind: GpuKind::Sass,
-        arch,
-        suffix,
-        isa: None,
-        compression: Compression::None,
-        entries: 1,
-        without_kernel: 0,
-        bytes: size,
-        uncompressed_bytes: size,
-    };
+    let row = Row::single(GpuKind::Sass, arch, suffix, None, size);
     let section =
         SectionSum { bytes: size, entries: 1, entry_bytes: size, ..SectionSum::of(&Region::whole(size)) };
     GpuFacts { rows: vec![row], sections: vec![section], ..GpuFacts::default() }

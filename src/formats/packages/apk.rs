@@ -1,7 +1,7 @@
 //! The apk database `/lib/apk/db/installed`: lines of one letter, a colon and a value.
 
 use super::fields::lines;
-use super::{Bounds, Collector, Package, Read, number, some_text, text};
+use super::{Bounds, Collector, Package, Read, some_text, text};
 
 /// Parses the whole database, with the files and folders of each package.
 pub fn read_installed(bytes: &[u8]) -> Read {
@@ -36,10 +36,8 @@ pub fn read_installed(bytes: &[u8]) -> Read {
             b'P' => package.name = some_text(value).unwrap_or_default(),
             b'V' => package.version = some_text(value).unwrap_or_default(),
             b'A' => package.architecture = some_text(value),
-            b'I' => package.installed_bytes = number(value),
             b'o' => package.source = some_text(value),
             b'm' => package.maker = some_text(value),
-            b'U' => package.homepage = some_text(value),
             b'D' => package.depends = collector.names(at, dependency_names(value)),
             b'p' => package.provides = collector.names(at, dependency_names(value)),
             b'F' => {

@@ -1,7 +1,6 @@
 //! `conda-meta/NAME-VERSION-BUILD.json`: one package of a conda environment.
 
 use std::fmt;
-use std::marker::PhantomData;
 
 use serde::de::{Deserialize, Deserializer, IgnoredAny, SeqAccess, Visitor};
 
@@ -11,26 +10,13 @@ use super::{Bounds, Collector, Package, Read, some_text, text};
 struct Meta {
     name: String,
     version: String,
-    build: Option<String>,
     channel: Option<String>,
     subdir: Option<String>,
-    depends: Option<Folded<Vec<String>>>,
-    files: Option<Folded<Vec<String>>>,
-    paths_data: Option<PathsData>,
+    depends: Option<Names>,
+    files: Option<Names>,
 }
 
-#[derive(serde::Deserialize)]
-struct PathsData {
-    paths: Option<Folded<Sum>>,
-}
-
-#[derive(serde::Deserialize)]
-struct SizedPath {
-    size_in_bytes: Option<u64>,
-}
-
-/// Parses such a file. Paths are relative to the prefix, the folder that contains `conda-meta`. The installed size is
-/// the sum over its files, because its `size` is that of the download.
+/// Parses such a file. Paths are relative to the prefix, the folder that contains `conda-meta`.
 pub fn read_meta(bytes: &[u8]) -> Read {
     let mut collector = Collector::new(Bounds::USUAL);
     let meta: Meta = match serde_json::from_slice(bytes) {
@@ -45,7 +31,7 @@ pub fn read_meta(bytes: &[u8]) -> Read {
         }
     };
     // `cuda-version >=12.9,<13`: the name ends at the first space.
-    let needed = meta.depends.unwrap_or_default().value;
+    let needed = meta.depends.unwrap_or_default().list;
     let names = needed.iter().map(|one| one.split([' ', '=', '<', '>', '!', '~']).next().unwrap_or(one));
     let depends = collector.names(0, names.map(str::as_bytes));
     let listed = meta.files.unwrap_or_default();
@@ -55,15 +41,11 @@ pub fn read_meta(bytes: &[u8]) -> Read {
     let package = Package {
         name: text(meta.name.as_bytes()),
         version: text(meta.version.as_bytes()),
-        build: meta.build.and_then(|build| some_text(build.as_bytes())),
         architecture: meta.subdir.and_then(|subdir| some_text(subdir.as_bytes())),
-        installed_bytes: meta.paths_data.and_then(|data| data.paths).and_then(|paths| paths.value.0),
-        source: None,
         maker: meta.channel.and_then(|channel| some_text(channel.as_bytes())),
-        homepage: None,
         depends,
         installed: true,
-        files: Some(listed.value.into_iter().map(String::into_bytes).collect()),
+        files: Some(listed.list.into_iter().map(String::into_bytes).collect()),
         ..Package::default()
     };
     if package.name.is_empty() {
@@ -74,70 +56,37 @@ pub fn read_meta(bytes: &[u8]) -> Read {
     collector.finish()
 }
 
-/// Result of folding a list while it is parsed, so that a long one uses no more memory than its result.
-trait Fold: Default {
-    type Item: for<'de> Deserialize<'de>;
-    /// Adds one element; `false` if no more are needed.
-    fn add(&mut self, item: Self::Item) -> bool;
-}
-
-impl Fold for Vec<String> {
-    type Item = String;
-
-    fn add(&mut self, item: String) -> bool {
-        if self.len() >= Bounds::USUAL.paths {
-            return false;
-        }
-        self.push(item);
-        true
-    }
-}
-
-/// The sum of sizes, if there are any.
+/// The first names of a list. A longer one is parsed without storing the rest.
 #[derive(Default)]
-struct Sum(Option<u64>);
-
-impl Fold for Sum {
-    type Item = SizedPath;
-
-    fn add(&mut self, item: SizedPath) -> bool {
-        if let Some(bytes) = item.size_in_bytes {
-            self.0 = Some(self.0.unwrap_or(0).saturating_add(bytes));
-        }
-        true
-    }
-}
-
-#[derive(Default)]
-struct Folded<T> {
-    value: T,
+struct Names {
+    list: Vec<String>,
     left_out: bool,
 }
 
-impl<'de, T: Fold> Deserialize<'de> for Folded<T> {
+impl<'de> Deserialize<'de> for Names {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_seq(FoldVisitor(PhantomData))
+        deserializer.deserialize_seq(NamesVisitor)
     }
 }
 
-struct FoldVisitor<T>(PhantomData<T>);
+struct NamesVisitor;
 
-impl<'de, T: Fold> Visitor<'de> for FoldVisitor<T> {
-    type Value = Folded<T>;
+impl<'de> Visitor<'de> for NamesVisitor {
+    type Value = Names;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("a list")
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-        let mut folded = Folded { value: T::default(), left_out: false };
-        while let Some(item) = list.next_element()? {
-            if !folded.value.add(item) {
-                folded.left_out = true;
-                while list.next_element::<IgnoredAny>()?.is_some() {}
-                break;
-            }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Names, A::Error> {
+        let mut names = Names::default();
+        while names.list.len() < Bounds::USUAL.paths {
+            let Some(name) = items.next_element()? else { return Ok(names) };
+            names.list.push(name);
         }
-        Ok(folded)
+        while items.next_element::<IgnoredAny>()?.is_some() {
+            names.left_out = true;
+        }
+        Ok(names)
     }
 }

@@ -1,7 +1,7 @@
 //! The dpkg database: `status`, the parts of `status.d` in distroless images, and file lists.
 
 use super::fields::{Part, Parts, lines};
-use super::{Bounds, Collector, Package, Read, number, some_text, text};
+use super::{Bounds, Collector, Package, Read, some_text, text};
 
 /// The fields of one package as written.
 #[derive(Default)]
@@ -12,10 +12,8 @@ struct Stanza<'a> {
     version: Option<&'a [u8]>,
     status: Option<&'a [u8]>,
     architecture: Option<&'a [u8]>,
-    kib: Option<&'a [u8]>,
     source: Option<&'a [u8]>,
     maintainer: Option<&'a [u8]>,
-    homepage: Option<&'a [u8]>,
     before: Option<&'a [u8]>,
     depends: Option<&'a [u8]>,
     recommends: Option<&'a [u8]>,
@@ -36,10 +34,8 @@ impl<'a> Stanza<'a> {
             b"version" => &mut self.version,
             b"status" => &mut self.status,
             b"architecture" => &mut self.architecture,
-            b"installed-size" => &mut self.kib,
             b"source" => &mut self.source,
             b"maintainer" => &mut self.maintainer,
-            b"homepage" => &mut self.homepage,
             b"pre-depends" => &mut self.before,
             b"depends" => &mut self.depends,
             b"recommends" => &mut self.recommends,
@@ -82,12 +78,9 @@ impl<'a> Stanza<'a> {
         let package = Package {
             name,
             version: stanza.version.map(text).unwrap_or_default(),
-            build: None,
             architecture: stanza.architecture.and_then(some_text),
-            installed_bytes: stanza.kib.and_then(number).map(|kib| kib.saturating_mul(1024)),
             source: stanza.source.and_then(|source| some_text(bare_name(source))),
             maker: stanza.maintainer.and_then(some_text),
-            homepage: stanza.homepage.and_then(some_text),
             depends,
             recommends,
             suggests,
@@ -138,12 +131,7 @@ fn bare_name(one: &[u8]) -> &[u8] {
 }
 
 /// Parses `info/NAME.list`: absolute paths, one per line, the first 4 million. The root, written as `/.`, is left out.
-pub fn read_list(bytes: &[u8]) -> Vec<Vec<u8>> {
-    list_paths(bytes).map(<[u8]>::to_vec).collect()
-}
-
-/// The paths of [`read_list`] as written.
-pub(crate) fn list_paths(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub fn list_paths(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     let paths = lines(bytes).map(|(_, line)| line).filter(|line| !matches!(*line, b"" | b"/" | b"/."));
     paths.take(Bounds::USUAL.paths)
 }

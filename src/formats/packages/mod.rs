@@ -22,19 +22,13 @@ pub struct Package {
     pub name: String,
     /// Its version: with rpm `[epoch:]version-release`, where an epoch of 0 is left out.
     pub version: String,
-    /// The build string of conda, such as `py312_cuda129_0`; `None` for other managers.
-    pub build: Option<String>,
     /// Target architecture: `amd64`, `x86_64`, `noarch`; conda's `subdir`.
     pub architecture: Option<String>,
-    /// Installed size in bytes, as the database declares it.
-    pub installed_bytes: Option<u64>,
     /// Source package: `Source` of dpkg without its version, the source package of rpm, the origin of apk.
     pub source: Option<String>,
     /// Vendor: `Maintainer` of dpkg, vendor or else packager of rpm, maintainer of apk, author of a Python package,
     /// channel of conda. A channel may be a URL with a token.
     pub maker: Option<String>,
-    /// Its home page.
-    pub homepage: Option<String>,
     /// Dependencies, each once: names without versions, all of several alternatives; for rpm and apk also files and
     /// sonames. For Python the lines of `Requires-Dist` as written.
     pub depends: Vec<String>,
@@ -192,11 +186,6 @@ fn text(bytes: &[u8]) -> String {
 /// [`text`], or `None` if it is empty.
 fn some_text(bytes: &[u8]) -> Option<String> {
     Some(text(bytes)).filter(|text| !text.is_empty())
-}
-
-/// A decimal number with white space around it.
-fn number(bytes: &[u8]) -> Option<u64> {
-    std::str::from_utf8(bytes.trim_ascii()).ok()?.parse().ok()
 }
 
 #[cfg(test)]

@@ -36,11 +36,8 @@ fn damage_in_a_status_is_told_and_passed() {
         dpkg::read_status(b"Version: 1\n\nPackage: a\nnonsense\nInstalled-Size: many\n\n\n\nPackage: b");
     let names: Vec<_> = read.packages.iter().map(|package| package.name.as_str()).collect();
     assert_eq!(names, ["a", "b"]);
-    assert_eq!(read.packages[0].installed_bytes, None);
     assert_eq!(read.problems.iter().map(|problem| problem.at).collect::<Vec<_>>(), [0, 23]);
     one_problem(&dpkg::read_status(b" folded\n\tfolded\n").truncated(1), 0);
-    let big = dpkg::read_status(b"Package: a\nInstalled-Size: 18446744073709551615\n");
-    assert_eq!(big.packages[0].installed_bytes, Some(u64::MAX));
 }
 
 impl Read {
@@ -75,26 +72,22 @@ fn problems_and_packages_are_counted_and_bounded() {
 fn long_text_is_cut() {
     let text = [b"Package: ".to_vec(), b"\xff".repeat(1 << 20)].concat();
     assert!(only(dpkg::read_status(&text)).name.len() <= 3 * 4096);
-    let folded = [b"Package: a\nHomepage:".to_vec(), b" x\n".repeat(100_000)].concat();
-    assert!(only(dpkg::read_status(&folded)).homepage.unwrap().starts_with("x x x"));
+    let folded = [b"Package: a\nMaintainer:".to_vec(), b" x\n".repeat(100_000)].concat();
+    assert!(only(dpkg::read_status(&folded)).maker.unwrap().starts_with("x x x"));
 }
 
 #[test]
 fn lines_of_a_record_with_quotes_and_without_are_read_alike() {
     let plain = b"a/b.py,sha256=x,1\r\n\nc,,\n,,\nd\ne,f,2,3\n\r\ng,,\r";
     let quoted = b"\"a/b.py\",sha256=x,1\r\n\nc,\"\",\n,\"\",\n\"d\"\n\"e\",f,2,3\n\r\n\"g\",,\r";
-    let (one, other) = (pip::read_record(plain), pip::read_record(quoted));
-    assert_eq!(one.entries, other.entries);
-    assert_eq!(
-        one.entries.iter().map(|entry| entry.path.clone()).collect::<Vec<_>>(),
-        paths(&["a/b.py", "c", "d", "e", "g"])
-    );
-    let what = |record: &pip::Record| record.problems.iter().map(|one| one.what.clone()).collect::<Vec<_>>();
-    assert_eq!(what(&one), what(&other));
-    assert_eq!(one.problems.len(), 3);
-    let mut found = Vec::new();
-    assert_eq!(pip::record_paths(quoted, |path| found.push(path.to_vec())), other.problems);
-    assert_eq!(found, paths(&["a/b.py", "c", "d", "e", "g"]));
+    let read = |bytes: &[u8]| {
+        let mut found = Vec::new();
+        let problems = pip::record_paths(bytes, |path| found.push(path.to_vec()));
+        (found, problems.into_iter().map(|problem| problem.what).collect::<Vec<_>>())
+    };
+    let (found, problems) = read(plain);
+    assert_eq!((&found, &problems), (&paths(&["a/b.py", "c", "d", "e", "g"]), &read(quoted).1));
+    assert_eq!((found, problems.len()), (read(quoted).0, 3));
 }
 
 #[test]
@@ -104,15 +97,9 @@ fn the_version_file_of_torch_is_read() {
         __version__ = '2.9.1+cu128'\ndebug = False\ncuda: Optional[str] = '12.8'\n\
         git_version = 'd38164a545b4a4e4e0cf73ce67173f70574890b6'\nhip: Optional[str] = None\n\
         if x == y: pass\n";
-    let expected = pip::TorchVersion {
-        version: "2.9.1+cu128".into(),
-        cuda: Some("12.8".into()),
-        hip: None,
-        git: Some("d38164a545b4a4e4e0cf73ce67173f70574890b6".into()),
-    };
-    assert_eq!(pip::torch_version(annotated), Some(expected));
-    let plain = pip::torch_version(b"__version__=\"1.0\"\r\ncuda = None\nhip = \"6.2\" # x\n").unwrap();
-    assert_eq!((plain.version.as_str(), plain.cuda, plain.hip.as_deref()), ("1.0", None, Some("6.2")));
+    assert_eq!(pip::torch_version(annotated).as_deref(), Some("2.9.1+cu128"));
+    let plain = pip::torch_version(b"__version__=\"1.0\"\r\ncuda = None\nhip = \"6.2\" # x\n");
+    assert_eq!(plain.as_deref(), Some("1.0"));
     assert_eq!(pip::torch_version(b"version = '1'"), None);
     assert_eq!(pip::torch_version(b"__version__ = '1"), None);
     assert_eq!(pip::torch_version(b""), None);

@@ -14,7 +14,7 @@ use std::path::Path;
 use std::process::Command;
 
 use cutaway::formats::binary::BinaryLimits;
-use cutaway::formats::fatbin::entries;
+use cutaway::formats::fatbin::{arch_name, entries};
 use serde_json::{Value, json};
 
 use self::built::Built;
@@ -173,7 +173,9 @@ fn entries_of_real_libraries_come_as_cuobjdump_lists_them() {
         for (options, sections) in options {
             let mut found = Vec::new();
             for wanted in sections {
-                entries(&section(&path, wanted), &BinaryLimits::default(), |entry| found.push(entry.label()));
+                entries(&section(&path, wanted), &BinaryLimits::default(), |entry| {
+                    found.push(arch_name(entry.kind, entry.arch, entry.suffix));
+                });
             }
             let found: Vec<&str> = found.iter().map(|label| label.trim_end_matches('f')).collect();
             assert!(found.len() > 80, "{name}: {}", found.len());

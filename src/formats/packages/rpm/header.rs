@@ -9,7 +9,6 @@ const MAX_TAGS: usize = 0xffff;
 const ENTRY: usize = 16;
 
 const INT32: u32 = 4;
-const INT64: u32 = 5;
 const STRING: u32 = 6;
 const STRING_ARRAY: u32 = 8;
 const I18N_STRING: u32 = 9;
@@ -81,14 +80,8 @@ impl<'a> Header<'a> {
         bytes.chunks_exact(4).take(count as usize).filter_map(|chunk| word(chunk, 0))
     }
 
-    /// A 32-bit or 64-bit number, or the first of several.
-    pub(super) fn number(&self, tag: u32) -> Option<u64> {
-        let entry = self.entry(tag)?;
-        match entry.kind {
-            _ if entry.count == 0 => None,
-            INT32 => word(entry.bytes, 0).map(u64::from),
-            INT64 => entry.bytes.first_chunk().copied().map(u64::from_be_bytes),
-            _ => None,
-        }
+    /// A 32-bit number, or the first of several.
+    pub(super) fn number(&self, tag: u32) -> Option<u32> {
+        self.numbers(tag).next()
     }
 }

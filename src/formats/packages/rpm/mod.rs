@@ -100,10 +100,8 @@ const NAME: u32 = 1000;
 const VERSION: u32 = 1001;
 const RELEASE: u32 = 1002;
 const EPOCH: u32 = 1003;
-const SIZE: u32 = 1009;
 const VENDOR: u32 = 1011;
 const PACKAGER: u32 = 1015;
-const URL: u32 = 1020;
 const ARCHITECTURE: u32 = 1022;
 const OLD_FILE_NAMES: u32 = 1027;
 const SOURCE_RPM: u32 = 1044;
@@ -112,7 +110,6 @@ const REQUIRE_NAME: u32 = 1049;
 const DIRECTORY_INDEXES: u32 = 1116;
 const BASE_NAMES: u32 = 1117;
 const DIRECTORY_NAMES: u32 = 1118;
-const LONG_SIZE: u32 = 5009;
 const RECOMMEND_NAME: u32 = 5046;
 
 fn package(header: &Header<'_>, at: usize, collector: &mut Collector) -> Option<Package> {
@@ -131,12 +128,9 @@ fn package(header: &Header<'_>, at: usize, collector: &mut Collector) -> Option<
     Some(Package {
         name,
         version,
-        build: None,
         architecture: word(ARCHITECTURE),
-        installed_bytes: header.number(LONG_SIZE).or_else(|| header.number(SIZE)),
         source: word(SOURCE_RPM),
         maker: word(VENDOR).or_else(|| word(PACKAGER)),
-        homepage: word(URL),
         depends: collector.names(at, needed),
         recommends: collector.names(at, header.texts(RECOMMEND_NAME)),
         provides: collector.names(at, header.texts(PROVIDE_NAME)),
