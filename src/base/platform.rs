@@ -3,14 +3,18 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// The platform of an image.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Operating system and architecture.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[schemars(rename = "PlatformPart")]
 pub struct Platform {
-    /// Operating system, `linux` for nearly all images.
+    /// Operating system.
     pub os: String,
-    /// CPU architecture in Go's names: `amd64`, `arm64`.
+    /// Architecture in Go's names.
     pub architecture: String,
-    /// Variant of the architecture, such as `v8`.
+    /// Variant of the architecture.
     pub variant: Option<String>,
 }
 

@@ -116,6 +116,19 @@ pub fn is_unsafe(c: char) -> bool {
     c.is_control() || turns_direction(c)
 }
 
+/// The same for a text of several lines: line ends and tabs stay.
+pub fn printable_lines(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        if matches!(character, '\\' | '\n' | '\t') {
+            shown.push(character);
+        } else {
+            push_escaped(&mut shown, character);
+        }
+    }
+    shown
+}
+
 /// The bidirectional controls of Unicode (UAX 9) and the line and paragraph separators.
 fn turns_direction(c: char) -> bool {
     matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

@@ -37,8 +37,10 @@ pub(super) fn gpu_code(images: &[Arc<Analysis>]) -> Vec<GpuCodeRow> {
         sums.map(|sum| ((arch_name(sum.kind, sum.arch, sum.suffix), kind_name(sum.kind)), sum.bytes))
             .collect()
     });
-    let mut rows: Vec<GpuCodeRow> =
-        found.into_iter().map(|((arch, kind), bytes)| GpuCodeRow { arch, kind, bytes }).collect();
+    let mut rows: Vec<GpuCodeRow> = found
+        .into_iter()
+        .map(|((arch, kind), bytes)| GpuCodeRow { arch, kind: kind.into(), bytes })
+        .collect();
     rows.sort_by_key(|row| Reverse(row.bytes.iter().max().copied()));
     rows
 }
@@ -86,7 +88,7 @@ pub(super) fn packages(images: &[Arc<Analysis>]) -> Vec<PackageRow> {
         }
     }
     let row = |((manager, name), images): ((&'static str, &str), Vec<Option<Installed<'_>>>)| PackageRow {
-        manager,
+        manager: manager.into(),
         name: name.to_owned(),
         versions: images
             .iter()
@@ -106,7 +108,7 @@ pub(super) fn findings(images: &[Arc<Analysis>]) -> Vec<FindingRow> {
         for finding in list.filter(|finding| finding.verdict != Verdict::Needed) {
             let rule = finding.rule.id;
             let row = rows.entry(rule).or_insert_with(|| FindingRow {
-                rule,
+                rule: rule.into(),
                 bytes: none.clone(),
                 counts: none.clone(),
             });

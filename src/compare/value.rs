@@ -4,10 +4,15 @@
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use super::tree::Tree;
 use crate::analysis::Analysis;
 use crate::base::labels::labelled;
-use crate::base::words::words;
+use crate::base::words::{Word, words};
+use crate::cuda::{CODE_KINDS, MANAGERS};
+use crate::findings::rules;
 
 /// Several images side by side.
 #[derive(Clone)]
@@ -84,37 +89,42 @@ words!(LayerMatch {
 labelled!(LayerMatch: LAYER_MATCHES);
 
 /// A CUDA component.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[schemars(rename = "CompareComponent")]
 pub struct ComponentRow {
-    /// Its name, as in reports.
+    /// Name.
     pub name: String,
-    /// Bytes, each inode once.
+    /// Bytes in each image, each inode once.
     pub bytes: Vec<Option<u64>>,
-    /// Versions of its libraries, joined by commas; `None` where there is none or it is not known.
+    /// Versions of its libraries, joined by commas; null if absent or unknown.
     pub versions: Vec<Option<String>>,
 }
 
 /// GPU code of an architecture.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[schemars(rename = "CompareGpuCode")]
 pub struct GpuCodeRow {
     /// `sm_90a`, `compute_90`, `lto_90`.
     pub arch: String,
-    /// sass, ptx, lto or other.
-    pub kind: &'static str,
-    /// Bytes as stored.
+    /// sass, ptx, lto, other.
+    #[schemars(extend("enum" = CODE_KINDS))]
+    pub kind: Word,
+    /// Bytes as stored in each image.
     pub bytes: Vec<Option<u64>>,
 }
 
 /// A package.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[schemars(rename = "ComparePackage")]
 pub struct PackageRow {
-    /// dpkg, rpm, apk, pip or conda.
-    pub manager: &'static str,
-    /// Its name.
+    /// dpkg, rpm, apk, pip, conda.
+    #[schemars(extend("enum" = MANAGERS))]
+    pub manager: Word,
+    /// Name.
     pub name: String,
-    /// Versions; several of one image are joined by commas. `None` where it is not installed.
+    /// Versions in each image, several joined by commas; null where it is not installed.
     pub versions: Vec<Option<String>>,
-    /// Bytes of its files; `None` where that is not known or it is not installed.
+    /// Bytes of its files; null if unknown or not installed.
     pub bytes: Vec<Option<u64>>,
 }
 
@@ -137,39 +147,43 @@ impl SettingRow {
     }
 }
 
-/// Findings of a rule, without those required at run time.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Findings of a rule.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[schemars(rename = "CompareFinding")]
 pub struct FindingRow {
     /// The rule.
-    pub rule: &'static str,
-    /// Bytes that the layers lose without it; `None` where the rules have not looked.
+    #[schemars(extend("enum" = rules().map(|rule| rule.id).collect::<Vec<_>>()))]
+    pub rule: Word,
+    /// Layer bytes of the findings; null if the rules did not run.
     pub bytes: Vec<Option<u64>>,
-    /// How many findings; `None` where the rules have not looked.
+    /// Number of findings; null if the rules did not run.
     pub counts: Vec<Option<u64>>,
 }
 
-/// Regular files of an image against those of another, by path. A file with several names counts at each of them,
-/// with its logical bytes. Where only one of both has a file at a path and the other a folder or link, that is a
-/// changed file, with no bytes in the other.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Regular files of an image against those of the baseline, by path.
+//
+// A file with several names counts at each of them, with its logical bytes. Where only one of both has a file at a path
+// and the other a folder or link, that is a changed file, with no bytes in the other.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[schemars(rename = "CompareFiles")]
 pub struct FileSums {
     /// Paths that only the image has.
     pub added: u64,
-    /// Paths that only the baseline has.
+    /// Paths that only the first has.
     pub removed: u64,
-    /// Paths of both whose kind, size or content differs.
+    /// Paths of both whose size or content differs.
     pub changed: u64,
-    /// Paths of both with the same size, whose contents could not be compared.
+    /// Paths of both with one size, whose contents could not be compared.
     pub unknown: u64,
     /// Paths of both with the same content.
     pub same: u64,
     /// Bytes of the added files.
     pub added_bytes: u64,
-    /// Bytes of the removed files, in the baseline.
+    /// Bytes of the removed files, in the first image.
     pub removed_bytes: u64,
     /// Bytes of the changed files, in the image.
     pub changed_bytes: u64,
-    /// Bytes of the changed files, in the baseline.
+    /// Bytes of the changed files, in the first image.
     pub changed_bytes_before: u64,
     /// Bytes of the files whose contents could not be compared.
     pub unknown_bytes: u64,

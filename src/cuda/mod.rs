@@ -102,3 +102,5 @@ pub use value::{
     Searched, StackLevel, Strategy, StringReference, SuppliedBy, Supplier, Toolkit, Use, VersionSource,
     WeightFile,
 };
+
+pub use names::{CODE_KINDS, MANAGERS};

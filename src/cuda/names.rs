@@ -107,6 +107,17 @@ pub const fn kind_name(kind: GpuKind) -> &'static str {
     }
 }
 
+/// Names of all kinds of GPU code.
+pub const CODE_KINDS: [&str; 4] = [
+    kind_name(GpuKind::Sass),
+    kind_name(GpuKind::Ptx),
+    kind_name(GpuKind::Lto),
+    kind_name(GpuKind::Other(0)),
+];
+
+/// Names of package managers.
+pub const MANAGERS: [&str; 5] = ["dpkg", "rpm", "apk", "pip", "conda"];
+
 /// Label of a kind of GPU code.
 pub const fn kind_label(kind: GpuKind) -> &'static str {
     GPU_CODE.text(kind_name(kind))

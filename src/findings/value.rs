@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::base::Warning;
 use crate::base::labels::labelled;
-use crate::base::words::words;
+use crate::base::words::{json_words, words};
 use crate::cuda::links::ObjectId;
 use crate::layer::EntryId;
 use crate::rootfs::NodeId;
@@ -104,6 +104,7 @@ categories! {
 }
 
 labelled!(Category: CATEGORIES);
+json_words!(Category);
 
 impl Category {
     /// The category with this name.

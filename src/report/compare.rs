@@ -14,9 +14,8 @@ mod verdict;
 
 pub use csv::compare_to_csv;
 pub use model::{
-    CompareClass, CompareCompatibility, CompareComponent, CompareFiles, CompareFinding, CompareGpuCode,
-    CompareImage, CompareLayer, ComparePackage, CompareReport, CompareSetting, CompareVerdict,
-    CompareWarning, FileChange, RegressionCheck, RegressionFigure,
+    CompareClass, CompareCompatibility, CompareImage, CompareLayer, CompareReport, CompareSetting,
+    CompareVerdict, CompareWarning, FileChange, RegressionCheck, RegressionFigure,
 };
 pub use page::compare_page;
 pub use text::compare_to_text;

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::model::Options;
+use super::options::Options;
 use super::vocabulary;
 use super::words::Word;
 use crate::analysis::Analysis;

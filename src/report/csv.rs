@@ -1,14 +1,15 @@
 //! One table of a report as CSV (RFC 4180, lines end in LF).
 //!
-//! Columns have the names of the JSON fields. Unknown is an empty cell.
+//! Columns are the fields of the JSON, by its schema. Unknown is an empty cell.
 
 use csv::Writer;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::model::Report;
+use super::schema::schema_for;
 use crate::base::text::{elide_end, printable};
-use crate::cuda::Class;
 
 /// A table of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -26,111 +27,66 @@ const CELL: usize = 32_767 - 1;
 /// Maximum bytes of a list in a cell, with room for the count of omitted items.
 const LIST: usize = 32_000;
 
-const LIBRARIES: &[&str] = &[
-    "path",
-    "soname",
-    "component",
-    "version",
-    "cuda_major",
-    "role",
-    "bytes",
-    "layer",
-    "hardlink_of",
-    "supplier",
-    "package.manager",
-    "package.name",
-    "package.version",
-    "foreign",
-    "forward_compat.cuda_version",
-    "forward_compat.drivers",
-    "forward_compat.devices",
-    "needed_by",
-    "use",
-    "chain",
-    "gpu_code.arch",
-    "gpu_code.kind",
-    "gpu_code.isa",
-    "gpu_code.compression",
-    "gpu_code.entries",
-    "gpu_code.bytes",
-    "gpu_code.uncompressed_bytes",
-    "overhead_bytes",
-    "gpu_section_bytes",
-];
-
-const FINDINGS: &[&str] = &[
-    "id",
-    "rule",
-    "severity",
-    "verdict",
-    "category",
-    "title",
-    "reason",
-    "proof",
-    "question",
-    "bytes",
-    "merged_bytes",
+/// Fields that are no columns: the first repeats `layers`, the other is long and a column of the layers.
+const OMITTED: [&str; 2] = ["layer_bytes.layer", "layer_bytes.created_by"];
+/// Columns of findings and layers at the end, for readers that know columns by their position.
+const LAST_OF_FINDINGS: &[&str] = &[
     "potential_bytes",
     "files",
     "layers",
-    "layer_bytes.bytes",
-    "layer_bytes.merged_bytes",
-    "layer_bytes.files",
+    "layer_bytes",
     "packages",
     "subjects",
     "used_by",
     "fix",
     "paths",
-    "folders.path",
-    "folders.files",
-    "folders.bytes",
+    "folders",
 ];
-
-const LAYERS: &[&str] = &[
-    "index",
-    "digest",
-    "diff_id",
-    "media_type",
-    "compression",
-    "verified",
-    "compressed_bytes",
-    "uncompressed_bytes",
-    "content_bytes",
-    "entries",
-    "files",
-    "directories",
-    "symlinks",
-    "hardlinks",
-    "whiteouts",
-    "others",
-    "wasted_bytes",
-    "hides_bytes",
-    "metadata_only_bytes",
-    "is_base",
-    "created_by",
-    "claimed_bytes",
-    "toc.format",
-    "toc.digest",
-    "toc.fetched_bytes",
-];
+const LAST_OF_LAYERS: &[&str] = &["created_by", "claimed_bytes", "toc", "class_bytes"];
 
 /// A table with a heading, all of its rows.
 pub fn to_csv(report: &Report, which: CsvTable) -> String {
     match which {
-        CsvTable::Libraries => {
-            let libraries = report.cuda.iter().flat_map(|cuda| &cuda.libraries);
-            table(LIBRARIES, libraries.map(|line| row(LIBRARIES, line)))
-        }
-        CsvTable::Findings => {
-            let findings = report.findings.iter().flatten();
-            table(FINDINGS, findings.map(|line| row(FINDINGS, line)))
-        }
-        CsvTable::Layers => {
-            let classes = Class::ALL.map(|class| format!("class_bytes.{}", class.as_str()));
-            let columns: Vec<&str> =
-                LAYERS.iter().copied().chain(classes.iter().map(String::as_str)).collect();
-            table(&columns, report.layers.iter().map(|line| row(&columns, line)))
-        }
+        CsvTable::Libraries => written(report.cuda.iter().flat_map(|cuda| &cuda.libraries), &[]),
+        CsvTable::Findings => written(report.findings.iter().flatten(), LAST_OF_FINDINGS),
+        CsvTable::Layers => written(report.layers.iter(), LAST_OF_LAYERS),
+    }
+}
+
+fn written<'a, T: JsonSchema + Serialize + 'a>(lines: impl Iterator<Item = &'a T>, last: &[&str]) -> String {
+    let mut columns = columns_of::<T>();
+    columns.retain(|column| !OMITTED.contains(&column.as_str()));
+    columns.sort_by_key(|column| {
+        let field = column.split('.').next();
+        last.iter().position(|name| Some(*name) == field).map_or(0, |place| place + 1)
+    });
+    let rows = lines.map(|line| row(&columns, line));
+    table(&columns.iter().map(String::as_str).collect::<Vec<_>>(), rows)
+}
+
+/// The columns of what `T` is written as: its fields in order. Fields of an object, or of a list of objects, follow its
+/// name and a point.
+pub(super) fn columns_of<T: JsonSchema>() -> Vec<String> {
+    let mut columns = Vec::new();
+    let root = schema_for::<T>();
+    add_columns(&mut columns, &root, &root, "");
+    columns
+}
+
+fn add_columns(columns: &mut Vec<String>, root: &Value, schema: &Value, name: &str) {
+    let referred = |schema: &Value| root.pointer(schema.get("$ref")?.as_str()?.strip_prefix('#')?);
+    let either = schema.get("anyOf").and_then(Value::as_array).into_iter().flatten();
+    let object = std::iter::once(schema).chain(either).chain(schema.get("items")).find_map(referred);
+    let object = object.unwrap_or(schema);
+    let fields = object.get("required").or_else(|| object.pointer("/propertyNames/enum"));
+    let Some(fields) = fields.and_then(Value::as_array) else {
+        columns.push(name.to_owned());
+        return;
+    };
+    for field in fields.iter().filter_map(Value::as_str) {
+        let inner = object.get("properties").and_then(|all| all.get(field)).unwrap_or(&Value::Null);
+        let point = if name.is_empty() { "" } else { "." };
+        add_columns(columns, root, inner, &format!("{name}{point}{field}"));
     }
 }
 
@@ -151,7 +107,7 @@ pub(super) fn text(text: &str) -> String {
     if text.starts_with(['=', '+', '-', '@']) { format!("'{text}") } else { text }
 }
 
-fn row(columns: &[&str], line: &impl Serialize) -> Vec<String> {
+fn row(columns: &[String], line: &impl Serialize) -> Vec<String> {
     // Plain structs with text keys have nothing that can fail.
     let line = serde_json::to_value(line).unwrap_or_default();
     columns.iter().map(|column| cell(&line, column)).collect()

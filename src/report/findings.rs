@@ -5,11 +5,10 @@ use std::collections::{BTreeMap, HashMap};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::model::Options;
+use super::options::Options;
 use super::vocabulary;
 use super::words::Word;
 use crate::analysis::Analysis;
-use crate::base::redact;
 use crate::base::text::{elide_end, escape};
 use crate::cuda::Inode;
 use crate::findings::{Finding, Findings, Item, Plan, User, WholeFolder, whole_folders};
@@ -206,8 +205,7 @@ const INSTRUCTION: usize = 500;
 
 fn instruction(analysis: &Analysis, layer: usize, options: &Options) -> Option<String> {
     let text = analysis.image.layers.get(layer)?.created_by.as_ref()?;
-    let shown = if options.show_secrets { text.clone() } else { redact::instruction(text) };
-    Some(elide_end(&shown, INSTRUCTION))
+    Some(elide_end(&options.instruction(text), INSTRUCTION))
 }
 
 /// The path of a file: in the merged view, or in its layer if it is shadowed.

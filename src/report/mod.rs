@@ -31,6 +31,7 @@ mod inventory;
 mod json;
 mod markdown;
 mod model;
+mod options;
 pub mod page;
 mod plan;
 mod proposal;
@@ -47,10 +48,9 @@ mod vocabulary;
 mod words;
 
 pub use compare::{
-    CompareClass, CompareCompatibility, CompareComponent, CompareFiles, CompareFinding, CompareFormat,
-    CompareGpuCode, CompareImage, CompareLayer, ComparePackage, CompareReport, CompareSetting,
-    CompareVerdict, CompareWarning, FileChange, RegressionCheck, RegressionFigure, compare_page,
-    compare_to_csv, compare_to_text,
+    CompareClass, CompareCompatibility, CompareFormat, CompareImage, CompareLayer, CompareReport,
+    CompareSetting, CompareVerdict, CompareWarning, FileChange, RegressionCheck, RegressionFigure,
+    compare_page, compare_to_csv, compare_to_text,
 };
 pub use compatibility::{CompatibilityPart, ErrorPart, ReasonPart, RequiresPart, TargetLine, VersionLine};
 pub use csv::{CsvTable, to_csv};
@@ -61,15 +61,11 @@ pub use html::to_html;
 pub use instruction::short_instruction;
 pub use json::to_json;
 pub use markdown::{markdown_escape, to_markdown};
-pub use model::{
-    FileLine, ImagePart, LayerLine, Options, Report, RunConfig, TablePart, TotalsPart, image_part,
-};
+pub use model::{FileLine, ImagePart, LayerLine, Report, RunConfig, TablePart, TotalsPart, image_part};
+pub use options::Options;
 pub use plan::{PlanAnswer, PlanDocument, PlanFileError, PlanFinding, PlanImage, read_plan};
-pub use proposal::{ClosurePart, HintPart, PredictedPart, ProposalPart, ReasonLine, RemovedLine, StagePart};
-pub use rewrite::{
-    AnswerLine, DockerfilePart, InstructionLine, ProposalLine, QuestionLine, RecipePart, RewriteImage,
-    RewritePlan, RewriteReport,
-};
+pub use proposal::{DockerfilePart, InstructionLine, ProposalLine};
+pub use rewrite::{AnswerLine, QuestionLine, RecipePart, RewriteImage, RewritePlan, RewriteReport};
 pub use sarif::to_sarif;
 pub use saved::{SAVED_BYTES, SavedError, read_saved};
 pub use schema::{Document, schema_for, schema_of};

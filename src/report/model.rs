@@ -12,47 +12,18 @@ use super::compatibility::{self, CompatibilityPart};
 use super::cuda::{BasePart, CudaPart, PackageLine};
 use super::findings::{self, FindingLine, PlanPart, ReclaimablePart};
 use super::inventory;
-use super::rewrite::{DockerfilePart, ProposalLine};
+use super::options::{GENERATOR, Generator, Options, SCHEMA};
+use super::proposal::{DockerfilePart, ProposalLine};
 use super::vocabulary;
 use super::words::{WarningLine, Word, fraction};
 use crate::analysis::{Analysis, Totals};
-use crate::base::redact;
+use crate::base::Platform;
 use crate::base::text::escape;
 use crate::cuda::Class;
-use crate::cuda::compat::TargetGpu;
-use crate::findings::Plan;
 use crate::formats::compression::Compression;
 use crate::layer::Verified;
 use crate::rootfs::Rootfs;
 use crate::source::redacted;
-
-/// Generator of reports: this program.
-pub(super) const GENERATOR: Generator =
-    Generator { name: Word::Borrowed("cutaway"), version: Word::Borrowed(env!("CARGO_PKG_VERSION")) };
-
-/// Schema of reports.
-pub(super) const SCHEMA: &str = "cutaway.report/1";
-
-/// Options of a report.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// Show values that look like secrets.
-    pub show_secrets: bool,
-    /// Maximum number of largest files.
-    pub largest_files: usize,
-    /// List all files of the findings; not needed in formats for people.
-    pub paths: bool,
-    /// Plan; `None` for all safe findings.
-    pub plan: Option<Plan>,
-    /// GPUs of this machine, in addition to the targets of the analysis.
-    pub host: Vec<TargetGpu>,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self { show_secrets: false, largest_files: 20, paths: true, plan: None, host: Vec::new() }
-    }
-}
 
 /// A report.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -91,15 +62,6 @@ pub struct Report {
     pub warnings: Vec<WarningLine>,
 }
 
-/// Generator of a report.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-pub struct Generator {
-    /// `cutaway`.
-    pub name: Word,
-    /// Version.
-    pub version: Word,
-}
-
 /// Facts from manifest and config.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct ImagePart {
@@ -116,7 +78,7 @@ pub struct ImagePart {
     /// Digest of the config bytes.
     pub config_digest: Option<String>,
     /// Platform of the image.
-    pub platform: Option<PlatformPart>,
+    pub platform: Option<Platform>,
     /// Creation time from the config.
     pub created: Option<String>,
     /// Container config; null without a config.
@@ -125,19 +87,8 @@ pub struct ImagePart {
     pub base: Option<BasePart>,
 }
 
-/// Operating system and architecture.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-pub struct PlatformPart {
-    /// Operating system.
-    pub os: String,
-    /// Architecture in Go's names.
-    pub architecture: String,
-    /// Variant of the architecture.
-    pub variant: Option<String>,
-}
-
 /// Container config.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct RunConfig {
     /// Environment as `NAME=VALUE`, secrets redacted.
     pub env: Vec<String>,
@@ -335,55 +286,35 @@ impl TotalsPart {
 pub fn image_part(analysis: &Analysis, options: &Options) -> ImagePart {
     let image = &analysis.image;
     let config = image.config.as_ref();
-    ImagePart {
+    let mut part = ImagePart {
         source: image.source.clone(),
         reference: redacted(&image.reference),
-        tags: if options.show_secrets {
-            image.tags.clone()
-        } else {
-            image.tags.iter().map(|tag| redacted(tag)).collect()
-        },
+        tags: image.tags.clone(),
         media_type: image.media_type.clone(),
         manifest_digest: image.manifest_digest.clone(),
         config_digest: image.config_digest.clone(),
-        platform: image.platform.as_ref().map(|platform| PlatformPart {
-            os: platform.os.clone(),
-            architecture: platform.architecture.clone(),
-            variant: platform.variant.clone(),
-        }),
+        platform: image.platform.clone(),
         created: config.and_then(|config| config.created().clone()),
-        config: config.map(|config| run_config(config.config().as_ref(), options)),
+        config: config.map(|config| config.config().as_ref().map(run_config).unwrap_or_default()),
         base: analysis.inventory.as_ref().and_then(|found| found.base.as_ref()).map(inventory::base),
+    };
+    if !options.show_secrets {
+        part.redact();
     }
+    part
 }
 
-fn run_config(run: Option<&oci_spec::image::Config>, options: &Options) -> RunConfig {
-    let env = run.and_then(|run| run.env().clone()).unwrap_or_default();
-    let labels = run.and_then(|run| run.labels().clone()).unwrap_or_default();
-    let shown = |name: &str, value: &str| {
-        if options.show_secrets { value.to_owned() } else { redact::value(name, value).into_owned() }
-    };
-    let command = |words: Vec<String>| {
-        if options.show_secrets { words } else { redact::words(&words) }
-    };
-    let plain = |text: Option<&String>| {
-        text.filter(|text| !text.is_empty()).map(|text| {
-            if options.show_secrets { text.clone() } else { redact::value("", text).into_owned() }
-        })
-    };
-    let mut exposed_ports = run.and_then(|run| run.exposed_ports().clone()).unwrap_or_default();
+fn run_config(run: &oci_spec::image::Config) -> RunConfig {
+    let text = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
+    let mut exposed_ports = run.exposed_ports().clone().unwrap_or_default();
     exposed_ports.sort();
     RunConfig {
-        env: if options.show_secrets {
-            env
-        } else {
-            env.iter().map(|pair| redact::assignment(pair)).collect()
-        },
-        entrypoint: run.and_then(|run| run.entrypoint().clone()).map(command),
-        cmd: run.and_then(|run| run.cmd().clone()).map(command),
-        working_dir: plain(run.and_then(|run| run.working_dir().as_ref())),
-        user: plain(run.and_then(|run| run.user().as_ref())),
-        labels: labels.iter().map(|(name, value)| (name.clone(), shown(name, value))).collect(),
+        env: run.env().clone().unwrap_or_default(),
+        entrypoint: run.entrypoint().clone(),
+        cmd: run.cmd().clone(),
+        working_dir: text(run.working_dir()),
+        user: text(run.user()),
+        labels: run.labels().clone().unwrap_or_default().into_iter().collect(),
         exposed_ports,
     }
 }
@@ -434,10 +365,7 @@ fn layer_line(analysis: &Analysis, index: usize, options: &Options) -> LayerLine
             let nothing = waste.filter(|waste| waste.hides_bytes == 0).map(|_| 0);
             nothing.or_else(|| found.metadata_only.get(index).copied().flatten())
         }),
-        created_by: source
-            .created_by
-            .as_ref()
-            .map(|text| if options.show_secrets { text.clone() } else { redact::instruction(text) }),
+        created_by: source.created_by.as_ref().map(|text| options.instruction(text)),
         // If the end of the base image is unknown, so is the membership of every layer.
         is_base: found
             .and_then(|found| found.base.as_ref())

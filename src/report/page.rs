@@ -3,6 +3,7 @@
 //! Contents, wording and list lengths are determined here once, so that formats agree. All texts are plain: safe on a
 //! terminal ([`printable`](crate::base::text::printable)), and not escaped for any format.
 
+use crate::base::labels::slug;
 use crate::base::size::grouped;
 
 /// A report for people.
@@ -91,21 +92,8 @@ impl Part {
     }
 
     /// A stable name: an anchor in HTML.
-    pub const fn id(self) -> &'static str {
-        match self {
-            Self::Sizes => "sizes",
-            Self::Findings => "findings",
-            Self::Plan => "plan",
-            Self::Compatibility => "compatibility",
-            Self::Layers => "layers",
-            Self::Cuda => "cuda",
-            Self::GpuCode => "gpu-code",
-            Self::Duplicates => "duplicates",
-            Self::Packages => "packages",
-            Self::Files => "files",
-            Self::Settings => "settings",
-            Self::Warnings => "warnings",
-        }
+    pub fn id(self) -> String {
+        slug(self.title())
     }
 }
 

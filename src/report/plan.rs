@@ -4,7 +4,8 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::model::{GENERATOR, Generator, Options, SCHEMA as REPORT, image_part};
+use super::model::image_part;
+use super::options::{GENERATOR, Generator, Options, SCHEMA as REPORT};
 use super::saved::SAVED_BYTES;
 use super::words::Word;
 use crate::analysis::Analysis;

@@ -2,28 +2,33 @@
 //!
 //! Redacted values stay unchanged.
 
-use super::model::Report;
+use super::model::{ImagePart, Report};
 use crate::base::redact;
 use crate::source::redacted;
+
+impl ImagePart {
+    /// Redacts secrets in the reference, the names and the container config.
+    pub(super) fn redact(&mut self) {
+        self.reference = redacted(&self.reference);
+        self.tags.iter_mut().for_each(|tag| *tag = redacted(tag));
+        let Some(config) = &mut self.config else { return };
+        config.env.iter_mut().for_each(|pair| *pair = redact::assignment(pair));
+        for words in [&mut config.entrypoint, &mut config.cmd].into_iter().flatten() {
+            *words = redact::words(words);
+        }
+        for text in [&mut config.working_dir, &mut config.user].into_iter().flatten() {
+            *text = redact::value("", text).into_owned();
+        }
+        for (name, value) in &mut config.labels {
+            *value = redact::value(name, value).into_owned();
+        }
+    }
+}
 
 impl Report {
     /// Redacts secrets in all texts from the image's config, history or Dockerfile.
     pub fn redact(&mut self) {
-        let image = &mut self.image;
-        image.reference = redacted(&image.reference);
-        image.tags.iter_mut().for_each(|tag| *tag = redacted(tag));
-        if let Some(config) = &mut image.config {
-            config.env.iter_mut().for_each(|pair| *pair = redact::assignment(pair));
-            for words in [&mut config.entrypoint, &mut config.cmd].into_iter().flatten() {
-                *words = redact::words(words);
-            }
-            for text in [&mut config.working_dir, &mut config.user].into_iter().flatten() {
-                *text = redact::value("", text).into_owned();
-            }
-            for (name, value) in &mut config.labels {
-                *value = redact::value(name, value).into_owned();
-            }
-        }
+        self.image.redact();
         // Generated sentences, which may quote the image.
         for warning in &mut self.warnings {
             for text in [&mut warning.message, &mut warning.subject] {

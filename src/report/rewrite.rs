@@ -1,15 +1,17 @@
 //! Proposed Dockerfiles of an image, schema `cutaway.dockerfile/1`.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use super::model::{GENERATOR, Generator, Options, PlatformPart, Report, image_part};
-use super::proposal::{ProposalPart, proposal_part};
+use super::model::{Report, image_part};
+use super::options::{GENERATOR, Generator, Options};
+use super::proposal::{DockerfilePart, InstructionLine, ProposalLine};
 use super::redact;
 use super::vocabulary;
 use super::words::{WarningLine, Word};
 use crate::analysis::Analysis;
-use crate::base::text::{is_unsafe, printable};
+use crate::base::Platform;
+use crate::base::text::printable_lines;
 use crate::findings::{Finding, Findings, Plan};
 use crate::rewrite::{Origin, Proposal, Proposals, Recipe};
 
@@ -17,7 +19,7 @@ use crate::rewrite::{Origin, Proposal, Proposals, Recipe};
 const SCHEMA: &str = "cutaway.dockerfile/1";
 
 /// Proposed Dockerfiles of an image.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
 pub struct RewriteReport {
     /// Name and version of this schema.
     #[schemars(extend("const" = SCHEMA))]
@@ -33,7 +35,7 @@ pub struct RewriteReport {
     /// The Dockerfile to change.
     pub recipe: RecipePart,
     /// Proposed Dockerfiles, best first.
-    pub proposals: Vec<ProposalPart>,
+    pub proposals: Vec<Proposal>,
     /// Reason if there are no proposals; else null.
     pub reason: Option<String>,
     /// Unknown facts, in sentences.
@@ -43,7 +45,7 @@ pub struct RewriteReport {
 }
 
 /// The current image.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
 pub struct RewriteImage {
     /// Transport, such as `oci-archive`.
     pub source: String,
@@ -56,7 +58,7 @@ pub struct RewriteImage {
     /// Digest of the config bytes.
     pub config_digest: Option<String>,
     /// Platform of the image.
-    pub platform: Option<PlatformPart>,
+    pub platform: Option<Platform>,
     /// Whether every layer was read completely and matches its digest.
     pub complete: bool,
     /// Bytes of the merged view.
@@ -66,7 +68,7 @@ pub struct RewriteImage {
 }
 
 /// The findings that proposals remove, and the answers to questions.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
 pub struct RewritePlan {
     /// Ids of the findings.
     pub findings: Vec<String>,
@@ -75,7 +77,7 @@ pub struct RewritePlan {
 }
 
 /// The answer to the question of a finding.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
 pub struct AnswerLine {
     /// Id of the finding.
     pub finding: String,
@@ -87,7 +89,7 @@ pub struct AnswerLine {
 }
 
 /// An open question.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
 pub struct QuestionLine {
     /// Id of the finding.
     pub finding: String,
@@ -98,7 +100,7 @@ pub struct QuestionLine {
 }
 
 /// The Dockerfile to change.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
 pub struct RecipePart {
     /// `given` by the user, or `rebuilt` from the image history.
     #[schemars(transform = vocabulary::origin)]
@@ -114,64 +116,12 @@ pub struct RecipePart {
 }
 
 /// An unknown fact about a Dockerfile.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
 pub struct UnknownLine {
     /// Line, counted from 1.
     pub line: u32,
     /// One sentence.
     pub text: String,
-}
-
-/// An instruction and its layers.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-pub struct InstructionLine {
-    /// First line, counted from 1.
-    pub line: u32,
-    /// Keyword, upper case.
-    #[schemars(transform = vocabulary::keyword)]
-    pub keyword: Word,
-    /// Layers it created, from 0 at the bottom.
-    pub layers: Vec<u16>,
-    /// Bytes of the regular files in these; null if unknown.
-    pub content_bytes: Option<u64>,
-}
-
-/// A proposal in the report of an image.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-pub struct ProposalLine {
-    /// Unique id.
-    pub id: String,
-    /// Title, one line.
-    pub title: String,
-    /// safe, review, manual.
-    #[schemars(transform = vocabulary::applicability)]
-    pub applicability: Word,
-    /// Reduction of the layers.
-    pub saved_bytes: u64,
-    /// Merged bytes of the new image.
-    #[serde(default)]
-    pub merged_bytes: Option<u64>,
-    /// Base image of the final stage; null if unknown.
-    #[serde(default)]
-    pub base_image: Option<String>,
-    /// The complete Dockerfile.
-    #[serde(default)]
-    pub dockerfile: Option<String>,
-    /// The same as a unified diff.
-    #[serde(default)]
-    pub diff: Option<String>,
-}
-
-/// The Dockerfile of the image, in its report.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-pub struct DockerfilePart {
-    /// `given` by the user, or `rebuilt` from the image history.
-    #[schemars(transform = vocabulary::origin)]
-    pub origin: Word,
-    /// Name of the file; null for a reconstructed one.
-    pub name: Option<String>,
-    /// Its instructions, in order.
-    pub instructions: Vec<InstructionLine>,
 }
 
 impl Report {
@@ -181,10 +131,10 @@ impl Report {
         let rebuilt = proposals.recipe.origin == Origin::Reconstructed;
         let hides = !rebuilt && !options.show_secrets;
         let dockerfile = |one: &Proposal| {
-            if hides { redact::dockerfile(&one.dockerfile) } else { written(one.dockerfile.clone(), rebuilt) }
+            if hides { redact::dockerfile(&one.dockerfile) } else { written(&one.dockerfile, rebuilt) }
         };
         let diff = |one: &Proposal| {
-            if hides { redact::diff(&one.diff, &one.dockerfile) } else { written(one.diff.clone(), rebuilt) }
+            if hides { redact::diff(&one.diff, &one.dockerfile) } else { written(&one.diff, rebuilt) }
         };
         let line = |one: &Proposal| ProposalLine {
             id: one.id.clone(),
@@ -211,6 +161,11 @@ impl RewriteReport {
         let plan = options.plan.as_ref().unwrap_or(&safe);
         let image = image_part(analysis, options);
         let rebuilt = proposals.recipe.origin == Origin::Reconstructed;
+        let shown = |one: Proposal| Proposal {
+            dockerfile: written(&one.dockerfile, rebuilt),
+            diff: written(&one.diff, rebuilt),
+            ..one
+        };
         Some(Self {
             schema: SCHEMA.into(),
             generator: GENERATOR,
@@ -231,7 +186,7 @@ impl RewriteReport {
             },
             questions: plan.open_questions(findings).map(QuestionLine::from).collect(),
             recipe: recipe_part(&proposals.recipe),
-            proposals: proposals.list.into_iter().map(|one| proposal_part(one, rebuilt)).collect(),
+            proposals: proposals.list.into_iter().map(shown).collect(),
             reason: proposals.reason,
             notes: proposals.notes,
             warnings: analysis.warnings().into_iter().map(WarningLine::from).collect(),
@@ -255,20 +210,8 @@ fn answers(plan: &Plan, findings: &Findings) -> Vec<AnswerLine> {
 
 /// Escapes a Dockerfile or a diff for output. The user's own is written byte for byte; control characters of a
 /// reconstructed one are escaped.
-pub(super) fn written(text: String, rebuilt: bool) -> String {
-    let harms = |character: char| is_unsafe(character) && !matches!(character, '\n' | '\t');
-    if !rebuilt || !text.contains(harms) {
-        return text;
-    }
-    let mut safe = String::with_capacity(text.len());
-    for character in text.chars() {
-        if harms(character) {
-            safe += &printable(character.encode_utf8(&mut [0; 4]));
-        } else {
-            safe.push(character);
-        }
-    }
-    safe
+fn written(text: &str, rebuilt: bool) -> String {
+    if rebuilt { printable_lines(text) } else { text.to_owned() }
 }
 
 fn recipe_part(recipe: &Recipe) -> RecipePart {
@@ -288,7 +231,7 @@ fn recipe_part(recipe: &Recipe) -> RecipePart {
     RecipePart {
         origin,
         name,
-        dockerfile: written(recipe.file.text().to_owned(), recipe.origin == Origin::Reconstructed),
+        dockerfile: written(recipe.file.text(), recipe.origin == Origin::Reconstructed),
         unknown: recipe
             .unknown
             .iter()

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::findings::FindingLine;
 use super::json::to_json;
 use super::model::Report;
-use super::rewrite::DockerfilePart;
+use super::proposal::DockerfilePart;
 use crate::base::digest::sha256_of;
 use crate::base::labels::VERDICTS;
 use crate::base::redact::REDACTED;

@@ -3,7 +3,8 @@
 use serde::Deserialize;
 use thiserror::Error;
 
-use super::model::{Report, SCHEMA};
+use super::model::Report;
+use super::options::SCHEMA;
 use crate::base::redact::json_fault;
 use crate::base::size::human;
 use crate::base::text::{elide_end, printable};

@@ -2,13 +2,13 @@
 
 use std::fmt::{self, Write as _};
 
-use super::proposal::{HintPart, ProposalPart, ReasonLine};
 use super::rewrite::RewriteReport;
 use super::text::WIDTH;
 use crate::base::labels::{APPLICABILITIES, Label, inline};
 use crate::base::size::{grouped, human, human_or_dash};
 use crate::base::text::{counted, elide_middle, printable};
 use crate::base::wrap::wrap;
+use crate::rewrite::{Hint, Proposal, Reason};
 
 /// Maximum lines of each section; JSON is complete.
 const MOST: usize = 30;
@@ -39,12 +39,7 @@ fn summary(out: &mut String, report: &RewriteReport, chosen: Option<usize>) -> f
     let others = report.proposals.iter().enumerate().filter(|(place, _)| Some(*place) != chosen);
     let others = others.map(|(_, one)| {
         let saved = human(one.predicted.saved_bytes);
-        format!(
-            "{} ({}, {saved} less): {}",
-            one.id,
-            inline(&APPLICABILITIES.shown(&one.applicability)),
-            one.title
-        )
+        format!("{} ({}, {saved} less): {}", one.id, inline(one.applicability.label()), one.title)
     });
     section(out, "Other proposals (--proposal ID)", others)
 }
@@ -55,9 +50,9 @@ fn nothing(report: &RewriteReport) -> String {
     format!("no proposal: {}", reason.strip_prefix("No smaller base image proposed: ").unwrap_or(reason))
 }
 
-fn proposed(out: &mut String, report: &RewriteReport, proposal: &ProposalPart) -> fmt::Result {
+fn proposed(out: &mut String, report: &RewriteReport, proposal: &Proposal) -> fmt::Result {
     paragraph(out, 0, &format!("{}: {}", proposal.id, proposal.title))?;
-    let label = APPLICABILITIES.get(&proposal.applicability);
+    let label = APPLICABILITIES.get(proposal.applicability.as_str());
     paragraph(out, 0, &label.map_or_else(String::new, Label::described))?;
     sizes(out, report, proposal)?;
     let closure = &proposal.closure;
@@ -90,7 +85,7 @@ fn proposed(out: &mut String, report: &RewriteReport, proposal: &ProposalPart) -
 }
 
 /// A hint in one line: what to add, its bytes, and why.
-fn hint(hint: &HintPart) -> String {
+fn hint(hint: &Hint) -> String {
     let lines = hint.lines.join(", ");
     let head = match (lines.is_empty(), hint.bytes) {
         (false, Some(bytes)) => format!("{lines} ({}): ", human(bytes)),
@@ -101,7 +96,7 @@ fn hint(hint: &HintPart) -> String {
     format!("{head}{}", hint.reason)
 }
 
-fn sizes(out: &mut String, report: &RewriteReport, proposal: &ProposalPart) -> fmt::Result {
+fn sizes(out: &mut String, report: &RewriteReport, proposal: &Proposal) -> fmt::Result {
     let (image, new) = (&report.image, &proposal.predicted);
     if let Some(base) = &proposal.base_image {
         paragraph(out, 2, &format!("from    {base}"))?;
@@ -119,14 +114,14 @@ fn sizes(out: &mut String, report: &RewriteReport, proposal: &ProposalPart) -> f
     Ok(())
 }
 
-fn reason(reason: &ReasonLine) -> String {
+fn reason(reason: &Reason) -> String {
     let lines = match reason.lines {
         0 => format!("after line {}", reason.line),
         1 => format!("line {}", reason.line),
         count => format!("lines {} to {}", reason.line, reason.line.saturating_add(count - 1)),
     };
     let bytes = reason.bytes.map_or_else(String::new, |bytes| format!(", {}", human(bytes)));
-    format!("{lines} ({}{bytes}): {}", inline(&APPLICABILITIES.shown(&reason.applicability)), reason.text)
+    format!("{lines} ({}{bytes}): {}", inline(reason.applicability.label()), reason.text)
 }
 
 fn section(out: &mut String, title: &str, lines: impl Iterator<Item = String>) -> fmt::Result {

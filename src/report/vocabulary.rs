@@ -6,12 +6,14 @@ use serde_json::{Map, Value, json};
 use crate::base::WarningCode;
 use crate::compare::{Change, LayerMatch};
 use crate::cuda::compat::{DriverFrom, RuleId, RunVerdict};
-use crate::cuda::{Class, Flavor, Level, Role, Strategy, Supplier, Use, compression_name, kind_name};
+use crate::cuda::{
+    CODE_KINDS, Class, Flavor, Level, MANAGERS, Role, Strategy, Supplier, Use, compression_name,
+};
 use crate::findings::{Answer, Category, Severity, Verdict, rules};
 use crate::formats::compression::Compression;
 use crate::formats::contents::Format;
 use crate::formats::dockerfile::Keyword;
-use crate::formats::fatbin::{self, GpuKind};
+use crate::formats::fatbin;
 use crate::rewrite::Applicability;
 
 /// Restricts a string, the items of a list, or the keys of a map to these words; null if allowed.
@@ -50,7 +52,7 @@ vocabularies! {
         use fatbin::Compression as Stored;
         [Stored::None, Stored::Lz4, Stored::Zstd, Stored::Other].map(compression_name)
     };
-    code_kind: [GpuKind::Sass, GpuKind::Ptx, GpuKind::Lto, GpuKind::Other(0)].map(kind_name);
+    code_kind: CODE_KINDS;
     compression: Compression::ALL.iter().map(|one| one.as_str());
     driver_source: DriverFrom::ALL.iter().map(|one| one.as_str());
     finding_rule: rules().map(|rule| rule.id);
@@ -58,7 +60,7 @@ vocabularies! {
     keyword: Keyword::ALL.iter().map(|one| one.as_str());
     layer_match: [LayerMatch::Digest, LayerMatch::DiffId, LayerMatch::Content].map(LayerMatch::as_str);
     level: Level::ALL.iter().map(|one| one.as_str());
-    manager: ["dpkg", "rpm", "apk", "pip", "conda"];
+    manager: MANAGERS;
     origin: ["given", "rebuilt"];
     role: Role::ALL.iter().map(|one| one.as_str());
     run_verdict: RunVerdict::ALL.iter().map(|one| one.as_str());

@@ -1,16 +1,12 @@
 //! Vocabulary words and other parts shared by the schema.
 
-use std::borrow::Cow;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
 use super::vocabulary;
 use crate::base::Warning;
-
-/// A word of a fixed vocabulary: borrowed if this program wrote it, owned if it was read from a report.
-pub type Word = Cow<'static, str>;
+pub use crate::base::words::Word;
 
 /// Parses a fraction exactly as written: `serde_json` may be off in the last digit.
 pub(super) fn fraction<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {

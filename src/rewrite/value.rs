@@ -1,8 +1,11 @@
-//! Proposals as values.
+//! Proposals as values, as they are written to JSON.
+
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::recipe::Recipe;
 use crate::base::labels::labelled;
-use crate::base::words::words;
+use crate::base::words::{json_words, words};
 use crate::findings::Category;
 use crate::formats::dockerfile::Span;
 
@@ -36,6 +39,7 @@ words!(Applicability {
 });
 
 labelled!(Applicability: APPLICABILITIES);
+json_words!(Applicability);
 
 /// An edit of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,113 +69,118 @@ pub struct Proposals {
     pub notes: Vec<String>,
 }
 
-/// A changed Dockerfile.
-#[derive(Clone, Debug)]
+/// A proposed Dockerfile.
+#[derive(Clone, Debug, JsonSchema, PartialEq, Eq, Serialize)]
+#[schemars(rename = "ProposalPart")]
 pub struct Proposal {
-    /// Its id: `base`, `stages`, `packages`, `distribution`, `stages-distribution`, `tidy`.
+    /// Unique id.
     pub id: String,
-    /// One line: what it does.
+    /// Title, one line.
     pub title: String,
-    /// The lowest applicability of its edits and its proof.
+    /// safe, review, manual.
     pub applicability: Applicability,
-    /// The base image of the final stage, as a reference; `None` when unknown.
+    /// Base image of the final stage; null if unknown.
     pub base_image: Option<String>,
-    /// The whole text.
+    /// The complete Dockerfile.
     pub dockerfile: String,
-    /// A unified diff against the original.
+    /// The same as a unified diff.
     pub diff: String,
-    /// Reasons by line of the new text; for a deletion, the line before it.
-    pub reasons: Vec<Reason>,
-    /// Sizes of the resulting image.
+    /// Predicted sizes of the image.
     pub predicted: Predicted,
-    /// Content that is kept although it looks superfluous, or is added again, with the reason.
+    /// Reasons of new or changed lines.
+    pub reasons: Vec<Reason>,
+    /// Content that is kept or restored although it looks superfluous, with reasons.
     pub kept: Vec<String>,
-    /// Files of the merged view that the new image lacks, largest first.
+    /// Files that the new image does not have, largest first.
     pub removed: Vec<Removed>,
-    /// The proof of the new image, and its gaps.
+    /// What is proven about the new image.
     pub closure: Closure,
-    /// Hints outside the Dockerfile.
+    /// Recommendations outside the Dockerfile.
     pub hints: Vec<Hint>,
 }
 
-/// The reason for a new or changed line.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reason {
-    /// Line of the new text, from 1; 0 for a deletion at the top.
-    pub line: u32,
-    /// Number of lines of the new text; 0 for a deletion after the line.
-    pub lines: u32,
-    /// The sentence.
-    pub text: String,
-    /// Its applicability.
-    pub applicability: Applicability,
-    /// Bytes of layers that it saves; `None` when unknown for this edit alone.
-    pub bytes: Option<u64>,
-}
-
-/// Sizes of the image that results from a proposal.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Predicted sizes of the image of a proposal.
+#[derive(Clone, Debug, JsonSchema, PartialEq, Eq, Serialize)]
+#[schemars(rename = "PredictedPart")]
 pub struct Predicted {
     /// Bytes of the merged view.
     pub merged_bytes: u64,
     /// Bytes of the regular files of all layers.
     pub content_bytes: u64,
-    /// Saved bytes of layers: the difference of `content_bytes`.
+    /// Reduction of the layers.
     pub saved_bytes: u64,
-    /// Stages in the order of the text; the last one is the image.
+    /// Stages in the order of the text.
     pub stages: Vec<StageSize>,
 }
 
-/// Size of a stage.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A stage and its size.
+#[derive(Clone, Debug, JsonSchema, PartialEq, Eq, Serialize)]
+#[schemars(rename = "StagePart")]
 pub struct StageSize {
-    /// Its name; that of the final stage is empty when it has none.
+    /// Name; empty for a final stage without one.
     pub name: String,
-    /// Its base image.
+    /// Base of the stage.
     pub base: String,
-    /// Bytes of its merged view; `None` when unknown.
+    /// Merged bytes of the stage; null if unknown.
     pub merged_bytes: Option<u64>,
 }
 
-/// A file that a new image lacks.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Reason of new or changed lines.
+#[derive(Clone, Debug, JsonSchema, PartialEq, Eq, Serialize)]
+#[schemars(rename = "ReasonLine")]
+pub struct Reason {
+    /// Line in the new text, counted from 1.
+    pub line: u32,
+    /// Number of lines; 0 for a deletion after that line.
+    pub lines: u32,
+    /// One sentence.
+    pub text: String,
+    /// safe, review, manual.
+    pub applicability: Applicability,
+    /// Layer bytes saved; null if unknown separately.
+    pub bytes: Option<u64>,
+}
+
+/// A file that the new image does not have.
+#[derive(Clone, Debug, JsonSchema, PartialEq, Eq, Serialize)]
+#[schemars(rename = "RemovedLine")]
 pub struct Removed {
-    /// Its path, escaped.
+    /// Absolute path, escaped.
     pub path: String,
-    /// Its bytes; counted for the first name of an inode only.
+    /// Size.
     pub bytes: u64,
-    /// The category of its finding; `None` without a finding, such as libraries of the current base image that the new
-    /// base lacks.
+    /// Category of its finding; null without a finding.
     pub category: Option<Category>,
 }
 
-/// The proof in the merged view of a proposal.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// What is proven about the new image.
+#[derive(Clone, Debug, Default, JsonSchema, PartialEq, Eq, Serialize)]
+#[schemars(rename = "ClosurePart")]
 pub struct Closure {
-    /// Whether everything that resolves today resolves in the new image: NEEDED entries, known dlopens, the command and
-    /// its interpreter, files of Python packages.
+    /// Whether everything the image resolves today also resolves in the new one.
     pub resolved: bool,
-    /// Whether all files opened by name are known: every application program was searched.
+    /// Whether all names opened at run time are known.
     pub dlopen_known: bool,
-    /// What no longer resolves, in sentences; empty when `resolved`.
+    /// What no longer resolves, in sentences.
     pub faults: Vec<String>,
-    /// Assumptions and gaps of the proof, in sentences.
+    /// Assumptions, and what could not be checked, in sentences.
     pub unproven: Vec<String>,
-    /// Number of ELF files checked in the new view.
+    /// Number of ELF files checked.
     pub objects: usize,
-    /// Number of their NEEDED entries and dlopens.
+    /// Number of NEEDED entries and dlopens followed.
     pub links: usize,
 }
 
-/// A hint outside the Dockerfile.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A recommendation outside the Dockerfile.
+#[derive(Clone, Debug, JsonSchema, PartialEq, Eq, Serialize)]
+#[schemars(rename = "HintPart")]
 pub struct Hint {
-    /// The file to change, such as `.dockerignore`.
+    /// File to change.
     pub file: String,
     /// Lines to add.
     pub lines: Vec<String>,
-    /// The reason.
+    /// Reason.
     pub reason: String,
-    /// Saved bytes, if known.
+    /// Bytes saved; null if unknown.
     pub bytes: Option<u64>,
 }

@@ -1,16 +1,17 @@
 //! All figures of a comparison as one table in long form: a row for each value of each image, so that a spreadsheet
 //! can pivot it.
 
-use super::model::{CompareFiles, CompareImage, CompareReport, CompareSetting, RegressionFigure};
+use super::model::{CompareImage, CompareReport, CompareSetting, RegressionFigure};
 use super::titles::titles;
-use crate::report::csv::{table, text};
+use crate::compare::FileSums;
+use crate::report::csv::{columns_of, table, text};
 
 const COLUMNS: [&str; 6] = ["kind", "name", "measure", "image", "title", "value"];
 /// Characters of the title of an image.
 const TITLE_WIDTH: usize = 60;
 
 /// Name, measure and accessor of a figure.
-type Figure<T, N> = (&'static str, &'static str, fn(&T) -> N);
+type Figure = (&'static str, &'static str, fn(&CompareImage) -> Option<u64>);
 
 /// A comparison as CSV. Unknown or absent is an empty cell.
 pub fn compare_to_csv(report: &CompareReport) -> String {
@@ -67,7 +68,7 @@ fn sizes(rows: &mut Rows, report: &CompareReport) {
         text(image.created.as_deref().unwrap_or_default())
     });
     rows.each(("image", "complete", "text"), images, |image| image.complete.to_string());
-    let totals: [Figure<CompareImage, Option<u64>>; 7] = [
+    let totals: [Figure; 7] = [
         ("compressed_bytes", "bytes", |image| image.totals.compressed_bytes),
         ("uncompressed_bytes", "bytes", |image| image.totals.uncompressed_bytes),
         ("content_bytes", "bytes", |image| image.totals.content_bytes),
@@ -119,25 +120,18 @@ fn contents(rows: &mut Rows, report: &CompareReport) {
 /// Sums of every image against the first, then the largest files that differ.
 fn files(rows: &mut Rows, report: &CompareReport) {
     let last = report.images.len().saturating_sub(1);
-    let all: Vec<(usize, &CompareFiles)> = match &report.files_by_image[..] {
+    let all: Vec<(usize, &FileSums)> = match &report.files_by_image[..] {
         [] => vec![(last, &report.files)],
         all => all.iter().enumerate().skip(1).collect(),
     };
-    let sums: [Figure<CompareFiles, u64>; 10] = [
-        ("added", "count", |files| files.added),
-        ("removed", "count", |files| files.removed),
-        ("changed", "count", |files| files.changed),
-        ("unknown", "count", |files| files.unknown),
-        ("same", "count", |files| files.same),
-        ("added_bytes", "bytes", |files| files.added_bytes),
-        ("removed_bytes", "bytes", |files| files.removed_bytes),
-        ("changed_bytes", "bytes", |files| files.changed_bytes),
-        ("changed_bytes_before", "bytes", |files| files.changed_bytes_before),
-        ("unknown_bytes", "bytes", |files| files.unknown_bytes),
-    ];
+    let fields = columns_of::<FileSums>();
     for (image, files) in all {
-        for (name, measure, of) in sums {
-            rows.one(("files", name, measure), image, of(files).to_string());
+        // A plain struct has nothing that can fail.
+        let sums = serde_json::to_value(files).unwrap_or_default();
+        for name in &fields {
+            let measure = if name.contains("bytes") { "bytes" } else { "count" };
+            let sum = sums.get(name).map(ToString::to_string).unwrap_or_default();
+            rows.one(("files", name, measure), image, sum);
         }
     }
     for row in &report.largest_changes {

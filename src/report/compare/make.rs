@@ -3,20 +3,19 @@
 use std::borrow::Cow;
 
 use super::model::{
-    CompareClass, CompareCompatibility, CompareComponent, CompareFiles, CompareFinding, CompareGpuCode,
-    CompareImage, CompareLayer, ComparePackage, CompareReport, CompareSetting, CompareWarning, FileChange,
+    CompareClass, CompareCompatibility, CompareImage, CompareLayer, CompareReport, CompareSetting,
+    CompareWarning, FileChange, SCHEMA,
 };
 use crate::analysis::Analysis;
 use crate::base::redact;
 use crate::base::text::{escape, printable};
-use crate::compare::{Comparison, FileSums, LayerRow, SettingRow};
+use crate::compare::{Comparison, LayerRow, SettingRow};
 use crate::cuda::Class;
 use crate::cuda::compat::{Judge, Judgement, TargetGpu};
-use crate::report::model::{GENERATOR, ImagePart, Options, TotalsPart, image_part};
+use crate::report::model::{ImagePart, TotalsPart, image_part};
+use crate::report::options::{GENERATOR, Options};
 use crate::source::redacted;
 
-/// The schema of comparisons.
-pub(super) const SCHEMA: &str = "cutaway.compare/1";
 /// Files that are named, of those that differ: the sums count all.
 const MOST_CHANGES: usize = 100;
 
@@ -43,52 +42,19 @@ impl CompareReport {
             classes: Class::ALL.into_iter().map(|class| class_line(comparison, class)).collect(),
             layers: comparison.layers.iter().map(|row| layer_line(row, options)).collect(),
             pull_bytes: comparison.pull_bytes.clone(),
-            components: comparison
-                .components
-                .iter()
-                .map(|row| CompareComponent {
-                    name: row.name.clone(),
-                    bytes: row.bytes.clone(),
-                    versions: row.versions.clone(),
-                })
-                .collect(),
-            gpu_code: comparison
-                .gpu_code
-                .iter()
-                .map(|row| CompareGpuCode {
-                    arch: row.arch.clone(),
-                    kind: row.kind.into(),
-                    bytes: row.bytes.clone(),
-                })
-                .collect(),
-            packages: comparison
-                .packages
-                .iter()
-                .map(|row| ComparePackage {
-                    manager: row.manager.into(),
-                    name: row.name.clone(),
-                    versions: row.versions.clone(),
-                    bytes: row.bytes.clone(),
-                })
-                .collect(),
-            files: files_part(tree.files(last, 0)),
+            components: comparison.components.clone(),
+            gpu_code: comparison.gpu_code.clone(),
+            packages: comparison.packages.clone(),
+            files: tree.files(last, 0),
             files_by_image: if images.len() > 2 {
-                (0..images.len()).map(|image| files_part(tree.files(image, 0))).collect()
+                (0..images.len()).map(|image| tree.files(image, 0)).collect()
             } else {
                 Vec::new()
             },
             largest_changes: changes.collect(),
             environment: comparison.environment.iter().map(setting).collect(),
             config: comparison.settings.iter().map(setting).collect(),
-            findings: comparison
-                .findings
-                .iter()
-                .map(|row| CompareFinding {
-                    rule: row.rule.into(),
-                    bytes: row.bytes.clone(),
-                    counts: row.counts.clone(),
-                })
-                .collect(),
+            findings: comparison.findings.clone(),
             compatibility: compatibility(comparison, options),
             verdict: None,
             warnings: warnings(comparison),
@@ -115,8 +81,6 @@ fn class_line(comparison: &Comparison, class: Class) -> CompareClass {
 }
 
 fn layer_line(row: &LayerRow, options: &Options) -> CompareLayer {
-    let instruction =
-        |text: &String| if options.show_secrets { text.clone() } else { redact::instruction(text) };
     CompareLayer {
         digest: row.digest.clone(),
         diff_id: row.diff_id.clone(),
@@ -125,34 +89,7 @@ fn layer_line(row: &LayerRow, options: &Options) -> CompareLayer {
         matches: row.matches.iter().map(|found| found.map(|found| found.as_str().into())).collect(),
         indexes: row.places.clone(),
         content_bytes: row.content_bytes,
-        created_by: row.created_by.as_ref().map(instruction),
-    }
-}
-
-fn files_part(sums: FileSums) -> CompareFiles {
-    let FileSums {
-        added,
-        removed,
-        changed,
-        unknown,
-        same,
-        added_bytes,
-        removed_bytes,
-        changed_bytes,
-        changed_bytes_before,
-        unknown_bytes,
-    } = sums;
-    CompareFiles {
-        added,
-        removed,
-        changed,
-        unknown,
-        same,
-        added_bytes,
-        removed_bytes,
-        changed_bytes,
-        changed_bytes_before,
-        unknown_bytes,
+        created_by: row.created_by.as_ref().map(|text| options.instruction(text)),
     }
 }
 

@@ -4,10 +4,15 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::make::SCHEMA;
-use crate::report::model::{Generator, PlatformPart, TotalsPart};
+use crate::base::Platform;
+use crate::compare::{ComponentRow, FileSums, FindingRow, GpuCodeRow, PackageRow};
+use crate::report::model::TotalsPart;
+use crate::report::options::Generator;
 use crate::report::vocabulary;
 use crate::report::words::Word;
+
+/// Schema of comparisons.
+pub(super) const SCHEMA: &str = "cutaway.compare/1";
 
 /// Comparison of several images. Lists with one value per image are in the order of the images.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -28,15 +33,15 @@ pub struct CompareReport {
     /// Compressed bytes that a node with the first image pulls for each.
     pub pull_bytes: Vec<Option<u64>>,
     /// CUDA components, largest first.
-    pub components: Vec<CompareComponent>,
+    pub components: Vec<ComponentRow>,
     /// GPU code by architecture and kind, largest first.
-    pub gpu_code: Vec<CompareGpuCode>,
+    pub gpu_code: Vec<GpuCodeRow>,
     /// Packages by manager and name.
-    pub packages: Vec<ComparePackage>,
+    pub packages: Vec<PackageRow>,
     /// Regular files of the merged view, the last image against the first.
-    pub files: CompareFiles,
+    pub files: FileSums,
     /// Every image against the baseline, which has only `same`; empty for two images.
-    pub files_by_image: Vec<CompareFiles>,
+    pub files_by_image: Vec<FileSums>,
     /// The files of the last image that differ most from the first, most bytes first; `files` counts all.
     pub largest_changes: Vec<FileChange>,
     /// Environment by name, secrets redacted.
@@ -44,7 +49,7 @@ pub struct CompareReport {
     /// Entrypoint, command, user and other settings, then labels by name; secrets redacted.
     pub config: Vec<CompareSetting>,
     /// Findings by rule, without those required at run time: most bytes first.
-    pub findings: Vec<CompareFinding>,
+    pub findings: Vec<FindingRow>,
     /// Verdicts of each image on each target.
     pub compatibility: Vec<CompareCompatibility>,
     /// Verdict of `[regression]` in cutaway.toml; null without one.
@@ -65,7 +70,7 @@ pub struct CompareImage {
     /// Digest of the manifest bytes.
     pub digest: Option<String>,
     /// Platform of the image.
-    pub platform: Option<PlatformPart>,
+    pub platform: Option<Platform>,
     /// Creation time from the config.
     pub created: Option<String>,
     /// Whether every layer was read completely and matches its digest; same as in `totals`.
@@ -107,68 +112,6 @@ pub struct CompareLayer {
     pub created_by: Option<String>,
 }
 
-/// A CUDA component.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-pub struct CompareComponent {
-    /// Name.
-    pub name: String,
-    /// Bytes in each image, each inode once.
-    pub bytes: Vec<Option<u64>>,
-    /// Versions of its libraries, joined by commas; null if absent or unknown.
-    pub versions: Vec<Option<String>>,
-}
-
-/// GPU code of an architecture.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-pub struct CompareGpuCode {
-    /// `sm_90a`, `compute_90`, `lto_90`.
-    pub arch: String,
-    /// sass, ptx, lto, other.
-    #[schemars(transform = vocabulary::code_kind)]
-    pub kind: Word,
-    /// Bytes as stored in each image.
-    pub bytes: Vec<Option<u64>>,
-}
-
-/// A package.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-pub struct ComparePackage {
-    /// dpkg, rpm, apk, pip, conda.
-    #[schemars(transform = vocabulary::manager)]
-    pub manager: Word,
-    /// Name.
-    pub name: String,
-    /// Versions in each image, several joined by commas; null where it is not installed.
-    pub versions: Vec<Option<String>>,
-    /// Bytes of its files; null if unknown or not installed.
-    pub bytes: Vec<Option<u64>>,
-}
-
-/// Regular files of an image against those of the baseline, by path.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-pub struct CompareFiles {
-    /// Paths that only the image has.
-    pub added: u64,
-    /// Paths that only the first has.
-    pub removed: u64,
-    /// Paths of both whose size or content differs.
-    pub changed: u64,
-    /// Paths of both with one size, whose contents could not be compared.
-    pub unknown: u64,
-    /// Paths of both with the same content.
-    pub same: u64,
-    /// Bytes of the added files.
-    pub added_bytes: u64,
-    /// Bytes of the removed files, in the first image.
-    pub removed_bytes: u64,
-    /// Bytes of the changed files, in the image.
-    pub changed_bytes: u64,
-    /// Bytes of the changed files, in the first image.
-    pub changed_bytes_before: u64,
-    /// Bytes of the files whose contents could not be compared.
-    pub unknown_bytes: u64,
-}
-
 /// A file that differs.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct FileChange {
@@ -190,18 +133,6 @@ pub struct CompareSetting {
     pub values: Vec<Option<String>>,
     /// Whether two images have different values, also if both are redacted.
     pub differs: bool,
-}
-
-/// Findings of a rule.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-pub struct CompareFinding {
-    /// The rule.
-    #[schemars(transform = vocabulary::finding_rule)]
-    pub rule: Word,
-    /// Layer bytes of the findings; null if the rules did not run.
-    pub bytes: Vec<Option<u64>>,
-    /// Number of findings; null if the rules did not run.
-    pub counts: Vec<Option<u64>>,
 }
 
 /// Verdicts of the images on a target.

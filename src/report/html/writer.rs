@@ -9,7 +9,7 @@ use super::view::{
 };
 use crate::base::labels::is_label;
 use crate::base::size::grouped;
-use crate::base::text::{elide_end, is_unsafe, printable};
+use crate::base::text::{elide_end, is_unsafe, printable, printable_lines};
 use crate::report::page::{Block, Chart, Line, Page, Row, Section, Table, Tone};
 
 /// Tables wider than this many characters scroll in a box, even in a wide window. The page has room for 95 of the
@@ -34,7 +34,7 @@ impl<'a> Document<'a> {
             .some(&page.sections)
             .iter()
             .map(|section| {
-                let id = free_id(section.part.id(), &ids);
+                let id = free_id(&section.part.id(), &ids);
                 ids.push(id.clone());
                 writer.section(section, id)
             })
@@ -52,15 +52,6 @@ fn free_id(name: &str, taken: &[String]) -> String {
 /// `text` without characters that affect their neighbours.
 pub(super) fn harmless(text: &str) -> Cow<'_, str> {
     if text.contains(is_unsafe) { printable(text).into() } else { text.into() }
-}
-
-/// The same for a line of code, which may have tabs.
-fn harmless_code(line: &str) -> Cow<'_, str> {
-    if !line.contains(is_unsafe) {
-        return line.into();
-    }
-    let pieces: Vec<Cow<str>> = line.split('\t').map(harmless).collect();
-    pieces.join("\t").into()
 }
 
 /// How many of a list are written, and how many are not.
@@ -248,7 +239,7 @@ impl Writer {
         let lines = text.lines().take(shown).map(|line| {
             let class = if language == "diff" { of_diff(line) } else { "" };
             let tag = if class.is_empty() { "" } else { "span" };
-            TextView { text: self.cut(harmless_code(line)), tag, class }
+            TextView { text: self.cut(printable_lines(line).into()), tag, class }
         });
         let code = BlockView::Code { language, lines: lines.collect() };
         let more = (left_out > 0).then(|| more(left_out, "lines"));

@@ -7,12 +7,11 @@ use super::findings::listed;
 use super::make::{code, described, fact, label, one_line, paragraph, sum};
 use crate::base::labels::{APPLICABILITIES, inline};
 use crate::base::size::{human, human_or_dash};
-use crate::base::text::counted;
-use crate::base::text::{is_unsafe, printable};
+use crate::base::text::{counted, printable_lines};
 use crate::report::findings::{FindingLine, PlanPart};
 use crate::report::model::Report;
 use crate::report::page::{Block, Line, Tone};
-use crate::report::rewrite::ProposalLine;
+use crate::report::proposal::ProposalLine;
 use crate::report::shorten;
 
 /// Maximum findings of the plan; safe ones are listed above with their evidence.
@@ -114,19 +113,6 @@ fn proposed(report: &Report) -> Vec<Block> {
 }
 
 fn folded(title: &str, language: &'static str, text: Option<&str>) -> Option<Block> {
-    let text = shorten::code(&plain(text?), CODE);
+    let text = shorten::code(&printable_lines(&text?.replace("\r\n", "\n")), CODE);
     (!text.is_empty()).then(|| Block::Fold(title.to_owned(), vec![Block::Code(language, text)]))
-}
-
-/// A text that cannot steer what shows it, line by line.
-fn plain(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
-    for character in text.replace("\r\n", "\n").chars() {
-        if is_unsafe(character) && !matches!(character, '\n' | '\t') {
-            plain += &printable(character.encode_utf8(&mut [0; 4]));
-        } else {
-            plain.push(character);
-        }
-    }
-    plain
 }

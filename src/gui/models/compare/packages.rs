@@ -13,7 +13,7 @@ pub(super) fn lines(compared: &ComparisonResult, baseline: usize) -> Vec<Compare
         let base = row.bytes.get(baseline).copied().flatten().unwrap_or(0);
         let apart = row.bytes.iter().map(|bytes| bytes.unwrap_or(0).abs_diff(base)).max().unwrap_or(0);
         let line = CompareLine::texts("", printable(&row.name), values, baseline, same)
-            .note(row.manager)
+            .note(&*row.manager)
             .about(LineSubject::Package(place));
         CompareLine { size, difference: if line.differs { apart.max(1) } else { 0 }, ..line }
     };

@@ -37,11 +37,11 @@ pub(super) fn lines(compared: &ComparisonResult, baseline: usize, sums: &[FileSu
     }));
     lines.extend(comparison.gpu_code.iter().map(|row| {
         CompareLine::numbers(CODE, printable(&row.arch), Unit::Bytes, &row.bytes, baseline)
-            .note(GPU_CODE.shown(row.kind))
+            .note(GPU_CODE.shown(&row.kind))
     }));
     lines.extend(runs(&compared.verdicts, baseline));
     for row in &comparison.findings {
-        let title = rule(row.rule).map_or(row.rule, |rule| rule.title);
+        let title = rule(&row.rule).map_or(&*row.rule, |rule| rule.title);
         let counts = |counts: &[Option<u64>]| {
             CompareLine::numbers(FINDINGS, title, Unit::Count, counts, baseline).note("findings")
         };

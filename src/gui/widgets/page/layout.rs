@@ -180,7 +180,7 @@ impl LayoutBuilder<'_> {
             self.gap(if self.layout.items.is_empty() { 0.0 } else { space::L });
             self.layout.sections.push((section.part, self.layout.height));
             if shape.headings {
-                let key = self.key("section", section.part.id());
+                let key = self.key("section", &section.part.id());
                 self.push(0, 0, 26.0, ItemKind::Section(place)).key = Some(key);
                 self.gap(space::S);
             }

@@ -4,10 +4,8 @@ use super::Content;
 use super::sizes::noted;
 use crate::base::labels::capital;
 use crate::base::size::{grouped, human};
-use crate::compare::Change;
-use crate::report::compare::model::{
-    CompareComponent, CompareFiles, CompareFinding, CompareGpuCode, ComparePackage, FileChange,
-};
+use crate::compare::{Change, ComponentRow, FileSums, FindingRow, GpuCodeRow, PackageRow};
+use crate::report::compare::model::FileChange;
 use crate::report::compare::rows::{View, change, ends};
 use crate::report::page::{Block, Column, Line, Row, Table, Tone};
 use crate::report::sections::make::{UNKNOWN, cell, code, name, number, path, text, weak};
@@ -19,8 +17,8 @@ const MOST_NAMES: usize = 25;
 
 pub(super) fn findings(view: &View<'_>) -> Content {
     let all = &view.report.findings;
-    let differs = |row: &CompareFinding| view.differs(&row.bytes) || view.differs(&row.counts);
-    let row = |row: &CompareFinding| {
+    let differs = |row: &FindingRow| view.differs(&row.bytes) || view.differs(&row.counts);
+    let row = |row: &FindingRow| {
         let cells = view.of(&row.bytes).zip(view.of(&row.counts)).map(|(bytes, count)| {
             match (bytes.copied().flatten(), count.copied().flatten()) {
                 (_, None) => Line::plain(UNKNOWN),
@@ -48,8 +46,8 @@ fn found(count: u64) -> String {
 
 pub(super) fn components(view: &View<'_>) -> Content {
     let list = &view.report.components;
-    let differs = |row: &CompareComponent| view.differs(&row.bytes) || view.differs(&row.versions);
-    let row = |row: &CompareComponent| {
+    let differs = |row: &ComponentRow| view.differs(&row.bytes) || view.differs(&row.versions);
+    let row = |row: &ComponentRow| {
         let versions = &row.versions;
         let mut sizes = view.sizes(cell(&row.name), &row.bytes);
         if view.differs(versions) {
@@ -71,8 +69,8 @@ pub(super) fn components(view: &View<'_>) -> Content {
 
 pub(super) fn gpu_code(view: &View<'_>) -> Content {
     let list = &view.report.gpu_code;
-    let differs = |row: &CompareGpuCode| view.differs(&row.bytes);
-    let row = |row: &CompareGpuCode| view.sizes(code(&row.arch), &row.bytes);
+    let differs = |row: &GpuCodeRow| view.differs(&row.bytes);
+    let row = |row: &GpuCodeRow| view.sizes(code(&row.arch), &row.bytes);
     let rows = ("GPU code, as stored", "architectures");
     let blocks = view.differing(rows, (list, MOST), differs, row, |row| view.spread(&row.bytes));
     (noted(list.iter().filter(|row| differs(row)).count(), "differ"), blocks)
@@ -80,8 +78,8 @@ pub(super) fn gpu_code(view: &View<'_>) -> Content {
 
 pub(super) fn packages(view: &View<'_>) -> Content {
     let list = &view.report.packages;
-    let differs = |row: &ComparePackage| view.differs(&row.versions);
-    let row = |row: &ComparePackage| {
+    let differs = |row: &PackageRow| view.differs(&row.versions);
+    let row = |row: &PackageRow| {
         let cells = view.of(&row.versions).map(|version| match version.and_then(Option::as_ref) {
             Some(version) => code(version),
             None => Line::default(),
@@ -95,7 +93,7 @@ pub(super) fn packages(view: &View<'_>) -> Content {
 }
 
 /// What became of a package, with its bytes where they are known.
-fn package_change(row: &ComparePackage) -> Line {
+fn package_change(row: &PackageRow) -> Line {
     let first = row.versions.first().and_then(Option::as_ref);
     let last = row.versions.last().and_then(Option::as_ref);
     let bytes = |bytes: Option<&Option<u64>>| bytes.copied().flatten().map(human);
@@ -165,12 +163,12 @@ fn file_change(file: &FileChange) -> Line {
 }
 
 /// Formats a figure of the files of an image.
-type Shown = fn(&CompareFiles) -> String;
+type Shown = fn(&FileSums) -> String;
 
 /// Files of every image against the first.
 fn sums(view: &View<'_>) -> Block {
     let report = view.report;
-    let later: Vec<(usize, &CompareFiles)> = match &report.files_by_image[..] {
+    let later: Vec<(usize, &FileSums)> = match &report.files_by_image[..] {
         [] => vec![(report.images.len().saturating_sub(1), &report.files)],
         all => {
             let shown = view.shown.iter().filter(|place| **place > 0);
@@ -198,7 +196,7 @@ fn sums(view: &View<'_>) -> Block {
         details: Vec::new(),
     };
     let mut rows: Vec<Row> = kinds.into_iter().map(row).collect();
-    let count = |what: &str, count: fn(&CompareFiles) -> u64| Row {
+    let count = |what: &str, count: fn(&FileSums) -> u64| Row {
         cells: std::iter::once(Line::plain(what))
             .chain(later.iter().map(|(_, files)| Line::plain(grouped(count(files)))))
             .collect(),
