@@ -17,7 +17,7 @@ use crate::analysis::{Analysis, AnalysisError};
 use crate::compare::{Comparison, compare as compare_images};
 use crate::findings::policy::{Compared, Date, Policy};
 use crate::jobs::{CancelToken, Progress};
-use crate::report::{CompareFormat, CompareReport, Options, WarningLine, compare_to_text};
+use crate::report::{CompareFormat, CompareReport, Options, compare_to_text};
 use crate::source::{Reference, redacted};
 
 #[derive(Args)]
@@ -152,12 +152,7 @@ fn print(arguments: &CompareArguments, report: &CompareReport) -> anyhow::Result
     }
     let unseen = output.is_some() || arguments.format != CompareFormat::Text;
     if arguments.how.verbose || (unseen && std::io::stderr().is_terminal()) {
-        let line = |warning: &crate::report::CompareWarning| WarningLine {
-            code: warning.code.clone(),
-            message: warning.message.clone(),
-            subject: warning.subject.clone(),
-        };
-        warn(&report.warnings.iter().map(line).collect::<Vec<_>>());
+        warn(&report.warnings.iter().map(|one| one.warning.clone()).collect::<Vec<_>>());
     }
     Ok(())
 }

@@ -20,7 +20,6 @@ mod bodies;
 mod contents;
 mod identity;
 mod layers;
-mod row;
 mod settings;
 mod signature;
 mod tables;
@@ -28,10 +27,9 @@ mod tree;
 mod union;
 mod value;
 
-pub use row::{Change, Row, RowId};
-pub use tree::Tree;
+pub use tree::{Row, RowId, Tree};
 pub use value::{
-    Comparison, ComponentRow, FileSums, FindingRow, GpuCodeRow, LayerMatch, LayerRow, PackageRow, SettingRow,
+    Change, ComponentRow, FileSums, FindingRow, GpuCodeRow, LayerMatch, LayerRow, PackageRow, SettingRow,
 };
 
 use std::sync::Arc;
@@ -39,6 +37,34 @@ use std::sync::Arc;
 use crate::analysis::Analysis;
 use crate::jobs::{CancelToken, Cancelled, Progress};
 use contents::Contents;
+
+/// Several images side by side.
+#[derive(Clone)]
+pub struct Comparison {
+    /// The images, in the order in which they were given; at least one.
+    pub images: Vec<Arc<Analysis>>,
+    /// All layers, each once: those of the first image bottom first, then what the next ones add.
+    pub layers: Vec<LayerRow>,
+    /// Bytes that a node with the first image pulls for each: compressed blobs. The first is 0.
+    ///
+    /// A layer is not pulled if the first image has the same blob, or the same tar streams from the bottom up to it
+    /// (the chain id by which containerd and Docker recognise an unpacked layer).
+    pub pull_bytes: Vec<Option<u64>>,
+    /// CUDA components, largest first.
+    pub components: Vec<ComponentRow>,
+    /// GPU code by architecture and kind, largest first.
+    pub gpu_code: Vec<GpuCodeRow>,
+    /// Packages by manager and name.
+    pub packages: Vec<PackageRow>,
+    /// Environment by name. Values are as they are in the images: redact them before they are shown.
+    pub environment: Vec<SettingRow>,
+    /// Entrypoint, command, user, working folder, ports, platform, base image; then labels by name. Redact them too.
+    pub settings: Vec<SettingRow>,
+    /// What the rules found, by rule: most bytes first.
+    pub findings: Vec<FindingRow>,
+    /// All paths of the merged views.
+    pub tree: Tree,
+}
 
 /// Compares images whose layers are merged. Reads bodies only where the equality of files of one size cannot be decided
 /// otherwise, and counts these bytes as compared in `progress`.

@@ -2,44 +2,54 @@
 //!
 //! A size is `None` if unknown, and 0 if the image is known to have none.
 
-use std::sync::Arc;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::tree::Tree;
-use crate::analysis::Analysis;
 use crate::base::labels::labelled;
 use crate::base::words::{Word, words};
 use crate::cuda::{CODE_KINDS, MANAGERS};
 use crate::findings::rules;
 
-/// Several images side by side.
-#[derive(Clone)]
-pub struct Comparison {
-    /// The images, in the order in which they were given; at least one.
-    pub images: Vec<Arc<Analysis>>,
-    /// All layers, each once: those of the first image bottom first, then what the next ones add.
-    pub layers: Vec<LayerRow>,
-    /// Bytes that a node with the first image pulls for each: compressed blobs. The first is 0.
-    ///
-    /// A layer is not pulled if the first image has the same blob, or the same tar streams from the bottom up to it
-    /// (the chain id by which containerd and Docker recognise an unpacked layer).
-    pub pull_bytes: Vec<Option<u64>>,
-    /// CUDA components, largest first.
-    pub components: Vec<ComponentRow>,
-    /// GPU code by architecture and kind, largest first.
-    pub gpu_code: Vec<GpuCodeRow>,
-    /// Packages by manager and name.
-    pub packages: Vec<PackageRow>,
-    /// Environment by name. Values are as they are in the images: redact them before they are shown.
-    pub environment: Vec<SettingRow>,
-    /// Entrypoint, command, user, working folder, ports, platform, base image; then labels by name. Redact them too.
-    pub settings: Vec<SettingRow>,
-    /// What the rules found, by rule: most bytes first.
-    pub findings: Vec<FindingRow>,
-    /// All paths of the merged views.
-    pub tree: Tree,
+/// What became of a path in an image against another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Change {
+    /// Both have it, with the same content.
+    Same,
+    /// Only the image has it.
+    Added,
+    /// Only the baseline has it.
+    Removed,
+    /// Both have it; kind, size, content or target of a link differ. A folder: something below it differs.
+    Changed,
+    /// Both have a file of one size, and the contents could not be compared; or a device or pipe. A folder: nothing
+    /// below it is known to differ, and something is unknown.
+    Unknown,
+    /// Neither has it.
+    Absent,
+}
+
+words!(Change {
+    Added = "added",
+    Removed = "removed",
+    Changed = "changed",
+    Unknown = "unknown",
+    Same = "same",
+    Absent = "absent",
+});
+
+labelled!(Change: CHANGES);
+
+impl Change {
+    /// Marker, so that the meaning does not depend on colour.
+    pub const fn sign(self) -> &'static str {
+        match self {
+            Self::Same | Self::Absent => "",
+            Self::Added => "+",
+            Self::Removed => "−",
+            Self::Changed => "~",
+            Self::Unknown => "?",
+        }
+    }
 }
 
 /// A layer, and the images that have it.

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::library::LibraryLine;
 use super::vocabulary;
 use super::words::Word;
 
@@ -87,97 +88,6 @@ pub struct ToolkitLine {
     pub cudnn_version: Option<String>,
     /// Source of the version.
     pub evidence: String,
-}
-
-/// A package by name.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-pub struct PackageName {
-    /// dpkg, rpm, apk, pip or conda.
-    #[schemars(transform = vocabulary::manager)]
-    pub manager: Word,
-    /// Name.
-    pub name: String,
-    /// Version.
-    pub version: String,
-}
-
-/// A CUDA library, or a library with GPU code.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-pub struct LibraryLine {
-    /// Absolute path, escaped.
-    pub path: String,
-    /// `DT_SONAME`.
-    pub soname: Option<String>,
-    /// Component.
-    pub component: String,
-    /// Version, if known.
-    pub version: Option<String>,
-    /// CUDA major version it belongs to, if known.
-    pub cuda_major: Option<u32>,
-    /// runtime, stub or compat.
-    #[schemars(transform = vocabulary::role)]
-    pub role: Word,
-    /// Logical bytes.
-    pub bytes: u64,
-    /// Layer of the file.
-    pub layer: u16,
-    /// The first name of the same inode.
-    pub hardlink_of: Option<String>,
-    /// wheel, conda, toolkit, distro or application.
-    #[schemars(transform = vocabulary::supplier)]
-    pub supplier: Word,
-    /// Owning package.
-    pub package: Option<PackageName>,
-    /// Architecture, if it is not the image's.
-    pub foreign: Option<String>,
-    /// Driver versions that a forward-compatibility driver supports, from its note.
-    pub forward_compat: Option<ForwardCompatPart>,
-    /// Files whose NEEDED entries resolve to it, and files that open it.
-    pub needed_by: Vec<String>,
-    /// needed, dlopen or unreferenced.
-    #[schemars(transform = vocabulary::usage)]
-    #[serde(rename = "use")]
-    pub usage: Word,
-    /// Chain from this file to the started one, if it is reachable.
-    pub chain: Vec<String>,
-    /// GPU code in it.
-    pub gpu_code: Vec<GpuCodeLine>,
-    /// Container headers and padding.
-    pub overhead_bytes: u64,
-    /// Bytes of the sections with GPU code, from the section table.
-    pub gpu_section_bytes: u64,
-}
-
-/// Note of a forward-compatibility driver.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-pub struct ForwardCompatPart {
-    /// CUDA version it provides.
-    pub cuda_version: Option<String>,
-    /// Supported branches of the host's driver.
-    pub drivers: Vec<u32>,
-    /// Device classes, as numbered by NVML.
-    pub devices: Vec<u32>,
-}
-
-/// GPU code of one file.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-pub struct GpuCodeLine {
-    /// `sm_90a`, `compute_90`, `lto_90`.
-    pub arch: String,
-    /// sass, ptx, lto or other.
-    #[schemars(transform = vocabulary::code_kind)]
-    pub kind: Word,
-    /// PTX instruction set version.
-    pub isa: Option<String>,
-    /// none, lz4, zstd or other.
-    #[schemars(transform = vocabulary::code_compression)]
-    pub compression: Word,
-    /// Number of entries.
-    pub entries: u64,
-    /// Stored bytes.
-    pub bytes: u64,
-    /// Decompressed bytes.
-    pub uncompressed_bytes: u64,
 }
 
 /// A CUDA component.

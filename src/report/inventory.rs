@@ -1,17 +1,13 @@
 //! Builds the parts of a report that come from an inventory.
 
 use super::cuda::{
-    BasePart, ByHolder, ComponentLine, CudaPart, DuplicateLine, ForwardCompatPart, FrameworkLine,
-    GpuCodeLine, GpuCodeSumLine, IdenticalLine, LibraryLine, PackageLine, PackageName, ResolvedLine,
-    StackLine, ToolkitLine, UnresolvedLine, WeightLine,
+    BasePart, ByHolder, ComponentLine, CudaPart, DuplicateLine, FrameworkLine, GpuCodeSumLine, IdenticalLine,
+    PackageLine, ResolvedLine, StackLine, ToolkitLine, UnresolvedLine, WeightLine,
 };
+use super::library::Names;
 use crate::analysis::Analysis;
 use crate::base::text::escape;
-use crate::cuda::links::{Links, ObjectId};
-use crate::cuda::{
-    BaseImage, GpuCode, Inventory, Library, Package, StackLevel, Use, arch_name, compression_name, kind_name,
-};
-use crate::rootfs::{NodeId, Rootfs};
+use crate::cuda::{BaseImage, Inventory, Package, StackLevel, arch_name, kind_name};
 
 /// The packages of an inventory.
 pub(super) fn packages(inventory: &Inventory) -> Vec<PackageLine> {
@@ -120,71 +116,7 @@ pub(super) fn cuda_part(analysis: &Analysis) -> Option<CudaPart> {
     })
 }
 
-struct Names<'a> {
-    inventory: &'a Inventory,
-    rootfs: &'a Rootfs,
-}
-
 impl Names<'_> {
-    fn path(&self, node: NodeId) -> String {
-        escape(&self.rootfs.node(node).path())
-    }
-
-    fn links(&self) -> &Links {
-        &self.inventory.links
-    }
-
-    fn object(&self, object: ObjectId) -> String {
-        self.path(self.links().object(object).node)
-    }
-
-    fn objects(&self, objects: &[ObjectId]) -> Vec<String> {
-        objects.iter().map(|object| self.object(*object)).collect()
-    }
-
-    fn library(&self, library: &Library) -> LibraryLine {
-        let object = self.links().object(library.object);
-        let mut needed_by: Vec<ObjectId> = object.needed_by.clone();
-        needed_by.extend(&object.opened_by);
-        needed_by.sort_unstable();
-        needed_by.dedup();
-        let package = library.package.map(|place| &self.inventory.packages[place]);
-        let chain = if object.usage == Use::Unreferenced {
-            Vec::new()
-        } else {
-            self.objects(&self.links().chain(library.object))
-        };
-        LibraryLine {
-            path: self.path(library.node),
-            soname: library.soname.clone(),
-            component: library.component.to_string(),
-            version: library.version.as_ref().map(|(version, _)| version.clone()),
-            cuda_major: library.cuda_major.as_ref().map(|(major, _)| *major),
-            role: library.role.as_str().into(),
-            bytes: library.bytes,
-            layer: library.layer,
-            hardlink_of: library.hard_link_of.map(|node| self.path(node)),
-            supplier: library.supplier.as_str().into(),
-            package: package.map(|package| PackageName {
-                manager: package.manager.into(),
-                name: package.name.clone(),
-                version: package.version.clone(),
-            }),
-            foreign: library.foreign.clone(),
-            forward_compat: library.forward_compat.as_ref().map(|note| ForwardCompatPart {
-                cuda_version: note.cuda_version.clone(),
-                drivers: note.driver.clone(),
-                devices: note.device.clone(),
-            }),
-            needed_by: self.objects(&needed_by),
-            usage: object.usage.as_str().into(),
-            chain,
-            gpu_code: library.gpu_code.iter().map(code_line).collect(),
-            overhead_bytes: library.overhead_bytes,
-            gpu_section_bytes: library.gpu_section_bytes,
-        }
-    }
-
     fn duplicates(&self) -> Vec<DuplicateLine> {
         let library = |place: usize| self.path(self.inventory.libraries[place].node);
         self.inventory
@@ -227,17 +159,5 @@ impl Names<'_> {
             }
         }
         lines
-    }
-}
-
-fn code_line(code: &GpuCode) -> GpuCodeLine {
-    GpuCodeLine {
-        arch: arch_name(code.kind, code.arch, code.suffix),
-        kind: kind_name(code.kind).into(),
-        isa: code.isa.map(|(major, minor)| format!("{major}.{minor}")),
-        compression: compression_name(code.compression).into(),
-        entries: code.entries,
-        bytes: code.bytes,
-        uncompressed_bytes: code.uncompressed_bytes,
     }
 }

@@ -36,6 +36,12 @@ impl Default for Options {
     }
 }
 
+impl Default for Generator {
+    fn default() -> Self {
+        GENERATOR
+    }
+}
+
 impl Options {
     /// An instruction of the history, without secrets unless they are shown.
     pub(super) fn instruction(&self, text: &str) -> String {

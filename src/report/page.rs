@@ -280,3 +280,15 @@ pub fn share(part: u64, whole: u64) -> String {
         share => format!("{share:.1} %"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::share;
+
+    #[test]
+    fn a_small_share_is_not_shown_as_none() {
+        assert_eq!(share(1, 10_000), "under 0.1 %");
+        assert_eq!(share(3_424, 10_000), "34.2 %");
+        assert_eq!(share(1, 1), "100.0 %");
+    }
+}

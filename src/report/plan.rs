@@ -20,17 +20,21 @@ const SCHEMA: &str = "cutaway.plan/1";
 const MOST: usize = 100_000;
 
 /// The findings to remove and the answers to questions, for one image.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct PlanDocument {
     /// Name and version of this schema.
     pub schema: Word,
     /// Generator of this document.
+    #[serde(skip_deserializing)]
     pub generator: Generator,
     /// The image of the plan.
+    #[serde(default)]
     pub image: PlanImage,
     /// The findings to remove.
+    #[serde(default)]
     pub findings: Vec<PlanFinding>,
     /// Answers to questions.
+    #[serde(default)]
     pub answers: Vec<PlanAnswer>,
 }
 
@@ -161,17 +165,6 @@ struct Head {
     schema: Option<String>,
 }
 
-/// The fields of a plan that are read.
-#[derive(Deserialize)]
-struct PlanHead {
-    #[serde(default)]
-    image: PlanImage,
-    #[serde(default)]
-    findings: Vec<PlanFinding>,
-    #[serde(default)]
-    answers: Vec<PlanAnswer>,
-}
-
 /// The fields of a report that a plan needs.
 #[derive(Deserialize)]
 struct ReportHead {
@@ -207,7 +200,7 @@ fn bounded(place: &'static str, count: usize) -> Result<(), PlanFileError> {
     if count > MOST { Err(PlanFileError::TooMany { place, count }) } else { Ok(()) }
 }
 
-fn of_plan(document: PlanHead) -> Result<SavedPlan, PlanFileError> {
+fn of_plan(document: PlanDocument) -> Result<SavedPlan, PlanFileError> {
     bounded("findings", document.findings.len())?;
     bounded("answers", document.answers.len())?;
     let findings = document.findings.into_iter().enumerate().map(|(at, one)| SavedFinding {

@@ -15,8 +15,8 @@ use super::proposal::DockerfilePart;
 use crate::base::digest::sha256_of;
 use crate::base::labels::VERDICTS;
 use crate::base::redact::REDACTED;
-use crate::base::size::{grouped, human};
-use crate::base::text::{elide_end, printable, sentence};
+use crate::base::size::human;
+use crate::base::text::{counted, elide_end, printable, sentence};
 use crate::findings::{Rule, Severity, rule};
 
 /// Maximum results per run on GitHub.
@@ -245,9 +245,8 @@ fn logical(kind: &str, name: &str) -> Value {
 fn message(finding: &FindingLine) -> String {
     let mut parts = vec![sentence(&text(&finding.title))];
     if finding.bytes > 0 {
-        let files = if finding.files == 1 { "file" } else { "files" };
         let verdict = VERDICTS.shown(&finding.verdict);
-        parts.push(format!("{verdict}: {} in {} {files}.", human(finding.bytes), grouped(finding.files)));
+        parts.push(format!("{verdict}: {} in {}.", human(finding.bytes), counted(finding.files, "file")));
     }
     let texts = [Some(&finding.reason), finding.question.as_ref(), Some(&finding.fix)];
     let texts = texts.into_iter().flatten().filter(|text| !text.is_empty());

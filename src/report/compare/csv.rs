@@ -1,7 +1,7 @@
 //! All figures of a comparison as one table in long form: a row for each value of each image, so that a spreadsheet
 //! can pivot it.
 
-use super::model::{CompareImage, CompareReport, CompareSetting, RegressionFigure};
+use super::model::{CompareImage, CompareReport, CompareSetting, CompareWarning, RegressionFigure};
 use super::titles::titles;
 use crate::compare::FileSums;
 use crate::report::csv::{columns_of, table, text};
@@ -158,7 +158,7 @@ fn verdicts(rows: &mut Rows, report: &CompareReport) {
         rows.one(("regression", &check.name, "limit"), last, figure(check.limit));
         rows.one(("regression", &check.name, "ok"), last, check.ok.to_string());
     }
-    for warning in &report.warnings {
-        rows.one(("warning", &warning.subject, &warning.code), warning.image, text(&warning.message));
+    for CompareWarning { image, warning } in &report.warnings {
+        rows.one(("warning", &warning.subject, &warning.code), *image, text(&warning.message));
     }
 }

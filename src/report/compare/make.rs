@@ -14,6 +14,7 @@ use crate::cuda::Class;
 use crate::cuda::compat::{Judge, Judgement, TargetGpu};
 use crate::report::model::{ImagePart, TotalsPart, image_part};
 use crate::report::options::{GENERATOR, Options};
+use crate::report::words::WarningLine;
 use crate::source::redacted;
 
 /// Files that are named, of those that differ: the sums count all.
@@ -153,13 +154,8 @@ fn compatibility(comparison: &Comparison, options: &Options) -> Vec<CompareCompa
 
 fn warnings(comparison: &Comparison) -> Vec<CompareWarning> {
     let of = |(image, analysis): (usize, &std::sync::Arc<Analysis>)| {
-        let line = move |warning: crate::base::Warning| CompareWarning {
-            image,
-            code: warning.code.as_str().into(),
-            message: warning.message,
-            subject: warning.subject,
-        };
-        analysis.warnings().into_iter().map(line).collect::<Vec<_>>()
+        let line = move |warning| CompareWarning { image, warning: WarningLine::from(warning) };
+        analysis.warnings().into_iter().map(line)
     };
     comparison.images.iter().enumerate().flat_map(of).collect()
 }

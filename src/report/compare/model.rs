@@ -9,7 +9,7 @@ use crate::compare::{ComponentRow, FileSums, FindingRow, GpuCodeRow, PackageRow}
 use crate::report::model::TotalsPart;
 use crate::report::options::Generator;
 use crate::report::vocabulary;
-use crate::report::words::Word;
+use crate::report::words::{WarningLine, Word};
 
 /// Schema of comparisons.
 pub(super) const SCHEMA: &str = "cutaway.compare/1";
@@ -194,11 +194,7 @@ pub enum RegressionFigure {
 pub struct CompareWarning {
     /// The image, from 0.
     pub image: usize,
-    /// Stable code.
-    #[schemars(transform = vocabulary::warning_code)]
-    pub code: Word,
-    /// What is wrong, and why.
-    pub message: String,
-    /// Layer, file or package concerned.
-    pub subject: String,
+    /// Code, message and subject.
+    #[serde(flatten)]
+    pub warning: WarningLine,
 }

@@ -10,7 +10,8 @@ mod sizes;
 use super::model::CompareReport;
 use super::rows::View;
 use crate::base::text::printable;
-use crate::report::page::{Block, Page, Part, Section};
+use crate::report::page::{Page, Part};
+use crate::report::sections::make::{Content, sections};
 
 /// Images side by side; of more, the first and the newest are shown.
 const MOST_IMAGES: usize = 8;
@@ -21,9 +22,6 @@ const TITLE_WIDTH: usize = 28;
 pub fn compare_page(report: &CompareReport) -> Page {
     page_of(&View::new(report, MOST_IMAGES, TITLE_WIDTH))
 }
-
-/// Note and blocks of a section; none if it has no contents.
-type Content = (String, Vec<Block>);
 
 /// The page with the images of a view as columns.
 pub(super) fn page_of(view: &View<'_>) -> Page {
@@ -39,13 +37,12 @@ pub(super) fn page_of(view: &View<'_>) -> Page {
         (Part::Settings, settings::section(view)),
         (Part::Warnings, settings::warnings(view)),
     ];
-    let section = |(part, (note, blocks)): (Part, Content)| Section { part, note, blocks };
     let generator = &view.report.generator;
     Page {
         title: lead::title(view),
         generator: printable(&format!("Comparison of {} {}", generator.name, generator.version)),
         facts: lead::facts(view),
         lead: lead::lead(view),
-        sections: made.into_iter().map(section).filter(|section| !section.blocks.is_empty()).collect(),
+        sections: sections(made),
     }
 }

@@ -5,8 +5,8 @@ use super::model::CompareReport;
 use super::titles::titles;
 use crate::base::labels::CLASSES;
 use crate::base::size::{grouped, human};
-use crate::report::page::{Block, Column, Line, Row, Table, Tone};
-use crate::report::sections::make::{UNKNOWN, label, number, text, weak};
+use crate::report::page::{Block, Column, Line, Row, Tone};
+use crate::report::sections::make::{Content, UNKNOWN, label, number, table, text, weak};
 
 /// The shown images and their titles.
 pub(super) struct View<'a> {
@@ -83,7 +83,8 @@ impl<'a> View<'a> {
         Row { cells, details: Vec::new() }
     }
 
-    /// A table of those rows that differ, and a line that counts the others.
+    /// A table of those rows that differ, most first, and a line that counts the others; the note counts those that
+    /// differ.
     pub(super) fn differing<T>(
         &self,
         (names, noun): (&str, &'static str),
@@ -91,21 +92,13 @@ impl<'a> View<'a> {
         differs: impl Fn(&T) -> bool,
         row: impl Fn(&T) -> Row,
         spread: impl Fn(&T) -> u64,
-    ) -> Vec<Block> {
+    ) -> Content {
         let mut rows: Vec<&T> = list.iter().filter(|one| differs(one)).collect();
         rows.sort_by_key(|one| std::cmp::Reverse(spread(one)));
-        let same = list.len() - rows.len();
-        let mut blocks = Vec::new();
-        if !rows.is_empty() {
-            blocks.push(Block::Table(Table {
-                columns: self.columns(names),
-                rows: rows.iter().take(most).map(|one| row(one)).collect(),
-                more: rows.len().saturating_sub(most) as u64,
-                noun,
-            }));
-        }
-        blocks.extend(self.same(same, rows.is_empty(), noun));
-        blocks
+        let same = self.same(list.len() - rows.len(), rows.is_empty(), noun);
+        let listed =
+            (!rows.is_empty()).then(|| table(self.columns(names), noun, (&rows, most), |one| row(one)));
+        (noted(rows.len(), "differ"), listed.into_iter().chain(same).collect())
     }
 
     /// A line that counts equal entries.
@@ -122,6 +115,11 @@ impl<'a> View<'a> {
             }
         }
     }
+}
+
+/// A count with its noun, for notes.
+pub(super) fn noted(count: usize, what: &str) -> String {
+    if count == 0 { String::new() } else { format!("{} {what}", grouped(count as u64)) }
 }
 
 pub(super) const fn are(count: usize) -> &'static str {

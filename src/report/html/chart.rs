@@ -64,7 +64,7 @@ impl<'a> ChartView<'a> {
                     key: place + 1,
                     name,
                     size: human(slice.bytes),
-                    share: share(slice.bytes as f64 / total),
+                    share: chart.share(slice),
                     colour: colour(slice.colour),
                     from: percent(from),
                     width: percent(width),
@@ -100,17 +100,9 @@ fn percent(hundredths: f64) -> String {
     format!("{hundredths:.2}%")
 }
 
-/// A share as text: nonzero is never shown as zero.
-fn share(of_one: f64) -> String {
-    match of_one * 100.0 {
-        hundredths if hundredths < 0.1 => "<0.1 %".to_owned(),
-        hundredths => format!("{hundredths:.1} %"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{share, widths};
+    use super::widths;
 
     #[test]
     fn narrow_parts_are_seen_and_the_bar_is_full() {
@@ -121,12 +113,5 @@ mod tests {
             let least = widths.iter().copied().fold(f64::MAX, f64::min);
             assert!(least >= 0.05, "{least}");
         }
-    }
-
-    #[test]
-    fn a_small_share_is_not_shown_as_none() {
-        assert_eq!(share(0.000_1), "<0.1 %");
-        assert_eq!(share(0.342_4), "34.2 %");
-        assert_eq!(share(1.0), "100.0 %");
     }
 }

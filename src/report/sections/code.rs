@@ -1,7 +1,7 @@
 //! GPU code by architecture, and duplicates.
 
 use super::Content;
-use super::make::{code, label, name, number, paragraph, path, paths, row, sum, table, text};
+use super::make::{code, headed, label, name, number, path, paths, row, sum, table, text, unknown};
 use crate::base::labels::GPU_CODE;
 use crate::base::size::{grouped, human};
 use crate::base::text::counted;
@@ -19,8 +19,7 @@ const FILES: usize = 8;
 
 pub(super) fn gpu_code(report: &Report) -> Content {
     let Some(cuda) = &report.cuda else {
-        let text = "GPU code unknown: the image was not analysed completely.";
-        return ("unknown".to_owned(), vec![paragraph(text)]);
+        return unknown("GPU code unknown: the image was not analysed completely.");
     };
     if cuda.gpu_code.is_empty() {
         return (String::new(), Vec::new());
@@ -72,27 +71,21 @@ fn colour(kind: &str) -> &'static str {
 
 pub(super) fn duplicates(report: &Report) -> Content {
     let Some(cuda) = &report.cuda else { return (String::new(), Vec::new()) };
-    let mut blocks = Vec::new();
-    if !cuda.duplicates.is_empty() {
-        let columns = [
-            number("Removable"),
-            text("Soname"),
-            number("Copies"),
-            text("Contents of the copies"),
-            text("Loaded"),
-        ];
-        let mut list: Vec<&DuplicateLine> = cuda.duplicates.iter().collect();
-        list.sort_by_key(|one| std::cmp::Reverse(one.reclaimable_bytes));
-        blocks.push(Block::Heading("Duplicate libraries".to_owned()));
-        blocks.push(table(columns, "sonames", (&list, COPIES), |one| duplicate(cuda, one)));
-    }
-    if !cuda.identical.is_empty() {
-        let columns = [number("Bytes each"), number("Files"), text("First path")];
-        let mut list: Vec<&IdenticalLine> = cuda.identical.iter().collect();
-        list.sort_by_key(|one| std::cmp::Reverse(one.bytes));
-        blocks.push(Block::Heading("Identical large files".to_owned()));
-        blocks.push(table(columns, "groups", (&list, COPIES), |one| identical(one)));
-    }
+    let columns = [
+        number("Removable"),
+        text("Soname"),
+        number("Copies"),
+        text("Contents of the copies"),
+        text("Loaded"),
+    ];
+    let mut list: Vec<&DuplicateLine> = cuda.duplicates.iter().collect();
+    list.sort_by_key(|one| std::cmp::Reverse(one.reclaimable_bytes));
+    let row = |one: &&DuplicateLine| duplicate(cuda, one);
+    let mut blocks = headed("Duplicate libraries", columns, "sonames", (&list, COPIES), row);
+    let columns = [number("Bytes each"), number("Files"), text("First path")];
+    let mut list: Vec<&IdenticalLine> = cuda.identical.iter().collect();
+    list.sort_by_key(|one| std::cmp::Reverse(one.bytes));
+    blocks.extend(headed("Identical large files", columns, "groups", (&list, COPIES), |one| identical(one)));
     let gain = sum(cuda.duplicates.iter().map(|one| one.reclaimable_bytes));
     let note = if gain > 0 { format!("{} in removable copies", human(gain)) } else { String::new() };
     (note, blocks)

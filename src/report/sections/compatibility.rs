@@ -2,7 +2,9 @@
 
 use super::Content;
 use super::lead::gpu;
-use super::make::{cell, fact, label, name, one_line, paragraph, path, prose, row, some, table, text};
+use super::make::{
+    cell, fact, label, name, one_line, paragraph, path, prose, row, some, table, text, unknown,
+};
 use crate::base::labels::{DRIVER_SOURCES, TARGET_VERDICTS};
 use crate::base::text::counted;
 use crate::report::compatibility::{CompatibilityPart, ReasonPart, RequiresPart, TargetLine, VersionLine};
@@ -20,8 +22,7 @@ const WHY: usize = 300;
 
 pub(super) fn section(report: &Report) -> Content {
     let Some(part) = &report.compatibility else {
-        let text = "Compatibility unknown: the image was not analysed completely.";
-        return ("unknown".to_owned(), vec![paragraph(text)]);
+        return unknown("Compatibility unknown: the image was not analysed completely.");
     };
     let mut blocks = needs(&part.requires);
     if part.targets.is_empty() {

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::Content;
-use super::make::{cell, code, count_or_dash, number, one_line, paragraph, path, row, sum, table, text};
+use super::make::{
+    cell, code, count_or_dash, headed, number, one_line, paragraph, path, row, sum, table, text, unknown,
+};
 use crate::base::size::{grouped, human, human_or_dash};
 use crate::base::text::counted;
 use crate::report::cuda::PackageLine;
@@ -26,10 +28,9 @@ pub(super) fn packages(report: &Report) -> Content {
     let packages = &report.packages;
     if packages.is_empty() {
         // Without an inventory, packages are unknown.
-        let unknown = "Packages unknown: the image was not analysed completely.";
         return match report.cuda {
             Some(_) => (String::new(), Vec::new()),
-            None => ("unknown".to_owned(), vec![paragraph(unknown)]),
+            None => unknown("Packages unknown: the image was not analysed completely."),
         };
     }
     let mut managers: BTreeMap<&str, Vec<&PackageLine>> = BTreeMap::new();
@@ -46,13 +47,11 @@ pub(super) fn packages(report: &Report) -> Content {
         let [all, bytes, unknown] = figures.map(Line::plain);
         row([cell(manager), all, bytes, unknown])
     });
-    (
-        counted(packages.len(), "package"),
-        vec![sums, Block::Heading("Largest packages".to_owned()), largest(packages)],
-    )
+    let blocks = std::iter::once(sums).chain(largest(packages));
+    (counted(packages.len(), "package"), blocks.collect())
 }
 
-fn largest(packages: &[PackageLine]) -> Block {
+fn largest(packages: &[PackageLine]) -> Vec<Block> {
     let mut list: Vec<&PackageLine> = packages.iter().collect();
     list.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.name.cmp(&b.name)));
     let columns = [
@@ -63,7 +62,7 @@ fn largest(packages: &[PackageLine]) -> Block {
         number("Files"),
         number("Layer"),
     ];
-    table(columns, "packages", (&list, PACKAGES), |package| {
+    headed("Largest packages", columns, "packages", (&list, PACKAGES), |package| {
         row([
             Line::plain(human_or_dash(package.bytes)),
             code(&package.name),

@@ -2,7 +2,9 @@
 
 use super::Content;
 use super::libraries::libraries_table;
-use super::make::{UNKNOWN, cell, fact, label, name, number, one_line, paragraph, path, row, table, text};
+use super::make::{
+    UNKNOWN, cell, fact, headed, label, name, number, one_line, paragraph, path, row, text, unknown,
+};
 use crate::base::labels::{FLAVORS, LEVELS, STACK_SUPPLIERS, STRATEGIES, SUPPLIERS};
 use crate::base::size::{grouped, human};
 use crate::base::text::counted;
@@ -25,8 +27,7 @@ const WORDS: usize = 240;
 
 pub(super) fn section(report: &Report) -> Content {
     let Some(cuda) = &report.cuda else {
-        let text = "CUDA contents unknown: the image was not analysed completely.";
-        return ("unknown".to_owned(), vec![paragraph(text)]);
+        return unknown("CUDA contents unknown: the image was not analysed completely.");
     };
     let mut facts: Vec<_> = cuda.toolkits.iter().take(LINES).map(toolkit).collect();
     facts.extend(cuda.frameworks.iter().take(LINES).map(framework));
@@ -77,9 +78,6 @@ fn framework(framework: &FrameworkLine) -> (String, Line) {
 }
 
 fn stack(stack: &[StackLine]) -> Vec<Block> {
-    if stack.is_empty() {
-        return Vec::new();
-    }
     let columns = [text("Level"), text("Contents"), text("Supplied by"), text("Note")];
     let line = |level: &StackLine| {
         let by: Vec<String> =
@@ -90,13 +88,10 @@ fn stack(stack: &[StackLine]) -> Vec<Block> {
         let note = Line::plain(level.note.as_deref().map_or_else(String::new, |note| one_line(note, WORDS)));
         row([Line::plain(label(&LEVELS, &level.level)), what, by, note])
     };
-    vec![Block::Heading("CUDA stack".to_owned()), table(columns, "levels", (stack, STACK_LEVELS), line)]
+    headed("CUDA stack", columns, "levels", (stack, STACK_LEVELS), line)
 }
 
 fn components(cuda: &CudaPart) -> Vec<Block> {
-    if cuda.components.is_empty() {
-        return Vec::new();
-    }
     let columns: [Column; 5] =
         [number("Bytes"), text("Component"), number("Files"), number("In use"), text("Supplied by")];
     let line = |component: &ComponentLine| {
@@ -113,37 +108,22 @@ fn components(cuda: &CudaPart) -> Vec<Block> {
             Line::plain(by.join(", ")),
         ])
     };
-    vec![
-        Block::Heading("Libraries by component".to_owned()),
-        table(columns, "components", (&cuda.components, COMPONENTS), line),
-    ]
+    headed("Libraries by component", columns, "components", (&cuda.components, COMPONENTS), line)
 }
 
 fn weights(weights: &[WeightLine]) -> Vec<Block> {
-    if weights.is_empty() {
-        return Vec::new();
-    }
     let mut largest: Vec<&WeightLine> = weights.iter().collect();
     largest.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.path.cmp(&b.path)));
     let columns = [number("Bytes"), text("File"), text("Format")];
     let line = |one: &&WeightLine| row([Line::plain(human(one.bytes)), path(&one.path), cell(&one.format)]);
-    vec![
-        Block::Heading("Model weights, largest first".to_owned()),
-        table(columns, "files", (&largest, NAMES), line),
-    ]
+    headed("Model weights, largest first", columns, "files", (&largest, NAMES), line)
 }
 
 fn unresolved(unresolved: &[UnresolvedLine]) -> Vec<Block> {
-    if unresolved.is_empty() {
-        return Vec::new();
-    }
     let columns = [text("Name"), text("Needed by")];
     let line = |one: &UnresolvedLine| {
         let name = if one.name.is_empty() { Line::plain(UNKNOWN) } else { path(&one.name) };
         row([name, path(&one.path)])
     };
-    vec![
-        Block::Heading("Missing libraries (unresolved NEEDED)".to_owned()),
-        table(columns, "names", (unresolved, NAMES), line),
-    ]
+    headed("Missing libraries (unresolved NEEDED)", columns, "names", (unresolved, NAMES), line)
 }

@@ -1,8 +1,7 @@
 //! Evidence of a finding: reason, proof, users, locations, fix.
 
-use super::make::{cell, fact, name, number, one_line, path, paths, prose, row, some, table, text};
+use super::make::{cell, fact, more, name, number, one_line, path, paths, prose, row, some, table, text};
 use crate::base::size::{grouped, human};
-use crate::base::text::counted;
 use crate::report::findings::{FindingLine, LayerShare};
 use crate::report::instruction::short_instruction;
 use crate::report::page::{Block, Line, Tone};
@@ -32,9 +31,9 @@ pub(super) fn evidence(finding: &FindingLine) -> Vec<Block> {
     }
     let statements = finding.proof.iter().take(PROOF).map(|text| fact("Proof", one_line(text, STATEMENT)));
     facts.extend(statements);
-    more(&mut facts, "Proof", finding.proof.len(), PROOF, "statement");
+    facts.extend(more("Proof", finding.proof.len(), PROOF, "statement"));
     facts.extend(finding.used_by.iter().take(USERS).map(|user| fact("Used by", one_line(user, STATEMENT))));
-    more(&mut facts, "Used by", finding.used_by.len(), USERS, "user");
+    facts.extend(more("Used by", finding.used_by.len(), USERS, "user"));
     // The proof names most owners with their versions.
     if !finding.packages.is_empty() && !finding.proof.iter().any(|text| text.starts_with("owned by ")) {
         facts.push(fact("Owned by", some(finding.packages.iter().map(String::as_str))));
@@ -76,12 +75,6 @@ fn places(finding: &FindingLine) -> Option<Block> {
         None => row([path(place), cell("1"), Line::default()]),
     };
     Some(table(columns, "paths", (&rows, PATHS), line))
-}
-
-fn more(facts: &mut Vec<(String, Line)>, name: &str, all: usize, most: usize, noun: &str) {
-    if let Some(rest @ 1..) = all.checked_sub(most) {
-        facts.push(fact(name, format!("and {}", counted(rest, noun).replacen(' ', " more ", 1))));
-    }
 }
 
 /// Shadowed part of the bytes; `None` if all are visible.

@@ -2,7 +2,7 @@
 
 use super::Content;
 use super::evidence::evidence;
-use super::make::{UNKNOWN, label, number, one_line, paragraph, row, some, sum, table, text};
+use super::make::{UNKNOWN, label, number, one_line, paragraph, row, some, sum, table, text, unknown};
 use crate::base::labels::{CATEGORIES, SEVERITIES, VERDICTS};
 use crate::base::size::{grouped, human};
 use crate::base::text::counted;
@@ -19,8 +19,7 @@ const TITLE: usize = 200;
 
 pub(super) fn section(report: &Report) -> Content {
     let (Some(findings), Some(sums)) = (&report.findings, &report.reclaimable) else {
-        let why = "Findings unknown: the rules did not run.";
-        return ("unknown".to_owned(), vec![paragraph(why)]);
+        return unknown("Findings unknown: the rules did not run.");
     };
     if findings.is_empty() {
         let text =
@@ -93,8 +92,7 @@ fn place(finding: &FindingLine) -> String {
     if finding.files == 0 {
         return some(finding.subjects.iter().map(String::as_str));
     }
-    let files = usize::try_from(finding.files).unwrap_or(usize::MAX);
-    format!("{} in {}", counted(files, "file"), layers(&finding.layers))
+    format!("{} in {}", counted(finding.files, "file"), layers(&finding.layers))
 }
 
 /// Numbers of layers in a line: `layer 3`, `layers 1, 3 and 5`, `layers 1, 2, 3 and 4 more`.

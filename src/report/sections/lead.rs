@@ -42,8 +42,7 @@ pub(super) fn facts(report: &Report) -> Vec<String> {
         facts.push(reference);
     }
     if let Some(platform) = &image.platform {
-        let parts = [Some(&platform.os), Some(&platform.architecture), platform.variant.as_ref()];
-        facts.push(name(&parts.into_iter().flatten().cloned().collect::<Vec<_>>().join("/")));
+        facts.push(name(&platform.to_string()));
     }
     if let Some(created) = &image.created {
         facts.push(format!("created {}", name(&moment(created))));
@@ -114,11 +113,7 @@ fn sizes(report: &Report) -> Line {
     else {
         return Line::plain(format!("{layers}. Contents unknown: only the manifest was read."));
     };
-    let merged = format!(
-        "{} merged ({})",
-        human(merged),
-        counted(usize::try_from(files).unwrap_or(usize::MAX), "file"),
-    );
+    let merged = format!("{} merged ({})", human(merged), counted(files, "file"),);
     Line::plain(match wasted {
         0 if totals.complete => format!("{stored}: {merged}, 0 B wasted."),
         0 => format!("{stored}: {merged}."),

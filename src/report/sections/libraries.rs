@@ -1,11 +1,12 @@
 //! CUDA libraries, largest first, with details.
 
-use super::make::{cell, cell_or_dash, code, described, fact, label, name, number, path, some, table, text};
+use super::make::{
+    cell, cell_or_dash, code, described, fact, headed, label, more, name, number, path, some, text,
+};
 use crate::base::labels::{ROLES, SUPPLIERS, USES};
 use crate::base::size::human;
-use crate::base::text::counted;
 use crate::cuda::Role;
-use crate::report::cuda::{GpuCodeLine, LibraryLine};
+use crate::report::library::{GpuCodeLine, LibraryLine};
 use crate::report::page::{Block, Line, Row};
 
 /// Libraries: a devel image with torch has about 120.
@@ -16,9 +17,6 @@ const STEPS: usize = 6;
 const CODES: usize = 24;
 
 pub(super) fn libraries_table(libraries: &[LibraryLine]) -> Vec<Block> {
-    if libraries.is_empty() {
-        return Vec::new();
-    }
     let mut largest: Vec<&LibraryLine> = libraries.iter().collect();
     largest.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.path.cmp(&b.path)));
     let columns = [
@@ -29,10 +27,7 @@ pub(super) fn libraries_table(libraries: &[LibraryLine]) -> Vec<Block> {
         text("Supplied by"),
         text("Use"),
     ];
-    vec![
-        Block::Heading("Libraries, largest first".to_owned()),
-        table(columns, "libraries", (&largest, LIBRARIES), |library| line(library)),
-    ]
+    headed("Libraries, largest first", columns, "libraries", (&largest, LIBRARIES), |library| line(library))
 }
 
 fn line(library: &LibraryLine) -> Row {
@@ -89,9 +84,7 @@ fn details(library: &LibraryLine) -> Vec<Block> {
 
 fn steps(facts: &mut Vec<(String, Line)>, name: &str, list: &[String], noun: &str) {
     facts.extend(list.iter().take(STEPS).map(|one| (name.to_owned(), path(one))));
-    if let Some(more @ 1..) = list.len().checked_sub(STEPS) {
-        facts.push(fact(name, format!("and {}", counted(more, noun).replacen(' ', " more ", 1))));
-    }
+    facts.extend(more(name, list.len(), STEPS, noun));
 }
 
 fn gpu_code(codes: &[GpuCodeLine]) -> String {

@@ -2,8 +2,8 @@
 
 use crate::base::labels::{Family, Label};
 use crate::base::size::grouped;
-use crate::base::text::{elide_end, elide_middle, printable};
-use crate::report::page::{Block, Column, Line, Row, Table, Tone};
+use crate::base::text::{counted, elide_end, elide_middle, printable};
+use crate::report::page::{Block, Column, Line, Part, Row, Section, Table, Tone};
 
 /// In place of a figure that is not known: never zero.
 pub(in crate::report) const UNKNOWN: &str = "–";
@@ -94,6 +94,12 @@ pub(in crate::report) fn fact(name: &str, value: impl Into<String>) -> (String, 
     (name.to_owned(), Line::plain(value))
 }
 
+/// That there are more of what a fact lists, if there are.
+pub(in crate::report) fn more(name: &str, all: usize, most: usize, noun: &str) -> Option<(String, Line)> {
+    let rest = all.checked_sub(most).filter(|rest| *rest > 0)?;
+    Some(fact(name, format!("and {}", counted(rest, noun).replacen(' ', " more ", 1))))
+}
+
 /// A column of words.
 pub(in crate::report) fn text(title: &str) -> Column {
     Column { title: title.to_owned(), number: false }
@@ -117,6 +123,34 @@ pub(in crate::report) fn table<T>(
         more: list.len().saturating_sub(most) as u64,
         noun,
     })
+}
+
+/// A table below its heading; nothing for an empty list.
+pub(in crate::report) fn headed<T>(
+    heading: &str,
+    columns: impl Into<Vec<Column>>,
+    noun: &'static str,
+    (list, most): (&[T], usize),
+    row: impl Fn(&T) -> Row,
+) -> Vec<Block> {
+    if list.is_empty() {
+        return Vec::new();
+    }
+    vec![Block::Heading(heading.to_owned()), table(columns, noun, (list, most), row)]
+}
+
+/// Note and blocks of a section; none if it has no contents.
+pub(in crate::report) type Content = (String, Vec<Block>);
+
+/// A section of which nothing is known, and why.
+pub(in crate::report) fn unknown(why: &str) -> Content {
+    ("unknown".to_owned(), vec![paragraph(why)])
+}
+
+/// The sections that have contents.
+pub(in crate::report) fn sections(made: impl IntoIterator<Item = (Part, Content)>) -> Vec<Section> {
+    let section = |(part, (note, blocks)): (Part, Content)| Section { part, note, blocks };
+    made.into_iter().map(section).filter(|section| !section.blocks.is_empty()).collect()
 }
 
 /// A list of paths, folded away or in the evidence.

@@ -15,7 +15,8 @@ mod settings;
 pub(super) mod sizes;
 
 use super::model::Report;
-use super::page::{Block, Line, Page, Part, Section};
+use super::page::{Block, Line, Page, Part};
+use make::Content;
 
 /// The page of a report.
 pub fn page(report: &Report) -> Page {
@@ -33,18 +34,14 @@ pub fn page(report: &Report) -> Page {
         (Part::Settings, settings::section(report)),
         (Part::Warnings, contents::warnings(report)),
     ];
-    let section = |(part, (note, blocks)): (Part, Content)| Section { part, note, blocks };
     Page {
         title: lead::title(report),
         generator: lead::generator(report),
         facts: lead::facts(report),
         lead: lead::lead(report),
-        sections: made.into_iter().map(section).filter(|section| !section.blocks.is_empty()).collect(),
+        sections: make::sections(made),
     }
 }
-
-/// Note and blocks of a section; none if it has no contents.
-type Content = (String, Vec<Block>);
 
 /// The details of a row that text has below it: id and question, or reason, of a finding; how a layer was read in part.
 pub(super) fn remark(part: Part, details: &[Block]) -> Option<Line> {

@@ -1,7 +1,7 @@
 //! How the image runs: command, user, environment, labels.
 
 use super::Content;
-use super::make::{code, fact, one_line, paragraph, row, some, table, text};
+use super::make::{code, fact, headed, one_line, row, some, text, unknown};
 use crate::report::model::{Report, RunConfig};
 use crate::report::page::{Block, Line};
 
@@ -12,8 +12,7 @@ const VALUE: usize = 300;
 
 pub(super) fn section(report: &Report) -> Content {
     let Some(config) = &report.image.config else {
-        let text = "Settings unknown: this source has no image config.";
-        return ("unknown".to_owned(), vec![paragraph(text)]);
+        return unknown("Settings unknown: this source has no image config.");
     };
     let mut blocks = vec![Block::Facts(facts(config))];
     let pairs: Vec<(&str, &str)> =
@@ -48,16 +47,10 @@ fn facts(config: &RunConfig) -> Vec<(String, Line)> {
 }
 
 fn pairs_table(title: &str, noun: &'static str, pairs: &[(&str, &str)]) -> Vec<Block> {
-    if pairs.is_empty() {
-        return Vec::new();
-    }
     let value = |value: &str| match value {
         "" => Line::default(),
         value => Line::code(one_line(value, VALUE)),
     };
     let line = |pair: &(&str, &str)| row([code(pair.0), value(pair.1)]);
-    vec![
-        Block::Heading(title.to_owned()),
-        table([text("Name"), text("Value")], noun, (pairs, VARIABLES), line),
-    ]
+    headed(title, [text("Name"), text("Value")], noun, (pairs, VARIABLES), line)
 }

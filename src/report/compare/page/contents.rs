@@ -1,7 +1,6 @@
 //! Contents of the images: findings, CUDA components, GPU code, packages, files.
 
 use super::Content;
-use super::sizes::noted;
 use crate::base::labels::capital;
 use crate::base::size::{grouped, human};
 use crate::compare::{Change, ComponentRow, FileSums, FindingRow, GpuCodeRow, PackageRow};
@@ -35,8 +34,7 @@ pub(super) fn findings(view: &View<'_>) -> Content {
         view.row(code(&row.rule), cells, changed)
     };
     let rows = ("Rule, layer bytes", "rules");
-    let blocks = view.differing(rows, (all, MOST), differs, row, |row| view.spread(&row.bytes));
-    (noted(all.iter().filter(|row| differs(row)).count(), "differ"), blocks)
+    view.differing(rows, (all, MOST), differs, row, |row| view.spread(&row.bytes))
 }
 
 /// What has no bytes of its own is counted.
@@ -63,8 +61,7 @@ pub(super) fn components(view: &View<'_>) -> Content {
         sizes
     };
     let rows = ("Component, merged", "components");
-    let blocks = view.differing(rows, (list, MOST), differs, row, |row| view.spread(&row.bytes));
-    (noted(list.iter().filter(|row| differs(row)).count(), "differ"), blocks)
+    view.differing(rows, (list, MOST), differs, row, |row| view.spread(&row.bytes))
 }
 
 pub(super) fn gpu_code(view: &View<'_>) -> Content {
@@ -72,8 +69,7 @@ pub(super) fn gpu_code(view: &View<'_>) -> Content {
     let differs = |row: &GpuCodeRow| view.differs(&row.bytes);
     let row = |row: &GpuCodeRow| view.sizes(code(&row.arch), &row.bytes);
     let rows = ("GPU code, as stored", "architectures");
-    let blocks = view.differing(rows, (list, MOST), differs, row, |row| view.spread(&row.bytes));
-    (noted(list.iter().filter(|row| differs(row)).count(), "differ"), blocks)
+    view.differing(rows, (list, MOST), differs, row, |row| view.spread(&row.bytes))
 }
 
 pub(super) fn packages(view: &View<'_>) -> Content {
@@ -88,8 +84,7 @@ pub(super) fn packages(view: &View<'_>) -> Content {
         view.row(name, cells, package_change(row))
     };
     let rows = ("Package", "packages");
-    let blocks = view.differing(rows, (list, MOST_NAMES), differs, row, |row| view.spread(&row.bytes));
-    (noted(list.iter().filter(|row| differs(row)).count(), "differ"), blocks)
+    view.differing(rows, (list, MOST_NAMES), differs, row, |row| view.spread(&row.bytes))
 }
 
 /// What became of a package, with its bytes where they are known.
@@ -131,6 +126,7 @@ pub(super) fn files(view: &View<'_>) -> Content {
         blocks.push(Block::Table(Table {
             columns: view.columns("Largest differences, size"),
             rows: named.iter().take(MOST_NAMES).map(row).collect(),
+            // The sums count files that are not named.
             more: differ.saturating_sub(named.len().min(MOST_NAMES) as u64),
             noun: "files",
         }));

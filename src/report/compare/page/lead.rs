@@ -172,10 +172,7 @@ fn files(view: &View<'_>) -> Line {
         (files.unknown, Change::Unknown.label(), human(files.unknown_bytes)),
     ];
     let told = parts.iter().filter(|(count, ..)| *count > 0);
-    let told = told.map(|(number, what, bytes)| {
-        let files = if *number == 1 { "file" } else { "files" };
-        format!("{} {files} {what} ({bytes})", grouped(*number))
-    });
+    let told = told.map(|(number, what, bytes)| format!("{} {what} ({bytes})", counted(*number, "file")));
     let told: Vec<String> = told.collect();
     Line::plain(format!("{}.", told.join(", ")))
 }

@@ -3,9 +3,9 @@
 use super::Content;
 use crate::base::labels::TARGET_VERDICTS;
 use crate::report::compare::model::CompareCompatibility;
-use crate::report::compare::rows::View;
-use crate::report::page::{Block, Column, Line, Row, Table, Tone};
-use crate::report::sections::make::{label, name, prose, text};
+use crate::report::compare::rows::{View, noted};
+use crate::report::page::{Block, Column, Line, Row, Tone};
+use crate::report::sections::make::{label, name, prose, table, text};
 
 /// Rows of the table: hosts of a catalogue are some hundred.
 const MOST: usize = 40;
@@ -19,15 +19,10 @@ pub(super) fn section(view: &View<'_>) -> Content {
     rows.sort_by_key(|row| !view.differs(&row.verdicts));
     let mut columns: Vec<Column> = vec![text("Target")];
     columns.extend(view.shown.iter().map(|place| text(view.title(*place))));
-    let table = Table {
-        columns,
-        rows: rows.iter().take(MOST).map(|row| line(view, row)).collect(),
-        more: rows.len().saturating_sub(MOST) as u64,
-        noun: "targets",
-    };
+    let listed = table(columns, "targets", (&rows, MOST), |row| line(view, row));
     let differ = list.iter().filter(|row| view.differs(&row.verdicts)).count();
-    let note = if differ == 0 { "same verdicts".to_owned() } else { super::sizes::noted(differ, "differ") };
-    (note, vec![Block::Table(table)])
+    let note = if differ == 0 { "same verdicts".to_owned() } else { noted(differ, "differ") };
+    (note, vec![listed])
 }
 
 fn line(view: &View<'_>, row: &CompareCompatibility) -> Row {

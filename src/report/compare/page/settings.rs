@@ -1,12 +1,11 @@
 //! Environment, command, labels, and warnings. A value has a row of its own, because it may be long.
 
 use super::Content;
-use super::sizes::noted;
 use crate::base::redact::REDACTED;
 use crate::base::size::grouped;
 use crate::base::text::elide_end;
 use crate::report::compare::model::{CompareSetting, CompareWarning};
-use crate::report::compare::rows::View;
+use crate::report::compare::rows::{View, noted};
 use crate::report::page::{Block, Line, Row, Table, Tone};
 use crate::report::sections::make::{name, one_line, path, prose, row, text, weak};
 
@@ -74,8 +73,8 @@ fn rows(view: &View<'_>, setting: &CompareSetting) -> Vec<Row> {
 
 pub(super) fn warnings(view: &View<'_>) -> Content {
     let list = &view.report.warnings;
-    let line = |warning: &CompareWarning| {
-        let title = view.title(warning.image);
+    let line = |CompareWarning { image, warning }: &CompareWarning| {
+        let title = view.title(*image);
         let subject = path(&warning.subject).text;
         let text = format!("{title}: {}: {subject}: {}", name(&warning.code), prose(&warning.message));
         Block::Line(Line::plain(elide_end(&text, 1000)))

@@ -1,12 +1,12 @@
 //! The images, their sizes, classes, and the regression budget.
 
 use super::Content;
-use crate::base::size::{grouped, human};
+use crate::base::size::human;
 use crate::base::text::{elide_middle, printable};
 use crate::report::compare::model::{CompareImage, RegressionCheck, RegressionFigure};
 use crate::report::compare::rows::{View, class_title, ends, size};
 use crate::report::page::{Block, Column, Line, Row, Table, Tone};
-use crate::report::sections::make::{UNKNOWN, cell, code, name, number, row, text};
+use crate::report::sections::make::{UNKNOWN, cell, code, name, number, row, table, text};
 
 pub(super) fn section(view: &View<'_>) -> Content {
     let mut blocks = budget(view);
@@ -35,10 +35,11 @@ fn budget(view: &View<'_>) -> Vec<Block> {
             cell(&check.detail),
         ])
     };
-    let columns = vec![text("Result"), text("Budget"), number("Growth"), number("Limit"), text("Why")];
-    let rows: Vec<Row> = verdict.checks.iter().map(row).collect();
-    let table = Table { columns, rows, more: 0, noun: "budgets" };
-    if table.rows.is_empty() { Vec::new() } else { vec![Block::Table(table)] }
+    if verdict.checks.is_empty() {
+        return Vec::new();
+    }
+    let columns = [text("Result"), text("Budget"), number("Growth"), number("Limit"), text("Why")];
+    vec![table(columns, "budgets", (&verdict.checks, usize::MAX), row)]
 }
 
 /// A figure of the budget; growth with its sign.
@@ -123,13 +124,7 @@ fn classes(view: &View<'_>) -> Option<Block> {
 /// Legend of the columns.
 fn images(view: &View<'_>) -> Block {
     let line = |place: usize, image: &CompareImage| {
-        let platform = image.platform.as_ref().map_or_else(
-            || UNKNOWN.to_owned(),
-            |platform| {
-                let parts = [Some(&platform.os), Some(&platform.architecture), platform.variant.as_ref()];
-                parts.into_iter().flatten().cloned().collect::<Vec<_>>().join("/")
-            },
-        );
+        let platform = image.platform.as_ref().map_or_else(|| UNKNOWN.to_owned(), ToString::to_string);
         let day =
             image.created.as_deref().map_or(UNKNOWN, |created| created.split('T').next().unwrap_or(created));
         let reference = printable(&image.reference);
@@ -138,9 +133,4 @@ fn images(view: &View<'_>) -> Block {
     let columns: Vec<Column> = vec![text("Image"), text("Reference"), text("Platform"), text("Created")];
     let rows = view.report.images.iter().enumerate().map(|(place, image)| line(place, image)).collect();
     Block::Table(Table { columns, rows, more: 0, noun: "images" })
-}
-
-/// A count with its noun, for notes.
-pub(super) fn noted(count: usize, what: &str) -> String {
-    if count == 0 { String::new() } else { format!("{} {what}", grouped(count as u64)) }
 }
