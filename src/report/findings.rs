@@ -147,8 +147,9 @@ fn line(
         let package = inventory?.packages.get(*place)?;
         Some(format!("{}:{}", package.manager, package.name))
     };
-    let mut paths: Vec<String> = Vec::with_capacity(finding.items.len());
-    for item in finding.items.iter().take(if options.paths { usize::MAX } else { 0 }) {
+    let items = if options.paths { &*finding.items } else { &[] };
+    let mut paths: Vec<String> = Vec::with_capacity(items.len());
+    for item in items {
         match names.get(&(item.layer, item.entry)) {
             Some(all) => paths.extend(all.iter().map(|node| escape(&rootfs.node(*node).path()))),
             None => paths.push(path(rootfs, item)),
@@ -156,14 +157,12 @@ fn line(
     }
     paths.sort_unstable();
     paths.dedup();
-    let shown = finding.items.get(..if options.paths { finding.items.len() } else { 0 });
     let folder = |folder: &WholeFolder| FolderLine {
         path: format!("{}/", escape(&rootfs.node(folder.node).path())),
         files: folder.files,
         bytes: folder.bytes,
     };
-    let mut folders: Vec<FolderLine> =
-        whole_folders(rootfs, shown.unwrap_or_default()).iter().map(folder).collect();
+    let mut folders: Vec<FolderLine> = whole_folders(rootfs, items).iter().map(folder).collect();
     folders.sort_unstable_by(|a, b| a.path.cmp(&b.path));
     FindingLine {
         id: finding.id.clone(),

@@ -3,6 +3,7 @@
 //! Redacted values stay unchanged.
 
 use super::model::{ImagePart, Report};
+use super::proposal::ProposalLine;
 use crate::base::redact;
 use crate::source::redacted;
 
@@ -45,20 +46,23 @@ impl Report {
         for text in layers.chain(shares.filter_map(|share| share.created_by.as_mut())) {
             *text = redact::instruction(text);
         }
-        for proposal in self.proposals.iter_mut().flatten() {
-            if let Some(base) = &mut proposal.base_image {
-                *base = redacted(base);
-            }
-            let new = proposal.dockerfile.as_deref().unwrap_or_default();
-            proposal.diff = proposal.diff.as_deref().map(|text| diff(text, new));
-            proposal.dockerfile = proposal.dockerfile.as_deref().map(dockerfile);
-        }
+        self.proposals.iter_mut().flatten().for_each(ProposalLine::redact);
+    }
+}
+
+impl ProposalLine {
+    /// Redacts secrets in the Dockerfile and its diff.
+    pub(super) fn redact(&mut self) {
+        self.base_image = self.base_image.as_deref().map(redacted);
+        let new = self.dockerfile.as_deref().unwrap_or_default();
+        self.diff = self.diff.as_deref().map(|text| diff(text, new));
+        self.dockerfile = self.dockerfile.as_deref().map(dockerfile);
     }
 }
 
 /// Redacts a Dockerfile. Instructions are processed completely, over their continued lines, because a value may follow
 /// on the next line.
-pub(super) fn dockerfile(text: &str) -> String {
+fn dockerfile(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut lines = text.split_inclusive('\n').peekable();
     while let Some(first) = lines.next() {
@@ -75,7 +79,7 @@ pub(super) fn dockerfile(text: &str) -> String {
 
 /// Redacts a unified diff whose new text is `new`. For an instruction that begins before a hunk, the lines before are
 /// taken from `new`: they are equal in both texts.
-pub(super) fn diff(text: &str, new: &str) -> String {
+fn diff(text: &str, new: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut before = String::new();
     let mut lines = text.split_inclusive('\n').peekable();

@@ -6,7 +6,6 @@ use serde::Serialize;
 use super::model::{Report, image_part};
 use super::options::{GENERATOR, Generator, Options};
 use super::proposal::{DockerfilePart, InstructionLine, ProposalLine};
-use super::redact;
 use super::vocabulary;
 use super::words::{WarningLine, Word};
 use crate::analysis::Analysis;
@@ -129,22 +128,22 @@ impl Report {
     /// too, because a report is shared.
     pub fn set_proposals(&mut self, proposals: &Proposals, options: &Options) {
         let rebuilt = proposals.recipe.origin == Origin::Reconstructed;
-        let hides = !rebuilt && !options.show_secrets;
-        let dockerfile = |one: &Proposal| {
-            if hides { redact::dockerfile(&one.dockerfile) } else { written(&one.dockerfile, rebuilt) }
-        };
-        let diff = |one: &Proposal| {
-            if hides { redact::diff(&one.diff, &one.dockerfile) } else { written(&one.diff, rebuilt) }
-        };
-        let line = |one: &Proposal| ProposalLine {
-            id: one.id.clone(),
-            title: one.title.clone(),
-            applicability: one.applicability.as_str().into(),
-            saved_bytes: one.predicted.saved_bytes,
-            merged_bytes: Some(one.predicted.merged_bytes),
-            base_image: one.base_image.clone(),
-            dockerfile: Some(dockerfile(one)),
-            diff: Some(diff(one)),
+        let line = |one: &Proposal| {
+            let mut line = ProposalLine {
+                id: one.id.clone(),
+                title: one.title.clone(),
+                applicability: one.applicability.as_str().into(),
+                saved_bytes: one.predicted.saved_bytes,
+                merged_bytes: Some(one.predicted.merged_bytes),
+                base_image: one.base_image.clone(),
+                dockerfile: Some(written(&one.dockerfile, rebuilt)),
+                diff: Some(written(&one.diff, rebuilt)),
+            };
+            // A reconstructed one is redacted where it is made.
+            if !rebuilt && !options.show_secrets {
+                line.redact();
+            }
+            line
         };
         let RecipePart { origin, name, instructions, .. } = recipe_part(&proposals.recipe);
         self.dockerfile = Some(DockerfilePart { origin, name, instructions });

@@ -101,7 +101,7 @@ fn a_package_of_several_versions_is_one_row() {
     let rows: Vec<(&str, &str, Vec<Option<&str>>)> = comparison
         .packages
         .iter()
-        .map(|row| (row.manager, row.name.as_str(), row.versions.iter().map(Option::as_deref).collect()))
+        .map(|row| (&*row.manager, row.name.as_str(), row.versions.iter().map(Option::as_deref).collect()))
         .collect();
     assert_eq!(
         rows,
