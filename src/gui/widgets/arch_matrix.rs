@@ -1,13 +1,10 @@
 //! A chart over a table: each column has a stacked bar above its head, each row a number for each column.
 
 use egui::accesskit::Role;
-use egui::{
-    Align2, Color32, Id, Key, Painter, Rect, ScrollArea, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2,
-    vec2,
-};
+use egui::{Align2, Color32, Id, Painter, Rect, Sense, Stroke, Ui, WidgetInfo, pos2, vec2};
 
-use super::list;
-use crate::gui::design::{Tokens, radius, row, text};
+use super::list::{List, ListKeys, ListNode, ListOutput, RowLook};
+use crate::gui::design::{Tokens, row, text};
 use crate::gui::widgets::cell::{self, Cut};
 
 /// A column.
@@ -71,28 +68,6 @@ pub struct ArchMatrixShape<'a> {
     pub reveal: bool,
 }
 
-/// What the user did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ArchMatrixEvent {
-    /// Chose a row.
-    Select(usize),
-    /// Enter on a row, or a double click.
-    Activate(usize),
-    /// Escape.
-    Clear,
-}
-
-/// The result.
-#[derive(Debug, Default)]
-pub struct ArchMatrixOutput {
-    /// What the user did.
-    pub events: Vec<ArchMatrixEvent>,
-    /// How many rows were made and painted.
-    pub painted: usize,
-    /// Whether the matrix has keyboard focus.
-    pub focused: bool,
-}
-
 /// Head and word below it.
 const LABELS: f32 = 42.0;
 const TOTAL: f32 = 72.0;
@@ -139,96 +114,43 @@ pub fn arch_matrix(
     ui: &mut Ui,
     salt: &str,
     shape: &ArchMatrixShape<'_>,
-    mut row_at: impl FnMut(usize) -> ArchMatrixLine,
+    row_at: impl FnMut(usize) -> ArchMatrixLine,
     mut hover: impl FnMut(&mut Ui, usize),
-) -> ArchMatrixOutput {
+) -> ListOutput {
     let tokens = Tokens::of(ui);
-    let mut output = ArchMatrixOutput::default();
-    let id = ui.make_persistent_id(salt);
-    let whole = ui.available_rect_before_wrap();
-    let places = Places::new(whole, shape.columns.len());
-    let body = whole.height() - places.head;
-    let all = ui.interact(whole, id, Sense::click());
-    all.widget_info(|| WidgetInfo::labeled(Role::Grid, ui.is_enabled(), shape.name));
-    if all.clicked() {
-        all.request_focus();
-    }
-    output.focused = all.has_focus();
-    let mut reveal = shape.selected.filter(|_| shape.reveal);
-    let mut across = 0.0;
-    if output.focused {
-        across = take_keys(ui, id, shape, list::page(body, row::NORMAL), &mut output) * places.column;
-        for event in &output.events {
-            if let ArchMatrixEvent::Select(row) = event {
-                reveal = Some(*row);
-            }
-        }
-    }
-    let mut inner = ui.new_child(egui::UiBuilder::new().max_rect(whole).id_salt(salt));
-    inner.spacing_mut().item_spacing = egui::Vec2::ZERO;
-    let now: egui::Vec2 = ui.data(|data| data.get_temp(id)).unwrap_or_default();
-    let mut area = ScrollArea::both().id_salt("cells").auto_shrink(false);
-    if let Some(offset) = reveal.and_then(|row| list::offset_for(now.y, row, row::NORMAL, body)) {
-        area = area.vertical_scroll_offset(offset);
-    }
-    if across != 0.0 {
-        area = area.horizontal_scroll_offset((now.x + across).max(0.0));
-    }
-    let scrolled = area.show_viewport(&mut inner, |ui, viewport| {
-        ui.set_width(places.names + places.column * shape.columns.len() as f32 + END);
-        ui.set_height(places.head + row::NORMAL * shape.rows as f32);
-        let origin = ui.max_rect().min;
-        let seen = Rect::from_min_size(origin + viewport.min.to_vec2(), viewport.size());
-        let frame = Frame { places: &places, origin, seen };
-        let first = list::page(viewport.top() + row::NORMAL * 2.0, row::NORMAL).saturating_sub(1);
-        let count = list::page(body, row::NORMAL) + 4;
-        let mut chosen = None;
-        let below = Rect::from_min_max(pos2(seen.left(), seen.top() + places.head), seen.max);
-        let clip = ui.clip_rect();
-        for index in first..shape.rows.min(first + count) {
-            let line = row_at(index);
-            output.painted += 1;
-            let top = origin.y + places.head + index as f32 * row::NORMAL;
-            let rect = Rect::from_min_size(pos2(seen.left(), top), vec2(seen.width(), row::NORMAL));
-            let row_id = id.with(index);
-            let response = ui.interact(rect.intersect(below), row_id, Sense::CLICK);
-            let selected = shape.selected == Some(index);
-            response.widget_info(|| WidgetInfo::labeled(Role::Row, ui.is_enabled(), &line.spoken));
-            ui.ctx().accesskit_node_builder(row_id, |node| node.set_selected(selected));
-            if selected {
-                chosen = Some(row_id);
-            }
-            let painter = ui.painter().with_clip_rect(below.intersect(clip));
-            let look = (selected, output.focused, response.hovered(), index % 2 == 1);
-            paint_row(&painter, tokens, &frame, rect, &line, look);
-            if response.clicked() || response.double_clicked() {
-                ui.memory_mut(|memory| memory.request_focus(id));
-                output.events.push(ArchMatrixEvent::Select(index));
-                if response.double_clicked() {
-                    output.events.push(ArchMatrixEvent::Activate(index));
-                }
-            }
-            response.on_hover_ui(|ui| hover(ui, index));
-        }
-        paint_head(ui, id, tokens, shape, &frame);
-        chosen
+    let places = Places::new(ui.available_rect_before_wrap(), shape.columns.len());
+    let list = List {
+        salt,
+        name: shape.name,
+        roles: (Role::Grid, Role::Row),
+        head: places.head,
+        rows: shape.rows,
+        row_height: row::NORMAL,
+        width: Some(places.names + places.column * shape.columns.len() as f32 + END),
+        selected: shape.selected,
+        reveal: shape.reveal,
+        keys: ListKeys::Sideways(places.column),
+    };
+    let mut frame = list.begin(ui);
+    let node = |index: usize, _: &ArchMatrixLine| ListNode { key: index as u64, ..ListNode::default() };
+    let spoken = |_: usize, line: &ArchMatrixLine| line.spoken.clone();
+    list.show(ui, &mut frame, row_at, node, spoken, |ui, place, line| {
+        let seen = Frame { places: &places, left: place.rect.left() - place.sideways, seen: place.rect };
+        paint_row(ui.painter(), tokens, &seen, line, place.look);
     });
-    ui.data_mut(|data| data.insert_temp(id, scrolled.state.clamped_offset()));
-    if let Some(chosen) = scrolled.inner {
-        ui.ctx().accesskit_node_builder(id, |node| node.set_active_descendant(chosen.accesskit_id()));
+    let seen = Frame { places: &places, left: frame.head.left() - frame.sideways, seen: frame.head };
+    paint_head(ui, frame.id, tokens, shape, &seen);
+    if let Some((index, response)) = frame.output.hovered.take() {
+        response.on_hover_ui(|ui| hover(ui, index));
     }
-    if output.focused {
-        ui.painter().rect_stroke(whole, radius::S, Stroke::new(1.5, tokens.accent), StrokeKind::Inside);
-    }
-    ui.advance_cursor_after_rect(whole);
-    output
+    frame.end(ui)
 }
 
-/// What part of the matrix is in sight.
+/// What part of a row or of the heads is in sight.
 struct Frame<'a> {
     places: &'a Places,
-    /// The top left of all of it.
-    origin: egui::Pos2,
+    /// The left of all of it.
+    left: f32,
     /// What is in sight.
     seen: Rect,
 }
@@ -240,23 +162,11 @@ impl Frame<'_> {
     }
 }
 
-fn paint_row(
-    painter: &Painter,
-    tokens: &Tokens,
-    frame: &Frame<'_>,
-    rect: Rect,
-    line: &ArchMatrixLine,
-    (selected, focused, hovered, odd): (bool, bool, bool, bool),
-) {
-    let behind = match (selected, hovered, odd) {
-        (true, ..) => tokens.selection,
-        (false, true, _) => tokens.hovered,
-        (false, false, true) => tokens.stripe,
-        (false, false, false) => tokens.background,
-    };
+fn paint_row(painter: &Painter, tokens: &Tokens, frame: &Frame<'_>, line: &ArchMatrixLine, look: RowLook) {
+    let (rect, behind) = (frame.seen, look.fill(tokens));
     painter.rect_filled(rect, 0.0, behind);
     for (column, cell) in line.cells.iter().enumerate() {
-        let x = frame.places.x(frame.origin.x, column);
+        let x = frame.places.x(frame.left, column);
         if cell.text.is_empty() || x.max < frame.seen.left() || x.min > frame.seen.right() {
             continue;
         }
@@ -268,9 +178,7 @@ fn paint_row(
     }
     let names = frame.names(rect.y_range());
     painter.rect_filled(names, 0.0, behind);
-    if selected && focused {
-        painter.rect_filled(Rect::from_min_size(names.min, vec2(3.0, names.height())), 0.0, tokens.accent);
-    }
+    look.paint_bar(painter, tokens, names);
     let end = names.right() - 10.0;
     let total = Rect::from_x_y_ranges(end - TOTAL..=end, rect.y_range());
     cell::right(painter, total, &line.total, &text::body(), tokens.text);
@@ -288,12 +196,12 @@ fn paint_row(
 
 fn paint_head(ui: &Ui, id: Id, tokens: &Tokens, shape: &ArchMatrixShape<'_>, frame: &Frame<'_>) {
     let painter = ui.painter();
-    let head = Rect::from_min_size(frame.seen.min, vec2(frame.seen.width(), frame.places.head));
+    let head = frame.seen;
     painter.rect_filled(head, 0.0, tokens.raised);
     let most = shape.columns.iter().map(|column| sum(&column.parts)).max().unwrap_or(0);
     let foot = head.bottom() - LABELS;
     for (index, column) in shape.columns.iter().enumerate() {
-        let x = frame.places.x(frame.origin.x, index);
+        let x = frame.places.x(frame.left, index);
         if x.max < frame.seen.left() || x.min > frame.seen.right() {
             continue;
         }
@@ -353,32 +261,4 @@ fn paint_head(ui: &Ui, id: Id, tokens: &Tokens, shape: &ArchMatrixShape<'_>, fra
 
 fn sum(parts: &[(u64, Color32, bool)]) -> u64 {
     parts.iter().map(|part| part.0).fold(0, u64::saturating_add)
-}
-
-/// How many columns to the right the keys go.
-fn take_keys(
-    ui: &Ui,
-    id: Id,
-    shape: &ArchMatrixShape<'_>,
-    page: usize,
-    output: &mut ArchMatrixOutput,
-) -> f32 {
-    let mut at = shape.selected;
-    let mut across = 0.0;
-    for pressed in list::keys(ui, id) {
-        match pressed.0 {
-            Key::Escape => output.events.push(ArchMatrixEvent::Clear),
-            Key::ArrowRight | Key::L => across += 1.0,
-            Key::ArrowLeft | Key::H => across -= 1.0,
-            Key::Enter => output.events.extend(at.map(ArchMatrixEvent::Activate)),
-            _ => {
-                let Some(last) = shape.rows.checked_sub(1) else { continue };
-                if let Some(to) = list::moved(pressed, at, page, last) {
-                    at = Some(to);
-                    output.events.push(ArchMatrixEvent::Select(to));
-                }
-            }
-        }
-    }
-    across
 }

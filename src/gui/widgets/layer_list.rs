@@ -1,12 +1,10 @@
 //! A list of things in an order, each with a colour, a line of text and numbers in columns.
 
 use egui::accesskit::Role;
-use egui::{
-    Align2, Color32, EventFilter, Id, Key, Rect, ScrollArea, Sense, Stroke, StrokeKind, Ui, Vec2, WidgetInfo,
-    pos2, vec2,
-};
+use egui::{Align2, Color32, Rect, Stroke, Ui, pos2, vec2};
 
-use crate::gui::design::{Tokens, radius, row, text};
+use super::list::{List, ListEvent, ListKeys, ListNode, RowLook, head_back};
+use crate::gui::design::{Tokens, row, text};
 use crate::gui::widgets::cell::{self, Cut};
 use crate::gui::widgets::controls::{self, Mark};
 
@@ -65,69 +63,37 @@ pub fn layer_list(
     ui: &mut Ui,
     salt: &str,
     shape: &LayerListShape<'_>,
-    mut row_at: impl FnMut(usize) -> LayerListRow,
+    row_at: impl FnMut(usize) -> LayerListRow,
     mut hover: impl FnMut(&mut Ui, usize),
 ) -> Option<usize> {
-    let tokens = Tokens::of(ui);
-    let id = ui.make_persistent_id(salt);
-    let whole = ui.available_rect_before_wrap();
-    let height = if whole.width() >= WIDE { row::NORMAL } else { TWO_LINES };
-    let head = Rect::from_min_size(whole.min, vec2(whole.width(), HEAD));
-    let body = Rect::from_min_max(pos2(whole.left(), head.bottom()), whole.max);
-    let all = ui.interact(body, id, Sense::click());
-    all.widget_info(|| WidgetInfo::labeled(Role::ListBox, ui.is_enabled(), shape.name));
-    if all.clicked() {
-        all.request_focus();
-    }
-    paint_head(ui, shape, head);
-    let mut chosen = None;
-    if all.has_focus() {
-        chosen = keys(ui, id, shape, body.height() / height);
-    }
-    let reveal = chosen.or(shape.selected.filter(|_| shape.reveal));
-    let mut inner = ui.new_child(egui::UiBuilder::new().max_rect(body).id_salt(salt));
-    inner.spacing_mut().item_spacing = Vec2::ZERO;
-    let mut area = ScrollArea::vertical().id_salt("lines").auto_shrink(false);
-    if let Some(reveal) = reveal {
-        let now: f32 = ui.data(|data| data.get_temp(id)).unwrap_or(0.0);
-        let (top, bottom) = (reveal as f32 * height, (reveal + 1) as f32 * height);
-        if top < now {
-            area = area.vertical_scroll_offset(top);
-        } else if bottom > now + body.height() {
-            area = area.vertical_scroll_offset(bottom - body.height());
-        }
-    }
-    let scrolled = area.show_rows(&mut inner, height, shape.rows, |ui, range| {
-        let mut active = None;
-        for index in range {
-            let line = row_at(index);
-            let size = vec2(ui.available_width(), height);
-            let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
-            let response = ui.interact(rect, id.with(index), Sense::CLICK);
-            let selected = shape.selected == Some(index);
-            response.widget_info(|| WidgetInfo::labeled(Role::ListBoxOption, true, &line.spoken));
-            ui.ctx().accesskit_node_builder(response.id, |node| node.set_selected(selected));
-            if selected {
-                active = Some(response.id);
-            }
-            paint(ui, rect, &line, selected, all.has_focus(), response.hovered());
-            if response.clicked() {
-                ui.memory_mut(|memory| memory.request_focus(id));
-                chosen = Some(index);
-            }
-            response.on_hover_ui(|ui| hover(ui, index));
-        }
-        active
+    let wide = ui.available_rect_before_wrap().width() >= WIDE;
+    let list = List {
+        salt,
+        name: shape.name,
+        roles: (Role::ListBox, Role::ListBoxOption),
+        head: HEAD,
+        rows: shape.rows,
+        row_height: if wide { row::NORMAL } else { TWO_LINES },
+        width: None,
+        selected: shape.selected,
+        reveal: shape.reveal,
+        keys: ListKeys::Plain,
+    };
+    let mut frame = list.begin(ui);
+    paint_head(ui, shape, frame.head);
+    let node = |index: usize, _: &LayerListRow| ListNode { key: index as u64, ..ListNode::default() };
+    let spoken = |_: usize, line: &LayerListRow| line.spoken.clone();
+    list.show(ui, &mut frame, row_at, node, spoken, |ui, place, line| {
+        paint(ui, place.rect, line, place.look)
     });
-    ui.data_mut(|data| data.insert_temp(id, scrolled.state.clamped_offset().y));
-    if let Some(active) = scrolled.inner {
-        ui.ctx().accesskit_node_builder(id, |node| node.set_active_descendant(active.accesskit_id()));
+    let output = frame.end(ui);
+    if let Some((index, response)) = output.hovered {
+        response.on_hover_ui(|ui| hover(ui, index));
     }
-    if all.has_focus() {
-        ui.painter().rect_stroke(whole, radius::S, Stroke::new(1.5, tokens.accent), StrokeKind::Inside);
-    }
-    ui.advance_cursor_after_rect(whole);
-    chosen
+    output.events.iter().rev().find_map(|event| match event {
+        ListEvent::Select(index) => Some(*index),
+        _ => None,
+    })
 }
 
 /// Positions of the numbers, side by side at the right.
@@ -143,8 +109,7 @@ fn columns(rect: Rect) -> [Rect; 3] {
 fn paint_head(ui: &Ui, shape: &LayerListShape<'_>, rect: Rect) {
     let tokens = Tokens::of(ui);
     let painter = ui.painter();
-    painter.rect_filled(rect, 0.0, tokens.raised);
-    painter.hline(rect.x_range(), rect.bottom() - 0.5, Stroke::new(1.0, tokens.border));
+    head_back(ui, rect);
     let places = columns(rect);
     let title = Rect::from_x_y_ranges(rect.left() + TEXT..=places[0].left(), rect.y_range());
     cell::left(painter, title, shape.title, &text::small(), tokens.text_weak, Cut::End);
@@ -153,17 +118,10 @@ fn paint_head(ui: &Ui, shape: &LayerListShape<'_>, rect: Rect) {
     }
 }
 
-fn paint(ui: &Ui, rect: Rect, line: &LayerListRow, selected: bool, focused: bool, hovered: bool) {
+fn paint(ui: &Ui, rect: Rect, line: &LayerListRow, look: RowLook) {
     let tokens = Tokens::of(ui);
     let painter = ui.painter();
-    if selected {
-        painter.rect_filled(rect, 0.0, tokens.selection);
-        if focused {
-            painter.rect_filled(Rect::from_min_size(rect.min, vec2(3.0, rect.height())), 0.0, tokens.accent);
-        }
-    } else if hovered {
-        painter.rect_filled(rect, 0.0, tokens.hovered);
-    }
+    RowLook { odd: false, ..look }.paint(painter, tokens, rect);
     painter.hline(rect.x_range(), rect.bottom() - 0.5, Stroke::new(1.0, tokens.border));
     let chip =
         Rect::from_min_size(pos2(rect.left() + 8.0, rect.top() + 5.0), vec2(5.0, rect.height() - 11.0));
@@ -202,33 +160,4 @@ fn paint(ui: &Ui, rect: Rect, line: &LayerListRow, selected: bool, focused: bool
         let color = if line.strong[index] { tokens.text } else { tokens.text_weak };
         cell::right(painter, *place, &line.numbers[index], &text::body(), color);
     }
-}
-
-fn keys(ui: &Ui, id: Id, shape: &LayerListShape<'_>, page: f32) -> Option<usize> {
-    let lock = EventFilter { vertical_arrows: true, ..EventFilter::default() };
-    ui.memory_mut(|memory| memory.set_focus_lock_filter(id, lock));
-    let last = shape.rows.checked_sub(1)?;
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "lines on a screen")]
-    let page = page.max(1.0) as usize;
-    let mut at = shape.selected;
-    let mut moved = false;
-    ui.input(|input| {
-        if input.modifiers.command || input.modifiers.alt {
-            return;
-        }
-        let mut go = |keys: [Key; 2], to: usize| {
-            if keys.iter().any(|key| input.key_pressed(*key)) {
-                at = Some(to.min(last));
-                moved = true;
-            }
-        };
-        let now = shape.selected.unwrap_or(0);
-        go([Key::ArrowDown, Key::J], now + 1);
-        go([Key::ArrowUp, Key::K], now.saturating_sub(1));
-        go([Key::PageDown; 2], now + page);
-        go([Key::PageUp; 2], now.saturating_sub(page));
-        go([Key::Home; 2], 0);
-        go([Key::End; 2], last);
-    });
-    at.filter(|_| moved)
 }

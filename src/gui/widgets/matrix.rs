@@ -4,17 +4,12 @@
 mod paint;
 
 use egui::accesskit::Role;
-use egui::{
-    Color32, Id, Key, Modifiers, Pos2, Rect, ScrollArea, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2,
-    vec2,
-};
+use egui::{Color32, Ui};
 
-use self::paint::MatrixRowStyle;
 pub use self::paint::letter;
 use super::cell::Cut;
-use super::list;
-use super::table::TableEvent;
-use crate::gui::design::{Tokens, radius, row};
+use super::list::{List, ListKeys, ListNode, ListOutput};
+use crate::gui::design::row;
 
 /// The head of a column.
 #[derive(Clone, Debug)]
@@ -95,21 +90,6 @@ pub struct MatrixRow {
     pub cells: Vec<MatrixCell>,
 }
 
-/// The result.
-#[derive(Debug, Default)]
-pub struct MatrixOutput {
-    /// What has the focus of the keyboard when the table has it.
-    pub id: Option<Id>,
-    /// What the user did; a click on a head is [`TableEvent::Sort`] with 0 for the names.
-    pub events: Vec<TableEvent>,
-    /// How many rows were made and painted.
-    pub painted: usize,
-    /// Whether the keyboard acts on it.
-    pub focused: bool,
-    /// The row below the pointer, to hang a tooltip on.
-    pub hovered: Option<(usize, egui::Response)>,
-}
-
 const HEAD: f32 = 28.0;
 const START: f32 = 8.0;
 const INDENT: f32 = 14.0;
@@ -155,157 +135,41 @@ pub fn matrix(
     ui: &mut Ui,
     salt: &str,
     shape: &MatrixShape<'_>,
-    mut row_at: impl FnMut(usize) -> MatrixRow,
+    row_at: impl FnMut(usize) -> MatrixRow,
     spoken_at: impl Fn(usize) -> String,
-) -> MatrixOutput {
-    let tokens = Tokens::of(ui);
-    let mut output = MatrixOutput::default();
-    let id = ui.make_persistent_id(salt);
-    output.id = Some(id);
-    let whole = ui.available_rect_before_wrap();
-    let head = Rect::from_min_size(whole.min, vec2(whole.width(), HEAD));
-    let body = Rect::from_min_max(pos2(whole.left(), head.bottom()), whole.max);
-    let places = Places::new(shape, whole.width());
-    // The table as one thing: it has the focus, the rows are its parts.
-    let all = ui.interact(body, id, Sense::click());
-    all.widget_info(|| WidgetInfo::labeled(Role::TreeGrid, ui.is_enabled(), shape.name));
-    if all.clicked() {
-        all.request_focus();
-    }
-    output.focused = all.has_focus();
-    let mut reveal = shape.selected.filter(|_| shape.reveal);
-    let (mut across, before): (Option<f32>, Pos2) =
-        (None, ui.data(|data| data.get_temp(id)).unwrap_or_default());
-    if output.focused {
-        let page = list::page(body.height(), row::NORMAL);
-        across = take_keys(ui, id, shape, page, &mut row_at, &mut output)
-            .map(|by| (before.x + by * places.column).clamp(0.0, (places.whole - whole.width()).max(0.0)));
-        for event in &output.events {
-            if let TableEvent::Select(row) = event {
-                reveal = Some(*row);
-            }
-        }
-    }
-    let mut inner = ui.new_child(egui::UiBuilder::new().max_rect(body).id_salt(salt));
-    inner.spacing_mut().item_spacing = egui::Vec2::ZERO;
-    let mut area = ScrollArea::both().id_salt("rows").auto_shrink(false);
-    if let Some(offset) = reveal.and_then(|row| list::offset_for(before.y, row, row::NORMAL, body.height())) {
-        area = area.vertical_scroll_offset(offset);
-    }
-    if let Some(offset) = across {
-        area = area.horizontal_scroll_offset(offset);
-    }
-    let scrolled = area.show_rows(&mut inner, row::NORMAL, shape.rows, |ui, range| {
-        let mut chosen = None;
-        for index in range {
-            let line = row_at(index);
-            output.painted += 1;
-            let (rect, _) = ui.allocate_exact_size(vec2(places.whole, row::NORMAL), Sense::hover());
-            let seen = Rect::from_x_y_ranges(body.x_range(), rect.y_range());
-            let row_id = id.with(line.key);
-            let response = ui.interact(seen, row_id, Sense::CLICK);
-            let selected = shape.selected == Some(index);
-            response.widget_info(|| WidgetInfo::labeled(Role::Row, ui.is_enabled(), spoken_at(index)));
-            ui.ctx().accesskit_node_builder(row_id, |node| {
-                node.set_selected(selected);
-                node.set_level(usize::from(line.depth));
-                if let Some(open) = line.fold {
-                    node.set_expanded(open);
-                }
-            });
-            let look = MatrixRowStyle {
-                selected,
-                focused: output.focused,
-                hovered: response.hovered(),
-                odd: index % 2 == 1,
-            };
-            paint::row(ui, places, rect, seen, &line, look);
-            if selected {
-                chosen = Some(row_id);
-            }
-            if response.hovered() {
-                output.hovered = Some((index, response.clone()));
-            }
-            if response.clicked() || response.double_clicked() {
-                ui.memory_mut(|memory| memory.request_focus(id));
-                output.events.push(TableEvent::Select(index));
-                let arrow = seen.left() + START + f32::from(line.depth) * INDENT + ARROW + 4.0;
-                let at_arrow = response.interact_pointer_pos().is_some_and(|at| at.x < arrow);
-                match line.fold {
-                    Some(open) if at_arrow || response.double_clicked() => {
-                        output.events.push(folded(open, index));
-                    }
-                    None if response.double_clicked() => output.events.push(TableEvent::Activate(index)),
-                    _ => {}
-                }
-            }
-        }
-        chosen
-    });
-    let offset = scrolled.state.clamped_offset();
-    ui.data_mut(|data| data.insert_temp(id, offset.to_pos2()));
-    paint::heads(ui, id, shape, places, head, offset.x, &mut output);
-    paint::edge(ui, places, whole, offset.x);
-    if let Some(chosen) = scrolled.inner {
-        ui.ctx().accesskit_node_builder(id, |node| node.set_active_descendant(chosen.accesskit_id()));
-    }
-    if output.focused {
-        ui.painter().rect_stroke(whole, radius::S, Stroke::new(1.5, tokens.accent), StrokeKind::Inside);
-    }
-    ui.advance_cursor_after_rect(whole);
-    output
-}
-
-fn folded(open: bool, row: usize) -> TableEvent {
-    if open { TableEvent::Close(row) } else { TableEvent::Open(row) }
-}
-
-/// What keys do; how many columns to scroll, where they ask for that.
-fn take_keys(
-    ui: &Ui,
-    id: Id,
-    shape: &MatrixShape<'_>,
-    page: usize,
-    row_at: &mut impl FnMut(usize) -> MatrixRow,
-    output: &mut MatrixOutput,
-) -> Option<f32> {
-    let mut at = shape.selected;
-    let mut across = None;
-    for pressed in list::keys(ui, id) {
-        match pressed {
-            (Key::Escape, _) => {
-                output.events.push(TableEvent::Clear);
-                continue;
-            }
-            (Key::ArrowRight, Modifiers::SHIFT) => {
-                across = Some(1.0);
-                continue;
-            }
-            (Key::ArrowLeft, Modifiers::SHIFT) => {
-                across = Some(-1.0);
-                continue;
-            }
-            _ => {}
-        }
-        let Some(last) = shape.rows.checked_sub(1) else { return across };
-        if let Some(to) = list::moved(pressed, at, page, last) {
-            at = Some(to);
-            output.events.push(TableEvent::Select(to));
-            continue;
-        }
-        let Some(now) = at.filter(|at| *at <= last) else { continue };
-        match (pressed.0, row_at(now).fold) {
-            (Key::ArrowRight | Key::L | Key::Space, Some(false)) => output.events.push(TableEvent::Open(now)),
-            (Key::ArrowRight | Key::L, Some(true)) if now < last => {
-                at = Some(now + 1);
-                output.events.push(TableEvent::Select(now + 1));
-            }
-            (Key::ArrowLeft | Key::H | Key::Space, Some(true)) => output.events.push(TableEvent::Close(now)),
-            (Key::Enter, Some(open)) => output.events.push(folded(open, now)),
-            (Key::ArrowLeft | Key::H, _) => output.events.push(TableEvent::Parent(now)),
-            (Key::Enter, None) => output.events.push(TableEvent::Activate(now)),
-            _ => {}
-        }
-    }
-    across
+) -> ListOutput {
+    let places = Places::new(shape, ui.available_rect_before_wrap().width());
+    let list = List {
+        salt,
+        name: shape.name,
+        roles: (Role::TreeGrid, Role::Row),
+        head: HEAD,
+        rows: shape.rows,
+        row_height: row::NORMAL,
+        width: Some(places.whole),
+        selected: shape.selected,
+        reveal: shape.reveal,
+        keys: ListKeys::Table(places.column),
+    };
+    let mut frame = list.begin(ui);
+    let node = |_: usize, line: &MatrixRow| ListNode {
+        key: line.key,
+        level: Some(usize::from(line.depth)),
+        fold: line.fold,
+        ticked: None,
+        arrow: START + f32::from(line.depth) * INDENT + ARROW + 4.0,
+    };
+    list.show(
+        ui,
+        &mut frame,
+        row_at,
+        node,
+        |index, _| spoken_at(index),
+        |ui, place, line| {
+            paint::row(ui, places, place, line);
+        },
+    );
+    paint::heads(ui, shape, places, &mut frame);
+    paint::edge(ui, places, frame.whole, frame.sideways);
+    frame.end(ui)
 }

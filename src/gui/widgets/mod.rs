@@ -9,7 +9,7 @@ pub mod chip;
 pub mod controls;
 pub mod fold;
 pub mod layer_list;
-mod list;
+pub mod list;
 pub mod matrix;
 pub mod page;
 pub mod pane;

@@ -13,9 +13,9 @@ use crate::compare::{Change, Row};
 use crate::gui::design::Tokens;
 use crate::gui::models::compare::{CompareModel, FileRow, FilesShown, file_delta};
 use crate::gui::widgets::cell::Cut;
-use crate::gui::widgets::matrix::{MatrixCell, MatrixHead, MatrixOutput, MatrixRow, MatrixShape, matrix};
+use crate::gui::widgets::list::{ListEvent, ListOutput};
+use crate::gui::widgets::matrix::{MatrixCell, MatrixHead, MatrixRow, MatrixShape, matrix};
 use crate::gui::widgets::pane::{card, empty};
-use crate::gui::widgets::table::TableEvent;
 use crate::jobs::Waker;
 
 /// The least width of a column.
@@ -28,7 +28,7 @@ pub(super) fn show(
     around: &CompareContext,
     waker: &Waker,
     events: &mut Vec<CompareEvent>,
-) -> MatrixOutput {
+) -> ListOutput {
     let reveal = state.files.take_reveal();
     let sort = state.sort();
     let Some(shown) = state.files.shown() else {
@@ -37,7 +37,7 @@ pub(super) fn show(
             "" => empty(ui, "Sorting files…", ""),
             error => empty(ui, "Cannot show files", error),
         });
-        return MatrixOutput::default();
+        return ListOutput::default();
     };
     if shown.rows.as_slice().is_empty() {
         let (found, hidden) = (shown.filtered.found, shown.filtered.hidden);
@@ -53,7 +53,7 @@ pub(super) fn show(
                 "All images have the same files. Clear “Only differences” to show all.",
             ),
         });
-        return MatrixOutput::default();
+        return ListOutput::default();
     }
     let tokens = Tokens::of(ui);
     let heads = heads(model, &state.columns, around);
@@ -77,13 +77,14 @@ pub(super) fn show(
     let output = card(ui, |ui| matrix(ui, "compared files", &shape, make, spoken));
     for event in &output.events {
         match *event {
-            TableEvent::Select(row) => state.files.select_row(row),
-            TableEvent::Open(row) => state.files.open_row(row, waker),
-            TableEvent::Close(row) => state.files.close_row(row),
-            TableEvent::Parent(row) => state.files.select_parent(row),
-            TableEvent::Sort(head) => state.set_sort(clicked(head, model.baseline)),
-            TableEvent::Activate(_) => events.extend(lead(state, model)),
-            TableEvent::Clear => events.push(CompareEvent::Clear),
+            ListEvent::Select(row) => state.files.select_row(row),
+            ListEvent::Open(row) => state.files.open_row(row, waker),
+            ListEvent::Close(row) => state.files.close_row(row),
+            ListEvent::Parent(row) => state.files.select_parent(row),
+            ListEvent::Sort(head) => state.set_sort(clicked(head, model.baseline)),
+            ListEvent::Activate(_) => events.extend(lead(state, model)),
+            ListEvent::Clear => events.push(CompareEvent::Clear),
+            _ => {}
         }
     }
     if !output.events.is_empty() {

@@ -10,9 +10,9 @@ use crate::gui::models::compare::{
     CompareCell, CompareLine, CompareModel, CompareSort, ImageColumns, LineRow, LineSubject,
 };
 use crate::gui::widgets::cell::Cut;
-use crate::gui::widgets::matrix::{MatrixCell, MatrixHead, MatrixOutput, MatrixRow, MatrixShape, matrix};
+use crate::gui::widgets::list::{ListEvent, ListOutput};
+use crate::gui::widgets::matrix::{MatrixCell, MatrixHead, MatrixRow, MatrixShape, matrix};
 use crate::gui::widgets::pane::{card, empty};
-use crate::gui::widgets::table::TableEvent;
 
 /// The least width of a column with numbers, and of one with words.
 const NUMBERS: f32 = 148.0;
@@ -24,11 +24,11 @@ pub(super) fn show(
     model: &CompareModel,
     around: &CompareContext,
     events: &mut Vec<CompareEvent>,
-) -> MatrixOutput {
+) -> ListOutput {
     let lines = model.lines(state.page);
     if state.rows.rows.is_empty() {
         card(ui, |ui| nothing(ui, state, lines));
-        return MatrixOutput::default();
+        return ListOutput::default();
     }
     let tokens = Tokens::of(ui);
     let heads = heads(model, &state.columns, around);
@@ -180,22 +180,22 @@ fn take(
     ui: &Ui,
     state: &mut CompareState,
     model: &CompareModel,
-    output: &MatrixOutput,
+    output: &ListOutput,
     events: &mut Vec<CompareEvent>,
 ) {
     for event in &output.events {
         match *event {
-            TableEvent::Select(row) => state.select(model, row),
-            TableEvent::Sort(head) => state.set_sort(clicked(head, model.baseline)),
-            TableEvent::Clear => events.push(CompareEvent::Clear),
-            TableEvent::Activate(row) => {
+            ListEvent::Select(row) => state.select(model, row),
+            ListEvent::Sort(head) => state.set_sort(clicked(head, model.baseline)),
+            ListEvent::Clear => events.push(CompareEvent::Clear),
+            ListEvent::Activate(row) => {
                 if let Some(LineRow::Line(at)) = state.rows.rows.get(row)
                     && let Some(line) = model.lines(state.page).get(*at)
                 {
                     events.extend(activate(model, line));
                 }
             }
-            TableEvent::Open(_) | TableEvent::Close(_) | TableEvent::Parent(_) => {}
+            _ => {}
         }
     }
     if !output.events.is_empty() {

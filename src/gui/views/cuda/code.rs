@@ -12,9 +12,9 @@ use crate::formats::fatbin::GpuKind;
 use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::cuda::{ArchMatrix, ArchMatrixRow, Architecture, CodeTarget, CudaModel, Fit};
 use crate::gui::widgets::arch_matrix::{
-    ArchMatrixCell, ArchMatrixColumn, ArchMatrixEvent, ArchMatrixLine, ArchMatrixOutput, ArchMatrixShape,
-    arch_matrix,
+    ArchMatrixCell, ArchMatrixColumn, ArchMatrixLine, ArchMatrixShape, arch_matrix,
 };
+use crate::gui::widgets::list::{ListEvent, ListOutput};
 use crate::gui::widgets::pane::{card, empty};
 
 /// Shows the chooser and the architecture matrix; gives how many rows were made.
@@ -59,24 +59,19 @@ pub(super) fn show(
     output.painted
 }
 
-fn take(
-    ui: &Ui,
-    state: &CudaState,
-    model: &CudaModel,
-    output: &ArchMatrixOutput,
-    events: &mut Vec<CudaEvent>,
-) {
+fn take(ui: &Ui, state: &CudaState, model: &CudaModel, output: &ListOutput, events: &mut Vec<CudaEvent>) {
     let row =
         |index: usize| state.arch_matrix_rows.get(index).and_then(|row| model.arch_matrix.rows.get(*row));
     for event in &output.events {
         match *event {
-            ArchMatrixEvent::Select(index) => {
+            ListEvent::Select(index) => {
                 events.extend(row(index).map(|row| CudaEvent::File(row.raw.clone())));
             }
-            ArchMatrixEvent::Activate(index) => {
+            ListEvent::Activate(index) => {
                 events.extend(row(index).map(|row| CudaEvent::Window(Action::SelectPath(row.raw.clone()))));
             }
-            ArchMatrixEvent::Clear => events.push(CudaEvent::Clear),
+            ListEvent::Clear => events.push(CudaEvent::Clear),
+            _ => {}
         }
     }
     if !output.events.is_empty() {

@@ -10,10 +10,9 @@ use crate::base::size::human;
 use crate::gui::design::Tokens;
 use crate::gui::models::cuda::{CopyItem, CudaModel, DuplicateItem, DuplicateRow};
 use crate::gui::widgets::cell::Cut;
+use crate::gui::widgets::list::{ListEvent, ListOutput};
 use crate::gui::widgets::pane::{card, empty};
-use crate::gui::widgets::table::{
-    TableCell, TableColumn, TableEvent, TableOutput, TableRow, TableShape, table,
-};
+use crate::gui::widgets::table::{TableCell, TableColumn, TableRow, TableShape, table};
 
 const COLUMNS: [TableColumn; 6] = [
     TableColumn { title: "Name and copies", width: 180.0, number: false, rank: 0 },
@@ -75,25 +74,19 @@ pub(super) fn show(
     output.painted
 }
 
-fn take(
-    ui: &Ui,
-    state: &mut CudaState,
-    model: &CudaModel,
-    output: &TableOutput,
-    events: &mut Vec<CudaEvent>,
-) {
+fn take(ui: &Ui, state: &mut CudaState, model: &CudaModel, output: &ListOutput, events: &mut Vec<CudaEvent>) {
     for event in &output.events {
         match *event {
-            TableEvent::Select(index) => match state.copies.get(index).copied() {
+            ListEvent::Select(index) => match state.copies.get(index).copied() {
                 Some(DuplicateRow::Copy(item, copy)) => {
                     state.copies_at = None;
                     events.push(CudaEvent::File(model.duplicates[item].copies[copy].raw.clone()));
                 }
                 row => state.copies_at = row,
             },
-            TableEvent::Open(index) | TableEvent::Close(index) => {
+            ListEvent::Open(index) | ListEvent::Close(index) => {
                 if let Some(DuplicateRow::Group(item)) = state.copies.get(index).copied() {
-                    if matches!(event, TableEvent::Close(_)) {
+                    if matches!(event, ListEvent::Close(_)) {
                         state.folded_copies.insert(item);
                     } else {
                         state.folded_copies.remove(&item);
@@ -101,19 +94,19 @@ fn take(
                     state.changed();
                 }
             }
-            TableEvent::Parent(index) => {
+            ListEvent::Parent(index) => {
                 let above = state.copies.get(..index).unwrap_or_default();
                 let group = above.iter().rev().find(|row| matches!(row, DuplicateRow::Group(_)));
                 state.copies_at = group.copied().or(state.copies_at);
             }
-            TableEvent::Activate(index) => {
+            ListEvent::Activate(index) => {
                 if let Some(DuplicateRow::Copy(item, copy)) = state.copies.get(index).copied() {
                     let raw = model.duplicates[item].copies[copy].raw.clone();
                     events.push(CudaEvent::Window(Action::SelectPath(raw)));
                 }
             }
-            TableEvent::Sort(_) => {}
-            TableEvent::Clear => events.push(CudaEvent::Clear),
+            ListEvent::Clear => events.push(CudaEvent::Clear),
+            _ => {}
         }
     }
     if !output.events.is_empty() {

@@ -16,10 +16,9 @@ use crate::gui::models::cuda::{
 };
 use crate::gui::models::format;
 use crate::gui::widgets::cell::Cut;
+use crate::gui::widgets::list::{ListEvent, ListOutput};
 use crate::gui::widgets::pane::{card, empty};
-use crate::gui::widgets::table::{
-    TableCell, TableColumn, TableEvent, TableOutput, TableRow, TableShape, table,
-};
+use crate::gui::widgets::table::{TableCell, TableColumn, TableRow, TableShape, table};
 
 const COLUMNS: [TableColumn; 8] = [
     TableColumn { title: "Library", width: 150.0, number: false, rank: 0 },
@@ -103,17 +102,11 @@ impl Most {
     }
 }
 
-fn take(
-    ui: &Ui,
-    state: &mut CudaState,
-    model: &CudaModel,
-    output: &TableOutput,
-    events: &mut Vec<CudaEvent>,
-) {
+fn take(ui: &Ui, state: &mut CudaState, model: &CudaModel, output: &ListOutput, events: &mut Vec<CudaEvent>) {
     let row = |state: &CudaState, index: usize| state.rows.rows.get(index).copied();
     for event in &output.events {
         match *event {
-            TableEvent::Select(index) => match row(state, index) {
+            ListEvent::Select(index) => match row(state, index) {
                 Some(LibraryRow::Library(library)) => events.push(CudaEvent::Library(library)),
                 Some(LibraryRow::Group(group)) => {
                     // A click anywhere on a group folds it; keys only pass over it.
@@ -121,7 +114,7 @@ fn take(
                     let toggled = output
                         .events
                         .iter()
-                        .any(|event| matches!(event, TableEvent::Open(_) | TableEvent::Close(_)));
+                        .any(|event| matches!(event, ListEvent::Open(_) | ListEvent::Close(_)));
                     if clicked && !toggled {
                         let open = state.rows.groups[group].open;
                         fold(state, group, open);
@@ -130,30 +123,31 @@ fn take(
                 }
                 None => {}
             },
-            TableEvent::Open(index) | TableEvent::Close(index) => {
+            ListEvent::Open(index) | ListEvent::Close(index) => {
                 if let Some(LibraryRow::Group(group)) = row(state, index) {
-                    fold(state, group, matches!(event, TableEvent::Close(_)));
+                    fold(state, group, matches!(event, ListEvent::Close(_)));
                 }
             }
-            TableEvent::Parent(index) => {
+            ListEvent::Parent(index) => {
                 if let Some(LibraryRow::Group(group)) = state.rows.parent(index).and_then(|at| row(state, at))
                 {
                     state.at_group(group);
                 }
             }
-            TableEvent::Sort(column) => {
+            ListEvent::Sort(column) => {
                 if let Some(column) = LibraryColumn::ALL.get(column) {
                     state.sorting = state.sorting.clicked(*column);
                     state.changed();
                 }
             }
-            TableEvent::Activate(index) => {
+            ListEvent::Activate(index) => {
                 if let Some(LibraryRow::Library(library)) = row(state, index) {
                     let raw = model.libraries[library].raw.clone();
                     events.push(CudaEvent::Window(Action::SelectPath(raw)));
                 }
             }
-            TableEvent::Clear => events.push(CudaEvent::Clear),
+            ListEvent::Clear => events.push(CudaEvent::Clear),
+            _ => {}
         }
     }
     let copies = output.focused && ui.input(|input| input.events.contains(&egui::Event::Copy));

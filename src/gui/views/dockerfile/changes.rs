@@ -11,7 +11,8 @@ use crate::gui::models::dockerfile::{ProposalItem, ReasonItem};
 use crate::gui::widgets::alert::marked;
 use crate::gui::widgets::cell::Cut;
 use crate::gui::widgets::controls;
-use crate::gui::widgets::table::{TableCell, TableColumn, TableEvent, TableRow, TableShape, table};
+use crate::gui::widgets::list::ListEvent;
+use crate::gui::widgets::table::{TableCell, TableColumn, TableRow, TableShape, table};
 
 const COLUMNS: [TableColumn; 3] = [
     TableColumn { title: "Why", width: 250.0, number: false, rank: 0 },
@@ -83,8 +84,8 @@ fn list(ui: &mut Ui, state: &DockerfileState, proposal: &ProposalItem, events: &
     let output = table(ui, &format!("reasons of {}", proposal.id), &shape, make, spoken);
     for event in &output.events {
         match *event {
-            TableEvent::Select(index) => events.push(DockerfileEvent::Reason(index)),
-            TableEvent::Activate(_) | TableEvent::Clear => events.push(DockerfileEvent::Texts),
+            ListEvent::Select(index) => events.push(DockerfileEvent::Reason(index)),
+            ListEvent::Activate(_) | ListEvent::Clear => events.push(DockerfileEvent::Texts),
             _ => {}
         }
     }

@@ -12,7 +12,8 @@ use crate::gui::design::{Tokens, space};
 use crate::gui::models::dockerfile::ProposalItem;
 use crate::gui::views::View;
 use crate::gui::widgets::cell::Cut;
-use crate::gui::widgets::table::{TableCell, TableColumn, TableEvent, TableRow, TableShape, table};
+use crate::gui::widgets::list::ListEvent;
+use crate::gui::widgets::table::{TableCell, TableColumn, TableRow, TableShape, table};
 
 const COLUMNS: [TableColumn; 3] = [
     TableColumn { title: "File", width: 160.0, number: false, rank: 0 },
@@ -84,12 +85,12 @@ pub(super) fn show(
     let output = table(ui, &format!("removed by {}", proposal.id), &shape, make, spoken);
     for event in &output.events {
         match *event {
-            TableEvent::Select(row) => state.file = Some(row),
-            TableEvent::Activate(row) => {
+            ListEvent::Select(row) => state.file = Some(row),
+            ListEvent::Activate(row) => {
                 let category = files.get(row).and_then(|file| file.category);
                 events.push(DockerfileEvent::Window(open_finding(context, category)));
             }
-            TableEvent::Clear => events.push(DockerfileEvent::Texts),
+            ListEvent::Clear => events.push(DockerfileEvent::Texts),
             _ => {}
         }
     }

@@ -11,7 +11,8 @@ use crate::gui::models::dockerfile::{
     Aligned, AlignedRow, DockerfileLine, DockerfileModel, LineChange, ProposalItem,
 };
 use crate::gui::views::commands::{Command, command_button};
-use crate::gui::widgets::sides::{SideLine, SidesEvent, SidesOutput, SidesRow, SidesShape, halves, sides};
+use crate::gui::widgets::list::{ListEvent, ListOutput};
+use crate::gui::widgets::sides::{SideLine, SidesRow, SidesShape, halves, sides};
 use crate::rewrite::Applicability;
 
 /// The height of the heads.
@@ -25,7 +26,7 @@ pub(super) fn show(
     state: &mut DockerfileState,
     model: &DockerfileModel,
     events: &mut Vec<DockerfileEvent>,
-) -> SidesOutput {
+) -> ListOutput {
     let proposal = state.proposal(model);
     let aligned = proposal.map_or(&model.original, |proposal| &proposal.aligned);
     heads(ui, state, model, proposal, events);
@@ -51,10 +52,11 @@ pub(super) fn show(
     );
     for event in &output.events {
         events.push(match *event {
-            SidesEvent::Select(row) => DockerfileEvent::Row(row),
-            SidesEvent::Activate => DockerfileEvent::Details,
-            SidesEvent::Step(forward) => DockerfileEvent::Step(forward),
-            SidesEvent::Clear => DockerfileEvent::Clear,
+            ListEvent::Select(row) => DockerfileEvent::Row(row),
+            ListEvent::Activate(_) => DockerfileEvent::Details,
+            ListEvent::Step(forward) => DockerfileEvent::Step(forward),
+            ListEvent::Clear => DockerfileEvent::Clear,
+            _ => continue,
         });
     }
     output

@@ -10,7 +10,8 @@ use crate::gui::design::{Tokens, space};
 use crate::gui::models::findings::{FileLine, FindingDetails};
 use crate::gui::models::format;
 use crate::gui::widgets::cell::Cut;
-use crate::gui::widgets::table::{TableCell, TableColumn, TableEvent, TableRow, TableShape, table};
+use crate::gui::widgets::list::ListEvent;
+use crate::gui::widgets::table::{TableCell, TableColumn, TableRow, TableShape, table};
 
 const COLUMNS: [TableColumn; 3] = [
     TableColumn { title: "File", width: 160.0, number: false, rank: 0 },
@@ -87,13 +88,13 @@ pub(super) fn show(
     let output = table(ui, &format!("files of {}", details.item.id), &shape, make, spoken);
     for event in &output.events {
         match *event {
-            TableEvent::Select(row) => *chosen = Some(row),
-            TableEvent::Activate(row) => {
+            ListEvent::Select(row) => *chosen = Some(row),
+            ListEvent::Activate(row) => {
                 if let Some(line) = line(row) {
                     open_in_layers(&line, events);
                 }
             }
-            TableEvent::Clear => events.push(FindingsEvent::List),
+            ListEvent::Clear => events.push(FindingsEvent::List),
             _ => {}
         }
     }

@@ -15,10 +15,9 @@ use crate::gui::models::findings::{
 };
 use crate::gui::widgets::cell::Cut;
 use crate::gui::widgets::controls::Mark;
+use crate::gui::widgets::list::{ListEvent, ListOutput};
 use crate::gui::widgets::pane::{card, empty};
-use crate::gui::widgets::table::{
-    TableCell, TableCheck, TableColumn, TableEvent, TableOutput, TableRow, TableShape, table,
-};
+use crate::gui::widgets::table::{TableCell, TableCheck, TableColumn, TableRow, TableShape, table};
 
 const COLUMNS: [TableColumn; 6] = [
     TableColumn { title: "Finding", width: 330.0, number: false, rank: 0 },
@@ -36,7 +35,7 @@ pub(super) fn show(
     model: &FindingsModel,
     plan: &ChosenPlan,
     events: &mut Vec<FindingsEvent>,
-) -> Option<TableOutput> {
+) -> Option<ListOutput> {
     let tokens = Tokens::of(ui);
     if state.rows.rows.is_empty() {
         card(ui, |ui| {
@@ -81,16 +80,16 @@ fn take(
     state: &mut FindingsState,
     model: &FindingsModel,
     plan: &ChosenPlan,
-    output: &TableOutput,
+    output: &ListOutput,
     events: &mut Vec<FindingsEvent>,
 ) {
     // Rows may change while events are carried out: what they are about is looked up before.
     let rows = state.rows.rows.clone();
     let row = |index: usize| rows.get(index).copied();
-    let folds = |event: &TableEvent| matches!(event, TableEvent::Open(_) | TableEvent::Close(_));
+    let folds = |event: &ListEvent| matches!(event, ListEvent::Open(_) | ListEvent::Close(_));
     for event in &output.events {
         match *event {
-            TableEvent::Select(index) => match row(index) {
+            ListEvent::Select(index) => match row(index) {
                 Some(FindingRow::Finding(place)) => events.push(FindingsEvent::Finding(place)),
                 Some(FindingRow::Group(group)) => {
                     // A click anywhere on a verdict folds it; keys only pass over it.
@@ -103,12 +102,12 @@ fn take(
                 }
                 None => {}
             },
-            TableEvent::Open(index) | TableEvent::Close(index) => {
+            ListEvent::Open(index) | ListEvent::Close(index) => {
                 if let Some(FindingRow::Group(group)) = row(index) {
-                    state.fold(group, matches!(event, TableEvent::Close(_)));
+                    state.fold(group, matches!(event, ListEvent::Close(_)));
                 }
             }
-            TableEvent::Parent(index) => {
+            ListEvent::Parent(index) => {
                 let above = rows.get(..index).unwrap_or_default().iter().rev();
                 let group = above.filter_map(|row| match row {
                     FindingRow::Group(group) => Some(*group),
@@ -118,17 +117,22 @@ fn take(
                     state.at_group(group);
                 }
             }
-            TableEvent::Sort(column) => {
+            ListEvent::Sort(column) => {
                 if let Some(column) = FindingColumn::ALL.get(column) {
                     state.sorting = state.sorting.clicked(*column);
                     state.make_rows();
                 }
             }
-            TableEvent::Activate(_) => events.push(FindingsEvent::Details),
-            TableEvent::Clear => events.push(FindingsEvent::Clear),
+            ListEvent::Activate(_) => events.push(FindingsEvent::Details),
+            ListEvent::Clear => events.push(FindingsEvent::Clear),
+            _ => {}
         }
     }
-    if let Some(FindingRow::Finding(place)) = output.toggled.and_then(row) {
+    let toggled = output.events.iter().find_map(|event| match event {
+        ListEvent::Toggle(index) => row(*index),
+        _ => None,
+    });
+    if let Some(FindingRow::Finding(place)) = toggled {
         let id = model.items[place].id.clone();
         let chosen = !plan.contains(&id);
         events.push(FindingsEvent::Window(Action::ChangePlan(PlanChange::Set(id, chosen))));

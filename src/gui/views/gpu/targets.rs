@@ -9,10 +9,9 @@ use crate::base::labels::TARGET_VERDICTS;
 use crate::gui::design::Tokens;
 use crate::gui::models::gpu::{Machine, TargetGroup, TargetItem, TargetKind, TargetRow, TargetVerdicts};
 use crate::gui::widgets::cell::Cut;
+use crate::gui::widgets::list::{ListEvent, ListOutput};
 use crate::gui::widgets::pane::{card, empty};
-use crate::gui::widgets::table::{
-    TableCell, TableColumn, TableEvent, TableOutput, TableRow, TableShape, table,
-};
+use crate::gui::widgets::table::{TableCell, TableColumn, TableRow, TableShape, table};
 
 /// Reasons have what room is left, but never less.
 const WHY: f32 = 160.0;
@@ -53,7 +52,7 @@ pub(super) fn show(
     judged: &TargetVerdicts,
     machine: &Machine,
     events: &mut Vec<GpuEvent>,
-) -> Option<TableOutput> {
+) -> Option<ListOutput> {
     let tokens = Tokens::of(ui);
     if state.rows.rows.is_empty() {
         card(ui, |ui| {
@@ -105,16 +104,16 @@ fn take(
     ui: &Ui,
     state: &mut GpuState,
     judged: &TargetVerdicts,
-    output: &TableOutput,
+    output: &ListOutput,
     events: &mut Vec<GpuEvent>,
 ) {
     // Rows may change while events are carried out: what they are about is looked up before.
     let rows = state.rows.rows.clone();
     let row = |index: usize| rows.get(index).copied();
-    let folds = |event: &TableEvent| matches!(event, TableEvent::Open(_) | TableEvent::Close(_));
+    let folds = |event: &ListEvent| matches!(event, ListEvent::Open(_) | ListEvent::Close(_));
     for event in &output.events {
         match *event {
-            TableEvent::Select(index) => match row(index) {
+            ListEvent::Select(index) => match row(index) {
                 Some(TargetRow::Target(place)) => events.push(GpuEvent::Target(place)),
                 Some(TargetRow::Group(group)) => {
                     // A click anywhere on a group folds it; keys only pass over it.
@@ -127,12 +126,12 @@ fn take(
                 }
                 None => {}
             },
-            TableEvent::Open(index) | TableEvent::Close(index) => {
+            ListEvent::Open(index) | ListEvent::Close(index) => {
                 if let Some(TargetRow::Group(group)) = row(index) {
-                    state.fold(group, matches!(event, TableEvent::Close(_)));
+                    state.fold(group, matches!(event, ListEvent::Close(_)));
                 }
             }
-            TableEvent::Parent(index) => {
+            ListEvent::Parent(index) => {
                 let mut above = rows.get(..index).unwrap_or_default().iter().rev();
                 let group = above.find_map(|row| match row {
                     TargetRow::Group(group) => Some(*group),
@@ -142,13 +141,13 @@ fn take(
                     state.at_group(group);
                 }
             }
-            TableEvent::Activate(index) => {
+            ListEvent::Activate(index) => {
                 if let Some(TargetRow::Target(place)) = row(index) {
                     events.push(GpuEvent::Target(place));
                 }
             }
-            TableEvent::Clear => events.push(GpuEvent::Clear),
-            TableEvent::Sort(_) => {}
+            ListEvent::Clear => events.push(GpuEvent::Clear),
+            _ => {}
         }
     }
     let copies = output.focused && ui.input(|input| input.events.contains(&egui::Event::Copy));

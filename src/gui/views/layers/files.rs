@@ -14,7 +14,8 @@ use crate::gui::models::files::{FileTreeRow, Files, HIDDEN_SIGN, PathChange, Sho
 use crate::gui::models::format;
 use crate::gui::views::filter_field::{FilterField, show_error};
 use crate::gui::views::{Action, ViewContext};
-use crate::gui::widgets::tree::{TreeColumn, TreeEvent, TreeOutput, TreeRow, TreeShape, tree};
+use crate::gui::widgets::list::{ListEvent, ListOutput};
+use crate::gui::widgets::tree::{TreeColumn, TreeRow, TreeShape, tree};
 
 const COLUMNS: [TreeColumn; 2] =
     [TreeColumn { title: "Size", width: 92.0 }, TreeColumn { title: "Files", width: 64.0 }];
@@ -132,7 +133,7 @@ impl FilesPane {
             columns: COLUMNS,
             sort: (column, sort.descending),
             selected,
-            reveal: selected.filter(|_| reveal),
+            reveal,
         };
         let rows = shown.rows.as_slice();
         let make = |index: usize| make_row(tokens, shown, rows[index]);
@@ -160,17 +161,17 @@ fn legend(ui: &mut Ui, rect: egui::Rect) {
     }
 }
 
-fn take_events(ui: &Ui, browser: &mut Browser, output: &TreeOutput, context: &mut ViewContext<'_>) {
+fn take_events(ui: &Ui, browser: &mut Browser, output: &ListOutput, context: &mut ViewContext<'_>) {
     for event in &output.events {
         match *event {
-            TreeEvent::Select(row) => browser.select_row(row),
-            TreeEvent::Open(row) => browser.open_row(row),
-            TreeEvent::Close(row) => browser.close_row(row),
-            TreeEvent::Parent(row) => browser.select_parent(row),
-            TreeEvent::Sort(column) => {
+            ListEvent::Select(row) => browser.select_row(row),
+            ListEvent::Open(row) => browser.open_row(row),
+            ListEvent::Close(row) => browser.close_row(row),
+            ListEvent::Parent(row) => browser.select_parent(row),
+            ListEvent::Sort(column) => {
                 browser.sort_by([SortKey::Name, SortKey::Size, SortKey::Files][column.min(2)]);
             }
-            TreeEvent::Activate(_) => {}
+            _ => {}
         }
     }
     if !output.events.is_empty() {

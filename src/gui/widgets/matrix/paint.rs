@@ -1,43 +1,28 @@
 //! How the parts of the table look.
 
 use egui::accesskit::Role;
-use egui::{Align2, Id, Rect, Sense, Shape, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2};
+use egui::{Align2, Rect, Sense, Shape, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2};
 
-use super::{ARROW, GAP, INDENT, MatrixCell, MatrixOutput, MatrixRow, MatrixShape, Places, SIGN, START};
+use super::{ARROW, GAP, INDENT, MatrixCell, MatrixRow, MatrixShape, Places, SIGN, START};
 use crate::gui::design::{Tokens, radius, text};
 use crate::gui::widgets::cell::{self, Cut, Direction};
-use crate::gui::widgets::table::TableEvent;
+use crate::gui::widgets::list::{ListEvent, ListFrame, ListPlace, focus_frame, head_back, share_bar};
 
 /// The most room of a number, and the least and most of how it differs, behind it.
 const NUMBER_MOST: f32 = 92.0;
 const NOTE: std::ops::RangeInclusive<f32> = 74.0..=98.0;
 
-#[derive(Clone, Copy)]
-#[allow(clippy::struct_excessive_bools, reason = "each is one side of how the row looks")]
-pub(super) struct MatrixRowStyle {
-    pub(super) selected: bool,
-    pub(super) focused: bool,
-    pub(super) hovered: bool,
-    pub(super) odd: bool,
-}
-
-/// A row: `rect` is all of it, `seen` the part in sight.
-pub(super) fn row(ui: &Ui, places: Places, rect: Rect, seen: Rect, line: &MatrixRow, look: MatrixRowStyle) {
+pub(super) fn row(ui: &Ui, places: Places, place: &ListPlace, line: &MatrixRow) {
     let tokens = Tokens::of(ui);
-    let fill = match look {
-        MatrixRowStyle { selected: true, .. } => tokens.selection,
-        MatrixRowStyle { hovered: true, .. } => tokens.hovered,
-        MatrixRowStyle { odd: true, .. } => tokens.stripe,
-        _ => tokens.background,
-    };
-    ui.painter().rect_filled(seen, 0.0, fill);
+    let seen = place.rect;
+    ui.painter().rect_filled(seen, 0.0, place.look.fill(tokens));
     let scrolled = Rect::from_min_max(pos2(seen.left() + places.names, seen.top()), seen.max);
     let painter = ui.painter().with_clip_rect(scrolled.intersect(ui.clip_rect()));
     for (column, cell) in line.cells.iter().enumerate() {
-        let left = rect.left() + places.left(column);
+        let left = seen.left() - place.sideways + places.left(column);
         let room = Rect::from_min_max(
-            pos2(left + GAP / 2.0, rect.top()),
-            pos2(left + places.column - GAP / 2.0, rect.bottom()),
+            pos2(left + GAP / 2.0, seen.top()),
+            pos2(left + places.column - GAP / 2.0, seen.bottom()),
         );
         if room.intersects(scrolled) {
             one(&painter, tokens, room, cell);
@@ -45,9 +30,7 @@ pub(super) fn row(ui: &Ui, places: Places, rect: Rect, seen: Rect, line: &Matrix
     }
     let names = Rect::from_min_size(seen.min, vec2(places.names, seen.height()));
     name(ui, names, line);
-    if look.selected && look.focused {
-        ui.painter().rect_filled(Rect::from_min_size(seen.min, vec2(3.0, seen.height())), 0.0, tokens.accent);
-    }
+    place.look.paint_bar(ui.painter(), tokens, seen);
 }
 
 /// A cell: numbers in two columns, text with its sign after it.
@@ -58,12 +41,7 @@ fn one(painter: &egui::Painter, tokens: &Tokens, room: Rect, cell: &MatrixCell) 
         let number = (room.width() - behind).clamp(0.0, NUMBER_MOST);
         let (value, note) = room.split_left_right_at_x(room.left() + number);
         let note = note.with_max_x(note.left() + behind);
-        if cell.share > 0.0 {
-            let bar = value.expand2(vec2(2.0, -5.0));
-            let width = (bar.width() * cell.share.clamp(0.0, 1.0)).max(1.0);
-            let filled = Rect::from_min_size(bar.min, vec2(width, bar.height()));
-            painter.rect_filled(filled, 2.0, tokens.wash(tokens.accent));
-        }
+        share_bar(painter, tokens, value.expand2(vec2(2.0, -5.0)), cell.share);
         cell::right(painter, value, &cell.text, &font, cell.color);
         cell::right(painter, note.with_min_x(note.left() + 4.0), &cell.note, &text::small(), cell.note_color);
         return;
@@ -108,18 +86,10 @@ fn name(ui: &Ui, rect: Rect, line: &MatrixRow) {
 }
 
 /// The heads, at the place that their columns are scrolled to.
-pub(super) fn heads(
-    ui: &Ui,
-    id: Id,
-    shape: &MatrixShape<'_>,
-    places: Places,
-    rect: Rect,
-    offset: f32,
-    output: &mut MatrixOutput,
-) {
+pub(super) fn heads(ui: &Ui, shape: &MatrixShape<'_>, places: Places, frame: &mut ListFrame) {
     let tokens = Tokens::of(ui);
-    ui.painter().rect_filled(rect, 0.0, tokens.raised);
-    ui.painter().hline(rect.x_range(), rect.bottom() - 0.5, Stroke::new(1.0, tokens.border));
+    let (id, rect, offset) = (frame.id, frame.head, frame.sideways);
+    head_back(ui, rect);
     let scrolled = Rect::from_min_max(pos2(rect.left() + places.names, rect.top()), rect.max);
     for (column, head) in shape.heads.iter().enumerate() {
         let left = rect.left() + places.left(column) - offset;
@@ -152,12 +122,12 @@ pub(super) fn heads(
             cell::triangle(&painter, at, 7.0, Direction::Down, tokens.text);
         }
         if response.has_focus() {
-            ui.painter().rect_stroke(seen, radius::S, Stroke::new(1.5, tokens.accent), StrokeKind::Inside);
+            focus_frame(ui, seen);
         }
         let words =
             format!("{}{}. {}", head.title, if head.marked { ", the baseline" } else { "" }, head.about);
         if response.on_hover_text(words).clicked() {
-            output.events.push(TableEvent::Sort(column + 1));
+            frame.output.events.push(ListEvent::Sort(column + 1));
         }
     }
     let names = Rect::from_min_size(rect.min, vec2(places.names, rect.height()));
@@ -175,10 +145,10 @@ pub(super) fn heads(
         cell::triangle(ui.painter(), at, 7.0, Direction::Down, tokens.text);
     }
     if response.has_focus() {
-        ui.painter().rect_stroke(names, radius::S, Stroke::new(1.5, tokens.accent), StrokeKind::Inside);
+        focus_frame(ui, names);
     }
     if response.on_hover_text(shape.about).clicked() {
-        output.events.push(TableEvent::Sort(0));
+        frame.output.events.push(ListEvent::Sort(0));
     }
 }
 

@@ -7,17 +7,10 @@ use super::{PAD, Places, SIGN, SideLine, SidesRow};
 use crate::gui::design::{Tokens, text};
 use crate::gui::widgets::cell;
 use crate::gui::widgets::controls::paint_mark;
+use crate::gui::widgets::list::ListPlace;
 
-#[derive(Clone, Copy)]
-pub(super) struct SidesRowStyle {
-    pub(super) selected: bool,
-    pub(super) focused: bool,
-    pub(super) hovered: bool,
-    /// How far both sides are scrolled.
-    pub(super) sideways: f32,
-}
-
-pub(super) fn paint(ui: &Ui, places: &Places, rect: Rect, line: &SidesRow<'_>, look: SidesRowStyle) {
+pub(super) fn paint(ui: &Ui, places: &Places, place: &ListPlace, line: &SidesRow<'_>) {
+    let (rect, look) = (place.rect, place.look);
     let tokens = Tokens::of(ui);
     let painter = ui.painter();
     let room = |range: Rangef| Rect::from_x_y_ranges(range, rect.y_range());
@@ -30,7 +23,7 @@ pub(super) fn paint(ui: &Ui, places: &Places, rect: Rect, line: &SidesRow<'_>, l
     }
     for (side, line) in [(places.left, &line.left), (places.right, &line.right)] {
         if side.span() > 0.0 {
-            one_side(ui, places, room(side), line.as_ref(), look);
+            one_side(ui, places, room(side), line.as_ref(), place);
         }
     }
     if let Some((mark, color)) = line.mark {
@@ -43,9 +36,9 @@ pub(super) fn paint(ui: &Ui, places: &Places, rect: Rect, line: &SidesRow<'_>, l
     }
 }
 
-fn one_side(ui: &Ui, places: &Places, rect: Rect, line: Option<&SideLine<'_>>, look: SidesRowStyle) {
+fn one_side(ui: &Ui, places: &Places, rect: Rect, line: Option<&SideLine<'_>>, place: &ListPlace) {
     let tokens = Tokens::of(ui);
-    let plain = !look.selected && !look.hovered;
+    let plain = !place.look.selected && !place.look.hovered;
     let Some(line) = line else {
         if plain {
             ui.painter().rect_filled(rect, 0.0, tokens.raised);
@@ -65,7 +58,7 @@ fn one_side(ui: &Ui, places: &Places, rect: Rect, line: Option<&SideLine<'_>>, l
     let room = Rect::from_x_y_ranges(places.text(rect.x_range()), rect.y_range());
     let painter = ui.painter().with_clip_rect(room.intersect(ui.clip_rect()));
     let galley = painter.layout_job(job(tokens, line));
-    let at = pos2(room.left() - look.sideways, rect.center().y - galley.size().y / 2.0);
+    let at = pos2(room.left() - place.sideways, rect.center().y - galley.size().y / 2.0);
     painter.galley(at, galley, tokens.text);
 }
 

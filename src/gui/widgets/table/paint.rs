@@ -1,15 +1,12 @@
 //! Layout of the parts of a table, and how they look.
 
-use egui::accesskit::Role;
-use egui::{Align2, Id, Rangef, Rect, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2};
+use egui::{Rangef, Rect, Stroke, StrokeKind, Ui, pos2, vec2};
 
-use super::{
-    ARROW, CHECK, END, GAP, INDENT, START, TableCell, TableColumn, TableEvent, TableOutput, TableRow,
-    TableShape,
-};
+use super::{ARROW, CHECK, END, GAP, INDENT, START, TableCell, TableColumn, TableRow, TableShape};
 use crate::gui::design::{Tokens, radius, text};
 use crate::gui::widgets::cell::{self, Cut, Direction};
 use crate::gui::widgets::controls;
+use crate::gui::widgets::list::{ListFrame, ListHead, RowLook, head_back, share_bar};
 
 /// Column positions; `None` for one that is left out.
 pub(super) fn places(columns: &[TableColumn], rect: Rect) -> Vec<Option<Rangef>> {
@@ -36,64 +33,15 @@ pub(super) fn places(columns: &[TableColumn], rect: Rect) -> Vec<Option<Rangef>>
     places
 }
 
-pub(super) fn heads(
-    ui: &Ui,
-    id: Id,
-    shape: &TableShape<'_>,
-    places: &[Option<Rangef>],
-    rect: Rect,
-    output: &mut TableOutput,
-) {
-    let tokens = Tokens::of(ui);
-    ui.painter().rect_filled(rect, 0.0, tokens.raised);
-    ui.painter().hline(rect.x_range(), rect.bottom() - 0.5, Stroke::new(1.0, tokens.border));
+pub(super) fn heads(ui: &Ui, shape: &TableShape<'_>, places: &[Option<Rangef>], frame: &mut ListFrame) {
+    head_back(ui, frame.head);
     for (index, (column, place)) in shape.columns.iter().zip(places).enumerate() {
         let Some(place) = *place else { continue };
-        let rect = Rect::from_x_y_ranges(place.min - 6.0..=place.max + 6.0, rect.y_range());
-        let sense = if shape.sort.is_some() { Sense::click() } else { Sense::hover() };
-        let response = ui.interact(rect, id.with(("head", index)), sense);
-        let sorted = shape.sort.filter(|sort| sort.0 == index).map(|sort| sort.1);
-        response.widget_info(|| {
-            let order = match sorted {
-                Some(true) => ", largest first",
-                Some(false) => ", smallest first",
-                None => "",
-            };
-            let words = match shape.sort {
-                Some(_) => format!("Sort by {}{order}", column.title.to_lowercase()),
-                None => column.title.to_owned(),
-            };
-            WidgetInfo::labeled(Role::ColumnHeader, true, words)
-        });
-        let lit = response.hovered() && shape.sort.is_some() || sorted.is_some();
-        let color = if lit { tokens.text } else { tokens.text_weak };
-        let (at, align) = if column.number {
-            (pos2(place.max, rect.center().y), Align2::RIGHT_CENTER)
-        } else {
-            (pos2(place.min, rect.center().y), Align2::LEFT_CENTER)
-        };
-        let written = ui.painter().text(at, align, column.title, text::small(), color);
-        if let Some(descending) = sorted {
-            let direction = if descending { Direction::Down } else { Direction::Up };
-            let x = if column.number { written.left() - 9.0 } else { written.right() + 9.0 };
-            cell::triangle(ui.painter(), pos2(x, rect.center().y), 7.0, direction, tokens.text);
-        }
-        if response.has_focus() {
-            ui.painter().rect_stroke(rect, radius::S, Stroke::new(1.5, tokens.accent), StrokeKind::Inside);
-        }
-        if response.clicked() {
-            output.events.push(TableEvent::Sort(index));
-        }
+        let rect = Rect::from_x_y_ranges(place.min - 6.0..=place.max + 6.0, frame.head.y_range());
+        let text = if column.number { place.max } else { place.min };
+        let head = ListHead { title: column.title, rect, text, number: column.number };
+        frame.head(ui, index, &head, shape.sort);
     }
-}
-
-#[derive(Clone, Copy)]
-#[allow(clippy::struct_excessive_bools, reason = "each is one side of how the row looks")]
-pub(super) struct TableRowStyle {
-    pub(super) selected: bool,
-    pub(super) focused: bool,
-    pub(super) hovered: bool,
-    pub(super) odd: bool,
 }
 
 pub(super) fn paint(
@@ -102,20 +50,11 @@ pub(super) fn paint(
     places: &[Option<Rangef>],
     rect: Rect,
     line: &TableRow,
-    look: TableRowStyle,
+    look: RowLook,
 ) {
     let tokens = Tokens::of(ui);
     let painter = ui.painter();
-    if look.selected {
-        painter.rect_filled(rect, 0.0, tokens.selection);
-        if look.focused {
-            painter.rect_filled(Rect::from_min_size(rect.min, vec2(3.0, rect.height())), 0.0, tokens.accent);
-        }
-    } else if look.hovered {
-        painter.rect_filled(rect, 0.0, tokens.hovered);
-    } else if look.odd {
-        painter.rect_filled(rect, 0.0, tokens.stripe);
-    }
+    look.paint(painter, tokens, rect);
     let font = if line.strong { text::strong() } else { text::body() };
     for (index, (cell, (place, column))) in line.cells.iter().zip(places.iter().zip(columns)).enumerate() {
         let Some(place) = *place else { continue };
@@ -124,12 +63,7 @@ pub(super) fn paint(
             continue;
         }
         let mut room = Rect::from_x_y_ranges(place, rect.y_range());
-        if cell.share > 0.0 {
-            let bar = room.expand2(vec2(4.0, -5.0));
-            let width = (bar.width() * cell.share.clamp(0.0, 1.0)).max(1.0);
-            let filled = Rect::from_min_size(bar.min, vec2(width, bar.height()));
-            painter.rect_filled(filled, 2.0, tokens.wash(tokens.accent));
-        }
+        share_bar(painter, tokens, room.expand2(vec2(4.0, -5.0)), cell.share);
         let written = if column.number {
             cell::right(painter, room, &cell.text, &text::body(), cell.color)
         } else {
