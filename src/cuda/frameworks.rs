@@ -117,10 +117,11 @@ impl Evidence<'_> {
     /// in a package with another name.
     fn unpackaged(&self, packaged: &BTreeMap<(&str, Vec<u8>), Vec<usize>>) -> Vec<Framework> {
         let mut found: BTreeMap<(&str, Vec<u8>), Vec<ObjectId>> = BTreeMap::new();
+        let mut walker = self.context.catalog.walker();
         for id in self.links.ids() {
             let node = self.links.object(id).node;
             let path = self.context.path(node);
-            let Some(rule) = self.context.catalog.framework_of_path(&path) else { continue };
+            let Some(rule) = walker.path(&path).framework else { continue };
             let owner = self.packages.owners.of(node);
             let told = packaged.iter().any(|((name, root), places)| {
                 *name == rule.name

@@ -7,7 +7,8 @@ use crate::base::WarningCode;
 use crate::base::text::escape;
 use crate::base::warning::Warnings;
 use crate::formats::document::DocumentKind;
-use crate::formats::ld_so_conf::{self, Line, glob_match};
+use crate::formats::glob::glob_match;
+use crate::formats::ld_so_conf::{self, Line};
 use crate::rootfs::NodeId;
 
 /// Maximum depth of includes; ldconfig has no limit, and real images need less than two.

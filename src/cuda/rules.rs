@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::catalog::{Open, OpenName, Search, Walker};
+use super::catalog::{Open, Search, Walker};
 use super::classes::is_framework_component;
 use super::context::{BinaryFile, InventoryContext};
 use super::links::{self, Binary, Environment, Links, OpenRule, Rules, site_root};
@@ -14,6 +14,7 @@ use crate::base::redact;
 use crate::base::warning::Warnings;
 use crate::formats::binary::FileFacts;
 use crate::formats::elf::{ElfFacts, ElfKind};
+use crate::formats::glob::glob_match;
 use crate::rootfs::NodeId;
 
 /// Resolves the dependencies and opened libraries of all binaries.
@@ -117,7 +118,7 @@ struct CatalogRules<'a> {
     /// By first path component below `site-packages`: names of the packages that own binaries there.
     distributions: BTreeMap<Vec<u8>, BTreeSet<String>>,
     /// By folder: names that libraries in it open optionally.
-    opened_beside: BTreeMap<NodeId, Vec<OpenName>>,
+    opened_beside: BTreeMap<NodeId, Vec<String>>,
 }
 
 /// Plugin folders, whose libraries are opened by a scan of the folder, packaged or not: plugins of
@@ -143,14 +144,14 @@ fn is_in_loader_folder(path: &[u8]) -> bool {
 }
 
 /// Names that libraries open optionally from their own folder, such as the providers of ONNX Runtime.
-fn opened_beside(context: &InventoryContext<'_>, binaries: &[Binary<'_>]) -> BTreeMap<NodeId, Vec<OpenName>> {
-    let mut beside: BTreeMap<NodeId, Vec<OpenName>> = BTreeMap::new();
+fn opened_beside(context: &InventoryContext<'_>, binaries: &[Binary<'_>]) -> BTreeMap<NodeId, Vec<String>> {
+    let mut beside: BTreeMap<NodeId, Vec<String>> = BTreeMap::new();
     for binary in binaries.iter().filter(|binary| binary.is_library) {
         let name = binary.soname.unwrap_or_else(|| context.node(binary.node).name());
         for open in context.catalog.opens_of(name).filter(|open| open.optional) {
             let known = beside.entry(context.paths.parent(binary.node)).or_default();
             for more in open.names_for(name) {
-                if !known.iter().any(|one| one.text == more.text) {
+                if !known.contains(&more) {
                     known.push(more);
                 }
             }
@@ -178,16 +179,17 @@ impl CatalogRules<'_> {
     /// Whether another library in the same folder opens this one optionally.
     fn is_opened_beside(&self, binary: &Binary<'_>, name: &[u8]) -> bool {
         let opened = self.opened_beside.get(&self.context.paths.parent(binary.node));
-        opened
-            .into_iter()
-            .flatten()
-            .any(|open| open.matches(name) || binary.soname.is_some_and(|soname| open.matches(soname)))
+        let fits = |open: &String| {
+            let fits = |name| glob_match(open.as_bytes(), name);
+            fits(name) || binary.soname.is_some_and(fits)
+        };
+        opened.into_iter().flatten().any(fits)
     }
 }
 
 fn rule(open: &Open, opener: &[u8]) -> OpenRule {
     OpenRule {
-        names: open.names_for(opener).into_iter().map(|name| name.text).collect(),
+        names: open.names_for(opener),
         optional: open.optional,
         needed_only: open.needed_only,
         call: open.call.clone(),

@@ -18,6 +18,7 @@ pub mod dockerfile;
 pub mod document;
 pub mod elf;
 pub mod fatbin;
+pub mod glob;
 pub mod input;
 pub mod ld_so_conf;
 pub mod os_release;

@@ -4,6 +4,7 @@
 mod command;
 mod habits;
 mod keys;
+mod sort;
 mod words;
 
 use std::collections::BTreeSet;
@@ -15,13 +16,11 @@ use crate::base::convert::in_memory;
 use habits::StringScanState;
 pub use habits::UncertaintyReason;
 use keys::{BINARY, Finder, Key, LONGEST, PROGRAM, TEXT};
+use sort::HEAD_BYTES;
+pub use sort::{BINARY_BYTES, Sort, TEXT_BYTES};
 use words::{SHARED, Word};
 pub use words::{STARTS, WORDS};
 
-/// Size limit of searched texts: no script, written or generated, is larger.
-pub const TEXT_BYTES: u64 = 1 << 20;
-/// Size limit of searched binaries: larger ones are framework libraries, whose needs follow from their links.
-pub const BINARY_BYTES: u64 = 64 << 20;
 /// Maximum library names stored for one file. Real programs open some dozens at most.
 const LIBRARIES: usize = 256;
 /// Maximum bytes of such a name.
@@ -30,8 +29,6 @@ const NAME_BYTES: usize = 128;
 const PLACES: usize = 1 << 16;
 /// Bytes of context before and after a match.
 const AROUND: usize = NAME_BYTES + 32;
-/// Bytes that identify a program: up to the type in the ELF header.
-const HEAD_BYTES: usize = 18;
 
 /// Strings found in a file, in the order of [`WORDS`]; empty for nearly all files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,81 +64,6 @@ impl StringReferences {
     pub fn kept_bytes(&self) -> usize {
         let names: usize = self.libraries.iter().map(|name| size_of::<Vec<u8>>() + name.len()).sum();
         size_of::<Self>() + self.words.len() * size_of::<&str>() + names
-    }
-}
-
-/// How a file is searched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Sort {
-    /// A script or settings. Lines that begin with `#` are comments.
-    Script,
-    /// Text in which `#` does not begin a comment.
-    Text,
-    /// A program or shared library.
-    Binary,
-}
-
-impl Sort {
-    /// Kind of a file by its name. Others are recognised by content: text that begins with `#!` is a
-    /// [`Script`](Self::Script), an ELF program or shared object is a [`Binary`](Self::Binary).
-    pub fn by_name(name: &[u8]) -> Option<Self> {
-        const FILES: [&[u8]; 17] = [
-            b"Brewfile",
-            b"Capfile",
-            b"GNUmakefile",
-            b"Gemfile",
-            b"Guardfile",
-            b"Jenkinsfile",
-            b"Justfile",
-            b"Makefile",
-            b"Procfile",
-            b"Rakefile",
-            b"SConscript",
-            b"SConstruct",
-            b"Thorfile",
-            b"Vagrantfile",
-            b"justfile",
-            b"makefile",
-            b"wscript",
-        ];
-        if FILES.contains(&name) {
-            return Some(Self::Script);
-        }
-        let dot = name.iter().rposition(|byte| *byte == b'.')?;
-        match &name[dot + 1..] {
-            // Settings, and languages whose comments begin with `#`.
-            b"py" | b"sh" | b"bash" | b"pl" | b"rb" | b"toml" | b"yaml" | b"yml" | b"cfg" | b"conf"
-            | b"ini" | b"service" | b"R" | b"jl" | b"env" | b"properties" | b"awk" | b"bats" | b"cr"
-            | b"csh" | b"ex" | b"exs" | b"exp" | b"fish" | b"gemspec" | b"hcl" | b"jq" | b"ksh" | b"mk"
-            | b"nim" | b"nix" | b"path" | b"pm" | b"ps1" | b"psm1" | b"pyw" | b"r" | b"rake" | b"raku"
-            | b"ru" | b"sed" | b"socket" | b"tcl" | b"tf" | b"timer" | b"tcsh" | b"zsh" => Some(Self::Script),
-            b"js" | b"mjs" | b"cjs" | b"ts" | b"tsx" | b"txt" | b"xml" | b"pbtxt" | b"lua" | b"json"
-            | b"ipynb" | b"asp" | b"aspx" | b"bat" | b"cgi" | b"clj" | b"cljc" | b"cljs" | b"cmd"
-            | b"coffee" | b"cs" | b"cshtml" | b"csx" | b"cts" | b"dart" | b"edn" | b"ejs" | b"el"
-            | b"erb" | b"erl" | b"escript" | b"fcgi" | b"fs" | b"fsx" | b"ftl" | b"go" | b"gradle"
-            | b"groovy" | b"hbs" | b"hs" | b"inc" | b"j2" | b"java" | b"jinja" | b"jinja2" | b"json5"
-            | b"jsonc" | b"jsp" | b"jsx" | b"kt" | b"kts" | b"lisp" | b"ml" | b"mts" | b"mustache"
-            | b"php" | b"php5" | b"php7" | b"php8" | b"phtml" | b"rkt" | b"scala" | b"scm" | b"svelte"
-            | b"swift" | b"template" | b"tmpl" | b"tpl" | b"twig" | b"vue" | b"vb" | b"vbs" => {
-                Some(Self::Text)
-            }
-            _ => None,
-        }
-    }
-
-    /// Size limit of searched files of this kind, in bytes.
-    pub fn most(self) -> u64 {
-        if self == Self::Binary { BINARY_BYTES } else { TEXT_BYTES }
-    }
-
-    /// Kind by the first bytes, for a file whose kind does not follow from its name.
-    fn by_head(head: &[u8], executable: bool) -> Option<Self> {
-        if executable && head.starts_with(b"#!") {
-            return Some(Self::Script);
-        }
-        // `e_type` in either byte order: 2 is a program, 3 a shared object.
-        let of_type = matches!(head.get(16..HEAD_BYTES), Some([2 | 3, 0] | [0, 2 | 3]));
-        (head.starts_with(super::elf::MAGIC) && of_type).then_some(Self::Binary)
     }
 }
 

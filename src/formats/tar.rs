@@ -4,13 +4,18 @@
 //! names and extension headers are bounded, PAX sparse records are supported, and every error has its byte offset.
 //! Semantics follow Go's `archive/tar`, which all container engines use.
 
+mod header;
+mod member;
+
 use std::io;
-use std::ops::Range;
 
 use ::tar::{EntryType, GnuExtSparseHeader, Header};
 
 use super::pax::Extensions;
 use crate::base::{Limits, Section, WarningCode, warning::Warnings};
+pub use header::is_header;
+use header::{GID, MODE, MTIME, SIZE, UID, checksum_fits, header_path, narrow, number};
+pub use member::{Member, MemberKind};
 
 /// Tar is made of blocks of this many bytes.
 pub const BLOCK: u64 = 512;
@@ -41,54 +46,6 @@ pub trait TarInput {
         let _: (u64, u64) = (at, length);
         None
     }
-}
-
-/// What a member is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum MemberKind {
-    /// A regular file, sparse ones included.
-    File,
-    /// A further name of a file; the link target is the first.
-    HardLink,
-    /// A symbolic link.
-    Symlink,
-    /// A folder.
-    Directory,
-    /// A character device.
-    CharDevice,
-    /// A block device.
-    BlockDevice,
-    /// A named pipe.
-    Fifo,
-    /// A type that container engines do not unpack (volume labels, dump folders).
-    Other,
-}
-
-/// One member, extension headers applied.
-#[derive(Clone, Debug)]
-pub struct Member {
-    /// Name as written, any bytes.
-    pub path: Vec<u8>,
-    /// Link target as written; empty when it is no link.
-    pub link: Vec<u8>,
-    /// What it is.
-    pub kind: MemberKind,
-    /// Logical size in bytes: what a file has once unpacked. 0 for all but files.
-    pub size: u64,
-    /// Bytes of the body in the stream; less than `size` for sparse files.
-    pub stored: u64,
-    /// Whether its body omits the holes of the file.
-    pub sparse: bool,
-    /// Permission bits.
-    pub mode: u32,
-    /// Owner.
-    pub uid: u32,
-    /// Group.
-    pub gid: u32,
-    /// Modification time, seconds since 1970.
-    pub mtime: i64,
-    /// Offset of the body in the stream.
-    pub body_at: u64,
 }
 
 /// Why a walk stopped before the end.
@@ -133,14 +90,6 @@ pub struct TarWalk<I> {
     warnings: Warnings,
 }
 
-/// Whether `block` is a tar header, possibly truncated: its checksum is correct, or, if truncated, its magic.
-pub fn is_header(block: &[u8]) -> bool {
-    match <&[u8; 512]>::try_from(block) {
-        Ok(whole) => checksum_fits(whole),
-        Err(_) => block.get(257..262) == Some(b"ustar"),
-    }
-}
-
 impl<I: TarInput> TarWalk<I> {
     /// A walk that begins at the start of `input`.
     pub fn new(input: I, limits: &Limits) -> Self {
@@ -149,19 +98,7 @@ impl<I: TarInput> TarWalk<I> {
             at: 0,
             unread: 0,
             padding: 0,
-            member: Member {
-                path: Vec::new(),
-                link: Vec::new(),
-                kind: MemberKind::Other,
-                size: 0,
-                stored: 0,
-                sparse: false,
-                mode: 0,
-                uid: 0,
-                gid: 0,
-                mtime: 0,
-                body_at: 0,
-            },
+            member: Member::default(),
             warnings: Warnings::with_limit(limits.warnings_per_code),
             limits: limits.clone(),
         }
@@ -453,64 +390,4 @@ impl<I: TarInput> io::Read for TarWalk<I> {
 
 fn malformed(at: u64, what: &str) -> TarError {
     TarError::Malformed { at, what: what.to_owned() }
-}
-
-/// Ids beyond 32 bits are invalid on Linux; the largest 32-bit value replaces them, never 0, which is root.
-fn narrow(id: Option<u64>) -> u32 {
-    id.map_or(0, |id| u32::try_from(id).unwrap_or(u32::MAX))
-}
-
-// Fields of a header, equal in all formats.
-const MODE: Range<usize> = 100..108;
-const UID: Range<usize> = 108..116;
-const GID: Range<usize> = 116..124;
-const SIZE: Range<usize> = 124..136;
-const MTIME: Range<usize> = 136..148;
-
-/// A numeric field as Go reads it: octal, padded with spaces and NULs, 0 if empty; or base 256. Own code, because the
-/// `tar` crate rejects an empty field and truncates large base-256 numbers to 64 bits.
-fn number(field: &[u8]) -> Option<u64> {
-    if let Some(first) = field.first().filter(|first| **first & 0x80 != 0) {
-        // 0xff marks a negative number, which is invalid in these fields.
-        let top = Some(u64::from(first & 0x7f)).filter(|_| first & 0x40 == 0)?;
-        return field[1..]
-            .iter()
-            .try_fold(top, |value, byte| Some(value.checked_mul(256)? | u64::from(*byte)));
-    }
-    octal(field)
-}
-
-/// The name in a header, with the prefix in formats that have one; reuses the buffer `path`. The `tar` crate also
-/// checks the version, which Go does not.
-fn header_path(block: &[u8; 512], mut path: Vec<u8>) -> Vec<u8> {
-    let until_zero = |field: Range<usize>| block[field].split(|byte| *byte == 0).next().unwrap_or_default();
-    path.clear();
-    let prefix = if &block[257..263] == b"ustar\0" { until_zero(345..500) } else { b"" };
-    if !prefix.is_empty() {
-        path.extend_from_slice(prefix);
-        path.push(b'/');
-    }
-    path.extend_from_slice(until_zero(0..100));
-    path
-}
-
-/// Whether the checksum is correct: the sum of all bytes, with the checksum field as spaces; very old writers summed
-/// signed bytes.
-fn checksum_fits(block: &[u8; 512]) -> bool {
-    let claimed = octal(&block[148..156]).and_then(|sum| i64::try_from(sum).ok());
-    let Some(claimed) = claimed else { return false };
-    let blanks = 8 * i64::from(b' ');
-    let fields = || block[..148].iter().chain(&block[156..]);
-    let unsigned: u32 = fields().map(|byte| u32::from(*byte)).sum();
-    claimed == i64::from(unsigned) + blanks
-        || claimed == fields().map(|byte| i64::from(byte.cast_signed())).sum::<i64>() + blanks
-}
-
-fn octal(field: &[u8]) -> Option<u64> {
-    let blank = |byte: &u8| matches!(byte, 0 | b' ');
-    let Some(start) = field.iter().position(|byte| !blank(byte)) else { return Some(0) };
-    let digits = field[start..].split(|byte| blank(byte)).next().unwrap_or_default();
-    // `from_str_radix` would accept a sign.
-    let text = std::str::from_utf8(digits).ok().filter(|text| text.bytes().all(|b| b.is_ascii_digit()))?;
-    u64::from_str_radix(text, 8).ok()
 }

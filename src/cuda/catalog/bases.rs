@@ -4,7 +4,7 @@ use chrono::{Days, Months, NaiveDate};
 use serde::Deserialize;
 
 use super::Catalog;
-use super::document::CatalogEntry;
+use super::entry::{CatalogEntry, entry, texts};
 use super::names::pattern;
 
 /// A required variable or label and the pattern of its value.
@@ -14,7 +14,6 @@ pub struct ValueRule {
     /// Name of a variable or label.
     pub name: String,
     /// Regular expression that the value must match; `None` for any value.
-    #[serde(default)]
     pub pattern: Option<String>,
 }
 
@@ -27,7 +26,6 @@ pub struct BaseImageRule {
     /// Image repository, such as `nvidia/cuda`.
     pub repository: String,
     /// Flavor of a CUDA image: `base`, `runtime` or `devel`.
-    #[serde(default)]
     pub flavor: Option<String>,
     /// Whether it contains cuDNN.
     #[serde(default)]
@@ -45,10 +43,8 @@ pub struct BaseImageRule {
     #[serde(default)]
     pub history: Vec<String>,
     /// Number of layers of the Ubuntu variant, those of the distribution included.
-    #[serde(default)]
     pub layers: Option<u32>,
     /// Image reference, with `{NAME}` for values of the environment; without a tag if the tag is unknown.
-    #[serde(default)]
     pub reference: Option<String>,
     /// Source of the facts.
     pub source: String,
@@ -110,10 +106,8 @@ pub struct Distribution {
     /// Package manager: `dpkg`, `rpm` or `apk`.
     pub manager: String,
     /// Its form in NVIDIA's image tags, with `{version}` or `{major}`: `ubuntu{version}`.
-    #[serde(default)]
     pub tag: Option<String>,
     /// Reference of its official image, with the same placeholders: `ubuntu:{version}`.
-    #[serde(default)]
     pub image: Option<String>,
     /// Source of the facts.
     pub source: String,
@@ -132,7 +126,6 @@ pub struct Release {
     /// Last day of security updates for all users, such as `2023-05-31`; `2029-04` is the end of that month.
     pub end_of_support: String,
     /// Last day of free updates by volunteers or partners, in the same form.
-    #[serde(default)]
     pub long_term: Option<String>,
     /// Source of the dates.
     pub source: String,
@@ -179,36 +172,12 @@ fn fill(template: Option<&str>, version: &str) -> Option<String> {
     template.map(|text| text.replace("{version}", version).replace("{major}", major))
 }
 
-impl CatalogEntry for BaseImageRule {
-    fn key(&self) -> String {
-        self.id.clone()
-    }
-    fn source(&self) -> &str {
-        &self.source
-    }
-    fn patterns(&self) -> Vec<&str> {
-        let values = self.environment.iter().chain(&self.labels).filter_map(|rule| rule.pattern.as_ref());
-        values.chain(&self.history).map(String::as_str).collect()
-    }
-}
-
-impl CatalogEntry for Distribution {
-    fn key(&self) -> String {
-        self.id.clone()
-    }
-    fn source(&self) -> &str {
-        &self.source
-    }
-}
-
-impl CatalogEntry for Release {
-    fn key(&self) -> String {
-        format!("{} {}", self.distribution, self.version)
-    }
-    fn source(&self) -> &str {
-        &self.source
-    }
-}
+entry!(BaseImageRule, |it| it.id.clone(), patterns: |it| {
+    let values = it.environment.iter().chain(&it.labels).filter_map(|rule| rule.pattern.as_ref());
+    texts(values.chain(&it.history))
+});
+entry!(Distribution, |it| it.id.clone());
+entry!(Release, |it| format!("{} {}", it.distribution, it.version));
 
 impl Catalog {
     /// The release by `ID` and `VERSION_ID` of `os-release`. A point release such as `9.3` falls back to `9`.

@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 
 use super::bases::{BaseImageRule, Distribution, Release};
+use super::entry::{CatalogEntry, CatalogError};
 use super::frameworks::Framework;
 use super::hardware::{
     Architecture, CudnnSupport, DriverBranch, Machine, MajorVersion, ReleasedToolkit, Service, Target,
 };
 use super::libraries::{HostLibrary, LibraryComponent};
-use super::names::{Glob, pattern};
+use super::names::pattern;
 use super::opens::{ExternalLibrary, Open};
 use super::packages::{CudaSuffix, Maker, PackageRule};
 use super::places::{DevelPath, PathClass, ToolFolder, ToolkitRoot};
@@ -21,75 +22,6 @@ pub const FILE_BYTES: usize = 1 << 20;
 
 /// Maximum length of a pattern or glob, in bytes; longer lists are split into several patterns.
 const PATTERN_TEXT_BYTES: usize = 1 << 10;
-
-/// Why a catalogue file was rejected.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum CatalogError {
-    /// The file exceeds [`FILE_BYTES`].
-    #[error("cannot read the catalog {file}: {bytes} bytes, the limit is {limit}")]
-    TooLarge {
-        /// File name.
-        file: String,
-        /// File size, in bytes.
-        bytes: usize,
-        /// Maximum size, in bytes.
-        limit: usize,
-    },
-    /// Invalid TOML, or an unknown or missing key.
-    #[error("invalid {file}, line {line}, column {column}: {message}")]
-    Syntax {
-        /// File name.
-        file: String,
-        /// Line, starting at 1.
-        line: usize,
-        /// Column in characters, starting at 1.
-        column: usize,
-        /// Message of the TOML parser.
-        message: String,
-    },
-    /// An entry is invalid.
-    #[error("cannot use {table} {key:?} of the catalog {file}: {message}")]
-    CatalogEntry {
-        /// File name.
-        file: String,
-        /// Name of the table.
-        table: &'static str,
-        /// Key of the entry.
-        key: String,
-        /// Reason.
-        message: String,
-    },
-    /// The patterns of a table exceed the size limit when compiled together.
-    #[error("cannot compile the patterns of {table} in the catalog: {message}")]
-    Patterns {
-        /// Name of the table.
-        table: &'static str,
-        /// Message of the regex compiler.
-        message: String,
-    },
-}
-
-impl CatalogError {
-    pub(super) fn patterns(table: &'static str) -> impl Fn(regex::Error) -> Self {
-        move |error| Self::Patterns { table, message: error.to_string() }
-    }
-}
-
-/// An entry of a catalogue table.
-pub(super) trait CatalogEntry {
-    /// Unique key within the table.
-    fn key(&self) -> String;
-    /// Source of the facts; never empty.
-    fn source(&self) -> &str;
-    /// Regular expressions of the entry.
-    fn patterns(&self) -> Vec<&str> {
-        Vec::new()
-    }
-    /// Globs of the entry.
-    fn globs(&self) -> Vec<&str> {
-        Vec::new()
-    }
-}
 
 macro_rules! document {
     ($($field:ident: $entry:ty = $table:literal,)*) => {
@@ -191,7 +123,6 @@ fn check<E: CatalogEntry>(file: &str, table: &'static str, entries: &[E]) -> Res
         }
         for text in entry.globs() {
             short(text).map_err(&fault)?;
-            Glob::new(text).map_err(|error| fault(error.to_string()))?;
         }
         if keys.contains(&key) {
             return Err(fault("duplicate entry".to_owned()));
@@ -216,9 +147,4 @@ fn merge<E: CatalogEntry>(known: &mut Vec<E>, newer: Vec<E>) {
             None => known.push(entry),
         }
     }
-}
-
-/// The items as string slices.
-pub(super) fn texts(list: &[String]) -> Vec<&str> {
-    list.iter().map(String::as_str).collect()
 }

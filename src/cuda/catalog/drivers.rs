@@ -1,26 +1,19 @@
 //! CUDA versions of driver branches, and drivers of CUDA versions, derived from the toolkit and driver
 //! tables.
 
-use super::{Catalog, CudnnSupport, DriverBranch, ReleasedToolkit, numbers};
+use super::{Catalog, CudnnSupport, DriverBranch, ReleasedToolkit, major_minor, numbers};
 
 impl DriverBranch {
     /// CUDA version of its libcuda, such as `(12, 4)`.
     pub fn cuda_version(&self) -> Option<(u32, u32)> {
-        pair(&self.cuda)
+        major_minor(&self.cuda)
     }
 }
 
 impl ReleasedToolkit {
     /// Major and minor version, such as `(12, 4)`.
     fn minor(&self) -> Option<(u32, u32)> {
-        pair(&self.version)
-    }
-}
-
-fn pair(version: &str) -> Option<(u32, u32)> {
-    match numbers(version.as_bytes())[..] {
-        [major, minor, ..] => Some((major, minor)),
-        _ => None,
+        major_minor(&self.version)
     }
 }
 
@@ -60,16 +53,8 @@ impl Catalog {
     pub fn ptx_isa(&self, cuda: (u32, u32)) -> Option<(u16, u16)> {
         let toolkits = self.toolkits().iter().filter_map(|toolkit| Some((toolkit.minor()?, toolkit)));
         let (_, toolkit) = toolkits.filter(|(minor, _)| *minor <= cuda).max_by_key(|(minor, _)| *minor)?;
-        let (major, minor) = pair(&toolkit.ptx_isa)?;
+        let (major, minor) = major_minor(&toolkit.ptx_isa)?;
         Some((u16::try_from(major).ok()?, u16::try_from(minor).ok()?))
-    }
-
-    /// The first known CUDA version that emits this PTX ISA version or a later one.
-    pub fn cuda_of_ptx(&self, isa: (u16, u16)) -> Option<(u32, u32)> {
-        let wanted = (u32::from(isa.0), u32::from(isa.1));
-        let writes =
-            |toolkit: &&ReleasedToolkit| pair(&toolkit.ptx_isa).is_some_and(|written| written >= wanted);
-        self.toolkits().iter().filter(writes).filter_map(ReleasedToolkit::minor).min()
     }
 
     /// GPU support of a cuDNN version; `None` if unknown. If the CUDA major version of the build is not
@@ -128,15 +113,12 @@ mod tests {
     }
 
     #[test]
-    fn versions_of_ptx_follow_from_those_of_cuda_and_back() {
+    fn versions_of_ptx_follow_from_those_of_cuda() {
         let catalog = Catalog::builtin();
         for (cuda, isa) in [((12, 0), (8, 0)), ((12, 4), (8, 4)), ((12, 6), (8, 5)), ((13, 0), (9, 0))] {
             assert_eq!(catalog.ptx_isa(cuda), Some(isa), "{cuda:?}");
         }
         assert_eq!(catalog.ptx_isa((10, 2)), None);
-        assert_eq!(catalog.cuda_of_ptx((8, 5)), Some((12, 5)));
-        assert_eq!(catalog.cuda_of_ptx((8, 6)), Some((12, 8)));
-        assert_eq!(catalog.cuda_of_ptx((99, 0)), None);
     }
 
     #[test]

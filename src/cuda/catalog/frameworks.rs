@@ -1,10 +1,9 @@
 //! Frameworks and services: recognition by packages and files, and their CUDA version.
 
-use regex::bytes::RegexSet;
 use serde::Deserialize;
 
-use super::document::{CatalogEntry, CatalogError, Document};
-use super::names::{Glob, Globs, pattern, whole, whole_name_set};
+use super::entry::{CatalogEntry, CatalogError, entry, texts};
+use super::names::{NamePatterns, pattern, whole};
 use super::{Catalog, normalized_python_name};
 
 /// Level of a framework in the stack.
@@ -104,13 +103,10 @@ pub struct CudaFrom {
     /// Method.
     pub clue: CudaClue,
     /// Regular expression with one or two groups.
-    #[serde(default)]
     pub pattern: Option<String>,
     /// File below `site-packages`, for [`CudaClue::VersionFile`].
-    #[serde(default)]
     pub path: Option<String>,
     /// Library stem, for [`CudaClue::Soname`].
-    #[serde(default)]
     pub library: Option<String>,
 }
 
@@ -172,69 +168,34 @@ impl CudaFrom {
     }
 }
 
-impl CatalogEntry for Framework {
-    fn key(&self) -> String {
-        self.name.clone()
-    }
-    fn source(&self) -> &str {
-        &self.source
-    }
-    fn patterns(&self) -> Vec<&str> {
-        let names = self.pip.iter().chain(&self.conda).chain(&self.system);
-        let cpu = self.cpu.versions.iter().chain(&self.cpu.packages).chain(&self.cpu.other_devices);
-        let cuda = self.cuda_from.iter().filter_map(|way| way.pattern.as_ref());
-        names.chain(cpu).chain(cuda).map(String::as_str).collect()
-    }
-    fn globs(&self) -> Vec<&str> {
-        self.files.iter().map(String::as_str).collect()
-    }
-}
-
-/// Patterns of one package manager, with the index of their framework.
-#[derive(Clone, Debug, Default)]
-struct Names {
-    set: RegexSet,
-    owners: Vec<usize>,
-}
-
-impl Names {
-    fn new(document: &Document, list: impl Fn(&Framework) -> &[String]) -> Result<Self, CatalogError> {
-        let (mut patterns, mut owners) = (Vec::new(), Vec::new());
-        for (index, framework) in document.frameworks.iter().enumerate() {
-            patterns.extend_from_slice(list(framework));
-            owners.resize(patterns.len(), index);
-        }
-        let set = whole_name_set(&patterns).map_err(CatalogError::patterns("framework"))?;
-        Ok(Self { set, owners })
-    }
-
-    fn find(&self, name: &str) -> Option<usize> {
-        self.owners.get(self.set.matches(name.as_bytes()).iter().next()?).copied()
-    }
-}
+entry!(
+    Framework,
+    |it| it.name.clone(),
+    patterns: |it| {
+        let names = it.pip.iter().chain(&it.conda).chain(&it.system);
+        let cpu = it.cpu.versions.iter().chain(&it.cpu.packages).chain(&it.cpu.other_devices);
+        texts(names.chain(cpu).chain(it.cuda_from.iter().filter_map(|way| way.pattern.as_ref())))
+    },
+    globs: |it| texts(&it.files)
+);
 
 /// Lookup index of the framework table.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Index {
-    pip: Names,
-    conda: Names,
-    system: Names,
-    files: Globs,
+    pip: NamePatterns,
+    conda: NamePatterns,
+    system: NamePatterns,
 }
 
 impl Index {
-    pub(super) fn new(document: &Document) -> Result<Self, CatalogError> {
-        let mut files = Globs::default();
-        for (index, framework) in document.frameworks.iter().enumerate() {
-            for glob in &framework.files {
-                files.push(Glob::new(glob).map_err(CatalogError::patterns("framework"))?, index);
-            }
-        }
+    pub(super) fn new(frameworks: &[Framework]) -> Result<Self, CatalogError> {
+        let names = |list: fn(&Framework) -> &Vec<String>| {
+            NamePatterns::new("framework", frameworks.iter().map(list))
+        };
         Ok(Self {
-            pip: Names::new(document, |framework| &framework.pip)?,
-            conda: Names::new(document, |framework| &framework.conda)?,
-            system: Names::new(document, |framework| &framework.system)?,
-            files,
+            pip: names(|one| &one.pip)?,
+            conda: names(|one| &one.conda)?,
+            system: names(|one| &one.system)?,
         })
     }
 }
@@ -253,16 +214,12 @@ impl Catalog {
     /// The framework of a package, by manager (`pip`, `conda`; any other value is a system package manager)
     /// and name.
     pub fn framework_of_package(&self, manager: &str, name: &str) -> Option<&Framework> {
+        let index = &self.frameworks;
         let at = match manager {
-            "pip" => self.frameworks.pip.find(&normalized_python_name(name)),
-            "conda" => self.frameworks.conda.find(name),
-            _ => self.frameworks.system.find(name),
+            "pip" => index.pip.find(normalized_python_name(name).as_bytes()).next(),
+            "conda" => index.conda.find(name.as_bytes()).next(),
+            _ => index.system.find(name.as_bytes()).next(),
         };
         self.document.frameworks.get(at?)
-    }
-
-    /// The framework identified by the absolute path of a file.
-    pub fn framework_of_path(&self, path: &[u8]) -> Option<&Framework> {
-        self.document.frameworks.get(self.frameworks.files.find(path, |_| true)?)
     }
 }

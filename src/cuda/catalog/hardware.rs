@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::document::CatalogEntry;
+use super::entry::{CatalogEntry, entry};
 use super::{Catalog, numbers};
 
 /// A GPU architecture.
@@ -18,13 +18,10 @@ pub struct Architecture {
     /// First toolkit that compiles for it.
     pub introduced: String,
     /// First toolkit that no longer compiles for it; `None` if still supported.
-    #[serde(default)]
     pub dropped: Option<String>,
     /// Last driver branch that supports it; `None` if still supported.
-    #[serde(default)]
     pub last_driver: Option<u32>,
     /// SM number under which it is also known: the one before or after a renaming.
-    #[serde(default)]
     pub also: Option<u32>,
     /// Architecture-specific and family-specific variants, whose code runs on fewer GPUs.
     #[serde(default)]
@@ -61,23 +58,18 @@ pub struct ReleasedToolkit {
     /// Newest PTX ISA version that it emits.
     pub ptx_isa: String,
     /// Linux driver released with it; supports all its features.
-    #[serde(default)]
     pub driver_linux: Option<String>,
     /// Version of its cuda-cudart package, without the package revision. Point releases may have the same
     /// version.
-    #[serde(default)]
     pub cudart: Option<String>,
     /// Version of its libcublas package; distinguishes point releases with the same cuda-cudart.
-    #[serde(default)]
     pub cublas: Option<String>,
     /// Versions of its other packages, by component.
     #[serde(default)]
     pub packages: BTreeMap<String, String>,
     /// cuDNN part of its image tags: `cudnn8`, `cudnn9` or `cudnn`; `None` if no image with cuDNN is known.
-    #[serde(default)]
     pub cudnn_tag: Option<String>,
     /// cuDNN version of those images.
-    #[serde(default)]
     pub cudnn: Option<String>,
     /// Distributions with known images, as in the image tags.
     #[serde(default)]
@@ -163,17 +155,13 @@ pub struct Target {
     pub class: GpuClass,
     /// Nominal GPU memory in GiB, of all dies or of the whole module. For Jetson and GB10 it is shared with
     /// the CPU.
-    #[serde(default)]
     pub memory_gib: Option<u32>,
     /// Common driver: a branch such as `580`, or a version.
-    #[serde(default)]
     pub driver: Option<String>,
     /// CUDA version of that driver, for drivers with their own version scheme (Jetson).
-    #[serde(default)]
     pub cuda: Option<String>,
     /// CPU architecture as a `GOARCH` value, if there is only one: `arm64` for Jetson and GPUs with a Grace
     /// CPU.
-    #[serde(default)]
     pub architecture: Option<String>,
     /// Source of the facts.
     pub source: String,
@@ -196,10 +184,8 @@ pub struct Machine {
     /// Id of the target of their GPU.
     pub target: String,
     /// Common driver, if different from the one of the target.
-    #[serde(default)]
     pub driver: Option<String>,
     /// CPU architecture as a `GOARCH` value.
-    #[serde(default)]
     pub architecture: Option<String>,
     /// Source of the facts.
     pub source: String,
@@ -215,15 +201,6 @@ pub struct MachineSize {
     pub gpus: String,
 }
 
-impl CatalogEntry for Machine {
-    fn key(&self) -> String {
-        self.sizes.first().map(|size| size.id.clone()).unwrap_or_default()
-    }
-    fn source(&self) -> &str {
-        &self.source
-    }
-}
-
 /// A container service on cloud machines that installs the driver in its own way.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -233,10 +210,8 @@ pub struct Service {
     /// Cloud of its machines, as the prefix of their ids: `gcp`.
     pub machines: String,
     /// Folder of the mounted driver, if it is not on the loader's search path by default.
-    #[serde(default)]
     pub driver_folder: Option<String>,
     /// Common driver.
-    #[serde(default)]
     pub driver: Option<String>,
     /// Source of the facts.
     pub source: String,
@@ -249,48 +224,26 @@ pub struct CudnnSupport {
     /// First version of the range, such as `9.11`; the next entry ends it.
     pub from: String,
     /// CUDA major version of the build; `None` for all builds.
-    #[serde(default)]
     pub cuda: Option<u32>,
     /// Oldest supported SM number.
     pub min_sm: u32,
     /// Newest SM number known to be supported; `None` if unknown.
-    #[serde(default)]
     pub max_sm: Option<u32>,
     /// Source of the fact.
     pub source: String,
 }
 
-impl CatalogEntry for CudnnSupport {
-    fn key(&self) -> String {
-        match self.cuda {
-            Some(cuda) => format!("{} for CUDA {cuda}", self.from),
-            None => self.from.clone(),
-        }
-    }
-    fn source(&self) -> &str {
-        &self.source
-    }
-}
-
-macro_rules! entry {
-    ($entry:ty, $key:ident) => {
-        impl CatalogEntry for $entry {
-            fn key(&self) -> String {
-                self.$key.to_string()
-            }
-            fn source(&self) -> &str {
-                &self.source
-            }
-        }
-    };
-}
-
-entry!(Architecture, sm);
-entry!(ReleasedToolkit, version);
-entry!(MajorVersion, major);
-entry!(DriverBranch, branch);
-entry!(Target, id);
-entry!(Service, id);
+entry!(Architecture, |it| it.sm.to_string());
+entry!(ReleasedToolkit, |it| it.version.clone());
+entry!(MajorVersion, |it| it.major.to_string());
+entry!(DriverBranch, |it| it.branch.to_string());
+entry!(Target, |it| it.id.clone());
+entry!(Service, |it| it.id.clone());
+entry!(Machine, |it| it.sizes.first().map(|size| size.id.clone()).unwrap_or_default());
+entry!(CudnnSupport, |it| match it.cuda {
+    Some(cuda) => format!("{} for CUDA {cuda}", it.from),
+    None => it.from.clone(),
+});
 
 impl Catalog {
     /// All architectures, in file order.

@@ -2,11 +2,10 @@
 
 use std::collections::HashMap;
 
-use regex::bytes::RegexSet;
 use serde::Deserialize;
 
-use super::document::{CatalogEntry, CatalogError, Document, texts};
-use super::names::{library_stem, split_library_name, whole_name_set};
+use super::entry::{CatalogEntry, CatalogError, entry, texts};
+use super::names::{NamePatterns, library_stem, split_library_name};
 use super::{Catalog, normalized_python_name};
 
 /// A component of CUDA or of its ecosystem, with its name in the report.
@@ -32,7 +31,6 @@ pub struct LibraryComponent {
     #[serde(default)]
     pub driver: bool,
     /// Lowest supported SM number, such as 80; on older GPUs its callers run without it.
-    #[serde(default)]
     pub needs_sm: Option<u32>,
     /// Source of the facts.
     pub source: String,
@@ -83,57 +81,33 @@ pub struct HostLibrary {
     pub source: String,
 }
 
-impl CatalogEntry for LibraryComponent {
-    fn key(&self) -> String {
-        self.name.clone()
-    }
-    fn source(&self) -> &str {
-        &self.source
-    }
-    fn patterns(&self) -> Vec<&str> {
-        self.patterns.iter().chain(&self.packages).map(String::as_str).collect()
-    }
-}
-
-impl CatalogEntry for HostLibrary {
-    fn key(&self) -> String {
-        self.capability.clone()
-    }
-    fn source(&self) -> &str {
-        &self.source
-    }
-    fn patterns(&self) -> Vec<&str> {
-        texts(&self.patterns)
-    }
-}
+entry!(LibraryComponent, |it| it.name.clone(), patterns: |it| texts(it.patterns.iter().chain(&it.packages)));
+entry!(HostLibrary, |it| it.capability.clone(), patterns: |it| texts(&it.patterns));
 
 /// Stems and patterns, with the index of their entry.
 #[derive(Clone, Debug, Default)]
 struct Stems {
     exact: HashMap<Vec<u8>, usize>,
-    set: RegexSet,
-    owners: Vec<usize>,
+    patterns: NamePatterns,
 }
 
 impl Stems {
     fn new<'a>(
         table: &'static str,
-        entries: impl Iterator<Item = (&'a [String], &'a [String])>,
+        entries: impl Iterator<Item = (&'a Vec<String>, &'a Vec<String>)> + Clone,
     ) -> Result<Self, CatalogError> {
-        let mut exact = HashMap::new();
-        let (mut patterns, mut owners) = (Vec::new(), Vec::new());
-        for (index, (stems, more)) in entries.enumerate() {
-            exact.extend(stems.iter().map(|stem| (stem.clone().into_bytes(), index)));
-            patterns.extend_from_slice(more);
-            owners.resize(patterns.len(), index);
-        }
-        let set = whole_name_set(&patterns).map_err(CatalogError::patterns(table))?;
-        Ok(Self { exact, set, owners })
+        let stems = entries
+            .clone()
+            .enumerate()
+            .flat_map(|(index, (stems, _))| stems.iter().map(move |stem| (stem.clone().into_bytes(), index)));
+        Ok(Self {
+            exact: stems.collect(),
+            patterns: NamePatterns::new(table, entries.map(|(_, patterns)| patterns))?,
+        })
     }
 
     fn find(&self, stem: &[u8]) -> Option<usize> {
-        let by_pattern = || self.owners.get(self.set.matches(stem).iter().next()?).copied();
-        self.exact.get(stem).copied().or_else(by_pattern)
+        self.exact.get(stem).copied().or_else(|| self.patterns.find(stem).next())
     }
 }
 
@@ -141,20 +115,16 @@ impl Stems {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Index {
     components: Stems,
-    packages: Stems,
+    packages: NamePatterns,
     hosts: Stems,
 }
 
 impl Index {
-    pub(super) fn new(document: &Document) -> Result<Self, CatalogError> {
-        let components = document.components.iter();
+    pub(super) fn new(components: &[LibraryComponent], hosts: &[HostLibrary]) -> Result<Self, CatalogError> {
         Ok(Self {
-            components: Stems::new("component", components.clone().map(|c| (&*c.libraries, &*c.patterns)))?,
-            packages: Stems::new("component", components.map(|c| (&[][..], &*c.packages)))?,
-            hosts: Stems::new(
-                "host_library",
-                document.host_libraries.iter().map(|h| (&*h.libraries, &*h.patterns)),
-            )?,
+            components: Stems::new("component", components.iter().map(|c| (&c.libraries, &c.patterns)))?,
+            packages: NamePatterns::new("component", components.iter().map(|c| &c.packages))?,
+            hosts: Stems::new("host_library", hosts.iter().map(|h| (&h.libraries, &h.patterns)))?,
         })
     }
 }
@@ -177,7 +147,7 @@ impl Catalog {
 
     /// The component whose run-time libraries a package contains, for all managers.
     pub fn component_of_package(&self, name: &str) -> Option<&LibraryComponent> {
-        let find = |name: &str| self.libraries.packages.find(name.as_bytes());
+        let find = |name: &str| self.libraries.packages.find(name.as_bytes()).next();
         self.document.components.get(find(name).or_else(|| find(&normalized_python_name(name)))?)
     }
 

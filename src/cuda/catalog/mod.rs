@@ -7,6 +7,7 @@
 mod bases;
 mod document;
 mod drivers;
+mod entry;
 mod frameworks;
 mod hardware;
 mod libraries;
@@ -22,15 +23,16 @@ mod weights;
 use std::sync::OnceLock;
 
 pub use bases::{BaseFacts, BaseImageRule, Distribution, Release, ValueRule};
-pub use document::{CatalogError, FILE_BYTES};
+pub use document::FILE_BYTES;
+pub use entry::CatalogError;
 pub use frameworks::{CpuBuild, CudaClue, CudaFrom, Framework, FrameworkLevel};
 pub use hardware::{
     Architecture, ArchitectureSuffix, CudnnSupport, DriverBranch, GpuClass, Machine, MachineSize,
     MajorVersion, ReleasedToolkit, Service, Target,
 };
 pub use libraries::{HostLibrary, LibraryComponent, SonameRule};
-pub use names::{LibraryName, normalized_python_name, numbers, split_library_name};
-pub use opens::{ExternalLibrary, Open, OpenName, Search};
+pub use names::{LibraryName, major_minor, normalized_python_name, numbers, split_library_name};
+pub use opens::{ExternalLibrary, Open, Search};
 pub use packages::{CudaSuffix, Maker, PackageKind, PackageRule};
 pub use places::{DevelPath, Evidence, PathClass, PathScope, ToolFolder, ToolkitRoot};
 pub use walk::{FolderState, PathRules, Walker};
@@ -64,6 +66,7 @@ pub struct Catalog {
     opens: opens::Index,
     packages: packages::Index,
     places: places::Index,
+    net: walk::Net,
     weights: weights::Index,
     fault: Option<String>,
 }
@@ -94,12 +97,17 @@ impl Catalog {
             document.merge(Document::parse(name, text)?);
         }
         Ok(Self {
-            libraries: libraries::Index::new(&document)?,
-            frameworks: frameworks::Index::new(&document)?,
-            opens: opens::Index::new(&document)?,
-            packages: packages::Index::new(&document)?,
-            places: places::Index::new(&document)?,
-            weights: weights::Index::new(&document),
+            libraries: libraries::Index::new(&document.components, &document.host_libraries)?,
+            frameworks: frameworks::Index::new(&document.frameworks)?,
+            opens: opens::Index::new(&document.opens),
+            packages: packages::Index::new(
+                &document.package_rules,
+                &document.makers,
+                &document.cuda_suffixes,
+            )?,
+            places: places::Index::new(&document.toolkit_roots),
+            net: walk::Net::new(&document)?,
+            weights: weights::Index::new(&document.weight_formats),
             document,
             fault: None,
         })

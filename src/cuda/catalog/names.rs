@@ -1,8 +1,8 @@
 //! Parsing and matching of library names, package names and paths, independent of a catalogue.
 
-use std::collections::HashMap;
-
 use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
+
+use super::entry::CatalogError;
 
 /// Maximum size of a compiled pattern or pattern set, in bytes. The largest built-in set has a few hundred
 /// kilobytes. A larger user pattern is an error.
@@ -77,6 +77,14 @@ pub fn numbers(version: &[u8]) -> Vec<u32> {
     version.split(|byte| *byte == b'.').map_while(|part| str::from_utf8(part).ok()?.parse().ok()).collect()
 }
 
+/// Major and minor number of a dotted version; `None` with fewer numbers.
+pub fn major_minor(version: &str) -> Option<(u32, u32)> {
+    match numbers(version.as_bytes())[..] {
+        [major, minor, ..] => Some((major, minor)),
+        _ => None,
+    }
+}
+
 /// The name of a Python distribution, normalised as in PEP 503: lower case, runs of `-`, `_` and `.` replaced
 /// by one `-`.
 pub fn normalized_python_name(name: &str) -> String {
@@ -109,110 +117,35 @@ pub(super) fn whole(text: &str) -> String {
     format!("^(?:{text})$")
 }
 
-/// The pattern of a glob: `*` matches any bytes except a slash, `**` any bytes.
-pub(super) fn glob_pattern(glob: &str) -> String {
-    let mut text = String::from("^");
-    let mut rest = glob;
-    while let Some(at) = rest.find('*') {
-        text.push_str(&regex::escape(&rest[..at]));
-        rest = &rest[at + 1..];
-        if let Some(after) = rest.strip_prefix('*') {
-            text.push_str("(?s:.*)");
-            rest = after;
-        } else {
-            text.push_str("[^/]*");
-        }
-    }
-    text.push_str(&regex::escape(rest));
-    text.push('$');
-    text
-}
-
-/// A glob with its literal prefix and suffix, which reject most paths before the regular expression runs.
-#[derive(Clone, Debug)]
-pub(super) struct Glob {
-    prefix: Vec<u8>,
-    suffix: Vec<u8>,
-    /// `None` if the glob has no star or a single `**`: prefix and suffix are sufficient.
-    regex: Option<Regex>,
-    literal: bool,
-    /// Whether the glob is `**/NAME` without a slash in `NAME`: only the file name is compared.
-    name_only: bool,
-}
-
-impl Glob {
-    pub(super) fn new(glob: &str) -> Result<Self, regex::Error> {
-        let name = glob.strip_prefix("**/").filter(|name| !name.contains('/') && !name.contains("**"));
-        if let Some(name) = name {
-            return Ok(Self { name_only: true, ..Self::new(name)? });
-        }
-        let (prefix, rest) = glob.split_at(glob.find('*').unwrap_or(glob.len()));
-        let suffix = rest.rfind('*').map_or("", |at| &rest[at + 1..]);
-        let literal = rest.is_empty();
-        let ends_only = literal || (rest.starts_with("**") && rest.len() - suffix.len() == 2);
-        let regex = if ends_only { None } else { Some(pattern(&glob_pattern(glob))?) };
-        Ok(Self { prefix: prefix.into(), suffix: suffix.into(), regex, literal, name_only: false })
-    }
-
-    pub(super) fn is_match(&self, path: &[u8]) -> bool {
-        self.is_match_named(path, file_name(path))
-    }
-
-    /// As [`Self::is_match`], with the file name given.
-    pub(super) fn is_match_named(&self, path: &[u8], name: &[u8]) -> bool {
-        let path = if self.name_only { name } else { path };
-        if self.literal {
-            return path == self.prefix;
-        }
-        path.len() >= self.prefix.len() + self.suffix.len()
-            && path.starts_with(&self.prefix)
-            && path.ends_with(&self.suffix)
-            && self.regex.as_ref().is_none_or(|regex| regex.is_match(path))
-    }
-}
-
 /// The part after the last slash.
 pub(super) fn file_name(path: &[u8]) -> &[u8] {
     path.rsplit(|byte| *byte == b'/').next().unwrap_or(path)
 }
 
-/// Globs with their owners, grouped by folder, so that few globs are compared with a path.
+/// Patterns for whole names, with the index of the entry of each.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Globs {
-    entries: Vec<(Glob, usize)>,
-    by_folder: HashMap<Vec<u8>, Vec<usize>>,
-    anywhere: Vec<usize>,
+pub(super) struct NamePatterns {
+    set: RegexSet,
+    owners: Vec<usize>,
 }
 
-impl Globs {
-    pub(super) fn push(&mut self, glob: Glob, owner: usize) {
-        let list = match folder(&glob.prefix).filter(|_| !glob.name_only) {
-            Some(folder) => self.by_folder.entry(folder.to_vec()).or_default(),
-            None => &mut self.anywhere,
-        };
-        list.push(self.entries.len());
-        self.entries.push((glob, owner));
+impl NamePatterns {
+    /// The patterns of each entry of a table.
+    pub(super) fn new<'a>(
+        table: &'static str,
+        entries: impl IntoIterator<Item = &'a Vec<String>>,
+    ) -> Result<Self, CatalogError> {
+        let (mut patterns, mut owners) = (Vec::new(), Vec::new());
+        for (index, more) in entries.into_iter().enumerate() {
+            patterns.extend_from_slice(more);
+            owners.resize(patterns.len(), index);
+        }
+        let set = whole_name_set(&patterns).map_err(CatalogError::patterns(table))?;
+        Ok(Self { set, owners })
     }
 
-    /// The owner of the first matching glob in insertion order; globs whose owner `fits` rejects are skipped.
-    pub(super) fn find(&self, path: &[u8], fits: impl Fn(usize) -> bool) -> Option<usize> {
-        let name = file_name(path);
-        let first = |list: &[usize]| {
-            list.iter().copied().find(|at| {
-                self.entries
-                    .get(*at)
-                    .is_some_and(|(glob, owner)| glob.is_match_named(path, name) && fits(*owner))
-            })
-        };
-        let here = folder(path).and_then(|folder| first(self.by_folder.get(folder)?));
-        let at = here.into_iter().chain(first(&self.anywhere)).min()?;
-        self.entries.get(at).map(|(_, owner)| *owner)
+    /// Indexes of the entries with a matching pattern, in order.
+    pub(super) fn find(&self, name: &[u8]) -> impl Iterator<Item = usize> {
+        self.set.matches(name).into_iter().filter_map(|at| self.owners.get(at).copied())
     }
-}
-
-/// The first component of a relative path, or the first two of an absolute one, if another follows.
-fn folder(path: &[u8]) -> Option<&[u8]> {
-    let parts = if path.starts_with(b"/") { 2 } else { 0 };
-    let mut slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
-    path.get(..slashes.nth(parts)?)
 }

@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use regex::bytes::Regex;
 use serde::Deserialize;
 
-use super::document::{CatalogEntry, CatalogError, Document};
-use super::names::{glob_pattern, library_stem, numbers, pattern};
+use super::entry::{CatalogEntry, entry, texts};
+use super::names::{library_stem, numbers};
 use super::{Catalog, LibraryName, normalized_python_name, split_library_name};
+use crate::formats::glob::glob_match;
 
 /// First search location of the opener.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -58,38 +58,16 @@ pub struct Open {
 impl Open {
     /// The names that a library with this name opens, in order and without duplicates. A `{major}` without a
     /// version in the opener's name matches any version.
-    pub fn names_for(&self, opener: &[u8]) -> Vec<OpenName> {
+    pub fn names_for(&self, opener: &[u8]) -> Vec<String> {
         let major = split_library_name(opener).and_then(|name| name.version.first().copied());
-        let mut names: Vec<OpenName> = Vec::with_capacity(self.names.len());
-        for name in &self.names {
-            let text =
-                name.replace("{major}", &major.map_or_else(|| "*".to_owned(), |major| major.to_string()));
-            if !names.iter().any(|known| known.text == text) {
-                let wild = if text.contains('*') { pattern(&glob_pattern(&text)).ok() } else { None };
-                names.push(OpenName { text, wild });
+        let major = major.map_or_else(|| "*".to_owned(), |major| major.to_string());
+        let mut names: Vec<String> = Vec::with_capacity(self.names.len());
+        for name in self.names.iter().map(|name| name.replace("{major}", &major)) {
+            if !names.contains(&name) {
+                names.push(name);
             }
         }
         names
-    }
-}
-
-/// A name that is opened, compiled for matching.
-#[derive(Clone, Debug)]
-pub struct OpenName {
-    /// The name, with `*` for any text.
-    pub text: String,
-    wild: Option<Regex>,
-}
-
-impl OpenName {
-    /// Whether the name contains `*`.
-    pub fn is_wild(&self) -> bool {
-        self.wild.is_some()
-    }
-
-    /// Whether a file name or soname matches.
-    pub fn matches(&self, name: &[u8]) -> bool {
-        self.wild.as_ref().map_or_else(|| name == self.text.as_bytes(), |wild| wild.is_match(name))
     }
 }
 
@@ -105,60 +83,45 @@ pub struct ExternalLibrary {
     pub source: String,
 }
 
-impl CatalogEntry for Open {
-    fn key(&self) -> String {
-        let who = self.opener.as_deref().or(self.package.as_deref()).unwrap_or_default();
-        let kind = match (self.needed_only, self.optional) {
+entry!(
+    Open,
+    |it| {
+        let who = it.opener.as_deref().or(it.package.as_deref()).unwrap_or_default();
+        let kind = match (it.needed_only, it.optional) {
             (true, _) => " (needed)",
             (false, true) => " (optional)",
             (false, false) => "",
         };
         format!("{who}{kind}")
-    }
-    fn source(&self) -> &str {
-        &self.source
-    }
-    fn globs(&self) -> Vec<&str> {
-        let who = self.opener.iter().chain(&self.package);
-        who.chain(&self.names).chain(&self.folders).map(String::as_str).collect()
-    }
-}
-
-impl CatalogEntry for ExternalLibrary {
-    fn key(&self) -> String {
-        self.name.clone()
-    }
-    fn source(&self) -> &str {
-        &self.source
-    }
-}
+    },
+    globs: |it| texts(it.opener.iter().chain(&it.package).chain(&it.names).chain(&it.folders))
+);
+entry!(ExternalLibrary, |it| it.name.clone());
 
 /// Lookup index of the dlopen table.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Index {
     /// Entries by the stem of their opener.
     openers: HashMap<Vec<u8>, Vec<usize>>,
-    wild: Vec<(Regex, usize)>,
-    packages: Vec<(Regex, usize)>,
+    /// Globs over stems of openers, and over names of packages.
+    wild: Vec<(String, usize)>,
+    packages: Vec<(String, usize)>,
 }
 
 impl Index {
-    pub(super) fn new(document: &Document) -> Result<Self, CatalogError> {
+    pub(super) fn new(opens: &[Open]) -> Self {
         let mut index = Self::default();
-        let compile = |glob: &str| pattern(&glob_pattern(glob)).map_err(CatalogError::patterns("open"));
-        for (at, open) in document.opens.iter().enumerate() {
+        for (at, open) in opens.iter().enumerate() {
             if let Some(opener) = &open.opener {
                 let stem = library_stem(opener.as_bytes()).unwrap_or(opener.as_bytes());
                 match str::from_utf8(stem) {
-                    Ok(stem) if stem.contains('*') => index.wild.push((compile(stem)?, at)),
+                    Ok(stem) if stem.contains('*') => index.wild.push((stem.to_owned(), at)),
                     _ => index.openers.entry(stem.to_vec()).or_default().push(at),
                 }
             }
-            if let Some(package) = &open.package {
-                index.packages.push((compile(package)?, at));
-            }
+            index.packages.extend(open.package.clone().map(|package| (package, at)));
         }
-        Ok(index)
+        index
     }
 }
 
@@ -168,7 +131,7 @@ impl Catalog {
         let mut found = Vec::new();
         if let Some(LibraryName { stem, version, .. }) = split_library_name(file_name) {
             found.extend(self.opens.openers.get(stem).into_iter().flatten().copied());
-            let wild = self.opens.wild.iter().filter(|(regex, _)| regex.is_match(stem));
+            let wild = self.opens.wild.iter().filter(|(glob, _)| glob_match(glob.as_bytes(), stem));
             found.extend(wild.map(|(_, at)| *at));
             found.retain(|at| self.opener_has_version(*at, &version));
             found.sort_unstable();
@@ -189,7 +152,7 @@ impl Catalog {
         let name = normalized_python_name(name);
         let packages = self.opens.packages.iter();
         packages
-            .filter(move |(regex, _)| regex.is_match(name.as_bytes()))
+            .filter(move |(glob, _)| glob_match(glob.as_bytes(), name.as_bytes()))
             .filter_map(|(_, at)| self.document.opens.get(*at))
     }
 

@@ -3,9 +3,8 @@
 use regex::bytes::{Regex, RegexSet};
 use serde::Deserialize;
 
-use super::document::{CatalogEntry, CatalogError, Document};
-use super::names::{pattern, whole_name_set};
-use super::places::{both, entry};
+use super::entry::{CatalogEntry, CatalogError, entry, texts};
+use super::names::{NamePatterns, pattern, whole_name_set};
 use super::{Catalog, normalized_python_name};
 
 /// What a package rule says about a package.
@@ -39,10 +38,8 @@ pub struct PackageRule {
     #[serde(default)]
     pub except: Vec<String>,
     /// Category of findings.
-    #[serde(default)]
     pub category: Option<String>,
     /// Value in `reads_devel` of frameworks that read this content.
-    #[serde(default)]
     pub read_as: Option<String>,
     /// Whether it is a metapackage.
     #[serde(default)]
@@ -71,39 +68,35 @@ pub struct CudaSuffix {
     pub source: String,
 }
 
-entry!(PackageRule, |it| it.id.clone(), |it| both(&it.patterns, &it.except), |_| Vec::new());
-entry!(Maker, |it| it.pattern.clone(), |it| vec![&it.pattern], |_| Vec::new());
-entry!(CudaSuffix, |it| it.pattern.clone(), |it| vec![&it.pattern], |_| Vec::new());
+entry!(PackageRule, |it| it.id.clone(), patterns: |it| texts(it.patterns.iter().chain(&it.except)));
+entry!(Maker, |it| it.pattern.clone(), patterns: |it| vec![&it.pattern]);
+entry!(CudaSuffix, |it| it.pattern.clone(), patterns: |it| vec![&it.pattern]);
 
 /// Lookup index of the package tables.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Index {
-    rules: RegexSet,
-    /// Index of the rule of each pattern in `rules`.
-    owners: Vec<usize>,
+    rules: NamePatterns,
     except: Vec<RegexSet>,
     makers: Vec<Regex>,
     suffixes: Vec<Regex>,
 }
 
 impl Index {
-    pub(super) fn new(document: &Document) -> Result<Self, CatalogError> {
+    pub(super) fn new(
+        rules: &[PackageRule],
+        makers: &[Maker],
+        suffixes: &[CudaSuffix],
+    ) -> Result<Self, CatalogError> {
         let fault = CatalogError::patterns;
-        let mut index = Self::default();
-        let mut names = Vec::new();
-        for (at, rule) in document.package_rules.iter().enumerate() {
-            names.extend_from_slice(&rule.patterns);
-            index.owners.resize(names.len(), at);
-            index.except.push(whole_name_set(&rule.except).map_err(fault("package_rule"))?);
-        }
-        index.rules = whole_name_set(&names).map_err(fault("package_rule"))?;
-        for maker in &document.makers {
-            index.makers.push(pattern(&maker.pattern).map_err(fault("maker"))?);
-        }
-        for suffix in &document.cuda_suffixes {
-            index.suffixes.push(pattern(&suffix.pattern).map_err(fault("cuda_suffix"))?);
-        }
-        Ok(index)
+        let except = rules.iter().map(|rule| whole_name_set(&rule.except).map_err(fault("package_rule")));
+        let makers = makers.iter().map(|maker| pattern(&maker.pattern).map_err(fault("maker")));
+        let suffixes = suffixes.iter().map(|suffix| pattern(&suffix.pattern).map_err(fault("cuda_suffix")));
+        Ok(Self {
+            except: except.collect::<Result<_, _>>()?,
+            rules: NamePatterns::new("package_rule", rules.iter().map(|rule| &rule.patterns))?,
+            makers: makers.collect::<Result<_, _>>()?,
+            suffixes: suffixes.collect::<Result<_, _>>()?,
+        })
     }
 }
 
@@ -117,9 +110,7 @@ impl Catalog {
                 |rule: &PackageRule| rule.managers.is_empty() || rule.managers.iter().any(|m| m == manager);
             !excepted && rule.is_some_and(for_it)
         };
-        let found = self.packages.rules.matches(name.as_bytes());
-        let owners = found.iter().filter_map(|at| self.packages.owners.get(at).copied());
-        let mut owners: Vec<usize> = owners.filter(fits).collect();
+        let mut owners: Vec<usize> = self.packages.rules.find(name.as_bytes()).filter(fits).collect();
         owners.dedup();
         owners.into_iter().filter_map(|at| self.document.package_rules.get(at))
     }

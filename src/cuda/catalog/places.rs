@@ -3,9 +3,9 @@
 use serde::Deserialize;
 
 use super::Catalog;
-use super::document::{CatalogEntry, CatalogError, Document, texts};
-use super::names::{Glob, file_name};
-use super::walk::Net;
+use super::entry::{CatalogEntry, entry, texts};
+use super::names::file_name;
+use crate::formats::glob::glob_match;
 
 /// Part of a path that globs are compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -68,10 +68,8 @@ pub struct DevelPath {
     #[serde(default = "yes")]
     pub cuda: bool,
     /// Value in `reads_devel` of frameworks that read it at run time.
-    #[serde(default)]
     pub read_as: Option<String>,
     /// Condition in addition to the path; `None` derives it from scope and category.
-    #[serde(default)]
     pub evidence: Option<Evidence>,
     /// Source of the fact.
     pub source: String,
@@ -107,75 +105,38 @@ pub struct PathClass {
     pub source: String,
 }
 
-/// Implements [`CatalogEntry`] with the given key, patterns and globs.
-macro_rules! entry {
-    ($entry:ty, $key:expr, $patterns:expr, $globs:expr) => {
-        impl CatalogEntry for $entry {
-            fn key(&self) -> String {
-                let key: fn(&Self) -> String = $key;
-                key(self)
-            }
-            fn source(&self) -> &str {
-                &self.source
-            }
-            fn patterns(&self) -> Vec<&str> {
-                let patterns: fn(&Self) -> Vec<&str> = $patterns;
-                patterns(self)
-            }
-            fn globs(&self) -> Vec<&str> {
-                let globs: fn(&Self) -> Vec<&str> = $globs;
-                globs(self)
-            }
-        }
-    };
-}
+entry!(ToolkitRoot, |it| it.pattern.clone(), globs: |it| vec![&it.pattern]);
+entry!(DevelPath, |it| it.id.clone(), globs: |it| texts(it.patterns.iter().chain(&it.except)));
+entry!(ToolFolder, |it| it.patterns.join(" "), globs: |it| texts(&it.patterns));
+entry!(PathClass, |it| format!("{} {:?}", it.class, it.scope), globs: |it| texts(&it.patterns));
 
-pub(super) use entry;
-
-entry!(ToolkitRoot, |it| it.pattern.clone(), |_| Vec::new(), |it| vec![&it.pattern]);
-entry!(DevelPath, |it| it.id.clone(), |_| Vec::new(), |it| both(&it.patterns, &it.except));
-entry!(ToolFolder, |it| it.patterns.join(" "), |_| Vec::new(), |it| texts(&it.patterns));
-entry!(PathClass, |it| format!("{} {:?}", it.class, it.scope), |_| Vec::new(), |it| texts(&it.patterns));
-
-pub(super) fn both<'a>(patterns: &'a [String], except: &'a [String]) -> Vec<&'a str> {
-    patterns.iter().chain(except).map(String::as_str).collect()
-}
-
-/// Lookup index of the path tables.
+/// Lookup index of the toolkit roots.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Index {
     roots: Vec<Root>,
-    net: Net,
 }
 
-/// A compiled [`ToolkitRoot`].
+/// A prepared [`ToolkitRoot`].
 #[derive(Clone, Debug)]
 struct Root {
+    pattern: String,
     /// The pattern up to its first star.
     literal: Vec<u8>,
     /// Number of path components.
     parts: usize,
-    glob: Glob,
     /// Whether a number must follow `cuda-`: `/opt/cuda-server` is not a toolkit.
     versioned: bool,
 }
 
 impl Index {
-    pub(super) fn new(document: &Document) -> Result<Self, CatalogError> {
-        let mut index = Self { roots: Vec::new(), net: Net::new(document)? };
-        for ToolkitRoot { pattern, .. } in &document.toolkit_roots {
-            index.roots.push(Root {
-                literal: pattern.split('*').next().unwrap_or_default().as_bytes().to_vec(),
-                parts: pattern.matches('/').count(),
-                glob: Glob::new(pattern).map_err(CatalogError::patterns("toolkit_root"))?,
-                versioned: file_name(pattern.as_bytes()).starts_with(b"cuda-*"),
-            });
-        }
-        Ok(index)
-    }
-
-    pub(super) fn net(&self) -> &Net {
-        &self.net
+    pub(super) fn new(roots: &[ToolkitRoot]) -> Self {
+        let root = |ToolkitRoot { pattern, .. }: &ToolkitRoot| Root {
+            literal: pattern.split('*').next().unwrap_or_default().as_bytes().to_vec(),
+            parts: pattern.matches('/').count(),
+            versioned: file_name(pattern.as_bytes()).starts_with(b"cuda-*"),
+            pattern: pattern.clone(),
+        };
+        Self { roots: roots.iter().map(root).collect() }
     }
 
     fn split_root<'a>(&self, path: &'a [u8]) -> Option<(&'a [u8], &'a [u8])> {
@@ -187,7 +148,7 @@ impl Index {
             let end = slashes.nth(root.parts).unwrap_or(path.len());
             let (folder, rest) = path.split_at_checked(end)?;
             let version = || file_name(folder).get(b"cuda-".len()).is_some_and(u8::is_ascii_digit);
-            let fits = root.glob.is_match(folder) && (!root.versioned || version());
+            let fits = glob_match(root.pattern.as_bytes(), folder) && (!root.versioned || version());
             fits.then(|| (folder, rest.get(1..).unwrap_or_default()))
         })
     }
@@ -213,10 +174,5 @@ impl Catalog {
     /// Whether an absolute path is in a folder of helper programs that packages start.
     pub fn is_tool(&self, path: &[u8]) -> bool {
         self.path_rules(path).tool
-    }
-
-    /// Class of a path, for files without an owning package or recognised content.
-    pub fn class_of_path(&self, path: &[u8]) -> Option<&str> {
-        self.path_rules(path).class
     }
 }

@@ -9,6 +9,7 @@ use std::hash::BuildHasher as _;
 use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::Catalog;
+use super::frameworks::Framework;
 use super::places::DevelPath;
 use crate::base::convert::index32;
 pub(super) use net::Net;
@@ -39,6 +40,8 @@ pub struct PathRules<'c> {
     pub class: Option<&'c str>,
     /// Whether it is the root of a CUDA toolkit or below one.
     pub toolkit: bool,
+    /// The framework that it identifies.
+    pub framework: Option<&'c Framework>,
 }
 
 /// Evaluates path rules from folder to folder. Caches states, so one instance should serve many paths.
@@ -89,20 +92,21 @@ impl Catalog {
 
     /// The rules that match one absolute path. For many paths [`Self::walker`] is faster.
     pub fn path_rules(&self, path: &[u8]) -> PathRules<'_> {
-        self.rules_of(self.places.net().of_path(path))
+        self.rules_of(self.net.of_path(path))
     }
 
     fn rules_of(&self, verdict: Verdict) -> PathRules<'_> {
-        let net = self.places.net();
+        let net = &self.net;
         let place = |ranks: &[usize], rank: Option<u32>| ranks.get(rank? as usize).copied();
         let devel = place(&net.devel, verdict.devel).and_then(|at| self.document.devel_paths.get(at));
         let class = place(&net.classes, verdict.class).and_then(|at| self.document.path_classes.get(at));
         let class = class.map(|class| class.class.as_str());
-        PathRules { devel, tool: verdict.tool, class, toolkit: verdict.toolkit }
+        let framework = verdict.framework.and_then(|at| self.document.frameworks.get(at as usize));
+        PathRules { devel, tool: verdict.tool, class, toolkit: verdict.toolkit, framework }
     }
 
     fn walker_within(&self, limit: usize) -> Walker<'_> {
-        let net = self.places.net();
+        let net = &self.net;
         Walker {
             catalog: self,
             net,

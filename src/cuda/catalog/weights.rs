@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::Deserialize;
 
 use super::Catalog;
-use super::document::{CatalogEntry, Document};
+use super::entry::{CatalogEntry, entry};
 use super::names::file_name;
 
 /// A format of model files.
@@ -73,14 +73,7 @@ fn hex<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::
         .ok_or_else(|| serde::de::Error::custom("expected pairs of hexadecimal digits"))
 }
 
-impl CatalogEntry for WeightFormat {
-    fn key(&self) -> String {
-        self.name.clone()
-    }
-    fn source(&self) -> &str {
-        &self.source
-    }
-}
+entry!(WeightFormat, |it| it.name.clone());
 
 impl WeightFormat {
     /// Whether the magic bytes match; `None` if the first bytes are unknown or too few, or the format has no
@@ -113,9 +106,9 @@ impl Default for Index {
 }
 
 impl Index {
-    pub(super) fn new(document: &Document) -> Self {
+    pub(super) fn new(formats: &[WeightFormat]) -> Self {
         let mut index = Self::default();
-        for (at, format) in document.weight_formats.iter().enumerate() {
+        for (at, format) in formats.iter().enumerate() {
             for suffix in format.suffixes.iter().chain(&format.ambiguous_suffixes) {
                 let ending = extension(suffix.as_bytes());
                 let (last, length) = shape(ending);

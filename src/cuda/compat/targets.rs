@@ -3,7 +3,7 @@
 use crate::base::Platform;
 use crate::base::labels::labelled;
 use crate::base::words::words;
-use crate::cuda::catalog::{Catalog, GpuClass, Machine, MachineSize, Service, Target, numbers};
+use crate::cuda::catalog::{Catalog, GpuClass, Machine, MachineSize, Service, Target, major_minor};
 
 /// A GPU and its machine, for compatibility checks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -147,7 +147,7 @@ impl TargetGpu {
             sm: target.sm()?,
             class: Some(target.class),
             driver: target.driver.clone().map(usual),
-            cuda: target.cuda.as_deref().and_then(cuda_version),
+            cuda: target.cuda.as_deref().and_then(major_minor),
             architecture: target.architecture.clone(),
             memory_gib: target.memory_gib,
             ..Self::default()
@@ -213,7 +213,7 @@ impl TargetGpu {
             sm,
             class: class_of(catalog, &device.name, sm, brand.as_deref()),
             driver: device.driver.clone().map(|version| TargetDriver { version, from: DriverFrom::Measured }),
-            cuda: device.cuda.as_deref().and_then(cuda_version),
+            cuda: device.cuda.as_deref().and_then(major_minor),
             brand,
             architecture: Some(Platform::host().architecture),
             gpus: None,
@@ -239,13 +239,6 @@ pub(super) fn sm_of(capability: &str) -> Option<u32> {
     let (major, minor) = capability.split_once('.')?;
     let (major, minor) = (major.parse::<u32>().ok()?, minor.parse::<u32>().ok()?);
     ((1..=99).contains(&major) && minor <= 9).then_some(major * 10 + minor)
-}
-
-fn cuda_version(text: &str) -> Option<(u32, u32)> {
-    match numbers(text.as_bytes())[..] {
-        [major, minor, ..] => Some((major, minor)),
-        _ => None,
-    }
 }
 
 /// Product line of a GPU by name. Names in the catalogue are shorter: drivers append form factor and memory

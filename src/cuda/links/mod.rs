@@ -40,7 +40,7 @@ mod tests;
 
 use crate::rootfs::NodeId;
 
-pub use paths::{Paths, file_name, fits, folder_of, site_root};
+pub use paths::{Paths, file_name, folder_of, site_root};
 pub(crate) use roots::{DEFAULT_PATH, SHELLS, WRAPPERS};
 pub(crate) use shell::commands;
 pub use usage::resolve;

@@ -5,13 +5,14 @@ use std::rc::Rc;
 
 use super::OpenRule;
 use super::names::{NameId, NumberMap};
-use super::paths::{fits, site_root};
+use super::paths::site_root;
 use super::process::{Fallback, OpenedFile, Process};
 use super::record::Opened;
 use super::resolver_state::Step;
 use super::roots::RootEntry;
 use super::usage::Run;
 use crate::cuda::Use;
+use crate::formats::glob::glob_match;
 use crate::rootfs::NodeId;
 
 /// Maximum number of files that match one pattern of the dlopen table; real ones match a few dozen.
@@ -119,7 +120,7 @@ impl Run<'_, '_> {
             }
             for child in self.state.paths.rootfs().node(folder).children() {
                 self.state.steps_left = self.state.steps_left.saturating_sub(1);
-                if fits(name, child.name()) {
+                if glob_match(name, child.name()) {
                     names.insert(child.name().to_vec());
                 }
             }
@@ -142,7 +143,7 @@ impl Run<'_, '_> {
                     if part.contains(&b'*') {
                         let names =
                             paths.children(folder).into_iter().map(|id| paths.rootfs().node(id).name());
-                        let fitting = names.filter(|name| fits(part, name));
+                        let fitting = names.filter(|name| glob_match(part, name));
                         next.extend(fitting.filter_map(|name| paths.folder_from(folder, name)));
                     } else {
                         next.extend(paths.folder_from(folder, part));
@@ -182,7 +183,7 @@ impl Run<'_, '_> {
         for folder in self.site_folders(site).iter() {
             for child in self.state.paths.children(*folder) {
                 let name = self.state.paths.rootfs().node(child).name();
-                if !rule.names.iter().any(|pattern| fits(pattern.as_bytes(), name)) {
+                if !rule.names.iter().any(|pattern| glob_match(pattern.as_bytes(), name)) {
                     continue;
                 }
                 let id = self.state.names.id(name);

@@ -202,26 +202,3 @@ pub fn site_root(path: &[u8]) -> Option<(&[u8], &[u8])> {
     }
     found
 }
-
-/// Whether a name matches a pattern, in which `*` matches any bytes.
-pub fn fits(pattern: &[u8], name: &[u8]) -> bool {
-    // The last star and its position in the name: backtracking to it is sufficient.
-    let (mut at, mut from) = (0, 0);
-    let mut star: Option<(usize, usize)> = None;
-    while from < name.len() {
-        if pattern.get(at) == Some(&b'*') {
-            star = Some((at, from));
-            at += 1;
-        } else if pattern.get(at) == Some(&name[from]) {
-            at += 1;
-            from += 1;
-        } else if let Some((place, tried)) = star {
-            star = Some((place, tried + 1));
-            at = place + 1;
-            from = tried + 1;
-        } else {
-            return false;
-        }
-    }
-    pattern[at..].iter().all(|byte| *byte == b'*')
-}

@@ -4,10 +4,26 @@ use std::cmp::Ordering;
 
 use hashbrown::HashSet;
 
-use super::OwnFile;
 use crate::base::convert::layer16;
 use crate::cuda::context::{Inode, InventoryContext};
+use crate::formats::string_references::Sort;
 use crate::rootfs::{Node, NodeId, Rootfs};
+
+/// A file to search.
+pub(super) struct OwnFile<'a> {
+    pub(super) node: NodeId,
+    /// Its folder, and its name in that folder.
+    pub(super) folder: NodeId,
+    pub(super) name: &'a [u8],
+    pub(super) inode: Inode,
+    pub(super) sort: Sort,
+    /// Whether it is a source in a packages folder, of an unknown Python package.
+    pub(super) of_package: bool,
+    /// Whether it belongs to a package that helps to build others.
+    pub(super) of_helper: bool,
+    /// Whether it belongs to a package of the distribution.
+    pub(super) of_distribution: bool,
+}
 
 /// Finds folder and name of files in layer order, since the merged view has them in another memory order.
 pub(super) struct Places<'a> {

@@ -6,7 +6,8 @@ use super::image_pair::{FileDisposition, ImagePair};
 use super::notes::ProofNotes;
 use super::side::{Side, shown};
 use crate::cuda::Inode;
-use crate::cuda::links::{Links, Need, Object, ObjectId, Open, Resolution, fits};
+use crate::cuda::links::{Links, Need, Object, ObjectId, Open, Resolution};
+use crate::formats::glob::glob_match;
 
 /// Compares the resolution of every program and library of the new view with the current image. Returns the
 /// number of NEEDED entries and dlopens.
@@ -156,7 +157,7 @@ impl Follower<'_, '_> {
             }
         }
         for open in object.opens.iter().filter(|open| !open.optional && !is_found(&open.found)) {
-            let was = was.iter().find(|was| fits(open.name.as_bytes(), was.name.as_bytes()));
+            let was = was.iter().find(|was| glob_match(open.name.as_bytes(), was.name.as_bytes()));
             let name = shown_name(&open.name);
             match (was.map(|was| is_found(&was.found)), before) {
                 // Reported above.

@@ -3,7 +3,8 @@
 //! Globs with a common prefix share nodes. Globs below toolkits and below `site-packages` folders are stored
 //! once and entered from each possible location of such a folder.
 
-use super::super::document::{CatalogError, Document};
+use super::super::document::Document;
+use super::super::entry::CatalogError;
 use super::super::places::PathScope;
 use crate::base::convert::index32;
 
@@ -36,6 +37,8 @@ enum Mark {
     Class(u32),
     /// At or below the root of a toolkit.
     Toolkit,
+    /// A file of this framework, by index.
+    Framework(u32),
 }
 
 /// Bytes that leave the walk at a node.
@@ -56,6 +59,7 @@ pub(super) struct Verdict {
     pub(super) class: Option<u32>,
     pub(super) tool: bool,
     pub(super) toolkit: bool,
+    pub(super) framework: Option<u32>,
 }
 
 /// A position in the globs.
@@ -139,6 +143,9 @@ impl Net {
         for (rank, at) in (0..).zip(net.classes.clone()) {
             let class = &classes[at];
             net.rule(entry(class.scope), class.scope, &class.patterns, Mark::Class(rank))?;
+        }
+        for (at, framework) in (0..).zip(&document.frameworks) {
+            net.rule(system, PathScope::System, &framework.files, Mark::Framework(at))?;
         }
         net.finish(system);
         Ok(net)
@@ -313,9 +320,8 @@ impl Net {
                 Mark::Devel(rank) => fits.push(*rank),
                 Mark::Except(rank) => excepted.push(*rank),
                 Mark::Tool => verdict.tool = true,
-                Mark::Class(rank) => {
-                    verdict.class = Some(verdict.class.map_or(*rank, |known| known.min(*rank)));
-                }
+                Mark::Class(rank) => verdict.class = least(verdict.class, *rank),
+                Mark::Framework(at) => verdict.framework = least(verdict.framework, *at),
                 Mark::Toolkit => verdict.toolkit = true,
             }
         }
@@ -332,6 +338,10 @@ impl Net {
         }
         self.verdict(&at)
     }
+}
+
+fn least(known: Option<u32>, rank: u32) -> Option<u32> {
+    Some(known.map_or(rank, |known| known.min(rank)))
 }
 
 fn settle_order(set: &mut Vec<u32>) {

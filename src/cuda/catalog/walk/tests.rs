@@ -1,4 +1,3 @@
-use super::super::names::Glob;
 use super::super::places::PathScope;
 use super::super::{Catalog, DevelPath};
 use super::{PathRules, Walker};
@@ -33,9 +32,15 @@ fn scoped(catalog: &Catalog, scope: PathScope, path: &str) -> Vec<String> {
 fn fits(catalog: &Catalog, scope: PathScope, globs: &[String], path: &str) -> bool {
     let texts = scoped(catalog, scope, path);
     globs.iter().any(|glob| {
-        let glob = Glob::new(glob).unwrap();
-        texts.iter().any(|text| glob.is_match(text.as_bytes()))
+        let name = glob.strip_prefix("**/").filter(|name| !name.contains('/') && !name.contains("**"));
+        texts.iter().any(|text| matches(glob, text) || name.is_some_and(|name| matches(name, text)))
     })
+}
+
+/// Whether all of a text matches a glob, in which `*` matches no slash, and `**` any text.
+fn matches(glob: &str, text: &str) -> bool {
+    let pattern = regex::escape(glob).replace(r"\*\*", "(?s:.*)").replace(r"\*", "[^/]*");
+    regex::Regex::new(&format!("^{pattern}$")).unwrap().is_match(text)
 }
 
 /// Reference implementation of the walker: compares glob by glob.
@@ -59,11 +64,17 @@ fn slow<'c>(catalog: &'c Catalog, path: &str) -> PathRules<'c> {
             .find(|rule| fits(catalog, rule.scope, &rule.patterns, path))
             .map(|rule| rule.class.as_str()),
         toolkit: catalog.toolkit_root(path.as_bytes()).is_some(),
+        framework: document
+            .frameworks
+            .iter()
+            .find(|framework| fits(catalog, PathScope::System, &framework.files, path)),
     }
 }
 
 fn text(rules: PathRules<'_>) -> String {
-    format!("{:?} {} {:?} {}", rules.devel.map(|rule| &rule.id), rules.tool, rules.class, rules.toolkit)
+    let framework = rules.framework.map(|framework| &framework.name);
+    let (devel, PathRules { tool, class, toolkit, .. }) = (rules.devel.map(|rule| &rule.id), rules);
+    format!("{devel:?} {tool} {class:?} {toolkit} {framework:?}")
 }
 
 /// Random paths from prefixes, middle parts and suffixes in the rules.

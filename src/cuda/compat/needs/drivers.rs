@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::look::Look;
-use crate::cuda::catalog::numbers;
+use crate::cuda::catalog::{major_minor, numbers};
 use crate::cuda::compat::{CompatDriver, OwnDriver};
 use crate::cuda::links::file_name;
 use crate::cuda::{ForwardCompat, Inode, Library, Role, SearchFolder, is_stub_path};
@@ -112,14 +112,10 @@ fn compat_driver(look: &Look<'_>, library: &Library, forced_by: Option<String>) 
     let version = file_name(&path).strip_prefix(b"libcuda.so.").map(numbers).unwrap_or_default();
     let branch = version.first().copied().filter(|branch| version.len() > 1 && *branch > 99);
     let note: Option<&ForwardCompat> = library.forward_compat.as_ref();
-    let pair = |text: &str| match numbers(text.as_bytes())[..] {
-        [major, minor, ..] => Some((major, minor)),
-        _ => None,
-    };
-    let by_note = note.and_then(|note| pair(note.cuda_version.as_deref()?));
+    let by_note = note.and_then(|note| major_minor(note.cuda_version.as_deref()?));
     let by_branch = || {
         let known = look.catalog.driver_branches().iter().find(|known| Some(known.branch) == branch)?;
-        pair(&known.cuda)
+        known.cuda_version()
     };
     CompatDriver {
         path: look.shown(library.node),

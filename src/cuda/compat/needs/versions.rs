@@ -6,7 +6,7 @@ use super::frameworks::{Frameworks, whole_name};
 use super::look::{Look, is_cuda_component};
 use super::sort;
 use crate::base::text::escape;
-use crate::cuda::catalog::{Catalog, numbers};
+use crate::cuda::catalog::{Catalog, major_minor, numbers};
 use crate::cuda::compat::{CodeFile, CudaNeed, CudaVersion, Weight};
 use crate::cuda::{Level, Library, VersionSource};
 use crate::formats::fatbin::GpuKind;
@@ -89,13 +89,9 @@ fn of_library(look: &Look<'_>, library: &Library) -> Option<CudaNeed> {
 
 /// CUDA version with which a component's version was released; `None` if unknown.
 fn minor_of(catalog: &Catalog, component: &str, version: &str, source: VersionSource) -> Option<(u32, u32)> {
-    let first = |text: &str| match numbers(text.as_bytes())[..] {
-        [major, minor, ..] => Some((major, minor)),
-        _ => None,
-    };
     let shipped: Vec<(u32, u32)> = match component {
-        "cudart" => catalog.toolkits_of_cudart(version).filter_map(|one| first(&one.version)).collect(),
-        "cublas" => catalog.toolkits_of_cublas(version).filter_map(|one| first(&one.version)).collect(),
+        "cudart" => catalog.toolkits_of_cudart(version).filter_map(|one| major_minor(&one.version)).collect(),
+        "cublas" => catalog.toolkits_of_cublas(version).filter_map(|one| major_minor(&one.version)).collect(),
         _ => Vec::new(),
     };
     if let [one, rest @ ..] = &shipped[..] {
@@ -105,7 +101,7 @@ fn minor_of(catalog: &Catalog, component: &str, version: &str, source: VersionSo
     let bears =
         matches!(component, "cudart" | "nvrtc" | "nvjitlink" | "nvfatbin" | "nvvm" | "cupti" | "nvtx");
     let whole = numbers(version.as_bytes()).len() > 2 || source == VersionSource::Package;
-    first(version).filter(|(major, _)| bears && whole && (7..100).contains(major))
+    major_minor(version).filter(|(major, _)| bears && whole && (7..100).contains(major))
 }
 
 /// Requirements of frameworks with files in use.

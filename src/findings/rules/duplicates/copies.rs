@@ -148,7 +148,8 @@ fn asks_outside(facts: &Facts<'_>, soname: &str, site: &[u8]) -> Option<ObjectId
         let asks = || {
             object.needs.iter().any(|need| need.name == soname)
                 || object.opens.iter().any(|open| {
-                    open.name == soname || crate::cuda::links::fits(open.name.as_bytes(), soname.as_bytes())
+                    open.name == soname
+                        || crate::formats::glob::glob_match(open.name.as_bytes(), soname.as_bytes())
                 })
         };
         object.usage != Use::Unreferenced && asks() && {

@@ -171,8 +171,8 @@ impl<'f, 'a> Judge<'f, 'a> {
         let name = facts.node(library.node).name();
         let soname = library.soname.as_deref().unwrap_or_default();
         let fits = |open: &String| {
-            crate::cuda::links::fits(open.as_bytes(), name)
-                || crate::cuda::links::fits(open.as_bytes(), soname.as_bytes())
+            crate::formats::glob::glob_match(open.as_bytes(), name)
+                || crate::formats::glob::glob_match(open.as_bytes(), soname.as_bytes())
         };
         if self.opened.iter().any(fits) || name.starts_with(b"libnccl-") {
             return Some((LibraryReason::Opened, None));

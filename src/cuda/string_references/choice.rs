@@ -1,0 +1,287 @@
+//! Selection of the files to search.
+
+use hashbrown::HashSet;
+
+use super::archives::Runtimes;
+use super::folders::{Folder, is_cache, is_foreign_folder, is_system};
+use super::order::{OwnFile, Places, by_path};
+use super::packages;
+use crate::cuda::context::{Inode, InventoryContext};
+use crate::cuda::packages::Packages;
+use crate::cuda::value::{Searched, Toolkit};
+use crate::formats::binary::FileFacts;
+use crate::formats::string_references::{Sort, StringReferences, UncertaintyReason};
+use crate::rootfs::{NodeId, NodeKind};
+
+/// Maximum total length of the paths of all candidate files, in bytes.
+const PATH_BYTES: usize = 64 << 20;
+
+/// The references of a file; the outer `None` if it was not searched.
+#[allow(clippy::option_option, reason = "not distinguished: not searched, and nothing found")]
+pub(super) fn searched<'a>(
+    context: &InventoryContext<'a>,
+    inode: Inode,
+) -> Option<Option<&'a StringReferences>> {
+    let read = context.layer(inode.0)?;
+    if read.facts.was_streamed() {
+        // The streamed content of a sparse file differs from the file.
+        read.index.body_at(inode.1)?;
+        return Some(read.facts.mentions(inode.1));
+    }
+    // Of a layer read by its table of contents, only some files were streamed.
+    if read.facts.hash(inode.1).is_some() {
+        return Some(read.facts.mentions(inode.1));
+    }
+    context.input.bodies.mentions.get(&inode).map(Some)
+}
+
+/// Programs of the package manager uv; `uvx` starts `uv`.
+pub(super) const MANAGERS: [&str; 2] = ["uv", "uvx"];
+
+/// Substrings of distribution maintainers in package databases. Dependencies of their packages are declared,
+/// and a compiler name in a tool such as `ps` does not mean that it compiles. Packages of other maintainers
+/// may be the application.
+const DISTRIBUTIONS: [&str; 11] = [
+    "@debian.org",
+    ".debian.org",
+    "ubuntu.com",
+    "canonical.com",
+    "Red Hat",
+    "Fedora Project",
+    "Rocky Enterprise",
+    "AlmaLinux",
+    "Amazon Linux",
+    "SUSE",
+    "alpinelinux.org",
+];
+
+/// Maximum depth of folders whose full path is checked; in real images folders are at most some thirty levels
+/// deep.
+const DEPTH: u16 = 128;
+
+/// Selection of the files to search.
+pub(super) struct Choice<'a> {
+    pub(super) context: &'a InventoryContext<'a>,
+    pub(super) packages: &'a Packages,
+    pub(super) toolkits: &'a [Toolkit],
+    pub(super) base_layers: usize,
+    /// Whether the image has automatically installed packages, a compiler or CUDA libraries; otherwise
+    /// packages folders are not searched.
+    pub(super) relevant: bool,
+    /// Packages of the application: installed from a folder or a repository, or started by the command.
+    pub(super) own_packages: HashSet<usize>,
+    /// Files named in the command: the application's, in any folder.
+    pub(super) started: HashSet<NodeId>,
+    pub(super) runtimes: Runtimes,
+    /// Whether a system package manager with file lists exists.
+    pub(super) has_database: bool,
+}
+
+impl<'a> Choice<'a> {
+    /// Scripts, settings and programs of the application, sorted by path; then sources of Python packages
+    /// that the catalogue does not know. Each inode once.
+    pub(super) fn files(&self, searched: &mut Searched) -> Vec<OwnFile<'a>> {
+        let context = self.context;
+        let folders = self.folders();
+        let mut files: Vec<OwnFile<'a>> = Vec::new();
+        let mut places = Places::new(context.rootfs);
+        let may_be = |inode: Inode| usize::from(inode.0) >= self.base_layers && context.size(inode) > 0;
+        for (inode, node) in context.files(|inode, _| may_be(inode)).filter(|(inode, _)| may_be(*inode)) {
+            let (folder, name) = places.of(inode, node);
+            let above = folders[folder.0 as usize].0;
+            let started = self.started.contains(&node.id());
+            if above == Folder::Foreign && !started {
+                continue;
+            }
+            // A package that is hard-linked from a cache does not belong to the application.
+            if above == Folder::Cache && context.rootfs.names(inode.0, inode.1).len() > 1 {
+                continue;
+            }
+            if above == Folder::System && !started && self.is_of_system(inode) {
+                continue;
+            }
+            let in_packages = above == Folder::Packages;
+            let owner = self.packages.owners.of(node.id());
+            let own = started || owner.is_some_and(|owner| self.own_packages.contains(&owner));
+            if !own && self.is_known_owner(owner, in_packages) {
+                searched.known += u64::from(in_packages && name.ends_with(b".py"));
+                continue;
+            }
+            // References in the application's own package count as the application's.
+            let of_package = in_packages && !own;
+            if of_package && !name.ends_with(b".py") {
+                continue;
+            }
+            let Some(read) = context.layer(inode.0) else { continue };
+            if is_paper(read.index.name(inode.1), read.index.dir_name(read.index.dir(inode.1))) {
+                continue;
+            }
+            let Some(sort) = read.facts.search_kind(read.index.name(inode.1), inode.1) else {
+                let runs = u64::from(self.runtimes.run(context, folder, name));
+                searched.left_out += runs;
+                searched.programs_left_out += runs;
+                continue;
+            };
+            if sort == Sort::Binary && is_known(context, inode, name) {
+                continue;
+            }
+            let of_distribution = owner
+                .and_then(|owner| self.packages.list.get(owner)?.maker.as_deref())
+                .is_some_and(|maker| DISTRIBUTIONS.iter().any(|known| maker.contains(known)));
+            files.push(OwnFile {
+                node: node.id(),
+                folder,
+                name,
+                inode,
+                sort,
+                of_package,
+                of_helper: of_package && packages::is_helper(self.packages, owner),
+                of_distribution,
+            });
+        }
+        searched.left_out += leave_out_long(&folders, &mut files);
+        let mut files = by_path(context, files);
+        files.sort_by_key(|file| file.of_package);
+        let mut seen = HashSet::new();
+        files.retain(|file| seen.insert(file.inode));
+        files
+    }
+
+    /// Whether a program is a package manager by its content, or in the same folder as the one that it
+    /// starts, and the image's command starts neither.
+    pub(super) fn is_unused_manager(&self, file: &OwnFile<'_>) -> bool {
+        let context = self.context;
+        let manager = |node: NodeId| {
+            let inode = context.node(node).content()?;
+            let found = searched(context, inode).flatten()?;
+            (found.habit == UncertaintyReason::PackageManager).then_some(node)
+        };
+        let is_one = file.sort == Sort::Binary && MANAGERS.iter().any(|name| name.as_bytes() == file.name);
+        let of_folder = |name: &&str| context.paths.child(file.folder, name.as_bytes());
+        is_one
+            && context.paths.child(file.folder, b"uv").and_then(manager).is_some()
+            && MANAGERS.iter().filter_map(of_folder).all(|node| !self.started.contains(&node))
+    }
+
+    /// Whether a system package owns a name of a file in a system folder. Without a database all files there
+    /// are the system's.
+    fn is_of_system(&self, inode: Inode) -> bool {
+        let is_of_system =
+            |owner: usize| self.packages.list.get(owner).is_some_and(|package| is_of_system(package.manager));
+        let mut names = self.context.rootfs.all_names(inode.0, inode.1);
+        !self.has_database || names.any(|name| self.packages.owners.of(name).is_some_and(is_of_system))
+    }
+
+    /// By node: ownership of the files in a folder, and the length of its path.
+    fn folders(&self) -> Vec<(Folder, usize)> {
+        let rootfs = self.context.rootfs;
+        let mut folders = vec![(Folder::Own, 0_usize); rootfs.len()];
+        let mut depths = vec![0_u16; rootfs.len()];
+        // Folders precede their content.
+        for node in rootfs.nodes().skip(1).filter(|node| node.kind() == NodeKind::Directory) {
+            let (id, parent) = (node.id().0 as usize, node.parent().id().0 as usize);
+            depths[id] = depths[parent].saturating_add(1);
+            // Building all paths of nested folders has quadratic cost. Very deep ones count as the
+            // application's.
+            let path = if depths[id] > DEPTH { Vec::new() } else { node.path() };
+            let (above, length) = folders[parent];
+            folders[id] = (self.folder(above, &path, node.name()), length + 1 + node.name().len());
+        }
+        folders
+    }
+
+    /// Whether a file has a known owner. In a packages folder: a package of the catalogue or of the
+    /// distribution; elsewhere: a Python, NVIDIA or development package.
+    fn is_known_owner(&self, owner: Option<usize>, in_packages: bool) -> bool {
+        let Some(owner) = owner else { return false };
+        let Some(package) = self.packages.list.get(owner) else { return true };
+        let catalog = self.context.catalog;
+        let of_python = matches!(package.manager, "pip" | "conda");
+        if !in_packages {
+            // A service may also be installed as a system package. The distribution's own files are in
+            // folders that are not searched.
+            return of_python
+                || catalog.is_nvidia_package(&package.name, package.maker.as_deref())
+                || catalog.is_devel_package(package.manager, &package.name).is_some();
+        }
+        !of_python
+            || catalog.framework_of_package(package.manager, &package.name).is_some()
+            || catalog.component_of_package(&package.name).is_some()
+            || package.name.to_ascii_lowercase().starts_with("nvidia-")
+    }
+
+    /// Ownership of the files in a folder, given that of `above`. Packages may be in Python's own folder.
+    fn folder(&self, above: Folder, path: &[u8], name: &[u8]) -> Folder {
+        if above == Folder::Cache || is_cache(self.context, path, name) {
+            return Folder::Cache;
+        }
+        let of_packages = matches!(name, b"site-packages" | b"dist-packages");
+        if of_packages && self.relevant {
+            Folder::Packages
+        } else if of_packages
+            || is_of_repository(name)
+            || is_foreign_folder(self.context, self.toolkits, path)
+        {
+            Folder::Foreign
+        } else if above == Folder::Own && is_system(path) {
+            Folder::System
+        } else {
+            above
+        }
+    }
+}
+
+/// Whether a folder is used only by git or the hosting service of the repository.
+fn is_of_repository(name: &[u8]) -> bool {
+    matches!(name, b".git" | b".github" | b".gitlab" | b".circleci")
+}
+
+/// Whether a package manager is that of a distribution.
+pub(super) fn is_of_system(manager: &str) -> bool {
+    matches!(manager, "dpkg" | "rpm" | "apk")
+}
+
+/// If all paths together are too long, omits the last files in the order of the view. Returns the number of
+/// omitted files.
+fn leave_out_long(folders: &[(Folder, usize)], files: &mut Vec<OwnFile<'_>>) -> u64 {
+    let length = |file: &OwnFile<'_>| folders[file.folder.0 as usize].1 + 1 + file.name.len();
+    if files.iter().map(length).sum::<usize>() <= PATH_BYTES {
+        return 0;
+    }
+    files.sort_unstable_by_key(|file| file.node);
+    let (before, mut bytes) = (files.len(), 0);
+    files.retain(|file| {
+        bytes += length(file);
+        bytes <= PATH_BYTES
+    });
+    (before - files.len()) as u64
+}
+
+/// Whether string references to a file with this name matter: a compiler or a part of CUDA.
+pub(super) fn is_spoken_of(context: &InventoryContext<'_>, name: &[u8]) -> bool {
+    matches!(name, b"nvcc" | b"cc1")
+        || name.starts_with(b"libcu")
+        || context.catalog.component_of(name).is_some()
+}
+
+/// Whether a program or library is known to the catalogue, in any folder: its dependencies are listed there.
+fn is_known(context: &InventoryContext<'_>, inode: Inode, name: &[u8]) -> bool {
+    let known = |name: &[u8]| context.catalog.component_of(name).is_some() || context.catalog.is_driver(name);
+    let facts = context.layer(inode.0).and_then(|read| read.facts.binary(inode.1));
+    let soname = match facts {
+        Some(FileFacts::Elf(elf)) => elf.soname.as_deref(),
+        _ => None,
+    };
+    known(name) || soname.is_some_and(known)
+}
+
+/// Whether a file only documents software: a licence, or metadata of a Python package. Licences in CUDA
+/// wheels list all libraries of the toolkit.
+fn is_paper(name: &[u8], folder: &[u8]) -> bool {
+    const PAPERS: [&[u8]; 5] = [b"license", b"licence", b"copying", b"notice", b"eula"];
+    let lower = name.to_ascii_lowercase();
+    folder.ends_with(b".dist-info")
+        || PAPERS.iter().any(|paper| lower.starts_with(paper))
+            && !lower.ends_with(b".py")
+            && !lower.ends_with(b".sh")
+}
