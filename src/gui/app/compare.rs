@@ -39,20 +39,7 @@ impl App {
         if text.is_empty() {
             return;
         }
-        let known = self
-            .tabs
-            .iter()
-            .find(|tab| tab.text == text)
-            .map(|tab| (tab.id, matches!(tab.phase, Phase::Failed(_) | Phase::Cancelled)));
-        let id = match known {
-            Some((id, ended)) => {
-                if ended {
-                    self.again(id);
-                }
-                id
-            }
-            None => self.open_tab(&text),
-        };
+        let id = self.tab_of(&text);
         if let Some(tab) = self.tabs.iter_mut().find(|tab| tab.id == front) {
             tab.view = View::Compare;
             if !tab.views.compare.add(id) {
@@ -64,16 +51,9 @@ impl App {
 
     /// The same for a file.
     pub(crate) fn open_path_beside(&mut self, path: &Path) {
-        if let Some(text) = path.to_str() {
-            self.open_beside(text);
-            return;
-        }
-        let shown = printable(&path.display().to_string());
-        let message = format!("Cannot open {shown}: its name is not UTF-8; rename it first");
-        self.log.error("", &message);
-        if let Some(tab) = self.front_tab_mut() {
-            tab.view = View::Compare;
-            tab.views.compare.show_message(message);
+        match self.text_of(path) {
+            Ok(text) => self.open_beside(text),
+            Err(message) => self.in_view(View::Compare, |views| views.compare.show_message(message)),
         }
     }
 

@@ -62,36 +62,24 @@ impl Log {
         self.dropped
     }
 
+    /// Adds what failed; about the window itself without an image.
     pub(crate) fn error(&mut self, image: &str, message: impl Into<String>) {
-        self.push(LogEntry {
-            severity: Severity::Error,
-            image: image.to_owned(),
-            subject: String::new(),
-            message: message.into(),
-            code: "",
-        });
+        self.add(Severity::Error, image, message.into());
     }
 
-    /// Adds a note about the window.
+    /// Adds a warning about the window.
     pub(crate) fn note(&mut self, message: String) {
-        self.push(LogEntry {
-            severity: Severity::Warning,
-            image: String::new(),
-            subject: String::new(),
-            message,
-            code: "",
-        });
+        self.add(Severity::Warning, "", message);
     }
 
     /// Adds the messages of the work on an image.
     pub(crate) fn message(&mut self, image: &str, message: String) {
-        self.push(LogEntry {
-            severity: Severity::Note,
-            image: image.to_owned(),
-            subject: String::new(),
-            message,
-            code: "",
-        });
+        self.add(Severity::Note, image, message);
+    }
+
+    fn add(&mut self, severity: Severity, image: &str, message: String) {
+        let (image, subject) = (image.to_owned(), String::new());
+        self.push(LogEntry { severity, image, subject, message, code: "" });
     }
 
     /// Adds the new warnings of a tab.

@@ -139,37 +139,49 @@ impl App {
             return;
         }
         self.start.opened();
-        if let Some(tab) = self.tabs.iter_mut().find(|tab| tab.text == text) {
-            let id = tab.id;
-            let ended = matches!(tab.phase, Phase::Failed(_) | Phase::Cancelled);
-            self.front = Some(id);
-            if ended {
-                self.again(id);
-            }
-            return;
-        }
-        self.front = Some(self.open_tab(&text));
+        self.front = Some(self.tab_of(&text));
     }
 
-    /// Opens an image in a new tab, which stays behind the one in front.
-    pub(super) fn open_tab(&mut self, text: &str) -> u64 {
+    /// The tab of an image: a new one, or the one that has it, which tries again if it has failed.
+    pub(super) fn tab_of(&mut self, text: &str) -> u64 {
+        if let Some(tab) = self.tabs.iter().find(|tab| tab.text == text) {
+            let id = tab.id;
+            if matches!(tab.phase, Phase::Failed(_) | Phase::Cancelled) {
+                self.again(id);
+            }
+            return id;
+        }
+        let (options, waker) = (self.options.clone(), self.waker());
+        self.add_tab(|id| Tab::open(id, text, options, waker))
+    }
+
+    /// Adds a tab behind the one in front.
+    pub(super) fn add_tab(&mut self, make: impl FnOnce(u64) -> Tab) -> u64 {
         let id = self.next_tab;
         self.next_tab += 1;
-        self.tabs.push(Tab::open(id, text, self.options.clone(), self.waker()));
+        self.tabs.push(make(id));
         id
     }
 
     /// Opens what was dropped or picked.
     pub(crate) fn open_path(&mut self, path: &Path) {
-        if let Some(text) = path.to_str() {
-            self.open(text);
-        } else {
+        match self.text_of(path) {
+            Ok(text) => self.open(text),
+            Err(message) => {
+                self.start.show_message(message);
+                self.show_start();
+            }
+        }
+    }
+
+    /// A path as a reference; an error is in the log.
+    pub(super) fn text_of<'a>(&mut self, path: &'a Path) -> Result<&'a str, String> {
+        path.to_str().ok_or_else(|| {
             let shown = crate::base::text::printable(&path.display().to_string());
             let message = format!("Cannot open {shown}: its name is not UTF-8; rename it first");
             self.log.error("", &message);
-            self.start.show_message(message);
-            self.show_start();
-        }
+            message
+        })
     }
 
     pub(crate) fn close(&mut self, id: u64) {

@@ -164,18 +164,12 @@ impl App {
 
     /// Opens a tab that shows one moment of an analysis and stays there, for pictures and measurements.
     pub fn open_still(&mut self, analysis: Arc<Analysis>, progress: Snapshot) {
-        let id = self.next_tab;
-        self.next_tab += 1;
-        self.tabs.push(Tab::still(id, analysis, progress));
-        self.front = Some(id);
+        self.front = Some(self.add_tab(|id| Tab::still(id, analysis, progress)));
     }
 
     /// Opens a tab with an image that could not be opened, for pictures and tests.
     pub fn open_failed(&mut self, reference: &str, failure: Failure) {
-        let id = self.next_tab;
-        self.next_tab += 1;
-        self.tabs.push(Tab::failed(id, reference, failure));
-        self.front = Some(id);
+        self.front = Some(self.add_tab(|id| Tab::failed(id, reference, failure)));
     }
 
     /// Allowed registries, newest first.

@@ -2,7 +2,7 @@
 
 use egui::{Label, RichText, Ui};
 
-use super::sheet::{sheet, title};
+use super::sheet::{focus_first, sheet, title};
 use super::{login, tags};
 use crate::base::text::{elide_middle, printable};
 use crate::gui::app::{App, Question};
@@ -61,11 +61,7 @@ fn show(ui: &mut Ui, question: &Question, focused: &mut bool) -> Option<HostAnsw
     ui.add_space(space::M);
     ui.horizontal_wrapped(|ui| {
         let contact = primary_button(ui, "Connect");
-        if !*focused {
-            // Until it stays there: the first frame only finds the place of the dialog.
-            *focused = contact.has_focus();
-            contact.request_focus();
-        }
+        focus_first(&contact, focused);
         let mut answer = contact.clicked().then_some(HostAnswer::Contact);
         if let Some((reference, engine)) = &question.local {
             let open = ui.button(format!("Open from {engine}"));

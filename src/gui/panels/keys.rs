@@ -1,9 +1,10 @@
 //! All keys on one sheet.
 
-use egui::{Frame, Grid, Id, Margin, Modal, RichText, ScrollArea, Ui};
+use egui::{Grid, ScrollArea, Ui};
 
+use super::sheet::{sheet, title};
 use crate::gui::app::App;
-use crate::gui::design::{Tokens, radius, space, text};
+use crate::gui::design::space;
 use crate::gui::views::commands::keys_text;
 use crate::gui::views::{Command, Menu};
 use crate::gui::widgets::controls::{heading, key_cap};
@@ -23,13 +24,10 @@ pub(crate) fn key_sheet(ui: &Ui, app: &mut App) {
     if !app.keys_open {
         return;
     }
-    let tokens = Tokens::of(ui);
     let size = ui.content_rect().size();
-    let frame = Frame::popup(ui.style()).corner_radius(radius::L).inner_margin(Margin::same(20));
-    let modal = Modal::new(Id::unique("key sheet")).frame(frame).backdrop_color(tokens.backdrop());
-    let shown = modal.show(ui.ctx(), |ui| {
-        ui.set_width((size.x - 80.0).min(860.0));
-        ui.label(RichText::new("Keyboard shortcuts").font(text::title()).color(tokens.text));
+    let (closed, closes) = sheet(ui, "key sheet", 860.0, |ui| {
+        ui.spacing_mut().item_spacing.y = 4.0;
+        title(ui, "Keyboard shortcuts");
         ui.add_space(space::S);
         let wide = ui.available_width() > 760.0;
         let height = (size.y - 180.0).max(160.0);
@@ -53,9 +51,7 @@ pub(crate) fn key_sheet(ui: &Ui, app: &mut App) {
         ui.add_space(space::S);
         ui.button("Close").clicked()
     });
-    if shown.inner || shown.should_close() {
-        app.keys_open = false;
-    }
+    app.keys_open = !(closed || closes);
 }
 
 fn group(ui: &mut Ui, menu: Menu) {

@@ -5,7 +5,7 @@ use std::fmt;
 use egui::text_edit::TextEditState;
 use egui::{Id, Key, Label, Margin, RichText, TextEdit, Ui, vec2};
 
-use super::sheet::{sheet, title};
+use super::sheet::{focus_first, sheet, title};
 use crate::base::text::printable;
 use crate::gui::app::{App, Retry};
 use crate::gui::design::{Tokens, space, text};
@@ -128,12 +128,8 @@ fn show(ui: &mut Ui, login: &mut Login) -> Option<bool> {
     entered |= user.1 || password.1;
     first.push((login.user.is_empty(), user.0));
     first.push((true, password.0));
-    if !login.focused
-        && let Some((_, field)) = first.iter().find(|(empty, _)| *empty)
-    {
-        // Until it stays there: the first frame only finds the place of the dialog.
-        login.focused = field.has_focus();
-        field.request_focus();
+    if let Some((_, field)) = first.iter().find(|(empty, _)| *empty) {
+        focus_first(field, &mut login.focused);
     }
     ui.add_space(space::XS);
     let host = login.known_host().map_or_else(|| "HOST".to_owned(), |host| printable(&host));

@@ -2,7 +2,7 @@
 
 use egui::{Align, Button, Frame, Label, Layout, Margin, RichText, ScrollArea, Ui, vec2};
 
-use super::sheet;
+use super::sheet::{self, FailureAnswer};
 use crate::analysis::Failure;
 use crate::base::size::human;
 use crate::base::text::printable;
@@ -89,25 +89,12 @@ fn failed(ui: &mut Ui, tab: &Tab, failure: &Failure, actions: &mut Vec<Action>) 
     ui.add_space(space::M);
     sheet::failure(ui, failure);
     ui.add_space(space::M);
-    ui.horizontal_wrapped(|ui| {
-        let again = if failure.login.is_some() {
-            if primary_button(ui, "Log in…").clicked() {
-                actions.push(Action::LogIn(tab.id));
-            }
-            ui.button("Try again")
-        } else {
-            primary_button(ui, "Try again")
-        };
-        if again.clicked() {
-            actions.push(Action::Again(tab.id));
-        }
-        if ui.button("Copy message").clicked() {
-            actions.push(Action::CopyText(sheet::whole(failure)));
-        }
-        if ui.button("Close").clicked() {
-            actions.push(Action::CloseTab(tab.id));
-        }
-    });
+    actions.extend(sheet::failure_buttons(ui, failure).map(|answer| match answer {
+        FailureAnswer::LogIn(_) => Action::LogIn(tab.id),
+        FailureAnswer::Again => Action::Again(tab.id),
+        FailureAnswer::Copy(text) => Action::CopyText(text),
+        FailureAnswer::Close => Action::CloseTab(tab.id),
+    }));
 }
 
 fn cancelled(ui: &mut Ui, tab: &Tab, actions: &mut Vec<Action>) {

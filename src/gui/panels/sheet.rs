@@ -1,11 +1,12 @@
 //! What dialogs have in common.
 
-use egui::{Frame, Id, Label, Margin, Modal, RichText, Ui};
+use egui::{Frame, Id, Label, Margin, Modal, Response, RichText, Ui};
 
 use crate::analysis::Failure;
 use crate::base::redact;
 use crate::base::text::printable;
 use crate::gui::design::{Tokens, radius, space, text};
+use crate::gui::widgets::controls::primary_button;
 use crate::source::Tried;
 
 /// Shows a dialog of at most this width over the window; what `add` gives, and whether the dialog is to be closed.
@@ -21,6 +22,15 @@ pub(super) fn sheet<R>(ui: &Ui, name: &str, width: f32, add: impl FnOnce(&mut Ui
     });
     let closes = shown.should_close();
     (shown.inner, closes)
+}
+
+/// Puts the keyboard on a control of a dialog that was just opened, until it stays there: the first frame only finds the
+/// place of the dialog.
+pub(super) fn focus_first(first: &Response, focused: &mut bool) {
+    if !*focused {
+        *focused = first.has_focus();
+        first.request_focus();
+    }
 }
 
 /// The head of a dialog.
@@ -47,6 +57,30 @@ pub(super) fn failure(ui: &mut Ui, failure: &Failure) {
         });
 }
 
+/// What is to be done about a failure.
+pub(super) enum FailureAnswer {
+    /// Log in to this host.
+    LogIn(String),
+    Again,
+    Copy(String),
+    Close,
+}
+
+/// What can be done about a failure.
+pub(super) fn failure_buttons(ui: &mut Ui, failure: &Failure) -> Option<FailureAnswer> {
+    ui.horizontal_wrapped(|ui| {
+        let host = failure.login.clone();
+        let log_in = host.filter(|_| primary_button(ui, "Log in…").clicked()).map(FailureAnswer::LogIn);
+        let again =
+            if failure.login.is_some() { ui.button("Try again") } else { primary_button(ui, "Try again") };
+        let (copy, close) = (ui.button("Copy message"), ui.button("Close"));
+        let again = again.clicked().then_some(FailureAnswer::Again);
+        let copy = copy.clicked().then(|| FailureAnswer::Copy(whole(failure)));
+        log_in.or(again).or(copy).or(close.clicked().then_some(FailureAnswer::Close))
+    })
+    .inner
+}
+
 /// Ways that were tried, a line for each.
 fn tried(ui: &mut Ui, tried: &[Tried]) {
     if tried.is_empty() {
@@ -61,7 +95,7 @@ fn tried(ui: &mut Ui, tried: &[Tried]) {
 }
 
 /// A failure as it is copied.
-pub(super) fn whole(failure: &Failure) -> String {
+fn whole(failure: &Failure) -> String {
     let hint = failure.hint.as_ref().map(|hint| format!("\nhint: {}", safe(hint)));
     safe(&failure.message) + &hint.unwrap_or_default()
 }

@@ -4,7 +4,7 @@ use egui::accesskit::Role;
 use egui::{Align, Color32, Layout, Response, RichText, Sense, Ui, WidgetInfo, pos2, vec2};
 
 use crate::base::size::human;
-use crate::base::text::elide_middle;
+use crate::base::text::{counted, elide_middle};
 use crate::gui::app::{App, Log, Phase, Severity, Tab};
 use crate::gui::design::{Tokens, radius, text};
 use crate::gui::views::{Action, Command};
@@ -89,7 +89,7 @@ fn saved_facts(report: &Report) -> String {
     let platform = report.image.platform.as_ref();
     let mut parts = vec!["saved report".to_owned(), report.image.source.clone()];
     parts.extend(platform.map(|platform| format!("{}/{}", platform.os, platform.architecture)));
-    parts.push(crate::base::text::counted(report.totals.layers as u64, "layer"));
+    parts.push(counted(report.totals.layers as u64, "layer"));
     if !report.totals.complete {
         parts.push("incomplete".to_owned());
     }
@@ -144,13 +144,12 @@ fn log_button(ui: &mut Ui, log: &Log, image: Option<&str>, open: bool, actions: 
         entries.filter(|entry| entry.severity == severity).count()
     };
     let (errors, warnings) = (count(Severity::Error), count(Severity::Warning) + log.dropped());
-    let plural = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
     let (label, mark, color) = match (errors, warnings) {
         (0, 0) => ("No warnings".to_owned(), None, tokens.text_weak),
-        (0, warnings) => (plural(warnings, "warning"), Some(Mark::Warning), tokens.warning),
-        (errors, 0) => (plural(errors, "error"), Some(Mark::Error), tokens.error),
+        (0, warnings) => (counted(warnings, "warning"), Some(Mark::Warning), tokens.warning),
+        (errors, 0) => (counted(errors, "error"), Some(Mark::Error), tokens.error),
         (errors, warnings) => (
-            format!("{}, {}", plural(errors, "error"), plural(warnings, "warning")),
+            format!("{}, {}", counted(errors, "error"), counted(warnings, "warning")),
             Some(Mark::Error),
             tokens.error,
         ),

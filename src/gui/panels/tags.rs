@@ -6,7 +6,7 @@ use egui::{
     pos2, vec2,
 };
 
-use super::sheet::{failure, sheet, title, whole};
+use super::sheet::{FailureAnswer, failure, failure_buttons, sheet, title};
 use crate::base::text::counted;
 use crate::base::text::{elide_middle, printable};
 use crate::gui::app::{App, Retry};
@@ -14,7 +14,7 @@ use crate::gui::design::{Tokens, radius, row, space, text};
 use crate::gui::models::remote::{TagList, TagsState};
 use crate::gui::views::Action;
 use crate::gui::widgets::cell::{self, Cut};
-use crate::gui::widgets::controls::{primary_button, weak};
+use crate::gui::widgets::controls::weak;
 
 /// Rows that are seen at once.
 const ROWS: f32 = 12.0;
@@ -22,11 +22,10 @@ const ROWS: f32 = 12.0;
 /// What the user did.
 enum Done {
     Take(String),
-    Again,
-    Login(String),
-    Copy(String),
-    Close,
+    Answer(FailureAnswer),
 }
+
+const CLOSE: Done = Done::Answer(FailureAnswer::Close);
 
 /// Shows the popup when it is open.
 pub(super) fn tags(ui: &Ui, app: &mut App) {
@@ -37,8 +36,9 @@ pub(super) fn tags(ui: &Ui, app: &mut App) {
         ui.add_space(space::XS);
         match tags.list.state() {
             TagsState::Failed(why) => {
-                let why = why.clone();
-                failed(ui, &why)
+                failure(ui, why);
+                ui.add_space(space::S);
+                failure_buttons(ui, why).map(Done::Answer)
             }
             TagsState::Asking => {
                 weak(ui, format!("Listing tags from {host}…"));
@@ -48,47 +48,25 @@ pub(super) fn tags(ui: &Ui, app: &mut App) {
                 // Its messages arrive while the window is idle.
                 ui.ctx().request_repaint_after(std::time::Duration::from_millis(250));
                 ui.add_space(space::S);
-                ui.button("Cancel").clicked().then_some(Done::Close)
+                ui.button("Cancel").clicked().then_some(CLOSE)
             }
             TagsState::Known if tags.list.counts().0 == 0 => {
                 weak(ui, "This repository has no tags.");
                 ui.add_space(space::S);
-                ui.button("Close").clicked().then_some(Done::Close)
+                ui.button("Close").clicked().then_some(CLOSE)
             }
             TagsState::Known => known(ui, &mut tags.list),
         }
     });
     match done {
         Some(Done::Take(tag)) => app.take_tag(&tag),
-        Some(Done::Again) => tags.pending = true,
-        Some(Done::Login(host)) => app.ask_login(Some(&host), Some(Retry::Tags)),
-        Some(Done::Copy(text)) => app.actions.push(Action::CopyText(text)),
-        Some(Done::Close) => app.remote.tags = None,
+        Some(Done::Answer(FailureAnswer::Again)) => tags.pending = true,
+        Some(Done::Answer(FailureAnswer::LogIn(host))) => app.ask_login(Some(&host), Some(Retry::Tags)),
+        Some(Done::Answer(FailureAnswer::Copy(text))) => app.actions.push(Action::CopyText(text)),
+        Some(Done::Answer(FailureAnswer::Close)) => app.remote.tags = None,
         None if closes => app.remote.tags = None,
         None => {}
     }
-}
-
-fn failed(ui: &mut Ui, why: &crate::analysis::Failure) -> Option<Done> {
-    failure(ui, why);
-    ui.add_space(space::S);
-    ui.horizontal_wrapped(|ui| {
-        let mut done = None;
-        match &why.login {
-            Some(host) if primary_button(ui, "Log in…").clicked() => done = Some(Done::Login(host.clone())),
-            Some(_) if ui.button("Try again").clicked() => done = Some(Done::Again),
-            None if primary_button(ui, "Try again").clicked() => done = Some(Done::Again),
-            _ => {}
-        }
-        if ui.button("Copy message").clicked() {
-            done = Some(Done::Copy(whole(why)));
-        }
-        if ui.button("Close").clicked() {
-            done = Some(Done::Close);
-        }
-        done
-    })
-    .inner
 }
 
 fn known(ui: &mut Ui, list: &mut TagList) -> Option<Done> {
@@ -150,7 +128,7 @@ fn known(ui: &mut Ui, list: &mut TagList) -> Option<Done> {
         let message = list.message();
         ui.with_layout(egui::Layout::right_to_left(Align::Center), |ui| {
             if ui.button("Close").clicked() {
-                done = Some(Done::Close);
+                done = Some(CLOSE);
             }
             ui.with_layout(egui::Layout::left_to_right(Align::Center), |ui| {
                 if let Some(message) = message {

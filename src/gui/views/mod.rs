@@ -126,6 +126,12 @@ views! {
     Report: report::ReportView, "Report", "Report preview and export";
 }
 
+/// Wakes the window, for work beside it.
+fn waker(ui: &Ui) -> Waker {
+    let context = ui.ctx().clone();
+    Arc::new(move || context.request_repaint())
+}
+
 impl TabViews {
     /// Paints a view.
     pub fn ui(&mut self, view: View, ui: &mut Ui, context: &mut ViewContext<'_>) {

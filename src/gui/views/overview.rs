@@ -15,7 +15,7 @@ use egui::{RichText, ScrollArea, Ui};
 use self::runs::RunsOn;
 use self::tables::{Figure, Table};
 use self::uses::Uses;
-use super::{Action, ImageView, View, ViewContext};
+use super::{Action, ImageView, View, ViewContext, waker};
 use crate::base::size::{grouped, human, human_or_dash};
 use crate::base::text::counted;
 use crate::base::text::elide_end;
@@ -113,7 +113,7 @@ impl OverviewView {
             self.asked = at;
             self.contents = None;
             if let Some(merge) = merge {
-                let waker = crate::gui::views::waker(ui);
+                let waker = waker(ui);
                 let merge = Arc::clone(merge);
                 let small = merge.rootfs.len() < AT_ONCE;
                 let made = self.job.start(&waker, small, move |cancel| {

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use egui::{Frame, Id, Margin, Modal, Panel, Ui};
 
 use self::state::CompareState;
-use super::{Action, ImageView, TabContent, ViewContext};
+use super::{Action, ImageView, TabContent, ViewContext, waker};
 use crate::gui::design::{Tokens, radius};
 use crate::gui::dialogs::Pick;
 use crate::gui::models::compare::{CompareModel, ImageState, OpenImage};
@@ -97,7 +97,7 @@ impl ImageView for CompareView {
 
     fn ui(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
         let around = context.images;
-        let waker = crate::gui::views::waker(ui);
+        let waker = waker(ui);
         self.painted = 0;
         self.leave_out(around);
         self.state.update(around, &waker);

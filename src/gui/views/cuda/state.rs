@@ -15,6 +15,7 @@ use crate::gui::models::cuda::{
 };
 use crate::gui::models::filter::Filter;
 use crate::gui::models::layers::LayerItem;
+use crate::gui::views::waker;
 use crate::rootfs::Merge;
 
 /// Images with fewer libraries and objects are put in order at once.
@@ -115,7 +116,7 @@ impl CudaState {
             self.details = None;
             return;
         };
-        let waker = crate::gui::views::waker(ui);
+        let waker = waker(ui);
         let small = inventory.libraries.len() + inventory.links.objects.len() < AT_ONCE;
         let catalog = self.catalog.clone();
         let made = self.job.start(&waker, small, move |cancel| {

@@ -7,6 +7,7 @@ use super::{DockerfilePage, DockerfileView, ViewContext};
 use crate::gui::models::dockerfile::SaveKind;
 use crate::gui::views::path_bar::PathNotice;
 use crate::gui::views::report::{ProposedDockerfile, Proposing};
+use crate::gui::views::waker;
 use crate::jobs::Waker;
 
 impl DockerfileView {
@@ -63,7 +64,7 @@ impl DockerfileView {
         ui: &egui::Ui,
         context: &mut ViewContext<'_>,
     ) -> ProposedDockerfile {
-        let waker = crate::gui::views::waker(ui);
+        let waker = waker(ui);
         self.state.update(context, &waker);
         self.log_problem(context);
         let drafts = &self.state.drafts;

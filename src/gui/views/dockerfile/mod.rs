@@ -21,7 +21,7 @@ use egui::{Frame, Id, Panel, Ui};
 
 use self::bar::Bar;
 use self::state::DockerfileState;
-use super::{Action, ImageView, TabContent, ViewContext};
+use super::{Action, ImageView, TabContent, ViewContext, waker};
 use crate::gui::dialogs::Pick;
 use crate::gui::models::dockerfile::{DockerfileModel, Problem, ProposalItem, Proposer, SaveKind};
 use crate::gui::models::findings::{ChosenPlan, waits_for};
@@ -99,7 +99,7 @@ impl ImageView for DockerfileView {
     }
 
     fn ui(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
-        let waker = crate::gui::views::waker(ui);
+        let waker = waker(ui);
         self.painted = 0;
         self.state.update(context, &waker);
         self.take_saved(context);

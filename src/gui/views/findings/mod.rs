@@ -18,7 +18,7 @@ use egui::{Frame, Id, Panel, Ui};
 pub(super) use self::list::sign;
 use self::plan_file::PlanFile;
 use self::state::FindingsState;
-use super::{Action, ImageView, ViewContext};
+use super::{Action, ImageView, ViewContext, waker};
 use crate::gui::dialogs::Pick;
 use crate::gui::models::findings::{ChosenPlan, FindingDetails, FindingsModel, waits_for};
 use crate::gui::models::layers::waiting_for;
@@ -87,7 +87,7 @@ impl ImageView for FindingsView {
             empty(ui, "No findings", &model.checked_items);
             return;
         }
-        let waker = crate::gui::views::waker(ui);
+        let waker = waker(ui);
         self.plan_file.show(ui, context, &waker);
         let mut events = Vec::new();
         let focus = std::mem::take(&mut self.focus_search);

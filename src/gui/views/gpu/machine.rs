@@ -10,6 +10,7 @@ use crate::gui::design::{Tokens, radius, space, text};
 use crate::gui::models::format::utc;
 use crate::gui::models::gpu::{Headline, Machine, StepLine, StepState, Tone};
 use crate::gui::views::Action;
+use crate::gui::views::waker;
 use crate::gui::widgets::controls::{
     Mark, check_box, heading, paint_mark, primary_button, progress_bar, weak,
 };
@@ -30,7 +31,7 @@ pub(in crate::gui) fn show(
     view: &mut MachineView,
     actions: &mut Vec<Action>,
 ) {
-    let waker = crate::gui::views::waker(ui);
+    let waker = waker(ui);
     machine.look(&waker);
     ScrollArea::vertical().id_salt("machine").auto_shrink(false).show(ui, |ui| {
         Frame::new().inner_margin(Margin::symmetric(14, 12)).show(ui, |ui| {

@@ -19,7 +19,7 @@ use egui::{Frame, Margin, Panel, Ui};
 pub use self::machine::MachineView;
 pub(in crate::gui) use self::machine::show as show_machine;
 use self::state::GpuState;
-use super::{Action, ImageView, ViewContext};
+use super::{Action, ImageView, ViewContext, waker};
 use crate::gui::models::gpu::{Judge, TargetItem, TargetVerdicts};
 use crate::gui::models::layers::{LayerItem, waiting_for};
 use crate::gui::widgets::pane::{card, empty};
@@ -48,7 +48,7 @@ enum GpuEvent {
 
 impl ImageView for GpuView {
     fn ui(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
-        let waker = crate::gui::views::waker(ui);
+        let waker = waker(ui);
         self.painted = 0;
         self.state.update(context, &waker);
         let (width, height) = (ui.available_width(), ui.available_height());

@@ -9,7 +9,7 @@ mod map;
 
 use egui::{Frame, Panel, Ui};
 
-use super::{ImageView, ViewContext};
+use super::{ImageView, ViewContext, waker};
 use crate::gui::models::browser::Browser;
 use crate::gui::widgets::pane::{card, empty};
 
@@ -27,7 +27,7 @@ pub struct LayersView {
 
 impl ImageView for LayersView {
     fn ui(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
-        let waker = crate::gui::views::waker(ui);
+        let waker = waker(ui);
         self.browser.update(context.analysis, context.generation, context.done, &waker);
         let none = || Frame::new();
         if ui.available_width() >= WIDE {

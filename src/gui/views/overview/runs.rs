@@ -8,6 +8,7 @@ use crate::analysis::Analysis;
 use crate::gui::design::space;
 use crate::gui::models::background::Background;
 use crate::gui::models::gpu::runs_line;
+use crate::gui::views::waker;
 use crate::gui::views::{Action, View};
 
 /// The line, computed for each inventory.
@@ -25,7 +26,7 @@ impl RunsOn {
         if of != self.of {
             (self.of, self.line) = (of, None);
             if of.is_some() {
-                let waker = crate::gui::views::waker(ui);
+                let waker = waker(ui);
                 let analysis = Arc::clone(analysis);
                 self.job.start(&waker, false, move |cancel| {
                     cancel.check()?;

@@ -15,7 +15,7 @@ use egui::{Frame, Margin, Panel, Ui};
 
 use self::notice::ReportNotice;
 use self::path_field::PathField;
-use super::{Action, ImageView, ViewContext};
+use super::{Action, ImageView, ViewContext, waker};
 use crate::gui::design::space;
 use crate::gui::dialogs::Pick;
 use crate::gui::models::dockerfile::{SaveState, Saving};
@@ -155,7 +155,7 @@ impl ReportView {
 
     /// Paints the view of an image or of a saved report.
     pub fn show(&mut self, ui: &mut Ui, context: &mut ReportContext<'_>) {
-        let waker = crate::gui::views::waker(ui);
+        let waker = waker(ui);
         self.painted = 0;
         let source = match &context.source {
             Ok(source) => *source,
