@@ -12,6 +12,13 @@ use crate::gui::widgets::controls::{primary_button, weak};
 /// How many files are named.
 const NAMED: usize = 4;
 
+/// What was answered.
+enum OfferAnswer {
+    Open,
+    Compare,
+    Cancel,
+}
+
 /// Shows the sheet while there is something to decide.
 pub(crate) fn offer(ui: &Ui, app: &mut App) {
     let Some(offer) = &mut app.offer else { return };
@@ -20,14 +27,14 @@ pub(crate) fn offer(ui: &Ui, app: &mut App) {
         return;
     };
     match sheet(ui, "dropped files", 460.0, |ui| show(ui, offer, &elide_middle(&tab.title, 36))) {
-        (Some(Some(beside)), _) => app.take_offer(beside),
-        (Some(None), _) | (None, true) => app.offer = None,
+        (Some(OfferAnswer::Open), _) => app.take_offer(false),
+        (Some(OfferAnswer::Compare), _) => app.take_offer(true),
+        (Some(OfferAnswer::Cancel), _) | (None, true) => app.offer = None,
         (None, false) => {}
     }
 }
 
-/// Whether to open the files beside the image; `Some(None)` to do nothing with them.
-fn show(ui: &mut Ui, offer: &mut DropOffer, image: &str) -> Option<Option<bool>> {
+fn show(ui: &mut Ui, offer: &mut DropOffer, image: &str) -> Option<OfferAnswer> {
     ui.spacing_mut().item_spacing.y = 4.0;
     let name = |path: &std::path::PathBuf| {
         let name = path.file_name().unwrap_or(path.as_os_str());
@@ -56,7 +63,8 @@ fn show(ui: &mut Ui, offer: &mut DropOffer, image: &str) -> Option<Option<bool>>
         focus_first(&open, &mut offer.seen);
         let beside = ui.button(format!("Compare with {image}"));
         let cancel = ui.button("Cancel");
-        let answers = [(open, Some(false)), (beside, Some(true)), (cancel, None)];
+        let answers =
+            [(open, OfferAnswer::Open), (beside, OfferAnswer::Compare), (cancel, OfferAnswer::Cancel)];
         answers.into_iter().find_map(|(button, answer)| button.clicked().then_some(answer))
     })
     .inner
