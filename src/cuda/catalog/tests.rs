@@ -238,7 +238,7 @@ fn the_host_supplies_the_driver() {
 
 fn opened(name: &str) -> Vec<String> {
     let opens = catalog().opens_of(name.as_bytes());
-    opens.flat_map(|open| open.names_for(name.as_bytes())).map(|open| open.text).collect()
+    opens.flat_map(|open| open.names_for(name.as_bytes())).collect()
 }
 
 #[test]

@@ -221,9 +221,3 @@ pub enum Action {
     /// Show this machine's GPU.
     ShowMachine,
 }
-
-/// Paints the window again when background work is done.
-fn waker(ui: &Ui) -> Waker {
-    let painter = ui.ctx().clone();
-    Arc::new(move || painter.request_repaint())
-}

@@ -86,7 +86,8 @@ fn frameworks_are_told_from_packages_and_files() {
     assert_eq!(of("dpkg", "libnvinfer10"), Some("tensorrt"));
     assert_eq!(of("dpkg", "torch"), None);
     assert_eq!(of("pip", "torchx"), None);
-    let of_path = |path: &str| catalog().framework_of_path(path.as_bytes()).map(|f| f.name.as_str());
+
+    let of_path = |path: &str| catalog().path_rules(path.as_bytes()).framework.map(|f| f.name.as_str());
     assert_eq!(of_path("/opt/tritonserver/bin/tritonserver"), Some("tritonserver"));
     assert_eq!(of_path("/usr/lib/x86_64-linux-gnu/libnvinfer.so.10.3.0"), Some("tensorrt"));
     assert_eq!(of_path("/usr/bin/python3"), None);
