@@ -19,7 +19,7 @@
 //! `libcuda.so.1` does not start without it. Functions are loaded by the names behind the macros of `cuda.h`;
 //! a function missing in an old driver is `None` and a note.
 //!
-//! **The kernel is handwritten PTX** (`gpu/kernel.ptx`), for sm_30: the driver compiles it for any GPU, so
+//! **The kernel is handwritten PTX** (`gpu/kernel.ptx`), for `sm_30`: the driver compiles it for any GPU, so
 //! that no toolkit is required, no code for new GPUs has to be added, and the JIT compiler is checked too.
 
 mod absent;

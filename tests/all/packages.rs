@@ -101,7 +101,6 @@ fn the_database_of_apk_gives_packages_and_files() {
         essential: false,
         installed: true,
         files: Some(paths(&["/top", "/usr/bin", "/usr/bin/ldd", "/usr/bin/iconv", "/lib", "/lib/x"])),
-        ..Package::default()
     };
     assert_eq!(read.packages[0], expected);
     assert_eq!((read.packages[1].name.as_str(), &read.packages[1].files), ("b", &Some(Vec::new())));

@@ -113,7 +113,7 @@ fn sizes(report: &Report) -> Line {
     else {
         return Line::plain(format!("{layers}. Contents unknown: only the manifest was read."));
     };
-    let merged = format!("{} merged ({})", human(merged), counted(files, "file"),);
+    let merged = format!("{} merged ({})", human(merged), counted(files, "file"));
     Line::plain(match wasted {
         0 if totals.complete => format!("{stored}: {merged}, 0 B wasted."),
         0 => format!("{stored}: {merged}."),

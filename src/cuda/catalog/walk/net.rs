@@ -320,8 +320,8 @@ impl Net {
                 Mark::Devel(rank) => fits.push(*rank),
                 Mark::Except(rank) => excepted.push(*rank),
                 Mark::Tool => verdict.tool = true,
-                Mark::Class(rank) => verdict.class = least(verdict.class, *rank),
-                Mark::Framework(at) => verdict.framework = least(verdict.framework, *at),
+                Mark::Class(rank) => verdict.class = Some(least(verdict.class, *rank)),
+                Mark::Framework(at) => verdict.framework = Some(least(verdict.framework, *at)),
                 Mark::Toolkit => verdict.toolkit = true,
             }
         }
@@ -340,8 +340,8 @@ impl Net {
     }
 }
 
-fn least(known: Option<u32>, rank: u32) -> Option<u32> {
-    Some(known.map_or(rank, |known| known.min(rank)))
+fn least(known: Option<u32>, rank: u32) -> u32 {
+    known.map_or(rank, |known| known.min(rank))
 }
 
 fn settle_order(set: &mut Vec<u32>) {

@@ -37,7 +37,8 @@ pub(super) struct Registry {
 pub(super) struct Mirror {
     pub(super) location: String,
     pub(super) insecure: bool,
-    pull_from_mirror: Option<Pulls>,
+    #[serde(rename = "pull-from-mirror")]
+    pulls: Option<Pulls>,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -54,7 +55,7 @@ enum Pulls {
 impl Mirror {
     /// Whether it is used for images named by digest (or else by tag).
     pub(super) fn serves(&self, by_digest: bool) -> bool {
-        match self.pull_from_mirror.unwrap_or_default() {
+        match self.pulls.unwrap_or_default() {
             Pulls::All => true,
             Pulls::DigestOnly => by_digest,
             Pulls::TagOnly => !by_digest,
@@ -189,7 +190,7 @@ impl Mirror {
         if self.location.is_empty() {
             return Err("mirror without location".into());
         }
-        if by_digest_only && self.pull_from_mirror.replace(Pulls::DigestOnly).is_some() {
+        if by_digest_only && self.pulls.replace(Pulls::DigestOnly).is_some() {
             return Err("pull-from-mirror and mirror-by-digest-only exclude each other".into());
         }
         Ok(())
