@@ -92,7 +92,7 @@ pub(super) fn propose(
 /// Prints the best proposal, or the requested one.
 pub(super) fn dockerfile(arguments: &DockerfileArguments) -> anyhow::Result<ExitCode> {
     let given = arguments.dockerfile.as_deref().map(GivenFile::read).transpose()?;
-    let request = PlanRequest::read(&arguments.changes)?;
+    let request = PlanRequest::read(&arguments.changes, false)?;
     let analysis = arguments.reading.analyse(None)?;
     let findings = analysis.findings.as_deref();
     let removal = findings.map(|findings| request.plan(&analysis, findings)).transpose()?;

@@ -43,8 +43,9 @@ pub(super) struct PlanRequest {
 }
 
 impl PlanRequest {
-    /// Reads the file and checks for contradictions; needs no image.
-    pub(super) fn read(arguments: &PlanArguments) -> Result<Self, UsageError> {
+    /// Reads the file and checks for contradictions; needs no image. With `force`, findings
+    /// that are required at run time can be removed.
+    pub(super) fn read(arguments: &PlanArguments, force: bool) -> Result<Self, UsageError> {
         let mut request = Self {
             file: String::new(),
             changes: PlanChanges {
@@ -52,6 +53,7 @@ impl PlanRequest {
                 remove: arguments.remove.clone(),
                 keep: arguments.keep.clone(),
                 answers: arguments.answer.clone(),
+                force,
             },
         };
         request.changes.check().map_err(|error| misfit(&error))?;

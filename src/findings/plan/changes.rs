@@ -23,6 +23,8 @@ pub struct PlanChanges {
     pub keep: Vec<String>,
     /// Answers to questions.
     pub answers: Vec<(String, Answer)>,
+    /// Whether `remove` may name findings that are required at run time.
+    pub force: bool,
 }
 
 /// A saved plan: untrusted until it is applied to findings.
@@ -241,8 +243,13 @@ impl PlanChanges {
                 answers.insert(one.id.clone(), Answer::Used);
             }
         }
+        let mut forced = Vec::new();
         for id in &self.remove {
             let one = known(findings, id)?;
+            if self.force && one.verdict == Verdict::Needed && one.bytes > 0 {
+                forced.push(one.id.as_str());
+                continue;
+            }
             removable(one)?;
             chosen.insert(&one.id);
             if one.verdict == Verdict::Unsure {
@@ -254,7 +261,8 @@ impl PlanChanges {
             question(one)?;
             answers.insert(one.id.clone(), *answer);
         }
-        let plan = Plan::of(findings, |one| chosen.contains(one.id.as_str()), answers);
+        let mut plan = Plan::of(findings, |one| chosen.contains(one.id.as_str()), answers);
+        forced.into_iter().for_each(|id| plan.set(id, true));
         let left_out = self.remove.iter().find(|id| !plan.contains(id));
         match left_out.and_then(|id| findings.find(id)) {
             Some(one) => {
