@@ -16,18 +16,20 @@
 # are those of tests/rewrite/bases.sh, kept in $CUTAWAY_REWRITE_CACHE, else in the user's cache folder; those with CUDA
 # are made when a case asks for them. Needs root, or sudo without a password. Without names all cases run, which takes
 # hours and 20 GB; `quick` stands for the cases of tests/all/deletion.rs.
-# CUTAWAY_DELETION_CLEAN=1 leaves nothing in WORK; CUTAWAY_DELETION_KEEP=1 keeps each image as oci:WORK/images:CASE.
+# CUTAWAY_DELETION_SLIM=1 asks the image that `cutaway slim` writes instead of one whose paths were deleted, after
+# trees.py has compared both. CUTAWAY_DELETION_CLEAN=1 leaves nothing in WORK; CUTAWAY_DELETION_KEEP=1 keeps each image as oci:WORK/images:CASE.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 rewrite=$here/../rewrite
 quick=(uv-venv conda-prefix names)
-[[ $# -ge 2 ]] || { sed -n '2,21s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[[ $# -ge 2 ]] || { sed -n '2,23s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 home_cache=${XDG_CACHE_HOME:-$HOME/.cache}/cutaway
 : "${CUTAWAY_REWRITE_CACHE:=$home_cache/rewrite}" "${CUTAWAY_WHEELS:=$home_cache/wheels}"
 if [[ $(id -u) != 0 ]]; then
     exec sudo -n env "PATH=$PATH:/usr/sbin:/sbin" "CUTAWAY_REWRITE_CACHE=$CUTAWAY_REWRITE_CACHE" \
         "CUTAWAY_WHEELS=$CUTAWAY_WHEELS" "CUTAWAY_DELETION_CLEAN=${CUTAWAY_DELETION_CLEAN:-}" \
-        "CUTAWAY_DELETION_KEEP=${CUTAWAY_DELETION_KEEP:-}" "$here/run.sh" "$@"
+        "CUTAWAY_DELETION_KEEP=${CUTAWAY_DELETION_KEEP:-}" "CUTAWAY_DELETION_SLIM=${CUTAWAY_DELETION_SLIM:-}" \
+        "$here/run.sh" "$@"
 fi
 export PATH=$PATH:/usr/sbin:/sbin LC_ALL=C.UTF-8 CUTAWAY_NO_CACHE=1
 mkdir -p "$1" "$CUTAWAY_REWRITE_CACHE"
@@ -58,7 +60,7 @@ finish() {
     if [[ -n ${store:-} ]]; then release_store; fi
     rm -rf "$work/distribution" "$work/context" "$work/rootfs"
     if [[ ${CUTAWAY_DELETION_CLEAN:-} == 1 ]]; then
-        rm -rf "$work"/{store,images,run,before,log,machine,policy.json,registries.conf,registry.yml}
+        rm -rf "$work"/{store,images,slim,run,before,log,machine,policy.json,registries.conf,registry.yml}
     fi
 }
 trap finish EXIT
@@ -177,6 +179,15 @@ try() { # CASE
         row FAIL "$case" $((SECONDS - begun)) "cutaway report: $(tail -n 1 "$folder/errors")"
         return
     fi
+    if [[ ${CUTAWAY_DELETION_SLIM:-} == 1 ]]; then
+        note "$case: writing the slim image"
+        rm -rf "$work/slim"
+        if ! "$cutaway" slim "oci:$work/images:$case" -o "oci:$work/slim:$case" --format json >"$folder/slim.json" \
+            2>"$folder/errors"; then
+            row FAIL "$case" $((SECONDS - begun)) "cutaway slim: $(grep error "$folder/errors" | tail -n 1)"
+            return
+        fi
+    fi
     if [[ ${CUTAWAY_DELETION_KEEP:-} != 1 ]]; then rm -rf "$work/images"; fi
     # What works in an image need not be asked again for another program CUTAWAY. After a change of ask.py, remove it.
     key=$(buildah inspect --type image --format '{{.FromImageID}}' "localhost/deletion/$case" |
@@ -192,11 +203,24 @@ try() { # CASE
         buildah rm "$first" >/dev/null
     fi
     ln -f "$work/before/$key.json" "$folder/before.json"
-    note "$case: deleting, and after"
-    second=$(container "$case")
-    root=$(buildah mount "$second")
-    python3 "$here/ask.py" delete "$root" "$folder/report.json" "$folder/deleted.json" 2>"$folder/deleted.log" ||
-        fail "$case: $(tail -n 1 "$folder/deleted.log")"
+    if [[ ${CUTAWAY_DELETION_SLIM:-} == 1 ]]; then
+        note "$case: comparing with the slim image, and after"
+        first=$(container "$case")
+        second=$(buildah from --quiet --signature-policy "$work/policy.json" "oci:$work/slim:$case")
+        root=$(buildah mount "$second")
+        python3 "$here/trees.py" "$(buildah mount "$first")" "$root" "$folder/slim.json" "$folder/deleted.json" \
+            >"$folder/trees.log" 2>"$folder/deleted.log" ||
+            row FAIL "$case" $((SECONDS - begun)) "$(tail -n 1 "$folder/deleted.log"): $(head -n 3 "$folder/trees.log")"
+        buildah umount "$first" >/dev/null
+        buildah rm "$first" >/dev/null
+        rm -rf "$work/slim"
+    else
+        note "$case: deleting, and after"
+        second=$(container "$case")
+        root=$(buildah mount "$second")
+        python3 "$here/ask.py" delete "$root" "$folder/report.json" "$folder/deleted.json" 2>"$folder/deleted.log" ||
+            fail "$case: $(tail -n 1 "$folder/deleted.log")"
+    fi
     ask "$root" "$folder/config.json" "$case" "$folder/after.json" "$folder/before.json" 2>"$folder/after.log" ||
         fail "$case: $(tail -n 1 "$folder/after.log")"
     buildah umount "$second" >/dev/null
