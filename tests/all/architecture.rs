@@ -11,7 +11,7 @@ use std::path::Path;
 /// All modules, in the order of the pipeline. A module may use those before it.
 const MODULES: [&str; 17] = [
     "base", "jobs", "cache", "formats", "source", "layer", "rootfs", "cuda", "findings", "rewrite",
-    "analysis", "compare", "report", "fuzzing", "gpu", "cli", "gui",
+    "analysis", "slim", "compare", "report", "fuzzing", "gpu", "cli", "gui",
 ];
 
 /// What the leaf module `gpu` may use.
