@@ -15,8 +15,10 @@
 //! it exists under a temporary name, where it is verified (`slim/verify.rs`); a store that is dropped before leaves
 //! nothing behind.
 
+mod destination;
 mod error;
 mod store;
 
+pub use destination::Destination;
 pub use error::SlimError;
 pub use store::{BlobSink, Documents, KeptBlob, Published, Staged, Store};

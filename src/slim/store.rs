@@ -1,10 +1,19 @@
 //! Places that images are written to.
 
-use std::io::Write;
+mod copy;
+mod layout;
+
+pub(super) use copy::Origin;
+pub(super) use layout::LayoutStore;
+
+use std::fmt::Display;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
 use super::SlimError;
 use crate::base::Digest;
-use crate::jobs::{CancelToken, Progress};
+use crate::base::text::printable;
+use crate::jobs::{CancelToken, Cancelled, Progress};
 use crate::source::LayerSource;
 
 /// A blob that is taken over byte for byte.
@@ -85,4 +94,42 @@ pub trait Staged {
 pub struct Published {
     /// The destination as a reference that opens it, redacted.
     pub reference: String,
+}
+
+/// The error of a failed write; a cancelled one stays cancelled.
+fn failed(what: impl Into<String>, error: &io::Error) -> SlimError {
+    if Cancelled::is_cause_of(error) {
+        return SlimError::Cancelled;
+    }
+    let hint = match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            Some("free space, or choose another destination")
+        }
+        io::ErrorKind::PermissionDenied => Some("choose a folder that you may write to"),
+        _ => None,
+    };
+    refused(what, error, hint)
+}
+
+fn refused(what: impl Into<String>, reason: impl Display, hint: Option<&str>) -> SlimError {
+    SlimError::Write { what: what.into(), reason: reason.to_string(), hint: hint.map(str::to_owned) }
+}
+
+/// A path for messages.
+fn shown(path: &Path) -> String {
+    printable(&path.display().to_string())
+}
+
+/// The folder that `path` is in, which must exist: temporary names are created there.
+fn folder_of(path: &Path) -> Result<PathBuf, SlimError> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let what = || format!("cannot write to the folder {}", shown(folder));
+    match folder.metadata() {
+        Ok(facts) if facts.is_dir() => Ok(folder.to_owned()),
+        Ok(_) => Err(refused(what(), "not a folder", None)),
+        Err(error) => Err(refused(what(), error, Some("create it first"))),
+    }
 }
