@@ -3,11 +3,14 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use super::store::{LayoutStore, Origin};
+use super::store::{
+    ArchiveForm, ArchiveStore, EngineStore, FolderForm, FolderStore, ImageName, Origin, RegistryStore,
+};
 use super::{SlimError, Store};
 use crate::base::text::printable;
 use crate::jobs::CancelToken;
-use crate::source::{Access, Image, Reference, Select, redacted};
+use crate::source::registry::full_name;
+use crate::source::{Access, Image, Reference, Select, SourceError, redacted};
 
 /// Where an image is written.
 #[derive(Clone, Debug)]
@@ -18,7 +21,10 @@ pub struct Destination {
 
 #[derive(Clone, Debug)]
 enum Kind {
-    Layout { folder: PathBuf, tag: Option<String> },
+    Folder { path: PathBuf, form: FolderForm },
+    Archive { path: PathBuf, form: ArchiveForm },
+    Registry(Reference),
+    Engine(Reference, ImageName),
 }
 
 /// The forms, for messages and help.
@@ -41,7 +47,8 @@ impl Destination {
     /// The path, if it is a file or folder of this machine.
     pub fn path(&self) -> Option<&Path> {
         match &self.kind {
-            Kind::Layout { folder, .. } => Some(folder),
+            Kind::Folder { path, .. } | Kind::Archive { path, .. } => Some(path),
+            Kind::Registry(_) | Kind::Engine(..) => None,
         }
     }
 
@@ -56,10 +63,16 @@ impl Destination {
         cancel: &CancelToken,
     ) -> Result<Box<dyn Store>, SlimError> {
         cancel.check()?;
-        let _ = source;
         let origin = Origin { blobs: access.blobs.clone() };
         Ok(match &self.kind {
-            Kind::Layout { folder, tag } => Box::new(LayoutStore::open(folder, tag.as_deref(), origin)?),
+            Kind::Folder { path, form } => Box::new(FolderStore::open(path, form.clone(), origin)?),
+            Kind::Archive { path, form } => Box::new(ArchiveStore::open(path, form.clone(), origin, cancel)?),
+            Kind::Registry(reference) => {
+                Box::new(RegistryStore::open(reference, access, source, origin, cancel)?)
+            }
+            Kind::Engine(reference, name) => {
+                Box::new(EngineStore::open(reference, name.clone(), origin, cancel)?)
+            }
         })
     }
 }
@@ -72,16 +85,47 @@ impl fmt::Display for Destination {
 }
 
 fn kind(text: &str) -> Result<Kind, String> {
-    let prefixes = ["oci:"];
-    let Some(prefix) = prefixes.iter().find(|prefix| text.starts_with(**prefix)) else {
+    const PREFIXES: [&str; 7] =
+        ["oci:", "oci-archive:", "docker-archive:", "dir:", "docker://", "docker-daemon:", "podman:"];
+    let Some(prefix) = PREFIXES.iter().find(|prefix| text.starts_with(**prefix)) else {
         return Err(format!("use one of {FORMS}"));
     };
-    let reference = Reference::parse(text).map_err(|error| error.to_string())?;
-    let path = || PathBuf::from(&reference.location);
+    let reference = Reference::parse(text).map_err(|error| match error {
+        SourceError::Reference { reason, .. } => reason,
+        other => other.to_string(),
+    })?;
+    let path = PathBuf::from(&reference.location);
     Ok(match *prefix {
-        "oci:" => Kind::Layout { folder: path(), tag: tag(&reference.select)? },
-        _ => return Err(format!("use one of {FORMS}")),
+        "oci:" => Kind::Folder { path, form: FolderForm::Layout(tag(&reference.select)?) },
+        "dir:" => Kind::Folder { path, form: FolderForm::Flat },
+        "oci-archive:" => Kind::Archive { path, form: ArchiveForm::Oci(tag(&reference.select)?) },
+        "docker-archive:" => {
+            let name = match &reference.select {
+                Select::Only => None,
+                Select::Name(name) => Some(image_name(name)?),
+                Select::Digest(_) | Select::Place(_) => return Err(NOT_A_NAME.into()),
+            };
+            Kind::Archive { path, form: ArchiveForm::Docker(name) }
+        }
+        "docker://" => {
+            full_name(&reference.location)?;
+            Kind::Registry(reference)
+        }
+        _ => {
+            let name = image_name(&reference.location)?;
+            Kind::Engine(reference, name)
+        }
     })
+}
+
+const NOT_A_NAME: &str = "a digest or a number cannot be chosen for a new image; use a tag";
+
+/// The name of an image in an engine: as given, with a tag.
+fn image_name(text: &str) -> Result<ImageName, String> {
+    let full = full_name(text)?;
+    let is_tagged = text.rsplit('/').next().is_some_and(|last| last.contains(':'));
+    let name = if is_tagged { text.to_owned() } else { format!("{text}:latest") };
+    Ok(ImageName { name, full })
 }
 
 /// The tag of an image in a layout.
@@ -100,8 +144,6 @@ fn tag(select: &Select) -> Result<Option<String>, String> {
             }
             Err(format!("invalid tag '{}'", printable(tag)))
         }
-        Select::Digest(_) | Select::Place(_) => {
-            Err("a digest or a number cannot be chosen for a new image; use a tag".into())
-        }
+        Select::Digest(_) | Select::Place(_) => Err(NOT_A_NAME.into()),
     }
 }

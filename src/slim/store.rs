@@ -1,20 +1,28 @@
 //! Places that images are written to.
 
+mod archive;
 mod copy;
+mod engine;
+mod folder;
 mod layout;
+mod registry;
+mod temporary;
 
+pub(super) use archive::{ArchiveForm, ArchiveStore, ImageName};
 pub(super) use copy::Origin;
-pub(super) use layout::LayoutStore;
+pub(super) use engine::EngineStore;
+pub(super) use folder::{FolderForm, FolderStore};
+pub(super) use registry::RegistryStore;
 
 use std::fmt::Display;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
 
 use super::SlimError;
 use crate::base::Digest;
-use crate::base::text::printable;
+use crate::base::digest::matches;
 use crate::jobs::{CancelToken, Cancelled, Progress};
 use crate::source::LayerSource;
+use crate::source::registry::RegistryError;
 
 /// A blob that is taken over byte for byte.
 #[derive(Clone, Copy)]
@@ -77,6 +85,23 @@ pub struct Documents {
     pub layers: Vec<(Digest, u64)>,
 }
 
+impl Documents {
+    /// Refuses documents that do not have their digests.
+    fn check(&self) -> Result<(), SlimError> {
+        for (digest, bytes) in [(&self.config_digest, &self.config), (&self.manifest_digest, &self.manifest)]
+        {
+            if matches(digest, bytes) != Some(true) {
+                return Err(refused(
+                    format!("cannot write {digest}"),
+                    "the document has another digest",
+                    None,
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
 /// A complete image that is not yet visible under its name; dropping it removes it.
 pub trait Staged {
     /// A reference by which the ordinary reader opens it.
@@ -96,6 +121,9 @@ pub struct Published {
     pub reference: String,
 }
 
+/// Bytes collected before they are written to a file.
+const BUFFER: usize = 128 << 10;
+
 /// The error of a failed write; a cancelled one stays cancelled.
 fn failed(what: impl Into<String>, error: &io::Error) -> SlimError {
     if Cancelled::is_cause_of(error) {
@@ -108,28 +136,28 @@ fn failed(what: impl Into<String>, error: &io::Error) -> SlimError {
         io::ErrorKind::PermissionDenied => Some("choose a folder that you may write to"),
         _ => None,
     };
-    refused(what, error, hint)
+    let network = error.get_ref().and_then(|inner| inner.source()).and_then(|cause| cause.downcast_ref());
+    match network {
+        Some(cause) => {
+            let cause: &RegistryError = cause;
+            SlimError::Write { what: what.into(), reason: cause.why(), hint: cause.hint() }
+        }
+        None => refused(what, error, hint),
+    }
 }
 
 fn refused(what: impl Into<String>, reason: impl Display, hint: Option<&str>) -> SlimError {
     SlimError::Write { what: what.into(), reason: reason.to_string(), hint: hint.map(str::to_owned) }
 }
 
-/// A path for messages.
-fn shown(path: &Path) -> String {
-    printable(&path.display().to_string())
-}
-
-/// The folder that `path` is in, which must exist: temporary names are created there.
-fn folder_of(path: &Path) -> Result<PathBuf, SlimError> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let what = || format!("cannot write to the folder {}", shown(folder));
-    match folder.metadata() {
-        Ok(facts) if facts.is_dir() => Ok(folder.to_owned()),
-        Ok(_) => Err(refused(what(), "not a folder", None)),
-        Err(error) => Err(refused(what(), error, Some("create it first"))),
+/// Refuses a blob of which another number of bytes was written than its descriptor will declare.
+fn check_size(digest: &Digest, size: u64, written: u64) -> Result<(), SlimError> {
+    if size == written {
+        return Ok(());
     }
+    Err(refused(
+        format!("cannot write the blob {digest}"),
+        format!("{written} bytes written, not {size}"),
+        None,
+    ))
 }
