@@ -43,6 +43,7 @@ mod credentials;
 mod documents;
 mod environment;
 mod error;
+mod message;
 mod name;
 mod push;
 mod repository;
@@ -52,11 +53,13 @@ mod settings;
 #[cfg(test)]
 mod tests;
 mod transport;
+mod upload;
 
 pub use blob::{BlobReader, RemoteBlob};
 pub use documents::TagList;
 pub use error::{Fault, RegistryError};
-pub use push::{Push, Upload};
+pub use push::Push;
+pub use upload::Upload;
 
 use super::access::Access;
 use super::context::OpenContext;

@@ -3,9 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
-use bytes::Bytes;
 use memchr::memmem;
-use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderName, LOCATION, RETRY_AFTER};
+use reqwest::header::{ACCEPT_ENCODING, HeaderName, RETRY_AFTER};
 use reqwest::{Client, Method, Response, StatusCode, Url};
 
 use super::super::access::{Access, Tried};
@@ -13,14 +12,13 @@ use super::super::error::SourceError;
 use super::auth::{Auth, Proof};
 use super::credentials::Search;
 use super::error::{Fault, RegistryError, said, seconds};
+use super::message::{MOST_REDIRECTS, Message, Place, shown_host, target};
 use super::retry::{Retries, Times, retry_after};
 use super::settings::Endpoint;
 use super::transport::{Failure, Stop, Transport, failure, is_at, is_loopback, pause, within};
 use crate::base::text::printable;
 use crate::jobs::{CancelToken, Cancelled, Progress};
 
-/// Redirects in a row: one or two lead to a blob.
-const MOST_REDIRECTS: usize = 10;
 /// Maximum bytes read of an error body.
 const ERROR_BYTES: u64 = 64 << 10;
 /// Maximum authentication rounds: each credential takes at most two.
@@ -43,38 +41,6 @@ pub(super) struct Ask<'a> {
     /// Name in messages.
     pub(super) wanted: &'a str,
     pub(super) headers: &'a [(HeaderName, String)],
-}
-
-/// Where a request goes.
-pub(super) enum Place<'a> {
-    /// Below the repository.
-    Repository(&'a str),
-    /// An address that the registry gave.
-    Url(&'a Url),
-}
-
-/// A request without its address.
-pub(super) struct Message<'a> {
-    pub(super) method: Method,
-    pub(super) headers: &'a [(HeaderName, String)],
-    pub(super) body: Option<Bytes>,
-    /// Whether redirects are followed: not with a body that contains a secret.
-    pub(super) follow: bool,
-}
-
-impl<'a> Message<'a> {
-    pub(super) fn new(method: Method, headers: &'a [(HeaderName, String)]) -> Self {
-        Self { method, headers, body: None, follow: true }
-    }
-
-    fn reads(&self) -> bool {
-        matches!(self.method, Method::GET | Method::HEAD)
-    }
-
-    /// Whether an answer with this status is a redirect to follow. Others than these change the method of a write.
-    fn follows(&self, status: StatusCode) -> bool {
-        self.follow && is_redirect(status) && (self.reads() || matches!(status.as_u16(), 307 | 308))
-    }
 }
 
 /// A session with one endpoint for one repository.
@@ -418,27 +384,4 @@ impl Session {
             }
         }
     }
-}
-
-fn is_redirect(status: StatusCode) -> bool {
-    matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308)
-}
-
-/// Target of a redirect.
-pub(super) fn target(from: &Url, headers: &HeaderMap) -> Result<Url, Fault> {
-    let broken = || Fault::NotARegistry("redirect without a target".into());
-    let place = headers.get(LOCATION).and_then(|value| value.to_str().ok()).ok_or_else(broken)?;
-    let mut url = from.join(place).map_err(|_| broken())?;
-    if !matches!(url.scheme(), "http" | "https") {
-        return Err(broken());
-    }
-    // reqwest would make a password of it.
-    url.set_username("").and_then(|()| url.set_password(None)).map_err(|()| broken())?;
-    Ok(url)
-}
-
-/// Only host and port of a URL.
-fn shown_host(url: &Url) -> String {
-    let host = printable(url.host_str().unwrap_or_default());
-    url.port().map_or_else(|| host.clone(), |port| format!("{host}:{port}"))
 }
