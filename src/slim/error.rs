@@ -23,9 +23,40 @@ pub enum SlimError {
         /// What the user can do.
         hint: Option<String>,
     },
+    /// The image, or a layer of it, cannot be rewritten.
+    #[error("cannot rewrite {object}: {reason}")]
+    Refused {
+        /// The image or a layer, such as `layer 3 (sha256:…)`.
+        object: String,
+        /// Reason.
+        reason: String,
+    },
+    /// The written image is not the predicted one.
+    #[error("the written image was discarded: {path}: {what}")]
+    Differs {
+        /// The first path that differs, escaped.
+        path: String,
+        /// How it differs.
+        what: String,
+    },
     /// Cancelled by the user.
     #[error("cancelled")]
     Cancelled,
+}
+
+impl SlimError {
+    pub(super) fn refused(object: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self::Refused { object: object.into(), reason: reason.into() }
+    }
+
+    /// What the user can do.
+    pub fn hint(&self) -> Option<&str> {
+        match self {
+            Self::Write { hint, .. } => hint.as_deref(),
+            Self::Differs { .. } => Some("nothing was written; please report it"),
+            Self::Destination { .. } | Self::Refused { .. } | Self::Cancelled => None,
+        }
+    }
 }
 
 impl From<Cancelled> for SlimError {

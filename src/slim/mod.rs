@@ -15,10 +15,28 @@
 //! it exists under a temporary name, where it is verified (`slim/verify.rs`); a store that is dropped before leaves
 //! nothing behind.
 
+mod bits;
+mod blob;
+mod compare;
 mod destination;
+mod documents;
+mod encode;
 mod error;
+mod folder;
+mod json;
+mod layer;
+mod options;
+mod selection;
 mod store;
+mod verify;
+mod write;
 
 pub use destination::Destination;
+pub use documents::WrittenLayer;
+pub use encode::Encoding;
 pub use error::SlimError;
+pub use options::SlimOptions;
+pub use selection::{Action, Removed, SelectedLayer, Selection, Sizes};
 pub use store::{BlobSink, Documents, KeptBlob, Published, Staged, Store};
+pub use verify::Verified;
+pub use write::{Written, write};
