@@ -15,6 +15,7 @@
 //! | [`findings`] | the inventory | findings with verdicts and proof; plans, policies |
 //! | [`rewrite`] | findings, a Dockerfile | proposed Dockerfiles, their sizes and proof |
 //! | [`analysis`] | a reference | all of it, published stage by stage |
+//! | [`slim`] | an analysis, a plan | a smaller image, verified after writing |
 //! | [`compare`] | several analyses | shared and different content |
 //! | [`report`] | an analysis, a comparison | text, JSON, Markdown, HTML, SARIF, CSV |
 //! | `fuzzing` | any bytes | nothing, or a panic if an invariant is violated (feature `fuzzing`) |
@@ -43,4 +44,5 @@ pub mod layer;
 pub mod report;
 pub mod rewrite;
 pub mod rootfs;
+pub mod slim;
 pub mod source;

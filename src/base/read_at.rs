@@ -29,6 +29,11 @@ pub trait ReadAt: Send + Sync {
     fn now(&self) -> io::Result<Option<FileIdentity>> {
         Ok(None)
     }
+
+    /// The local file itself, if it is one.
+    fn file(&self) -> Option<&File> {
+        None
+    }
 }
 
 /// Opens a regular file. Never blocks on a FIFO, and rejects anything else.
@@ -85,6 +90,10 @@ impl ReadAt for LocalFile {
     fn now(&self) -> io::Result<Option<FileIdentity>> {
         FileIdentity::of(&self.file).map(Some)
     }
+
+    fn file(&self) -> Option<&File> {
+        Some(&self.file)
+    }
 }
 
 impl ReadAt for File {
@@ -139,6 +148,12 @@ impl Section {
     pub fn was_written(&self) -> io::Result<bool> {
         let (opened, now) = (self.bytes.opened(), self.bytes.now()?);
         Ok(opened.zip(now).is_some_and(|(opened, now)| !opened.same_content(&now)))
+    }
+
+    /// The local file of which this is all, now; `None` for a part of a file, and what is not a local file.
+    pub fn whole_file(&self) -> Option<&File> {
+        let file = self.bytes.file().filter(|_| self.offset == 0)?;
+        file.metadata().is_ok_and(|facts| facts.len() == self.length).then_some(file)
     }
 
     /// Whether the range has no bytes.

@@ -4,6 +4,7 @@
 //! names and extension headers are bounded, PAX sparse records are supported, and every error has its byte offset.
 //! Semantics follow Go's `archive/tar`, which all container engines use.
 
+pub mod edit;
 mod header;
 mod member;
 
@@ -184,6 +185,11 @@ impl<I: TarInput> TarWalk<I> {
     /// Whether the current member's body was not read or skipped to its end.
     pub fn is_within_body(&self) -> bool {
         self.unread > 0
+    }
+
+    /// The input, for what it recorded on the way to the current member.
+    pub fn input_mut(&mut self) -> &mut I {
+        &mut self.input
     }
 
     /// The input, for reading what follows the end of the archive.

@@ -182,6 +182,17 @@ impl<'a> Node<'a> {
         }
     }
 
+    /// The visible entry with the index that it is in; `None` for a folder that exists only through paths below it.
+    pub fn index_entry(self) -> Option<(&'a LayerIndex, EntryId)> {
+        let index: &'a LayerIndex = self.rootfs.layers.get(usize::from(self.layer()))?;
+        Some((index, self.entry()?))
+    }
+
+    /// Logical bytes of a file of the same view.
+    pub fn size_of(self, (layer, entry): (u16, EntryId)) -> u64 {
+        self.rootfs.layer(layer).size(entry)
+    }
+
     /// Layer and entry of a file's bytes: its own, or for a hard link those of its target. `None` if it is not a file.
     pub fn content(self) -> Option<(u16, EntryId)> {
         if self.record().shared {

@@ -4,6 +4,6 @@ mod failures;
 mod forms;
 mod library;
 mod listing;
-mod podman;
-mod scene;
+pub mod podman;
+pub mod scene;
 mod socket;

@@ -3,7 +3,7 @@
 
 pub mod bench;
 mod faults;
-mod guard;
+pub mod guard;
 mod http;
 mod kept;
 mod logins;

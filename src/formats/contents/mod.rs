@@ -14,6 +14,10 @@ use super::tar::MemberKind;
 use crate::base::convert::in_memory;
 use crate::base::words::words;
 
+/// Starts of the annotations that describe a table of contents: they do not apply to other bytes.
+pub const TOC_ANNOTATIONS: [&str; 3] =
+    ["containerd.io/snapshot/stargz/", "io.containers.estargz.", "io.github.containers.zstd-chunked."];
+
 /// Format of a table of contents, and so the compression of the layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {

@@ -1,12 +1,14 @@
 //! Requests to an engine's API and their answers. Podman answers like Docker.
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
+use std::pin::pin;
 use std::time::Duration;
 
 use bollard::errors::Error;
 use bollard::models::{ImageInspect, ImageSummary};
-use bollard::query_parameters::ListImagesOptions;
+use bollard::query_parameters::{ImportImageOptionsBuilder, ListImagesOptions};
 use bollard::{API_DEFAULT_VERSION, Docker};
+use bytes::Bytes;
 use futures_util::Stream;
 
 use super::host::{Host, Unusable};
@@ -98,6 +100,26 @@ impl Client {
         Ok(parts.iter().any(|part| part.name.to_ascii_lowercase().contains("podman")))
     }
 
+    /// Whether it answers at all.
+    pub(super) async fn ping(&self) -> Result<(), Failure> {
+        self.0.ping().await.map(|_| ()).map_err(|error| meaning(&error))
+    }
+
+    /// Loads an archive, as `docker load` does.
+    pub(super) async fn load(
+        &self,
+        archive: impl Stream<Item = io::Result<Bytes>> + Send + 'static,
+    ) -> Result<(), Failure> {
+        use futures_util::StreamExt as _;
+
+        let options = ImportImageOptionsBuilder::default().quiet(true).build();
+        let mut answers = pin!(self.0.import_image(options, bollard::body_try_stream(archive), None));
+        while let Some(answer) = answers.next().await {
+            answer.map_err(|error| meaning(&error))?;
+        }
+        Ok(())
+    }
+
     /// What `docker save` would write.
     pub(super) fn save(
         &self,
@@ -137,6 +159,9 @@ fn meaning(error: &Error) -> Failure {
             let said = if message.is_empty() { String::new() } else { format!(": {message}") };
             return Failure::Other(format!("HTTP status {status_code}{said}"));
         }
+        Error::DockerStreamError { error } => {
+            return Failure::Other(elide_end(&printable(error.trim()), MAX_MESSAGE_BYTES));
+        }
         Error::JsonDataError { .. } | Error::JsonSerdeError { .. } => {
             return Failure::Other("not an answer of a container engine".into());
         }
@@ -146,7 +171,7 @@ fn meaning(error: &Error) -> Failure {
     let mut system = None;
     while let Some(next) = cause.source() {
         cause = next;
-        system = cause.downcast_ref::<std::io::Error>().map(std::io::Error::kind).or(system);
+        system = cause.downcast_ref::<io::Error>().map(io::Error::kind).or(system);
     }
     match system {
         Some(ErrorKind::PermissionDenied) => Failure::NotAllowed,

@@ -4,12 +4,14 @@
 //!
 //! **Engines** are queried by bollard through their socket. The stream of `docker save` goes into the walk
 //! for compressed archives (`source/archive`): layers go to the sink as they pass, documents are retained,
-//! and everything is joined at the end, wherever the manifest is.
+//! and everything is joined at the end, wherever the manifest is. A new image is loaded from an archive of the
+//! same form (`engine/load`).
 
 mod client;
 mod context;
 mod host;
 mod list;
+mod load;
 mod name;
 mod places;
 mod save;
@@ -18,6 +20,7 @@ mod stream;
 use std::time::Duration;
 
 pub use list::{Listing, LocalImage, holds, list};
+pub use load::{Engine, EngineError};
 
 use super::access::Tried;
 use super::context::OpenContext;
@@ -56,8 +59,7 @@ const INSPECT: Duration = Duration::from_secs(10);
 /// Opens an image of an engine by streaming what `docker save` would write, once and without a copy.
 fn open(reference: &Reference, context: &mut OpenContext<'_>) -> Result<Image, SourceError> {
     let name = Name::new(&reference.location);
-    let asked =
-        if reference.text.starts_with("podman:") { EngineSelection::Podman } else { EngineSelection::All };
+    let asked = selection(reference);
     let mut failures: Vec<(Endpoint, Failure)> = Vec::new();
     for place in places::here(asked) {
         let result = match ask(&place, &name, context.cancel)? {
@@ -80,6 +82,11 @@ fn open(reference: &Reference, context: &mut OpenContext<'_>) -> Result<Image, S
         .map(|(place, failure)| Tried { way: place.way, result: failure.to_string() })
         .collect();
     Err(SourceError::Engine { object: name.to_string(), tried, hint })
+}
+
+/// The engines that a reference means.
+fn selection(reference: &Reference) -> EngineSelection {
+    if reference.text.starts_with("podman:") { EngineSelection::Podman } else { EngineSelection::All }
 }
 
 /// Facts of the engine at `place` about the image.

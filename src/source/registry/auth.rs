@@ -9,14 +9,15 @@ use std::sync::PoisonError;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use http_auth::ChallengeParser;
-use reqwest::header::{HeaderMap, WWW_AUTHENTICATE};
-use reqwest::{RequestBuilder, Url};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, WWW_AUTHENTICATE};
+use reqwest::{Method, RequestBuilder, Url};
 use serde::Deserialize;
 use tokio::sync::Mutex;
 
 use super::super::access::{Credential, Tried};
 use super::credentials::{Search, StoredCredential};
 use super::error::Fault;
+use super::message::Message;
 use super::session::{Job, Session};
 use super::transport::{Failure, Stop};
 use crate::base::redact::REDACTED;
@@ -246,21 +247,27 @@ async fn fetch(
     if credential.is_some() && realm.scheme() == "http" && !session.may_speak_plain_to(realm) {
         return Ok(Err(format!("not sent: the token server {server} uses plain HTTP")));
     }
-    let scope = scope.map_or_else(|| format!("repository:{}:pull", session.repository()), str::to_owned);
+    let scopes = session.scopes(scope);
+    let joined = scopes.join(" ");
     let mut pairs: Vec<(&str, &str)> = service.map(|service| ("service", service)).into_iter().collect();
-    pairs.push(("scope", &scope));
     let mut url = realm.clone();
     let mut form = None;
     let mut proof = None;
     match credential {
         Some(Credential::IdentityToken(token)) => {
-            pairs.extend([("grant_type", "refresh_token"), ("client_id", CLIENT), ("refresh_token", token)]);
+            pairs.extend([
+                ("scope", joined.as_str()),
+                ("grant_type", "refresh_token"),
+                ("client_id", CLIENT),
+                ("refresh_token", token),
+            ]);
             // A form and a query have the same encoding.
             let mut query = realm.clone();
             query.query_pairs_mut().clear().extend_pairs(&pairs);
             form = Some(query.query().unwrap_or_default().to_owned());
         }
         other => {
+            pairs.extend(scopes.iter().map(|scope| ("scope", scope.as_str())));
             if let Some(Credential::Password { user, password }) = other {
                 pairs.push(("account", user));
                 proof = Some(Proof::Password { user: user.clone(), password: password.clone() });
@@ -268,7 +275,14 @@ async fn fetch(
             url.query_pairs_mut().extend_pairs(&pairs);
         }
     }
-    let mut response = session.send(url, &[], proof.as_ref(), form, job).await?;
+    let headers = [(CONTENT_TYPE, "application/x-www-form-urlencoded".to_owned())];
+    let message = match form {
+        Some(form) => {
+            Message { body: Some(form.into()), follow: false, ..Message::new(Method::POST, &headers) }
+        }
+        None => Message::new(Method::GET, &[]),
+    };
+    let mut response = session.send(url, &message, proof.as_ref(), job).await?;
     let status = response.status().as_u16();
     match status {
         200..=299 => {}

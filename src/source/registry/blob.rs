@@ -68,6 +68,11 @@ impl RemoteBlob {
         Self { repository, digest, size }
     }
 
+    /// Where it is.
+    pub(super) fn repository(&self) -> &Repository {
+        &self.repository
+    }
+
     /// Digest in the manifest.
     pub fn digest(&self) -> &Digest {
         &self.digest

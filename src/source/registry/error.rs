@@ -49,6 +49,9 @@ pub enum Fault {
     /// Not a registry's response.
     #[error("not an answer of a registry: {0}")]
     NotARegistry(String),
+    /// A write that the registry does not accept (4xx).
+    #[error("request refused ({0})")]
+    Refused(u16),
     /// Digest mismatch.
     #[error("digest mismatch: {0}")]
     WrongDigest(String),
@@ -109,7 +112,7 @@ impl RegistryError {
     }
 
     /// Cause, server message and attempts, without the requested object.
-    pub(super) fn why(&self) -> String {
+    pub fn why(&self) -> String {
         let mut why = String::new();
         // Writing to a String cannot fail.
         self.write_why(&mut why).ok();
@@ -153,6 +156,9 @@ impl RegistryError {
             Fault::Server(_) => format!("try again later; if it persists, contact the operator of {host}"),
             Fault::NotARegistry(_) => format!("check that {host} is a registry on the right port, not a web page or a \
                 login page of a proxy"),
+            Fault::Refused(405) => format!("{host} may be read-only, or a mirror: push to another registry"),
+            Fault::Refused(413) => format!("{host} or a proxy before it limits the size of requests"),
+            Fault::Refused(_) => format!("check the name and the rules of {host} for it, such as tags that stay"),
             Fault::WrongDigest(_) => "a proxy modifies the data, or the registry's storage is damaged; nothing of it is \
                 used".into(),
             Fault::Cut(_) => "try again; a proxy or firewall may close long connections".into(),

@@ -28,6 +28,10 @@
 //! skips known bytes if the server restarts, and stops at the size in the manifest. It does not judge the
 //! bytes; the reader hashes them.
 //!
+//! **A push** (`registry/push`) sends a blob in chunks and keeps the one at hand: after an interruption the registry
+//! tells how much it has, and the rest follows. The manifest is written by its digest, so that it can be read
+//! and verified, and by its tag last.
+//!
 //! **Secrets** exist only in `Credential`, whose `Debug` shows the kind. Redirects to another host drop them.
 //! Each credential location, mirror and socket that was tried leaves a `Tried` for the error, with a result
 //! that is safe to show.
@@ -39,7 +43,9 @@ mod credentials;
 mod documents;
 mod environment;
 mod error;
+mod message;
 mod name;
+mod push;
 mod repository;
 mod retry;
 mod session;
@@ -47,10 +53,13 @@ mod settings;
 #[cfg(test)]
 mod tests;
 mod transport;
+mod upload;
 
 pub use blob::{BlobReader, RemoteBlob};
 pub use documents::TagList;
 pub use error::{Fault, RegistryError};
+pub use push::Push;
+pub use upload::Upload;
 
 use super::access::Access;
 use super::context::OpenContext;
@@ -118,6 +127,18 @@ fn repository(
 /// `None` if it is not a registry reference.
 pub fn host(reference: &Reference) -> Option<String> {
     Some(name(reference)?.ok()?.host)
+}
+
+/// The name of a new image, complete: host, repository and tag, such as `docker.io/library/app:latest`.
+///
+/// # Errors
+/// Why it is not such a name.
+pub fn full_name(text: &str) -> Result<String, String> {
+    let name = Name::parse(text)?;
+    match (name.digest, name.tag) {
+        (None, Some(tag)) => Ok(format!("{}/{}:{tag}", name.host, name.repository)),
+        _ => Err("a new image is named by a tag, not by a digest".into()),
+    }
 }
 
 /// The name in a registry reference; `None` for another transport.

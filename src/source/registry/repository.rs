@@ -20,6 +20,8 @@ pub(super) struct Repository {
     pub(super) times: Times,
     access: Access,
     places: Vec<Mirror>,
+    /// To write: the repositories of the same registry that blobs are mounted from.
+    mounts: Option<Vec<String>>,
     faults: Vec<Tried>,
 }
 
@@ -48,6 +50,7 @@ impl Repository {
                     given_up: AtomicBool::new(false),
                 })
                 .collect(),
+            mounts: None,
             faults: places.faults,
             name,
         };
@@ -55,6 +58,12 @@ impl Repository {
             Some(why) => Err(repository.error("anything", Fault::Settings(why))),
             None => Ok(repository),
         }
+    }
+
+    /// The repository for writing. Blobs may be mounted from `sources` of the same registry.
+    pub(super) fn for_push(mut self, sources: Vec<String>) -> Self {
+        self.mounts = Some(sources);
+        self
     }
 
     /// Name for messages.
@@ -152,7 +161,11 @@ impl Repository {
             host => host,
         };
         let search = credentials::search(host, &endpoint.repository, &self.access);
-        let made = Arc::new(Session::new(host, endpoint, search, &self.access, self.times)?);
+        let made = Session::new(host, endpoint, search, &self.access, self.times)?;
+        let made = Arc::new(match &self.mounts {
+            Some(sources) => made.for_push(sources),
+            None => made,
+        });
         *session = Some(Arc::clone(&made));
         Ok(made)
     }

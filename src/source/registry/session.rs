@@ -1,10 +1,10 @@
 //! One endpoint: its scheme, its authentication, and requests with retries.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use memchr::memmem;
-use reqwest::header::{ACCEPT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, LOCATION, RETRY_AFTER};
+use reqwest::header::{ACCEPT_ENCODING, HeaderName, RETRY_AFTER};
 use reqwest::{Client, Method, Response, StatusCode, Url};
 
 use super::super::access::{Access, Tried};
@@ -12,18 +12,20 @@ use super::super::error::SourceError;
 use super::auth::{Auth, Proof};
 use super::credentials::Search;
 use super::error::{Fault, RegistryError, said, seconds};
+use super::message::{MOST_REDIRECTS, Message, Place, shown_host, target};
 use super::retry::{Retries, Times, retry_after};
 use super::settings::Endpoint;
 use super::transport::{Failure, Stop, Transport, failure, is_at, is_loopback, pause, within};
 use crate::base::text::printable;
 use crate::jobs::{CancelToken, Cancelled, Progress};
 
-/// Redirects in a row: one or two lead to a blob.
-const MOST_REDIRECTS: usize = 10;
 /// Maximum bytes read of an error body.
 const ERROR_BYTES: u64 = 64 << 10;
 /// Maximum authentication rounds: each credential takes at most two.
 const MOST_PROOFS: usize = 64;
+
+/// Bytes per second that a body must be sent at, at least.
+const SLOWEST: u64 = 64 << 10;
 
 /// Cancellation and progress of a request.
 #[derive(Clone, Copy)]
@@ -47,6 +49,8 @@ pub(super) struct Session {
     pub(super) host: String,
     pub(super) times: Times,
     endpoint: Endpoint,
+    /// What a token must allow; empty to ask for what the registry's challenge names.
+    scopes: Vec<String>,
     transport: Transport,
     auth: Auth,
     /// Whether plain HTTP was requested.
@@ -75,6 +79,7 @@ impl Session {
             host: host.to_owned(),
             times,
             endpoint: endpoint.clone(),
+            scopes: Vec::new(),
             transport: Transport::new(endpoint, access, &times)?,
             auth: Auth::new(search),
             plain_is_wanted: access.plain_http,
@@ -85,9 +90,24 @@ impl Session {
         })
     }
 
-    /// Repository path at the endpoint.
-    pub(super) fn repository(&self) -> &str {
-        &self.endpoint.repository
+    /// The session for writing, and for reading from these repositories of the same registry.
+    pub(super) fn for_push(mut self, sources: &[String]) -> Self {
+        let own = format!("repository:{}:pull,push", self.endpoint.repository);
+        let sources = sources.iter().map(|source| format!("repository:{source}:pull"));
+        self.scopes = std::iter::once(own).chain(sources).collect();
+        self
+    }
+
+    /// What a token must allow, the repository first. The challenge may name the repository in the registry's own way.
+    pub(super) fn scopes(&self, challenge: Option<&str>) -> Vec<String> {
+        let mut scopes = self.scopes.clone();
+        match (scopes.first_mut(), challenge) {
+            (None, Some(challenge)) => scopes.push(challenge.to_owned()),
+            (None, None) => scopes.push(format!("repository:{}:pull", self.endpoint.repository)),
+            (Some(own), Some(challenge)) if challenge.contains("push") => challenge.clone_into(own),
+            _ => {}
+        }
+        scopes
     }
 
     fn is_plain(&self) -> bool {
@@ -118,15 +138,24 @@ impl Session {
         retries: &mut Retries,
         job: Job<'_>,
     ) -> Result<Response, SourceError> {
+        let message = Message::new(Method::GET, ask.headers);
+        self.request(&Place::Repository(ask.path), &message, ask.wanted, retries, job).await
+    }
+
+    /// Retries until a request succeeds, as [`Self::exchange`] says.
+    pub(super) async fn request(
+        &self,
+        place: &Place<'_>,
+        message: &Message<'_>,
+        wanted: &str,
+        retries: &mut Retries,
+        job: Job<'_>,
+    ) -> Result<Response, SourceError> {
         loop {
-            let stop = match self.get_once(ask, job).await {
+            match self.exchange(place, message, job).await {
                 Ok(response) => return Ok(response),
-                Err(Stop::Failed(failure)) if self.is_there(&failure) => {
-                    Stop::Failed(Failure { again: true, ..failure })
-                }
-                Err(stop) => stop,
-            };
-            self.again(stop, ask.wanted, retries, job).await?;
+                Err(stop) => self.again(stop, wanted, retries, job).await?,
+            }
         }
     }
 
@@ -142,6 +171,7 @@ impl Session {
             Stop::Cancelled => return Err(Cancelled.into()),
             Stop::Failed(failure) => failure,
         };
+        let failure = Failure { again: failure.again || self.is_there(&failure), ..failure };
         let wait = if failure.again { retries.next_wait(failure.after) } else { None };
         let Some(wait) = wait else {
             let made = retries.made();
@@ -171,27 +201,46 @@ impl Session {
         }
     }
 
-    async fn get_once(&self, ask: &Ask<'_>, job: Job<'_>) -> Result<Response, Stop> {
+    /// Sends one request, with as many proofs as it takes. A response has status 200 to 299, or 416 to a read, which is
+    /// about a range.
+    pub(super) async fn exchange(
+        &self,
+        place: &Place<'_>,
+        message: &Message<'_>,
+        job: Job<'_>,
+    ) -> Result<Response, Stop> {
+        let empty = Message::new(Method::GET, &[]);
         if !self.asked.load(Ordering::Relaxed) && self.auth.asks_first().await {
-            let response = self.send_here("", &[], None, job).await?;
+            let response = self.send_here("", &empty, None, job).await?;
             if response.status() == StatusCode::UNAUTHORIZED && is_at(response.url(), &self.endpoint.host) {
                 self.auth.refused(0, 401, response.headers(), self, job).await?;
             }
             self.asked.store(true, Ordering::Relaxed);
         }
-        let path = format!("{}/{}", self.endpoint.repository, ask.path);
         for _ in 0..MOST_PROOFS {
             let now = self.auth.now().await;
-            let response = self.send_here(&path, ask.headers, now.proof.as_ref(), job).await?;
+            let response = match place {
+                Place::Repository(path) => {
+                    let path = format!("{}/{path}", self.endpoint.repository);
+                    self.send_here(&path, message, now.proof.as_ref(), job).await?
+                }
+                Place::Url(url) => {
+                    let proof = now.proof.as_ref().filter(|_| is_at(url, &self.endpoint.host));
+                    self.send((*url).clone(), message, proof, job).await?
+                }
+            };
             let status = response.status();
-            if status.is_success() || status == StatusCode::RANGE_NOT_SATISFIABLE {
+            if status.is_success() || status == StatusCode::RANGE_NOT_SATISFIABLE && message.reads() {
                 self.auth.accepted(now.generation, self, job).await;
                 return Ok(response);
             }
-            let about_login =
-                matches!(status.as_u16(), 401 | 403) && is_at(response.url(), &self.endpoint.host);
+            let here = is_at(response.url(), &self.endpoint.host);
+            let about_login = matches!(status.as_u16(), 401 | 403) && here;
             let headers = response.headers().clone();
-            let failure = self.failed(response, job).await?;
+            let mut failure = self.failed(response, job).await?;
+            if !message.reads() && here && matches!(failure.fault, Fault::NotARegistry(_)) {
+                failure.fault = Fault::Refused(status.as_u16());
+            }
             if !about_login
                 || !self.auth.refused(now.generation, status.as_u16(), &headers, self, job).await?
             {
@@ -205,7 +254,7 @@ impl Session {
     async fn send_here(
         &self,
         path: &str,
-        headers: &[(HeaderName, String)],
+        message: &Message<'_>,
         proof: Option<&Proof>,
         job: Job<'_>,
     ) -> Result<Response, Stop> {
@@ -214,7 +263,7 @@ impl Session {
                 .map_err(|_| Fault::Settings(format!("invalid host {}", printable(&self.endpoint.host))))
         };
         if !self.is_plain() {
-            match self.send(url("https")?, headers, proof, None, job).await {
+            match self.send(url("https")?, message, proof, job).await {
                 Err(Stop::Failed(failure)) if failure.no_tls && self.may_be_plain => {}
                 answered => {
                     self.answered.fetch_or(answered.is_ok(), Ordering::Relaxed);
@@ -222,38 +271,37 @@ impl Session {
                 }
             }
         }
-        let response = self.send(url("http")?, headers, proof, None, job).await?;
+        let response = self.send(url("http")?, message, proof, job).await?;
         self.plain.store(true, Ordering::Relaxed);
         self.answered.store(true, Ordering::Relaxed);
         Ok(response)
     }
 
-    /// Sends one request and follows redirects. The proof goes to the origin of `url` only. With a `form`, which
-    /// contains a secret, redirects are not followed.
+    /// Sends one request and follows redirects. The proof goes to the origin of `url` only.
     pub(super) async fn send(
         &self,
         mut url: Url,
-        headers: &[(HeaderName, String)],
+        message: &Message<'_>,
         proof: Option<&Proof>,
-        form: Option<String>,
         job: Job<'_>,
     ) -> Result<Response, Stop> {
         let mut proof = proof;
         for _ in 0..=MOST_REDIRECTS {
             let client: Client = self.transport.client(&url)?;
-            let method = if form.is_some() { Method::POST } else { Method::GET };
+            let method = message.method.clone();
             let mut request = client.request(method, url.clone()).header(ACCEPT_ENCODING, "identity");
-            for (name, value) in headers {
+            for (name, value) in message.headers {
                 request = request.header(name, value);
             }
             if let Some(proof) = proof {
                 request = proof.apply(request);
             }
-            if let Some(form) = &form {
-                request =
-                    request.header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(form.clone());
+            let mut limit = self.times.idle;
+            if let Some(body) = &message.body {
+                limit += Duration::from_secs(body.len() as u64 / SLOWEST);
+                request = request.body(body.clone());
             }
-            let sent = within(request.send(), self.times.idle, job.cancel).await?;
+            let sent = within(request.send(), limit, job.cancel).await?;
             let secure = url.scheme() == "https";
             let response = sent.map_err(|error| {
                 let mut failure = failure(&error, secure, self.times.connect);
@@ -263,7 +311,7 @@ impl Session {
                 }
                 Stop::Failed(failure)
             })?;
-            if !is_redirect(response.status()) || form.is_some() {
+            if !message.follows(response.status()) {
                 return Ok(response);
             }
             let next = target(&url, response.headers())?;
@@ -336,27 +384,4 @@ impl Session {
             }
         }
     }
-}
-
-fn is_redirect(status: StatusCode) -> bool {
-    matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308)
-}
-
-/// Target of a redirect.
-fn target(from: &Url, headers: &HeaderMap) -> Result<Url, Fault> {
-    let broken = || Fault::NotARegistry("redirect without a target".into());
-    let place = headers.get(LOCATION).and_then(|value| value.to_str().ok()).ok_or_else(broken)?;
-    let mut url = from.join(place).map_err(|_| broken())?;
-    if !matches!(url.scheme(), "http" | "https") {
-        return Err(broken());
-    }
-    // reqwest would make a password of it.
-    url.set_username("").and_then(|()| url.set_password(None)).map_err(|()| broken())?;
-    Ok(url)
-}
-
-/// Only host and port of a URL.
-fn shown_host(url: &Url) -> String {
-    let host = printable(url.host_str().unwrap_or_default());
-    url.port().map_or_else(|| host.clone(), |port| format!("{host}:{port}"))
 }

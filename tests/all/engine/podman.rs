@@ -22,14 +22,14 @@ use crate::oracle::{have, skip};
 const NAME: &str = "localhost/app:1.0";
 
 /// The service, ended when dropped.
-struct Podman {
-    machine: Machine,
+pub struct Podman {
+    pub machine: Machine,
     service: Option<Child>,
 }
 
 impl Podman {
     /// A service that holds these images; `None` where podman cannot be had.
-    fn holding(images: &[(&Image, &[&str])]) -> Option<Self> {
+    pub fn holding(images: &[(&Image, &[&str])]) -> Option<Self> {
         if !have(&["podman"]) {
             return None;
         }
@@ -76,7 +76,7 @@ impl Podman {
         command
     }
 
-    fn podman(&self, arguments: &[&str]) {
+    pub fn podman(&self, arguments: &[&str]) {
         let mut command = self.command(arguments);
         let output = command.stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap();
         assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
@@ -88,7 +88,7 @@ impl Podman {
     }
 
     /// The report of what podman itself saves.
-    fn saved(&self, name: &str) -> Value {
+    pub fn saved(&self, name: &str) -> Value {
         let path = self.machine.path("saved.tar").to_str().unwrap().to_owned();
         std::fs::remove_file(&path).ok();
         self.podman(&["save", "--format", "docker-archive", "--output", &path, name]);
@@ -99,7 +99,7 @@ impl Podman {
         self.machine.path("run/podman/podman.sock")
     }
 
-    fn host(&self) -> String {
+    pub fn host(&self) -> String {
         format!("unix://{}", self.socket().display())
     }
 }

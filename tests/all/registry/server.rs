@@ -48,6 +48,13 @@ impl Server {
         Self::start(folder, &tls, "")
     }
 
+    /// TLS for [`USER`] only.
+    pub fn secure_with_login() -> Self {
+        let folder = certificates();
+        let (tls, auth) = (tls(folder.path(), "server"), htpasswd(folder.path()));
+        Self::start(folder, &tls, &auth)
+    }
+
     /// TLS for [`USER`] only, who has to show a certificate (`client.cert` and `client.key` in `certs`), too.
     pub fn secure_with_everything() -> Self {
         let folder = certificates();

@@ -1,0 +1,42 @@
+//! In: an analysis of an image, a plan, a destination.
+//! Out: a smaller image at the destination, opened again and compared with the predicted merged view.
+//! Must not know: how a plan is chosen, or how results are shown.
+//!
+//! # Design
+//!
+//! **Selection** (`slim/selection.rs`) decides for every entry of every layer whether it stays. What an upper layer
+//! shadows goes; what the plan removes goes; folders of the merged view stay. The merged view of the selection is
+//! computed before anything is written, and must be the merged view of the image without the removed files.
+//!
+//! **Layers** that lose nothing keep their blob byte for byte. Others are rewritten from their own tar stream:
+//! members that stay keep their header bytes. (`slim/layer.rs`)
+//!
+//! **Stores** (`slim/store`) receive blobs, then the documents, and publish the image at its name last. Until then
+//! it exists under a temporary name, where it is verified (`slim/verify.rs`); a store that is dropped before leaves
+//! nothing behind.
+
+mod bits;
+mod blob;
+mod compare;
+mod destination;
+mod documents;
+mod encode;
+mod error;
+mod folder;
+mod json;
+mod layer;
+mod options;
+mod selection;
+mod store;
+mod verify;
+mod write;
+
+pub use destination::Destination;
+pub use documents::WrittenLayer;
+pub use encode::Encoding;
+pub use error::SlimError;
+pub use options::SlimOptions;
+pub use selection::{Action, Removed, SelectedLayer, Selection, Sizes};
+pub use store::{BlobSink, Documents, KeptBlob, Published, Staged, Store};
+pub use verify::Verified;
+pub use write::{Written, write};

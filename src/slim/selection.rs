@@ -1,0 +1,400 @@
+//! Which entries of which layer stay, and what becomes of each layer. Pure: a dry run and the window use it too.
+//!
+//! - A file that the plan removes goes with all of its names. A path that an upper layer replaced or removed goes from
+//!   the lower layers, so nothing older reappears. Folders of the merged view stay.
+//! - A layer that would lose no byte is left alone, with its names that have no effect. Whiteouts go where nothing
+//!   below needs them.
+//! - A hard link whose target goes takes over the content: the member is written where the target is, under the name
+//!   of the link. Links across layers keep their target.
+//! - Entries without effect (a name twice in one layer, a path out of the root, a link to nothing) stay as they are.
+//!
+//! Before anything is written, the layers that result are merged, and the merged view must be that of the image
+//! without the removed files.
+
+mod draft;
+mod ghosts;
+mod predict;
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use self::draft::Draft;
+use super::bits::Bits;
+use super::compare::{Difference, compare};
+use super::{SlimError, SlimOptions};
+use crate::analysis::Analysis;
+use crate::base::Limits;
+use crate::base::digest::short;
+use crate::base::text::escape;
+use crate::findings::Plan;
+use crate::formats::tar::edit::Facts;
+use crate::layer::{EntryId, EntryKind, LayerIndex};
+use crate::rootfs::{Merge, merge};
+use crate::source::Blob;
+
+/// What becomes of a layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Its blob stays byte for byte.
+    Kept,
+    /// It loses entries.
+    Rewritten,
+    /// Nothing of it is left.
+    Dropped,
+    /// It becomes one layer with its neighbours.
+    Merged,
+}
+
+impl Action {
+    /// The name in reports.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Kept => "kept",
+            Self::Rewritten => "rewritten",
+            Self::Dropped => "dropped",
+            Self::Merged => "merged",
+        }
+    }
+}
+
+/// One layer of the image, as it is and as it will be.
+#[derive(Clone, Debug)]
+pub struct SelectedLayer {
+    /// What becomes of it.
+    pub action: Action,
+    /// Regular files that it loses.
+    pub removed_files: u64,
+    /// Bytes of these files.
+    pub removed_bytes: u64,
+    /// Bytes of its blob, as stored; `None` if unknown.
+    pub compressed_bytes: Option<u64>,
+    /// Expected bytes of what is left of it.
+    pub compressed_bytes_after: Option<u64>,
+}
+
+/// Layers that become one, or one layer.
+#[derive(Clone, Debug)]
+pub(super) struct Output {
+    pub(super) layers: Range<usize>,
+    pub(super) action: Action,
+}
+
+impl Output {
+    pub(super) fn is_kept(&self) -> bool {
+        self.action == Action::Kept
+    }
+}
+
+/// What changes in an entry that stays.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Change {
+    /// Another path, absolute.
+    pub(super) path: Option<Vec<u8>>,
+    /// Another target of a hard link, absolute.
+    pub(super) link: Option<Vec<u8>>,
+    pub(super) facts: Option<Facts>,
+}
+
+/// What happens to an entry.
+pub(super) enum Step<'a> {
+    Leave,
+    Keep,
+    Change(&'a Change),
+}
+
+/// Sizes of an image, as in reports.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sizes {
+    /// Bytes of the blobs; `None` if unknown. An estimate before the image is written.
+    pub compressed_bytes: Option<u64>,
+    /// Bytes of the regular files of all layers.
+    pub content_bytes: u64,
+    /// Bytes of the regular files of the merged view, each once.
+    pub merged_bytes: u64,
+}
+
+/// A file that the plan removes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Removed {
+    /// Its path, escaped.
+    pub path: String,
+    /// Its bytes.
+    pub bytes: u64,
+    /// Id of the finding.
+    pub finding: String,
+}
+
+/// The entries that stay.
+#[derive(Clone, Debug)]
+pub struct Selection {
+    /// By layer, bottom first.
+    pub layers: Vec<SelectedLayer>,
+    /// Sizes of the image.
+    pub before: Sizes,
+    /// Sizes of the result; `compressed_bytes` is an estimate.
+    pub after: Sizes,
+    /// Ids of the findings that are removed.
+    pub findings: Vec<String>,
+    /// Number of the lowest layers that are left alone for other images on the node.
+    pub base_layers: usize,
+    /// Bytes in them that would otherwise go.
+    pub base_bytes: u64,
+    /// What the user should know.
+    pub warnings: Vec<String>,
+    pub(super) outputs: Vec<Output>,
+    /// Files that are removed, with the number of the finding.
+    items: Vec<(u16, EntryId, u32)>,
+    /// Nodes of the merged view that are removed.
+    pub(super) gone: Bits,
+    kept: Vec<Bits>,
+    changes: Vec<BTreeMap<EntryId, Change>>,
+}
+
+impl Selection {
+    /// What a plan leaves of an image.
+    ///
+    /// # Errors
+    /// The image was not read completely, or the result would not be the image without the removed files.
+    pub fn new(analysis: &Analysis, plan: &Plan, options: &SlimOptions) -> Result<Self, SlimError> {
+        let (Some(before), Some(findings)) = (&analysis.merge, &analysis.findings) else {
+            return Err(SlimError::refused("the image", "it was not analysed completely"));
+        };
+        let layers = readable(analysis)?;
+        let known = analysis.inventory.as_ref().and_then(|inventory| inventory.base.as_ref());
+        let mut warnings = Vec::new();
+        let mut base = 0;
+        if options.keep_base {
+            base = known.map_or(0, |base| base.layers.min(layers.len()));
+            if base == 0 {
+                warnings.push("no base image is recognised; no layer is left alone for it".to_owned());
+            }
+        }
+        let mut outputs = outputs(layers.len(), options.squash_from.map(|from| from.max(base)));
+        let none = || layers.iter().map(|layer| Bits::none(layer.len())).collect::<Vec<_>>();
+        let nothing = none();
+        // Without removals first: they depend on what other layers have at the same path.
+        let draft = Draft::new(&layers, &outputs, base, &nothing);
+        let mut gone = none();
+        let mut nodes = Bits::none(before.rootfs.len());
+        let (mut items, mut base_bytes, mut base_files) = (Vec::new(), 0_u64, 0_u64);
+        for (number, finding) in findings.list.iter().enumerate().filter(|(_, one)| plan.contains(&one.id)) {
+            for item in &finding.items {
+                let names = draft.all_names((item.layer, item.entry));
+                let in_base = |name: &(u16, EntryId)| usize::from(name.0) < base || draft.is_over_base(*name);
+                if base > 0 && names.iter().any(in_base) {
+                    if item.node.is_some() {
+                        base_bytes = base_bytes.saturating_add(item.bytes);
+                        base_files += 1;
+                    }
+                    continue;
+                }
+                items.push((item.layer, item.entry, crate::base::convert::index32(number)));
+                names.iter().for_each(|name| gone[usize::from(name.0)].set(name.1.0, true));
+                for node in before.rootfs.all_names(item.layer, item.entry) {
+                    nodes.set(node.0, true);
+                }
+            }
+        }
+        drop(draft);
+        let draft = Draft::new(&layers, &outputs, base, &gone);
+        let chosen = draft.choose().map_err(|layer| {
+            let reason = "a file that the result must not show cannot be removed from it";
+            SlimError::refused(named(analysis, usize::from(layer)), reason)
+        })?;
+        drop(draft);
+        for hidden in before.rootfs.hidden().iter().filter(|hidden| usize::from(hidden.layer) < base) {
+            base_bytes = base_bytes.saturating_add(before.rootfs.layer(hidden.layer).size(hidden.entry));
+            base_files += 1;
+        }
+        if base_files > 0 {
+            warnings.push(format!(
+                "the layers of the base image keep {base_files} files of {} that would otherwise go",
+                crate::base::size::human(base_bytes)
+            ));
+        }
+        for output in &mut outputs {
+            output.action = action(output, &layers, &chosen.kept, &chosen.changes, analysis);
+        }
+        let totals = analysis.totals();
+        let sizes = Sizes {
+            compressed_bytes: totals.and_then(|totals| totals.compressed_bytes),
+            content_bytes: totals.map_or(0, |totals| totals.content_bytes),
+            merged_bytes: before.merged_bytes,
+        };
+        let mut selection = Self {
+            layers: Vec::new(),
+            before: sizes,
+            after: sizes,
+            findings: plan.ids(findings).into_iter().map(str::to_owned).collect(),
+            base_layers: base,
+            base_bytes,
+            warnings,
+            outputs,
+            items,
+            gone: nodes,
+            kept: chosen.kept,
+            changes: chosen.changes,
+        };
+        selection.count(analysis, &layers);
+        selection.check(before, &layers)?;
+        Ok(selection)
+    }
+
+    /// The files that are removed, by layer and entry, each once.
+    pub fn removed<'a>(&'a self, analysis: &'a Analysis) -> impl Iterator<Item = Removed> + 'a {
+        let findings = analysis.findings.as_deref();
+        self.items.iter().filter_map(move |(layer, entry, finding)| {
+            let rootfs = &analysis.merge.as_ref()?.rootfs;
+            let path = match rootfs.first_name(*layer, *entry) {
+                Some(node) => rootfs.node(node).path(),
+                None => rootfs.layer(*layer).path(*entry),
+            };
+            Some(Removed {
+                path: escape(&path),
+                bytes: rootfs.layer(*layer).size(*entry),
+                finding: findings?.list.get(*finding as usize)?.id.clone(),
+            })
+        })
+    }
+
+    /// Whether the result is the image as it is.
+    pub fn is_unchanged(&self) -> bool {
+        self.outputs.iter().all(Output::is_kept)
+    }
+
+    /// The outputs that are layers of the result.
+    pub(super) fn written(&self) -> impl Iterator<Item = &Output> {
+        self.outputs.iter().filter(|output| output.action != Action::Dropped)
+    }
+
+    pub(super) fn step(&self, layer: usize, entry: EntryId) -> Step<'_> {
+        if !self.kept.get(layer).is_some_and(|kept| kept.has(entry.0)) {
+            return Step::Leave;
+        }
+        match self.changes.get(layer).and_then(|changes| changes.get(&entry)) {
+            Some(change) => Step::Change(change),
+            None => Step::Keep,
+        }
+    }
+
+    /// How many entries of a layer stay.
+    pub(super) fn entries(&self, layer: usize) -> usize {
+        self.kept.get(layer).map_or(0, Bits::count)
+    }
+
+    fn count(&mut self, analysis: &Analysis, layers: &[Arc<LayerIndex>]) {
+        for output in &self.outputs {
+            for number in output.layers.clone() {
+                let (index, read) = (&layers[number], analysis.layers[number].read.as_deref());
+                let lost = |entry: &EntryId| {
+                    index.kind(*entry) == EntryKind::File && !self.kept[number].has(entry.0)
+                };
+                let lost: Vec<u64> = index.entries().filter(lost).map(|entry| index.size(entry)).collect();
+                let compressed_bytes = read.and_then(|read| read.compressed_bytes);
+                let left = || {
+                    let kept = index.entries().filter(|entry| self.kept[number].has(entry.0));
+                    // A header, and half a block of padding.
+                    let bytes = kept.map(|entry| u128::from(index.size(entry)) + 768).sum::<u128>() + 1024;
+                    let whole = u128::from(read?.uncompressed_bytes?.max(1));
+                    u64::try_from(u128::from(compressed_bytes?) * bytes.min(whole) / whole).ok()
+                };
+                self.layers.push(SelectedLayer {
+                    action: output.action,
+                    removed_files: lost.len() as u64,
+                    removed_bytes: lost.iter().sum(),
+                    compressed_bytes,
+                    compressed_bytes_after: match output.action {
+                        Action::Kept => compressed_bytes,
+                        Action::Dropped => Some(0),
+                        Action::Rewritten | Action::Merged => left(),
+                    },
+                });
+            }
+        }
+        self.after.compressed_bytes = self.layers.iter().map(|layer| layer.compressed_bytes_after).sum();
+    }
+
+    /// Compares the merged view of the result with that of the image.
+    fn check(&mut self, before: &Merge, layers: &[Arc<LayerIndex>]) -> Result<(), SlimError> {
+        let unsound = |reason: String| SlimError::refused("the layers of the result", reason);
+        let predicted =
+            predict::predict(self, layers, &Limits::default()).map_err(|full| unsound(full.to_string()))?;
+        self.after.content_bytes = predicted.iter().map(|layer| layer.counts().content_bytes).sum();
+        let after = merge(&predicted, &[], 0);
+        self.after.merged_bytes = after.merged_bytes;
+        compare(&before.rootfs, &self.gone, &after.rootfs, &mut |_, _| true)
+            .map_err(|Difference { path, what }| unsound(format!("{path}: {what}")))
+    }
+}
+
+/// The indexes of all layers, if all of them are known to their last byte.
+fn readable(analysis: &Analysis) -> Result<Vec<Arc<LayerIndex>>, SlimError> {
+    if !analysis.image.intact {
+        return Err(SlimError::refused("the image", "its manifest or config is damaged"));
+    }
+    let read = |(number, layer): (usize, &crate::analysis::Layer)| {
+        let refused = |reason: &str| SlimError::refused(named(analysis, number), reason);
+        if let Some(fault) = &layer.fault {
+            return Err(refused(&fault.message));
+        }
+        if layer.table.is_some() {
+            return Err(refused("only its table of contents was read"));
+        }
+        let Some(read) = layer.read.as_ref().filter(|_| layer.is_complete()) else {
+            let fault = layer.read.as_ref().and_then(|read| read.warnings.first());
+            return Err(refused(fault.map_or("it was not read to its end", |fault| fault.message.as_str())));
+        };
+        if let Blob::Folder(_) = analysis.image.layers[number].blob {
+            let marks = |entry: &EntryId| read.index.name(*entry).starts_with(b".wh.");
+            if let Some(entry) = read.index.entries().find(marks) {
+                let path = escape(&read.index.path(entry));
+                return Err(refused(&format!("{path} would be a whiteout in a layer")));
+            }
+        }
+        Ok(Arc::clone(&read.index))
+    };
+    analysis.layers.iter().enumerate().map(read).collect()
+}
+
+/// What a layer is called in messages.
+pub(super) fn named(analysis: &Analysis, number: usize) -> String {
+    let source = analysis.image.layers.get(number);
+    match source.and_then(|source| source.digest.as_ref().or(source.diff_id.as_ref())) {
+        Some(digest) => format!("layer {number} ({}:{})", digest.algorithm(), short(digest.as_ref())),
+        None => format!("layer {number}"),
+    }
+}
+
+fn outputs(layers: usize, squash_from: Option<usize>) -> Vec<Output> {
+    let from = squash_from.filter(|from| from + 1 < layers).unwrap_or(layers);
+    let single = (0..from).map(|number| number..number + 1);
+    let merged = (from < layers).then_some(from..layers);
+    single.chain(merged).map(|layers| Output { layers, action: Action::Kept }).collect()
+}
+
+fn action(
+    output: &Output,
+    layers: &[Arc<LayerIndex>],
+    kept: &[Bits],
+    changes: &[BTreeMap<EntryId, Change>],
+    analysis: &Analysis,
+) -> Action {
+    let is_merged = output.layers.len() > 1;
+    let mut range = output.layers.clone();
+    let empty = output.layers.clone().all(|number| kept[number].count() == 0);
+    let is_folder = |number: usize| matches!(analysis.image.layers[number].blob, Blob::Folder(_));
+    let whole = |number: usize| {
+        kept[number].count() == layers[number].len() && changes[number].is_empty() && !is_folder(number)
+    };
+    if is_merged {
+        return if empty { Action::Dropped } else { Action::Merged };
+    }
+    if range.all(whole) {
+        Action::Kept
+    } else if empty && !output.layers.clone().any(is_folder) {
+        Action::Dropped
+    } else {
+        Action::Rewritten
+    }
+}

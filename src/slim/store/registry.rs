@@ -1,0 +1,159 @@
+//! Repositories of registries. The manifest is written by its digest, so that it can be read; its tag comes last.
+
+use std::io::{self, Write};
+
+use super::copy::Origin;
+use super::{BlobSink, Documents, KeptBlob, Published, Staged, Store, check_size};
+use crate::base::Digest;
+use crate::jobs::{CancelToken, Progress};
+use crate::slim::SlimError;
+use crate::source::registry::{Push, Upload};
+use crate::source::{Access, Blob, Image, Reference, SourceError};
+
+/// A push.
+pub(in crate::slim) struct RegistryStore {
+    push: Push,
+    origin: Origin,
+    cancel: CancelToken,
+}
+
+impl RegistryStore {
+    pub(in crate::slim) fn open(
+        reference: &Reference,
+        access: &Access,
+        source: &Image,
+        origin: Origin,
+        cancel: &CancelToken,
+    ) -> Result<Self, SlimError> {
+        let push = Push::new(reference, access, source, &Progress::default())
+            .map_err(|error| failed(format!("cannot push to {}", reference.location), error))?;
+        Ok(Self { push, origin, cancel: cancel.clone() })
+    }
+
+    fn what(&self, object: &str) -> String {
+        format!("cannot push {object} to {}", self.push.label())
+    }
+
+    fn failed(&self, object: &str, error: SourceError) -> SlimError {
+        failed(self.what(object), error)
+    }
+
+    fn has(&self, digest: &Digest, progress: &Progress, cancel: &CancelToken) -> Result<bool, SlimError> {
+        self.push.has(digest, cancel, progress).map_err(|error| self.failed(&object(digest), error))
+    }
+
+    /// Sends a blob that is not there.
+    fn send(&self, blob: &KeptBlob<'_>, progress: &Progress, cancel: &CancelToken) -> Result<(), SlimError> {
+        let upload = match &blob.layer.blob {
+            Blob::Remote(remote) => self
+                .push
+                .mount(remote, cancel, progress)
+                .map_err(|error| self.failed(&object(blob.digest), error))?,
+            _ => Some(self.push.begin(cancel, progress)),
+        };
+        let Some(mut upload) = upload else { return Ok(()) };
+        self.origin.to_writer(blob, &mut upload, progress, cancel)?;
+        upload.finish(blob.digest).map_err(|error| self.failed(&object(blob.digest), error))
+    }
+}
+
+fn object(digest: &Digest) -> String {
+    format!("the blob {digest}")
+}
+
+fn failed(what: String, error: SourceError) -> SlimError {
+    let hint = error.hint();
+    let reason = match error {
+        SourceError::Cancelled(_) => return SlimError::Cancelled,
+        SourceError::Registry(error) => error.why(),
+        other => other.to_string(),
+    };
+    SlimError::Write { what, reason, hint }
+}
+
+impl Store for RegistryStore {
+    fn keep(&self, blob: &KeptBlob<'_>, progress: &Progress, cancel: &CancelToken) -> Result<(), SlimError> {
+        if self.has(blob.digest, progress, cancel)? {
+            progress.tell(format!("{} is at {} already", blob.digest, self.push.label()));
+            return Ok(());
+        }
+        self.send(blob, progress, cancel)
+    }
+
+    fn begin(&self) -> Result<Box<dyn BlobSink + Send + '_>, SlimError> {
+        self.cancel.check()?;
+        Ok(Box::new(Sink {
+            store: self,
+            upload: self.push.begin(&self.cancel, &Progress::default()),
+            size: 0,
+        }))
+    }
+
+    fn stage(self: Box<Self>, documents: Documents) -> Result<Box<dyn Staged>, SlimError> {
+        documents.check()?;
+        let progress = Progress::default();
+        if !self.has(&documents.config_digest, &progress, &self.cancel)? {
+            let mut upload = self.push.begin(&self.cancel, &progress);
+            let config = &documents.config_digest;
+            upload
+                .write_all(&documents.config)
+                .map_err(|error| super::failed(self.what(&object(config)), &error))?;
+            upload.finish(config).map_err(|error| self.failed(&object(config), error))?;
+        }
+        let staged = StagedPush { store: *self, documents };
+        staged.put(staged.documents.manifest_digest.as_ref())?;
+        Ok(Box::new(staged))
+    }
+}
+
+struct Sink<'a> {
+    store: &'a RegistryStore,
+    upload: Upload<'a>,
+    size: u64,
+}
+
+impl Write for Sink<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = self.upload.write(bytes)?;
+        self.size += count as u64;
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.upload.flush()
+    }
+}
+
+impl BlobSink for Sink<'_> {
+    fn finish(self: Box<Self>, digest: &Digest, size: u64) -> Result<(), SlimError> {
+        let Self { store, upload, size: written } = *self;
+        check_size(digest, size, written)?;
+        upload.finish(digest).map_err(|error| store.failed(&object(digest), error))
+    }
+}
+
+/// An image without a tag.
+struct StagedPush {
+    store: RegistryStore,
+    documents: Documents,
+}
+
+impl StagedPush {
+    fn put(&self, name: &str) -> Result<(), SlimError> {
+        let Documents { manifest, media_type, .. } = &self.documents;
+        let put = self.store.push.put_manifest(name, media_type, manifest, &self.store.cancel);
+        put.map_err(|error| self.store.failed(&format!("the manifest {name}"), error))
+    }
+}
+
+impl Staged for StagedPush {
+    fn reference(&self) -> String {
+        format!("docker://{}@{}", self.store.push.label(), self.documents.manifest_digest)
+    }
+
+    fn publish(self: Box<Self>) -> Result<Published, SlimError> {
+        let tag = self.store.push.tag();
+        self.put(tag)?;
+        Ok(Published { reference: format!("docker://{}:{tag}", self.store.push.label()) })
+    }
+}
