@@ -19,12 +19,14 @@ use super::output::{TROUBLE, UsageError, message, write};
 use super::reading::{Choice, ReadOptions, Reading, read_catalog};
 use super::report::{ReportArguments, report};
 use super::schema::schema;
+use super::slim::{SlimArguments, slim};
 use super::tags::{TagsArguments, tags};
 use crate::analysis::AnalysisError;
 use crate::cuda::catalog::Catalog;
 use crate::cuda::compat::TargetError;
 use crate::findings::policy::PolicyError;
 use crate::rewrite::RewriteError;
+use crate::slim::SlimError;
 use crate::source::reference_forms;
 
 /// Inspect container images: layers, wasted bytes, CUDA libraries, GPU code
@@ -62,6 +64,8 @@ enum Command {
     Report(ReportArguments),
     /// Propose a smaller Dockerfile, with reasons, predicted size and proof
     Dockerfile(DockerfileArguments),
+    /// Write the image without removable content, and verify it
+    Slim(SlimArguments),
     /// Check an image against cutaway.toml; exit code 1 if it fails
     Check(CheckArguments),
     /// Compare images; exit code 1 if the last image exceeds the [regression] limits
@@ -148,6 +152,7 @@ impl Cli {
         exit_code(match command {
             Command::Report(arguments) => report(arguments),
             Command::Dockerfile(arguments) => dockerfile(arguments),
+            Command::Slim(arguments) => slim(arguments),
             Command::Check(arguments) => check(arguments),
             Command::Compare(arguments) => compare(arguments),
             #[cfg(feature = "gpu")]
@@ -196,6 +201,8 @@ fn exit_code(result: anyhow::Result<ExitCode>) -> ExitCode {
         let hint = hint.or_else(|| error.downcast_ref::<PolicyError>().and_then(PolicyError::hint));
         let hint = hint.or_else(|| error.downcast_ref::<TargetError>().map(TargetError::hint));
         let hint = hint.or_else(|| error.downcast_ref::<RewriteError>().and_then(RewriteError::hint));
+        let hint =
+            hint.or_else(|| error.downcast_ref::<SlimError>().and_then(SlimError::hint).map(str::to_owned));
         let hint = hint.or_else(|| error.downcast_ref::<UsageError>().and_then(|error| error.hint.clone()));
         if let Some(hint) = hint {
             message(&format!("hint: {hint}"));

@@ -102,6 +102,8 @@ pub(super) enum SchemaName {
     Compare,
     /// cutaway dockerfile
     Dockerfile,
+    /// cutaway slim
+    Slim,
     /// cutaway gpu
     Gpu,
 }

@@ -21,6 +21,7 @@ mod progress;
 mod reading;
 mod report;
 mod schema;
+mod slim;
 mod tags;
 mod terminal;
 

@@ -130,9 +130,13 @@ impl<'a> ImageReader<'a> {
 
     /// Analyses an image. Targets on the command line override those of `policy`.
     pub(super) fn analyse(&self, image: &str, policy: Option<&Policy>) -> anyhow::Result<Arc<Analysis>> {
-        let how = self.how;
         let reference = Reference::parse(image).map_err(AnalysisError::from)?;
-        let local = note_registry(how, &reference);
+        self.analyse_with(&reference, &self.options(policy)?)
+    }
+
+    /// The options of an analysis. Targets on the command line override those of `policy`.
+    pub(super) fn options(&self, policy: Option<&Policy>) -> anyhow::Result<Options> {
+        let how = self.how;
         let catalog = read_catalog(&how.choice.catalog)?;
         // The built-in catalogue takes milliseconds to parse: in parallel with reading the image.
         let known = || catalog.as_deref().unwrap_or_else(|| Catalog::builtin());
@@ -144,7 +148,7 @@ impl<'a> ImageReader<'a> {
         if let Some(policy) = policy.filter(|_| targets.is_empty()) {
             targets = policy.targets(known(), &host)?;
         }
-        let options = Options {
+        Ok(Options {
             platform: how.choice.platform.clone(),
             verify: how.verify,
             limits: Limits::default(),
@@ -154,10 +158,20 @@ impl<'a> ImageReader<'a> {
             cache: self.cache.clone(),
             access: self.access.clone(),
             depth: how.depth,
-        };
+        })
+    }
+
+    /// Analyses an image with these options.
+    pub(super) fn analyse_with(
+        &self,
+        reference: &Reference,
+        options: &Options,
+    ) -> anyhow::Result<Arc<Analysis>> {
+        let how = self.how;
+        let local = note_registry(how, reference);
         let (cancel, progress) = (CancelToken::new(), Progress::default());
         let result =
-            with_bar(&progress, how.verbose, || analyze(&reference, &options, &cancel, &progress, &|_| ()));
+            with_bar(&progress, how.verbose, || analyze(reference, options, &cancel, &progress, &|_| ()));
         if how.listens() {
             self.cache.iter().flat_map(Cache::take_notes).for_each(|note| message(&format!("note: {note}")));
         }

@@ -12,6 +12,7 @@ pub(super) fn schema(name: SchemaName) -> anyhow::Result<ExitCode> {
         SchemaName::Report => schema_of(Document::Report),
         SchemaName::Compare => schema_of(Document::Compare),
         SchemaName::Dockerfile => schema_of(Document::Dockerfile),
+        SchemaName::Slim => schema_of(Document::Slim),
         #[cfg(feature = "gpu")]
         SchemaName::Gpu => super::gpu::schema(),
         #[cfg(not(feature = "gpu"))]

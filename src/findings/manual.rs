@@ -1,7 +1,7 @@
 //! Chapters of the manual; pages of rules are in [`super::Rule`].
 
 /// Name and text of each chapter.
-const CHAPTERS: [(&str, &str); 16] = [
+const CHAPTERS: [(&str, &str); 17] = [
     ("cache", include_str!("../../assets/manual/cache.md")),
     ("check", include_str!("../../assets/manual/check.md")),
     ("ci", include_str!("../../assets/manual/ci.md")),
@@ -17,6 +17,7 @@ const CHAPTERS: [(&str, &str); 16] = [
     ("registries", include_str!("../../assets/manual/registries.md")),
     ("report", include_str!("../../assets/manual/report.md")),
     ("sizes", include_str!("../../assets/manual/sizes.md")),
+    ("slim", include_str!("../../assets/manual/slim.md")),
     ("verdicts", include_str!("../../assets/manual/verdicts.md")),
 ];
 

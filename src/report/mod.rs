@@ -43,6 +43,7 @@ mod saved;
 mod schema;
 mod sections;
 mod shorten;
+mod slim;
 mod summary;
 mod text;
 mod vocabulary;
@@ -72,6 +73,10 @@ pub use sarif::to_sarif;
 pub use saved::{SAVED_BYTES, SavedError, read_saved};
 pub use schema::{Document, schema_for, schema_of};
 pub use sections::page as report_page;
+pub use slim::{
+    RemovedLine, SizePart, SlimBase, SlimBlob, SlimLayer, SlimOutput, SlimReport, SlimSource,
+    SlimVerification,
+};
 pub use summary::to_summary;
 pub use text::{TextStyle, to_text};
 pub use words::{WarningLine, Word};

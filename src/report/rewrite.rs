@@ -179,10 +179,7 @@ impl RewriteReport {
                 merged_bytes: totals.merged_bytes,
                 content_bytes: totals.content_bytes,
             },
-            plan: RewritePlan {
-                findings: plan.ids(findings).into_iter().map(str::to_owned).collect(),
-                answers: answers(plan, findings),
-            },
+            plan: RewritePlan::new(plan, findings),
             questions: plan.open_questions(findings).map(QuestionLine::from).collect(),
             recipe: recipe_part(&proposals.recipe),
             proposals: proposals.list.into_iter().map(shown).collect(),
@@ -190,6 +187,15 @@ impl RewriteReport {
             notes: proposals.notes,
             warnings: analysis.warnings().into_iter().map(WarningLine::from).collect(),
         })
+    }
+}
+
+impl RewritePlan {
+    pub(super) fn new(plan: &Plan, findings: &Findings) -> Self {
+        Self {
+            findings: plan.ids(findings).into_iter().map(str::to_owned).collect(),
+            answers: answers(plan, findings),
+        }
     }
 }
 

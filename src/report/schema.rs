@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::compare::CompareReport;
 use super::model::Report;
 use super::rewrite::RewriteReport;
+use super::slim::SlimReport;
 
 /// A document with a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +19,8 @@ pub enum Document {
     Compare,
     /// `cutaway dockerfile`.
     Dockerfile,
+    /// `cutaway slim`.
+    Slim,
 }
 
 /// The schema of a document.
@@ -26,6 +29,7 @@ pub fn schema_of(document: Document) -> Value {
         Document::Report => schema_for::<Report>(),
         Document::Compare => schema_for::<CompareReport>(),
         Document::Dockerfile => schema_for::<RewriteReport>(),
+        Document::Slim => schema_for::<SlimReport>(),
     }
 }
 

@@ -4,12 +4,15 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::options::{GENERATOR, Generator};
-use super::rewrite::{AnswerLine, RewritePlan, answers};
+use super::rewrite::RewritePlan;
 use super::vocabulary;
 use super::words::{WarningLine, Word};
 use crate::analysis::Analysis;
+use crate::base::Digest;
+use crate::base::size::human;
+use crate::base::text::{counted, printable};
 use crate::findings::Plan;
-use crate::slim::{Removed, Selection, Sizes, Written, WrittenLayer};
+use crate::slim::{Action, Removed, Selection, Sizes, Written};
 use crate::source::redacted;
 
 /// Schema of slim images.
@@ -41,7 +44,9 @@ pub struct SlimReport {
     pub removed: Vec<RemovedLine>,
     /// Layers of the base image that were left alone, and bytes in them that would otherwise be removed.
     pub kept_base: SlimBase,
-    /// Warnings about the image, and about what does not carry over.
+    /// What does not carry over, and what choices cost, in sentences.
+    pub notes: Vec<String>,
+    /// Warnings about the image.
     pub warnings: Vec<WarningLine>,
 }
 
@@ -105,15 +110,18 @@ pub struct SlimBlob {
     pub compressed_bytes: Option<u64>,
 }
 
-/// Results of the verification. A written image has passed all of them.
+/// Results of the verification.
 #[derive(Clone, Copy, Debug, JsonSchema, PartialEq, Serialize)]
 pub struct SlimVerification {
     /// Whether its merged view, read by the ordinary reader, equals the predicted one in every entry.
     pub merged_view: bool,
-    /// Whether every library that the loader resolved before resolves to the same content.
+    /// Whether every dependency that the loader resolved before resolves to the same content; false only with
+    /// `--force`, and `notes` has the others.
     pub links: bool,
-    /// Entries that were compared.
-    pub entries: u64,
+    /// Paths that were compared.
+    pub paths: u64,
+    /// Dependencies that were compared.
+    pub dependencies: u64,
 }
 
 /// A path that is removed.
@@ -138,4 +146,131 @@ pub struct SlimBase {
     pub layers: usize,
     /// Bytes in them that would otherwise be removed.
     pub bytes: u64,
+}
+
+impl SlimReport {
+    /// The image that was written, or would be without `written`.
+    pub fn new(
+        analysis: &Analysis,
+        plan: &Plan,
+        selection: &Selection,
+        written: Option<&Written>,
+    ) -> Option<Self> {
+        let findings = analysis.findings.as_deref()?;
+        let notes = written.map_or(&selection.warnings, |written| &written.warnings);
+        Some(Self {
+            schema: SCHEMA.into(),
+            generator: GENERATOR,
+            source: SlimSource {
+                reference: redacted(&analysis.image.reference),
+                manifest_digest: analysis.image.manifest_digest.clone(),
+            },
+            output: written.map(|written| SlimOutput {
+                destination: written.published.reference.clone(),
+                manifest_digest: written.manifest_digest.to_string(),
+                config_digest: written.config_digest.to_string(),
+            }),
+            plan: RewritePlan::new(plan, findings),
+            before: selection.before.into(),
+            after: written.map_or(selection.after, |written| written.after).into(),
+            layers: (0..selection.layers.len()).map(|at| layer(analysis, selection, written, at)).collect(),
+            verification: written.map(|written| SlimVerification {
+                merged_view: true,
+                links: written.verified.lost.is_empty(),
+                paths: written.verified.paths,
+                dependencies: written.verified.links,
+            }),
+            removed: selection.removed(analysis).map(RemovedLine::from).collect(),
+            kept_base: SlimBase { layers: selection.base_layers, bytes: selection.base_bytes },
+            notes: notes.clone(),
+            warnings: analysis.warnings().into_iter().map(WarningLine::from).collect(),
+        })
+    }
+
+    /// Layers with an action, by its name.
+    fn count(&self, action: Action) -> usize {
+        self.layers.iter().filter(|layer| layer.action == action.as_str()).count()
+    }
+
+    /// What people read: sizes, layers, what was removed, what was verified.
+    pub fn to_text(&self) -> String {
+        let mut lines = Vec::new();
+        if let Some(output) = &self.output {
+            lines.push(printable(&output.destination));
+            lines.push(format!("  manifest    {}", output.manifest_digest));
+        }
+        let (before, after) = (&self.before, &self.after);
+        if let (Some(now), Some(then)) = (before.compressed_bytes, after.compressed_bytes) {
+            let about = if self.output.is_some() { "" } else { "about " };
+            lines.push(format!("  compressed  {}", change(now, then, about)));
+        }
+        lines.push(format!("  merged      {}", change(before.merged_bytes, after.merged_bytes, "")));
+        let actions = Action::ALL.iter().map(|action| (self.count(*action), action.as_str()));
+        let actions = actions.filter(|(count, _)| *count > 0).map(|(count, name)| format!("{count} {name}"));
+        let layers = counted(self.layers.len(), "layer");
+        lines.push(format!("  layers      {layers}: {}", actions.collect::<Vec<_>>().join(", ")));
+        let files = self.removed.iter().filter(|line| !line.shadowed).count();
+        let findings = counted(self.plan.findings.len(), "finding");
+        lines.push(format!("  removed     {} of {findings}", counted(files, "file")));
+        if self.kept_base.layers > 0 {
+            let layers = counted(self.kept_base.layers, "layer");
+            let bytes = human(self.kept_base.bytes);
+            lines
+                .push(format!("  base image  {layers} unchanged, which keeps {bytes} that could be removed"));
+        }
+        if let Some(verified) = &self.verification {
+            let (paths, links) =
+                (counted(verified.paths, "path"), counted(verified.dependencies, "library dependency"));
+            lines.push(format!("  verified    {paths} and {links} as predicted"));
+        }
+        lines.push(String::new());
+        lines.join("\n")
+    }
+}
+
+/// A size before and after, and the change.
+fn change(now: u64, then: u64, about: &str) -> String {
+    let percent = if now == 0 { 0.0 } else { 100.0 - 100.0 * then as f64 / now as f64 };
+    format!("{} before, {about}{} after (\u{2212}{percent:.1} %)", human(now), human(then))
+}
+
+fn layer(analysis: &Analysis, selection: &Selection, written: Option<&Written>, index: usize) -> SlimLayer {
+    let selected = &selection.layers[index];
+    let source = analysis.image.layers.get(index);
+    let read = analysis.layers.get(index).and_then(|layer| layer.read.as_deref());
+    let digest = |digest: Option<&Digest>| digest.map(ToString::to_string);
+    SlimLayer {
+        index,
+        action: selected.action.as_str().into(),
+        before: SlimBlob {
+            digest: digest(source.and_then(|source| source.digest.as_ref()))
+                .or_else(|| read.and_then(|read| read.digest.clone())),
+            diff_id: digest(source.and_then(|source| source.diff_id.as_ref())),
+            compressed_bytes: selected.compressed_bytes,
+        },
+        after: written.and_then(|written| written.layers.get(index)?.as_ref()).map(|layer| SlimBlob {
+            digest: digest(Some(&layer.digest)),
+            diff_id: digest(Some(&layer.diff_id)),
+            compressed_bytes: Some(layer.compressed_bytes),
+        }),
+        removed_files: selected.removed_files,
+        removed_bytes: selected.removed_bytes,
+    }
+}
+
+impl From<Sizes> for SizePart {
+    fn from(sizes: Sizes) -> Self {
+        Self {
+            compressed_bytes: sizes.compressed_bytes,
+            content_bytes: sizes.content_bytes,
+            merged_bytes: sizes.merged_bytes,
+        }
+    }
+}
+
+impl From<Removed> for RemovedLine {
+    fn from(removed: Removed) -> Self {
+        let Removed { path, bytes, layer, shadowed, finding } = removed;
+        Self { path, bytes, layer, shadowed, finding }
+    }
 }

@@ -15,6 +15,7 @@ use crate::formats::contents::Format;
 use crate::formats::dockerfile::Keyword;
 use crate::formats::fatbin;
 use crate::rewrite::Applicability;
+use crate::slim::Action;
 
 /// Restricts a string, the items of a list, or the keys of a map to these words; null if allowed.
 fn allow(schema: &mut Map<String, Value>, words: &[&str]) {
@@ -64,6 +65,7 @@ vocabularies! {
     origin: ["given", "rebuilt"];
     role: Role::ALL.iter().map(|one| one.as_str());
     run_verdict: RunVerdict::ALL.iter().map(|one| one.as_str());
+    slim_action: Action::ALL.iter().map(|one| one.as_str());
     severity: Severity::ALL.iter().map(|one| one.as_str());
     strategy: Strategy::ALL.iter().map(|one| one.as_str());
     supplier: Supplier::ALL.iter().map(|one| one.as_str());

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use super::store::{
     ArchiveForm, ArchiveStore, EngineStore, FolderForm, FolderStore, ImageName, Origin, RegistryStore,
@@ -32,6 +33,14 @@ const FORMS: &str = "oci:DIR[:TAG], oci-archive:FILE[:TAG], docker-archive:FILE[
     docker-daemon:REF, podman:REF";
 /// Maximum length of a tag in a layout.
 const TAG_BYTES: usize = 255;
+
+impl FromStr for Destination {
+    type Err = SlimError;
+
+    fn from_str(text: &str) -> Result<Self, SlimError> {
+        Self::parse(text)
+    }
+}
 
 impl Destination {
     /// Parses a destination. Accesses the file system only to distinguish a path with a colon from a path with a tag.

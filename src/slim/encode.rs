@@ -7,6 +7,7 @@
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
+use std::str::FromStr;
 use std::thread::JoinHandle;
 
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
@@ -28,6 +29,26 @@ pub enum Encoding {
 impl Default for Encoding {
     fn default() -> Self {
         Self::Gzip(6)
+    }
+}
+
+impl FromStr for Encoding {
+    type Err = String;
+
+    /// `gzip`, `gzip:LEVEL`, `zstd` or `zstd:LEVEL`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, level) = text.split_once(':').map_or((text, None), |(name, level)| (name, Some(level)));
+        let within = |most: u32, usual: u32| {
+            let level = level.map_or(Some(usual), |level| level.parse().ok());
+            level
+                .filter(|level| (1..=most).contains(level))
+                .ok_or(format!("expected a level from 1 to {most}"))
+        };
+        match name {
+            "gzip" => within(9, 6).map(Self::Gzip),
+            "zstd" => within(19, 3).map(|level| Self::Zstd(level.cast_signed())),
+            _ => Err("expected gzip or zstd[:LEVEL]".to_owned()),
+        }
     }
 }
 

@@ -27,6 +27,7 @@ use crate::analysis::Analysis;
 use crate::base::Limits;
 use crate::base::digest::short;
 use crate::base::text::escape;
+use crate::base::words::words;
 use crate::findings::Plan;
 use crate::formats::tar::edit::Facts;
 use crate::layer::{EntryId, EntryKind, LayerIndex};
@@ -46,17 +47,12 @@ pub enum Action {
     Merged,
 }
 
-impl Action {
-    /// The name in reports.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Kept => "kept",
-            Self::Rewritten => "rewritten",
-            Self::Dropped => "dropped",
-            Self::Merged => "merged",
-        }
-    }
-}
+words!(Action {
+    Kept = "kept",
+    Rewritten = "rewritten",
+    Dropped = "dropped",
+    Merged = "merged",
+});
 
 /// One layer of the image, as it is and as it will be.
 #[derive(Clone, Debug)]
@@ -114,13 +110,17 @@ pub struct Sizes {
     pub merged_bytes: u64,
 }
 
-/// A file that the plan removes.
+/// A path of a file that the plan removes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Removed {
-    /// Its path, escaped.
+    /// The path, escaped.
     pub path: String,
-    /// Its bytes.
+    /// Bytes of the file; 0 for its further names.
     pub bytes: u64,
+    /// The layer that has it.
+    pub layer: u16,
+    /// Whether an upper layer deletes or replaces it.
+    pub shadowed: bool,
     /// Id of the finding.
     pub finding: String,
 }
@@ -241,21 +241,29 @@ impl Selection {
         Ok(selection)
     }
 
-    /// The files that are removed, by layer and entry, each once.
+    /// The files that are removed, by layer and entry, with all of their names.
     pub fn removed<'a>(&'a self, analysis: &'a Analysis) -> impl Iterator<Item = Removed> + 'a {
-        let findings = analysis.findings.as_deref();
-        self.items.iter().filter_map(move |(layer, entry, finding)| {
-            let rootfs = &analysis.merge.as_ref()?.rootfs;
-            let path = match rootfs.first_name(*layer, *entry) {
-                Some(node) => rootfs.node(node).path(),
-                None => rootfs.layer(*layer).path(*entry),
-            };
-            Some(Removed {
+        let rootfs = analysis.merge.as_ref().map(|merge| &merge.rootfs);
+        let findings = analysis.findings.as_deref().map_or(&[][..], |findings| &findings.list);
+        let files = self.items.iter().filter_map(move |(layer, entry, finding)| {
+            let (rootfs, finding) = (rootfs?, findings.get(*finding as usize)?);
+            let mut nodes: Vec<_> =
+                rootfs.all_names(*layer, *entry).map(|node| rootfs.node(node).path()).collect();
+            nodes.sort();
+            let shadowed = nodes.is_empty();
+            if shadowed {
+                nodes.push(rootfs.layer(*layer).path(*entry));
+            }
+            let size = rootfs.layer(*layer).size(*entry);
+            Some(nodes.into_iter().enumerate().map(move |(place, path)| Removed {
                 path: escape(&path),
-                bytes: rootfs.layer(*layer).size(*entry),
-                finding: findings?.list.get(*finding as usize)?.id.clone(),
-            })
-        })
+                bytes: if place == 0 { size } else { 0 },
+                layer: *layer,
+                shadowed,
+                finding: finding.id.clone(),
+            }))
+        });
+        files.flatten()
     }
 
     /// Whether the result is the image as it is.

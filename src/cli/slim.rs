@@ -1,0 +1,132 @@
+//! `cutaway slim`: writes the image without the findings of a plan.
+
+use std::process::ExitCode;
+
+use anyhow::anyhow;
+use clap::Args;
+
+use super::output::{Format, UsageError, message, warn, write};
+use super::plan::{PlanArguments, PlanRequest};
+use super::progress::with_bar;
+use super::reading::{ImageReader, Reading};
+use crate::analysis::{Analysis, AnalysisError, Depth, Options};
+use crate::base::size::human;
+use crate::findings::{Findings, Plan, Verdict};
+use crate::jobs::{CancelToken, Progress, catch_panic};
+use crate::report::{SlimReport, to_json};
+use crate::slim::{self, Destination, Encoding, Selection, SlimError, SlimOptions, Written};
+use crate::source::{Reference, redacted};
+
+#[derive(Args)]
+pub(super) struct SlimArguments {
+    #[command(flatten)]
+    reading: Reading,
+    /// Destination: oci:DIR[:TAG], oci-archive:FILE[:TAG], docker-archive:FILE[:REF], dir:DIR, docker://REF,
+    /// docker-daemon:REF or podman:REF
+    #[arg(short, long, value_name = "DESTINATION", required_unless_present = "dry_run")]
+    output: Option<String>,
+    /// Write nothing; print what would be removed
+    #[arg(long, conflicts_with = "output")]
+    dry_run: bool,
+    #[command(flatten)]
+    changes: PlanArguments,
+    /// Remove also what is required at run time, and accept libraries that are then not found
+    #[arg(long)]
+    force: bool,
+    /// Leave the layers of the recognised base image unchanged
+    #[arg(long)]
+    keep_base: bool,
+    /// Merge layer N and all layers above it into one, counted from 0
+    #[arg(long, value_name = "N")]
+    squash_from: Option<usize>,
+    /// Compression of rewritten layers: gzip[:1-9] or zstd[:1-19]
+    #[arg(long, value_name = "NAME[:LEVEL]", default_value = "gzip")]
+    compression: Encoding,
+    /// text prints a summary, json everything (schema cutaway.slim/1)
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+}
+
+/// Writes the image, or says what would be written.
+pub(super) fn slim(arguments: &SlimArguments) -> anyhow::Result<ExitCode> {
+    let request = PlanRequest::read(&arguments.changes, arguments.force)?;
+    let destination = arguments.output.as_deref().map(Destination::parse).transpose()?;
+    let (analysis, opened) = analyse(arguments)?;
+    let Some(findings) = analysis.findings.as_deref() else {
+        anyhow::bail!("no findings for {}: the rules did not run", redacted(&arguments.reading.image));
+    };
+    let plan = request.plan(&analysis, findings)?;
+    tell_forced(&plan, findings);
+    let options = SlimOptions {
+        keep_base: arguments.keep_base,
+        squash_from: squash_from(arguments, &analysis)?,
+        encoding: arguments.compression,
+        force: arguments.force,
+    };
+    let selection = guarded(|| Selection::new(&analysis, &plan, &options))?;
+    let listens = arguments.reading.how.listens();
+    let (cancel, progress) = (CancelToken::new(), Progress::default());
+    let written: Option<Written> = match &destination {
+        None => None,
+        Some(destination) => {
+            let store = destination.open(&opened.access, &analysis.image, &cancel)?;
+            let work = || slim::write(&analysis, &selection, &options, store, &opened, &progress, &cancel);
+            Some(with_bar(&progress, arguments.reading.how.verbose, || guarded(work))?)
+        }
+    };
+    let report = SlimReport::new(&analysis, &plan, &selection, written.as_ref())
+        .ok_or_else(|| anyhow!("the findings are not known"))?;
+    let text = match arguments.format {
+        Format::Text => report.to_text(),
+        Format::Json => to_json(&report),
+    };
+    write(text.as_bytes(), None)?;
+    if arguments.format == Format::Text || listens {
+        report.notes.iter().for_each(|note| message(&format!("note: {note}")));
+    }
+    if listens {
+        warn(&report.warnings);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Analyses the image. A layer that has a table of contents is read whole, because its bytes are needed.
+fn analyse(arguments: &SlimArguments) -> anyhow::Result<(std::sync::Arc<Analysis>, Options)> {
+    if arguments.reading.how.depth != Depth::Full {
+        let hint = Some("omit --depth: every layer is read to write it again".to_owned());
+        return Err(UsageError::new("a slim image needs all layers", hint).into());
+    }
+    let reader = ImageReader::new(&arguments.reading.how);
+    let mut options = reader.options(None)?;
+    let reference = Reference::parse(&arguments.reading.image).map_err(AnalysisError::from)?;
+    let mut analysis = reader.analyse_with(&reference, &options)?;
+    if analysis.layers.iter().any(|layer| layer.table.is_some()) {
+        options.verify = true;
+        analysis = reader.analyse_with(&reference, &options)?;
+    }
+    Ok((analysis, options))
+}
+
+fn squash_from(arguments: &SlimArguments, analysis: &Analysis) -> Result<Option<usize>, UsageError> {
+    let layers = analysis.layers.len();
+    match arguments.squash_from {
+        Some(from) if from >= layers => Err(UsageError::new(
+            format!("no layer {from}: the image has {layers}"),
+            Some(format!("layers are numbered from 0 to {}", layers.saturating_sub(1))),
+        )),
+        from => Ok(from),
+    }
+}
+
+/// Prints what required the findings that are removed by force.
+fn tell_forced(plan: &Plan, findings: &Findings) {
+    for one in findings.list.iter().filter(|one| one.verdict == Verdict::Needed && plan.contains(&one.id)) {
+        let (id, bytes, reason) = (&one.id, human(one.bytes), &one.reason);
+        message(&format!("warning: {id} ({bytes}) is required at run time and removed by --force: {reason}"));
+    }
+}
+
+/// Runs work on untrusted bytes; a panic becomes an error.
+fn guarded<T>(work: impl FnOnce() -> Result<T, SlimError>) -> anyhow::Result<T> {
+    Ok(catch_panic(work).map_err(|panic| anyhow!("internal error; please report it: {panic}"))??)
+}
