@@ -16,9 +16,9 @@ use crate::support::{Place, program};
 
 /// What has a schema in this build.
 const NAMES: &[&str] = if cfg!(feature = "gpu") {
-    &["report", "compare", "dockerfile", "gpu"]
+    &["report", "compare", "dockerfile", "slim", "gpu"]
 } else {
-    &["report", "compare", "dockerfile"]
+    &["report", "compare", "dockerfile", "slim"]
 };
 
 static SCHEMAS: LazyLock<BTreeMap<&str, Value>> = LazyLock::new(|| {

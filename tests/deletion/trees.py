@@ -68,7 +68,9 @@ def main():
     with open(slim, encoding="utf-8") as file:
         slim = json.load(file)
     before, after = dict(entries(before_root)), dict(entries(after_root))
-    removed = {os.fsencode(path_of(line["path"])).lstrip(b"/"): line["finding"] for line in slim["removed"] if line["path"] is not None}
+    # What an upper layer shadows is in no tree.
+    lines = [line for line in slim["removed"] if not line["shadowed"]]
+    removed = {os.fsencode(path_of(line["path"])).lstrip(b"/"): line["finding"] for line in lines}
     faults = [f"is new: {os.fsdecode(path)}" for path in after.keys() - before.keys()]
     gone = before.keys() - after.keys()
     faults += [f"is gone and no finding has it: {os.fsdecode(path)}" for path in gone - removed.keys()]
