@@ -30,7 +30,8 @@ fn a_dry_run_predicts_what_is_then_written() {
     let place = Place::new();
     let dry = json(&place, &["--dry-run"]);
     assert!(dry["output"].is_null() && dry["verification"].is_null());
-    let out = format!("oci:{}", place.path("out"));
+    let folder = tempfile::tempdir().unwrap();
+    let out = format!("oci:{}", folder.path().join("out").display());
     let written = json(&place, &["-o", &out]);
     for part in ["before", "after"] {
         for size in ["content_bytes", "merged_bytes"] {
@@ -90,10 +91,12 @@ fn what_is_required_goes_only_by_force() {
 #[test]
 fn layers_are_merged_and_those_of_the_base_kept() {
     let place = Place::new();
-    let squashed = json(&place, &["-o", &format!("oci:{}", place.path("squashed")), "--squash-from", "12"]);
-    assert_eq!(place.report(&format!("oci:{}", place.path("squashed"))).layers().len(), 13);
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| format!("oci:{}", folder.path().join(name).display());
+    let squashed = json(&place, &["-o", &at("squashed"), "--squash-from", "12"]);
+    assert_eq!(place.report(&at("squashed")).layers().len(), 13);
     assert!(actions(&squashed)[12..].iter().all(|action| *action == "merged"));
-    let based = json(&place, &["-o", &format!("oci:{}", place.path("based")), "--keep-base"]);
+    let based = json(&place, &["-o", &at("based"), "--keep-base"]);
     let layers = usize::try_from(based["kept_base"]["layers"].as_u64().unwrap()).unwrap();
     assert!(layers > 0 && based["kept_base"]["bytes"].as_u64().unwrap() > 0);
     assert!(actions(&based)[..layers].iter().all(|action| *action == "kept"));
@@ -104,7 +107,8 @@ fn layers_are_merged_and_those_of_the_base_kept() {
 #[test]
 fn text_leads_with_the_destination_and_sizes() {
     let place = Place::new();
-    let out = format!("oci:{}:1.0", place.path("out"));
+    let folder = tempfile::tempdir().unwrap();
+    let out = format!("oci:{}:1.0", folder.path().join("out").display());
     let outcome = place.run(&["slim", SAMPLE, "-o", &out, "--compression", "zstd:9"]);
     assert_eq!(outcome.code, 0, "{}", outcome.stderr);
     let lines: Vec<&str> = outcome.stdout.lines().collect();
@@ -139,9 +143,9 @@ fn wrong_use_is_refused_before_anything_is_written() {
 
 #[test]
 fn a_killed_run_leaves_nothing_under_the_name() {
-    let place = Place::new();
+    let (place, folder) = (Place::new(), tempfile::tempdir().unwrap());
     for moment in 0..20 {
-        let out = place.path(&format!("out-{moment}"));
+        let out = folder.path().join(format!("out-{moment}")).display().to_string();
         let mut command = program();
         command.args(["slim", SAMPLE, "-o", &format!("oci:{out}")]);
         command.stdout(Stdio::null()).stderr(Stdio::null());
