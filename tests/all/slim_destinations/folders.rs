@@ -10,7 +10,7 @@ use crate::fixtures::packing::Packing;
 use crate::offline::offline;
 use crate::oracle::have;
 use crate::registry::bench::{image, noise};
-use crate::support::Place;
+use crate::support::{Place, Report};
 
 /// A place with the image as a layout with the tag `1`; its reference.
 pub fn place() -> (Place, String) {
@@ -113,7 +113,9 @@ done
     for out in 1..=4 {
         let report = place.report(&format!("oci:{}:a", place.path(&format!("out{out}"))));
         assert_eq!(report.json["totals"]["merged_bytes"], expected.json["totals"]["merged_bytes"], "{out}");
-        assert_eq!(report.json["image"]["config_digest"], expected.json["image"]["config_digest"], "{out}");
+        // Skopeo writes a config of its own from the docker archive.
+        let config = |report: &Report| report.json["image"]["config_digest"].clone();
+        assert!(out == 4 || config(&report) == config(&expected), "{out}");
     }
     shell(&place, "umoci unpack --rootless --image layout:new bundle; test -f bundle/rootfs/opt/three");
     // Members in the order of a stream, nothing of this machine in the headers.
