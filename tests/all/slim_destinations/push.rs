@@ -115,7 +115,7 @@ fn tokens_are_asked_for_writing_and_renewed() {
     let bench = Bench::guarded(Guard::anonymous());
     let (place, source) = place();
     // In the middle of the push every token expires.
-    bench.proxy.fault(Kind::Blob, "blobs/uploads/", 1, Fault::Expire);
+    bench.proxy.fault(Kind::Manifest, "manifests/sha256", 1, Fault::Expire);
     Task::new(&source, &format!("docker://{}/team/new:1", bench.host())).succeeds(&place);
     let tokens = bench.proxy.of(Kind::Token);
     assert!(tokens.len() >= 2, "{tokens:#?}");
