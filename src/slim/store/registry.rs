@@ -76,10 +76,10 @@ impl Store for RegistryStore {
             progress.tell(format!("{} is at {} already", blob.digest, self.push.label()));
             return Ok(());
         }
-        let send = |upload: &mut Upload<'_>| {
+        let copy = |upload: &mut Upload<'_>| {
             self.origin.to_writer(blob, upload, progress, cancel).map_err(NotSent::Copy)
         };
-        let sent = self.push.send(&blob.layer.blob, blob.digest, cancel, progress, send);
+        let sent = self.push.send(&blob.layer.blob, blob.digest, cancel, progress, copy);
         sent.map_err(|error| match error {
             NotSent::Push(error) => self.failed(&object(blob.digest), error),
             NotSent::Copy(error) => error,

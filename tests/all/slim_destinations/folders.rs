@@ -179,7 +179,8 @@ fn the_source_is_never_changed_and_shares_no_file() {
         names(&blobs).iter().map(fact).map(|facts| (facts.ino(), facts.nlink(), facts.mtime_nsec())).collect()
     };
     let before = facts("source");
-    Task::new(&source, &at(&place, "oci", "copy")).keeping_all().succeeds(&place);
+    let destination = at(&place, "oci", "copy");
+    assert_eq!(Task::new(&source, &destination).keeping_all().succeeds(&place), destination);
     assert_eq!(facts("source"), before);
     assert!(
         facts("copy").iter().all(|(inode, links, _)| *links == 1 && before.iter().all(|old| old.0 != *inode))
