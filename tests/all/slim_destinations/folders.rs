@@ -1,6 +1,7 @@
 //! Folders and archives.
 
 use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::process::Command;
 
@@ -74,7 +75,6 @@ fn each_form_is_read_back_as_the_same_image() {
         names(&place.path("")).into_iter().filter(|name| name.starts_with(".cutaway-")).collect();
     assert_eq!(leftover, [""; 0]);
     // As readable as any new file and folder.
-    use std::os::unix::fs::PermissionsExt as _;
     let plain = fs::metadata(place.put("plain", "")).unwrap().permissions().mode();
     for file in ["oci.tar", "docker.tar", "layout/index.json"] {
         assert_eq!(fs::metadata(place.path(file)).unwrap().permissions().mode(), plain, "{file}");
@@ -171,7 +171,6 @@ fn an_existing_layout_keeps_its_other_images() {
 
 #[test]
 fn the_source_is_never_changed_and_shares_no_file() {
-    use std::os::unix::fs::MetadataExt as _;
     let (place, source) = place();
     let facts = |folder: &str| -> Vec<(u64, u64, i64)> {
         let blobs = place.path(&format!("{folder}/blobs/sha256"));
