@@ -103,7 +103,8 @@ fn kind(text: &str) -> Result<Kind, String> {
         SourceError::Reference { reason, .. } => reason,
         other => other.to_string(),
     })?;
-    let path = PathBuf::from(&reference.location);
+    // Without a slash at the end, which would ask for a folder.
+    let path: PathBuf = Path::new(&reference.location).components().collect();
     Ok(match *prefix {
         "oci:" => Kind::Folder { path, form: FolderForm::Layout(tag(&reference.select)?) },
         "dir:" => Kind::Folder { path, form: FolderForm::Flat },

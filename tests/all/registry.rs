@@ -4,7 +4,7 @@
 pub mod bench;
 mod faults;
 pub mod guard;
-mod http;
+pub mod http;
 mod kept;
 mod logins;
 mod mirrors;

@@ -6,4 +6,5 @@ mod engines;
 mod folders;
 mod push;
 mod refusals;
+mod resuming;
 mod writer;

@@ -1,10 +1,8 @@
 //! Container engines: an archive of `docker save` in a temporary file, which is loaded when it is published.
 
-use std::env;
-use std::path::PathBuf;
-
 use super::archive::{ArchiveForm, ArchiveStore, ImageName, StagedArchive};
 use super::copy::Origin;
+use super::temporary::large_folder;
 use super::{BlobSink, Documents, KeptBlob, Published, Staged, Store};
 use crate::jobs::{CancelToken, Progress};
 use crate::slim::SlimError;
@@ -28,15 +26,10 @@ impl EngineStore {
         cancel: &CancelToken,
     ) -> Result<Self, SlimError> {
         let engine = Engine::find(reference, cancel).map_err(|error| failed(&reference.text, error))?;
-        let archive = ArchiveStore::temporary(&folder(), ArchiveForm::Docker(Some(name)), origin, cancel)?;
+        let archive =
+            ArchiveStore::temporary(&large_folder(), ArchiveForm::Docker(Some(name)), origin, cancel)?;
         Ok(Self { engine, reference: reference.text.clone(), archive, cancel: cancel.clone() })
     }
-}
-
-/// Where large temporary files belong: `/tmp` may be in memory.
-fn folder() -> PathBuf {
-    let large = PathBuf::from("/var/tmp");
-    if env::var_os("TMPDIR").is_none() && large.is_dir() { large } else { env::temp_dir() }
 }
 
 fn failed(reference: &str, error: EngineError) -> SlimError {

@@ -215,6 +215,7 @@ impl Staged for StagedFolder {
         let folder = store.folder.display();
         let reference = match &store.form {
             FolderForm::Layout(Some(tag)) => format!("oci:{folder}:{tag}"),
+            FolderForm::Layout(None) if !store.exists => format!("oci:{folder}"),
             FolderForm::Layout(None) => format!("oci:{folder}@{digest}"),
             FolderForm::Flat => format!("dir:{folder}"),
         };

@@ -3,12 +3,13 @@
 use std::io::{self, Write};
 
 use super::copy::Origin;
+use super::temporary::large_folder;
 use super::{BlobSink, Documents, KeptBlob, Published, Staged, Store, check_size};
 use crate::base::Digest;
 use crate::jobs::{CancelToken, Progress};
 use crate::slim::SlimError;
 use crate::source::registry::{Push, Upload};
-use crate::source::{Access, Blob, Image, Reference, SourceError};
+use crate::source::{Access, Image, Reference, SourceError};
 
 /// A push.
 pub(in crate::slim) struct RegistryStore {
@@ -41,19 +42,17 @@ impl RegistryStore {
     fn has(&self, digest: &Digest, progress: &Progress, cancel: &CancelToken) -> Result<bool, SlimError> {
         self.push.has(digest, cancel, progress).map_err(|error| self.failed(&object(digest), error))
     }
+}
 
-    /// Sends a blob that is not there.
-    fn send(&self, blob: &KeptBlob<'_>, progress: &Progress, cancel: &CancelToken) -> Result<(), SlimError> {
-        let upload = match &blob.layer.blob {
-            Blob::Remote(remote) => self
-                .push
-                .mount(remote, cancel, progress)
-                .map_err(|error| self.failed(&object(blob.digest), error))?,
-            _ => Some(self.push.begin(cancel, progress)),
-        };
-        let Some(mut upload) = upload else { return Ok(()) };
-        self.origin.to_writer(blob, &mut upload, progress, cancel)?;
-        upload.finish(blob.digest).map_err(|error| self.failed(&object(blob.digest), error))
+/// Why a blob was not sent.
+enum NotSent {
+    Push(SourceError),
+    Copy(SlimError),
+}
+
+impl From<SourceError> for NotSent {
+    fn from(error: SourceError) -> Self {
+        Self::Push(error)
     }
 }
 
@@ -77,16 +76,24 @@ impl Store for RegistryStore {
             progress.tell(format!("{} is at {} already", blob.digest, self.push.label()));
             return Ok(());
         }
-        self.send(blob, progress, cancel)
+        let copy = |upload: &mut Upload<'_>| {
+            self.origin.to_writer(blob, upload, progress, cancel).map_err(NotSent::Copy)
+        };
+        let sent = self.push.send(&blob.layer.blob, blob.digest, cancel, progress, copy);
+        sent.map_err(|error| match error {
+            NotSent::Push(error) => self.failed(&object(blob.digest), error),
+            NotSent::Copy(error) => error,
+        })
     }
 
     fn begin(&self) -> Result<Box<dyn BlobSink + Send + '_>, SlimError> {
         self.cancel.check()?;
-        Ok(Box::new(Sink {
-            store: self,
-            upload: self.push.begin(&self.cancel, &Progress::default()),
-            size: 0,
-        }))
+        let mut upload = self.push.begin(&self.cancel, &Progress::default());
+        // Without it a registry that loses an upload is an error.
+        if let Ok(spool) = tempfile::tempfile_in(large_folder()) {
+            upload = upload.with_spool(spool);
+        }
+        Ok(Box::new(Sink { store: self, upload, size: 0 }))
     }
 
     fn stage(self: Box<Self>, documents: Documents) -> Result<Box<dyn Staged>, SlimError> {

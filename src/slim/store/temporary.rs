@@ -1,5 +1,6 @@
 //! Temporary files and folders beside a destination, on the same file system.
 
+use std::env;
 use std::fs::Permissions;
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
@@ -51,4 +52,10 @@ pub(super) fn folder_of(path: &Path) -> Result<PathBuf, SlimError> {
         Ok(_) => Err(refused(what(), "not a folder", None)),
         Err(error) => Err(refused(what(), error, Some("create it first"))),
     }
+}
+
+/// Where large temporary files belong: `/tmp` may be in memory.
+pub(super) fn large_folder() -> PathBuf {
+    let large = PathBuf::from("/var/tmp");
+    if env::var_os("TMPDIR").is_none() && large.is_dir() { large } else { env::temp_dir() }
 }

@@ -18,7 +18,7 @@ use crate::base::text::printable;
 use crate::jobs::{CancelToken, Cancelled};
 
 /// Time limit for loading: an engine unpacks every layer before it answers.
-const LOAD: Duration = Duration::from_mins(60);
+const LOAD: Duration = Duration::from_hours(1);
 /// Bytes sent at once.
 const PIECE: u64 = 1 << 20;
 

@@ -52,6 +52,14 @@ pub enum Fault {
     /// A write that the registry does not accept (4xx).
     #[error("request refused ({0})")]
     Refused(u16),
+    /// An upload was interrupted, and the registry does not have what it accepted before.
+    #[error("connection interrupted; the registry accepted {sent} bytes and has {}", .has.map_or("none".to_owned(), |has| has.to_string()))]
+    UploadLost {
+        /// Bytes that it accepted.
+        sent: u64,
+        /// Bytes that it has; `None` if it forgot the upload.
+        has: Option<u64>,
+    },
     /// Digest mismatch.
     #[error("digest mismatch: {0}")]
     WrongDigest(String),
@@ -161,7 +169,7 @@ impl RegistryError {
             Fault::Refused(_) => format!("check the name and the rules of {host} for it, such as tags that stay"),
             Fault::WrongDigest(_) => "a proxy modifies the data, or the registry's storage is damaged; nothing of it is \
                 used".into(),
-            Fault::Cut(_) => "try again; a proxy or firewall may close long connections".into(),
+            Fault::Cut(_) | Fault::UploadLost { .. } => "try again; a proxy or firewall may close long connections".into(),
             Fault::Slow(_) => "try again later, or check the network".into(),
             Fault::TooLarge(_) | Fault::Settings(_) => return None,
         })

@@ -17,7 +17,7 @@ use super::repository::Repository;
 use super::retry::Retries;
 use super::session::{Job, Session};
 use super::transport::wait_for;
-use super::upload::{UPLOADS, Upload};
+use super::upload::{MOST_STARTS, UPLOADS, Upload, is_lost};
 use crate::base::Digest;
 use crate::base::digest::short;
 use crate::jobs::{CancelToken, Progress};
@@ -90,7 +90,7 @@ impl Push {
     ///
     /// # Errors
     /// The registry refuses the upload.
-    pub fn mount(
+    fn mount(
         &self,
         blob: &RemoteBlob,
         cancel: &CancelToken,
@@ -115,6 +115,43 @@ impl Push {
     /// An upload of a blob. Nothing is sent before its first chunk is full or it ends.
     pub fn begin(&self, cancel: &CancelToken, progress: &Progress) -> Upload<'_> {
         Upload::new(&self.repository, cancel, progress)
+    }
+
+    /// Sends a blob whose bytes `write` gives, again if the registry loses them. Blobs at the same registry are mounted.
+    ///
+    /// # Errors
+    /// Those of `write`, or the registry refuses the blob.
+    pub fn send<E: From<SourceError>>(
+        &self,
+        blob: &Blob,
+        digest: &Digest,
+        cancel: &CancelToken,
+        progress: &Progress,
+        write: impl Fn(&mut Upload<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut starts = 1;
+        loop {
+            let upload = match blob {
+                Blob::Remote(remote) => self.mount(remote, cancel, progress)?,
+                _ => Some(self.begin(cancel, progress)),
+            };
+            let Some(mut upload) = upload else { return Ok(()) };
+            let written = write(&mut upload);
+            let lost = upload.is_lost();
+            let sent = match written {
+                Ok(()) => upload.finish(digest).map_err(|error| (is_lost(&error), E::from(error))),
+                Err(error) => Err((lost, error)),
+            };
+            match sent {
+                Err((true, _)) if starts < MOST_STARTS => starts += 1,
+                sent => return sent.map_err(|(_, error)| error),
+            }
+            progress.tell(format!(
+                "{}: the registry lost {}; sending it again",
+                self.label(),
+                wanted(digest)
+            ));
+        }
     }
 
     /// Writes the manifest under a name: its digest, or a tag.

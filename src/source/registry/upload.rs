@@ -1,7 +1,12 @@
 //! The upload of one blob, in chunks, resumed after an interruption.
+//!
+//! The chunk at hand is in memory. Some registries forget an upload whose chunk was interrupted (Docker's own, which
+//! takes a part of it for all of it): then the blob is sent again, from its source by the caller, or from a spool.
 
+use std::fs::File;
 use std::io::{self, Write};
 use std::mem::take;
+use std::os::unix::fs::FileExt as _;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -30,6 +35,8 @@ const LARGEST_CHUNK: usize = 64 << 20;
 const LEAST_CHUNK: HeaderName = HeaderName::from_static("oci-chunk-min-length");
 /// Where uploads start.
 pub(super) const UPLOADS: &str = "blobs/uploads/";
+/// How often a blob is sent from its start.
+pub(super) const MOST_STARTS: u32 = 5;
 /// Time to tell the registry that an upload is given up.
 const FAREWELL: Duration = Duration::from_secs(2);
 
@@ -45,13 +52,26 @@ pub struct Upload<'a> {
     capacity: usize,
     /// Bytes that the registry has.
     sent: u64,
+    spool: Option<Spool>,
+    starts: u32,
+    /// Whether it failed because the registry lost it.
+    lost: bool,
+}
+
+/// What was sent, in a file without a name.
+struct Spool {
+    file: File,
+    end: u64,
 }
 
 impl Write for Upload<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.cancel.check()?;
         if self.chunk.len() >= self.capacity {
-            wait_for(self.send_chunk()).flatten().map_err(io_error)?;
+            wait_for(self.send_chunk()).flatten().map_err(|error| {
+                self.lost = is_lost(&error);
+                io_error(error)
+            })?;
         }
         let count = bytes.len().min(self.capacity - self.chunk.len());
         self.chunk.extend_from_slice(&bytes[..count]);
@@ -75,7 +95,17 @@ impl<'a> Upload<'a> {
             chunk: Vec::new(),
             capacity: CHUNK,
             sent: 0,
+            spool: None,
+            starts: 0,
+            lost: false,
         }
+    }
+
+    /// Keeps what is sent in `file`, which has no name, so that it can be sent again.
+    #[must_use]
+    pub fn with_spool(mut self, file: File) -> Self {
+        self.spool = Some(Spool { file, end: 0 });
+        self
     }
 
     /// Sends what is left, and gives the blob its name.
@@ -84,6 +114,11 @@ impl<'a> Upload<'a> {
     /// The registry refuses it, or computed another digest.
     pub fn finish(mut self, digest: &Digest) -> Result<(), SourceError> {
         wait_for(self.end(digest)).flatten()
+    }
+
+    /// Whether a write failed because the registry lost what it had.
+    pub(super) fn is_lost(&self) -> bool {
+        self.lost
     }
 
     fn retries(&self) -> Retries {
@@ -120,10 +155,61 @@ impl<'a> Upload<'a> {
         Ok(false)
     }
 
-    /// Sends the chunk at hand. After an interruption the registry tells how much it has, and the rest follows.
+    /// Sends the chunk at hand.
     async fn send_chunk(&mut self) -> Result<(), SourceError> {
-        const WANTED: &str = "a part of a blob";
         let bytes = Bytes::from(take(&mut self.chunk));
+        let start = self.sent;
+        loop {
+            match self.send(bytes.clone()).await {
+                Err(error) if is_lost(&error) => self.send_again(start, error).await?,
+                sent => break sent?,
+            }
+        }
+        if let Some(spool) = &mut self.spool {
+            let kept = spool.file.write_all_at(&bytes, spool.end);
+            spool.end += bytes.len() as u64;
+            if kept.is_err() {
+                // A full disk is no reason to end: the upload may well not be interrupted.
+                self.spool = None;
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends the first `end` bytes again, in another upload.
+    async fn send_again(&mut self, end: u64, lost: SourceError) -> Result<(), SourceError> {
+        let mut lost = Some(lost);
+        while let Some(error) = lost.take() {
+            self.starts += 1;
+            if self.starts >= MOST_STARTS || end > self.spool.as_ref().map_or(0, |spool| spool.end) {
+                return Err(error);
+            }
+            self.progress.tell(format!("{}; sending the blob again", io_error(error)));
+            self.place = None;
+            self.start(UPLOADS).await?;
+            while self.sent < end {
+                let length = in_memory(end - self.sent).min(self.capacity);
+                let mut piece = vec![0; length];
+                if let Some(spool) = &self.spool {
+                    let read = spool.file.read_exact_at(&mut piece, self.sent);
+                    read.map_err(|error| SourceError::open("what was sent", error))?;
+                }
+                match self.send(piece.into()).await {
+                    Err(error) if is_lost(&error) => {
+                        lost = Some(error);
+                        break;
+                    }
+                    sent => sent?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends the bytes that follow those that the registry has. After an interruption it tells how much it has now, and
+    /// the rest follows.
+    async fn send(&mut self, bytes: Bytes) -> Result<(), SourceError> {
+        const WANTED: &str = "a part of a blob";
         let (start, length) = (self.sent, bytes.len() as u64);
         let session = self.session().await?;
         let mut retries = self.retries();
@@ -154,23 +240,15 @@ impl<'a> Upload<'a> {
                 Err(stop) => stop,
             };
             session.again(stop, WANTED, &mut retries, job).await?;
-            let before = self.sent;
-            match self.resume(&session, &place).await? {
-                Some(offset) if (start..=start + length).contains(&offset) => self.sent = offset,
-                // Everything is at hand while this is the first chunk.
-                _ if start == 0 => {
-                    self.start(UPLOADS).await?;
-                }
-                offset => {
-                    let has = offset.unwrap_or(0);
-                    let fault =
-                        Fault::Cut(format!("the registry has {has} of {start} bytes that it accepted"));
-                    return Err(failed(&session, WANTED, fault).await);
-                }
-            }
-            if self.sent > before {
+            let has = self.resume(&session, &place).await?;
+            let Some(offset) = has.filter(|offset| (start..=start + length).contains(offset)) else {
+                let fault = Fault::UploadLost { sent: self.sent, has };
+                return Err(failed(&session, WANTED, fault).await);
+            };
+            if offset > self.sent {
                 retries.reset();
             }
+            self.sent = offset;
         }
         Ok(())
     }
@@ -201,6 +279,7 @@ impl<'a> Upload<'a> {
         if !small && !self.chunk.is_empty() {
             self.send_chunk().await?;
         }
+        let size = self.sent;
         let body = Bytes::from(take(&mut self.chunk));
         let mut retries = self.retries();
         loop {
@@ -216,6 +295,12 @@ impl<'a> Upload<'a> {
                 self.place = None;
                 return Ok(());
             };
+            let stop = match stop {
+                Stop::Failed(failure) if is_about_offset(&failure.fault) => {
+                    Stop::Failed(Failure { again: true, ..failure })
+                }
+                stop => stop,
+            };
             session.again(stop, &wanted, &mut retries, job).await?;
             // It may have arrived before the connection broke.
             if has_blob(&session, digest, &mut retries, job).await? {
@@ -224,6 +309,10 @@ impl<'a> Upload<'a> {
             }
             if small {
                 self.place = None;
+            } else if self.resume(&session, &place).await? != Some(size) {
+                let fault = Fault::UploadLost { sent: size, has: None };
+                let lost = failed(&session, &wanted, fault).await;
+                self.send_again(size, lost).await?;
             }
         }
     }
@@ -246,6 +335,11 @@ impl Drop for Upload<'_> {
 
 async fn failed(session: &Session, wanted: &str, fault: Fault) -> SourceError {
     SourceError::Registry(Box::new(session.error(wanted, Failure::of(fault)).await))
+}
+
+/// Whether the blob must be sent from its start.
+pub(super) fn is_lost(error: &SourceError) -> bool {
+    matches!(error, SourceError::Registry(error) if matches!(error.fault, Fault::UploadLost { .. }))
 }
 
 /// Whether the registry has another number of bytes than expected, or forgot the upload.

@@ -1,6 +1,7 @@
 //! Folders and archives.
 
 use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::process::Command;
 
@@ -10,7 +11,7 @@ use crate::fixtures::packing::Packing;
 use crate::offline::offline;
 use crate::oracle::have;
 use crate::registry::bench::{image, noise};
-use crate::support::Place;
+use crate::support::{Place, Report};
 
 /// A place with the image as a layout with the tag `1`; its reference.
 pub fn place() -> (Place, String) {
@@ -74,7 +75,6 @@ fn each_form_is_read_back_as_the_same_image() {
         names(&place.path("")).into_iter().filter(|name| name.starts_with(".cutaway-")).collect();
     assert_eq!(leftover, [""; 0]);
     // As readable as any new file and folder.
-    use std::os::unix::fs::PermissionsExt as _;
     let plain = fs::metadata(place.put("plain", "")).unwrap().permissions().mode();
     for file in ["oci.tar", "docker.tar", "layout/index.json"] {
         assert_eq!(fs::metadata(place.path(file)).unwrap().permissions().mode(), plain, "{file}");
@@ -113,7 +113,9 @@ done
     for out in 1..=4 {
         let report = place.report(&format!("oci:{}:a", place.path(&format!("out{out}"))));
         assert_eq!(report.json["totals"]["merged_bytes"], expected.json["totals"]["merged_bytes"], "{out}");
-        assert_eq!(report.json["image"]["config_digest"], expected.json["image"]["config_digest"], "{out}");
+        // Skopeo writes a config of its own from the docker archive.
+        let config = |report: &Report| report.json["image"]["config_digest"].clone();
+        assert!(out == 4 || config(&report) == config(&expected), "{out}");
     }
     shell(&place, "umoci unpack --rootless --image layout:new bundle; test -f bundle/rootfs/opt/three");
     // Members in the order of a stream, nothing of this machine in the headers.
@@ -169,7 +171,6 @@ fn an_existing_layout_keeps_its_other_images() {
 
 #[test]
 fn the_source_is_never_changed_and_shares_no_file() {
-    use std::os::unix::fs::MetadataExt as _;
     let (place, source) = place();
     let facts = |folder: &str| -> Vec<(u64, u64, i64)> {
         let blobs = place.path(&format!("{folder}/blobs/sha256"));
@@ -177,7 +178,8 @@ fn the_source_is_never_changed_and_shares_no_file() {
         names(&blobs).iter().map(fact).map(|facts| (facts.ino(), facts.nlink(), facts.mtime_nsec())).collect()
     };
     let before = facts("source");
-    Task::new(&source, &at(&place, "oci", "copy")).keeping_all().succeeds(&place);
+    let destination = at(&place, "oci", "copy");
+    assert_eq!(Task::new(&source, &destination).keeping_all().succeeds(&place), destination);
     assert_eq!(facts("source"), before);
     assert!(
         facts("copy").iter().all(|(inode, links, _)| *links == 1 && before.iter().all(|old| old.0 != *inode))

@@ -15,9 +15,12 @@ fn count(seen: &[Seen], method: &str, part: &str) -> usize {
     seen.iter().filter(|seen| seen.method == method && seen.path.contains(part)).count()
 }
 
-fn tags(bench: &Bench, repository: &str) -> String {
+fn tags(bench: &Bench, repository: &str) -> Vec<String> {
     let reference = format!("127.0.0.1:{}/{repository}", bench.server.port);
-    run(&bench.place, &[], &["tags", &reference]).stdout
+    let listed = run(&bench.place, &[], &["tags", &reference]).stdout;
+    let mut tags: Vec<String> = listed.lines().map(str::to_owned).collect();
+    tags.sort_unstable();
+    tags
 }
 
 #[test]
@@ -41,7 +44,7 @@ fn a_push_sends_what_is_not_there_and_the_tag_last() {
     bench.proxy.forget();
     Task::new(&source, &destination.replace(":2", ":3")).succeeds(&place);
     assert_eq!(count(&bench.proxy.seen(), "PUT", "blobs/uploads/"), 1);
-    assert_eq!(tags(&bench, "team/new"), "2\n3\n");
+    assert_eq!(tags(&bench, "team/new"), ["2", "3"]);
 }
 
 #[test]
@@ -112,12 +115,14 @@ fn tokens_are_asked_for_writing_and_renewed() {
     let bench = Bench::guarded(Guard::anonymous());
     let (place, source) = place();
     // In the middle of the push every token expires.
-    bench.proxy.fault(Kind::Blob, "blobs/uploads/", 1, Fault::Expire);
+    bench.proxy.fault(Kind::Manifest, "manifests/sha256", 1, Fault::Expire);
     Task::new(&source, &format!("docker://{}/team/new:1", bench.host())).succeeds(&place);
     let tokens = bench.proxy.of(Kind::Token);
     assert!(tokens.len() >= 2, "{tokens:#?}");
     let own = "scope=repository%3Ateam%2Fnew%3Apull%2Cpush";
-    assert!(tokens.iter().all(|seen| seen.path.contains(own)), "{tokens:#?}");
+    // Reading asks for less.
+    let writing = tokens.iter().filter(|seen| seen.path.contains(own)).count();
+    assert!(writing >= 2, "{tokens:#?}");
     bench.proxy.forget();
     Task::new(&bench.reference(), &format!("docker://{}/team/mounted:1", bench.host()))
         .keeping_all()
@@ -148,7 +153,7 @@ fn a_registry_that_hesitates_is_asked_again_and_one_that_refuses_is_quoted() {
     let message = Task::new(&source, &refused).fails(&place);
     assert!(message.contains("cannot push the manifest 9"), "{message}");
     assert!(message.contains("(409)") && message.contains("tag 9 stays as it is"), "{message}");
-    assert!(!tags(&bench, "team/new").contains('9'));
+    assert_eq!(tags(&bench, "team/new"), ["1"]);
     bench.proxy.fault(Kind::Blob, "blobs/uploads/", 9, answer(405, "read-only"));
     let message = Task::new(&source, &destination.replace("new", "third")).fails(&place);
     assert!(message.contains("405") && message.contains("push to another registry"), "{message}");
@@ -165,7 +170,7 @@ fn what_is_dropped_or_killed_has_no_tag() {
     for point in POINTS {
         task.dropped_at(&place, point);
         task.killed_at(&place, point);
-        assert_eq!(tags(&bench, "team/app"), "1\n", "{point}");
+        assert_eq!(tags(&bench, "team/app"), ["1"], "{point}");
     }
     assert_eq!(names(&place.path("")), ["source"]);
 }
@@ -182,9 +187,15 @@ fn an_upload_that_is_given_up_is_discarded() {
     let layout = place.put_layout("large", &Layout::of(&large, "1"));
     let host = format!("127.0.0.1:{}", server.port);
     let task = Task::new(&format!("oci:{layout}:1"), &format!("docker://{host}/team/large:1"));
-    let uploads = server.folder.path().join("storage/docker/registry/v2/repositories/team/large/_uploads");
+    // Docker's registry leaves a folder without data.
+    let data = || -> usize {
+        let uploads =
+            server.folder.path().join("storage/docker/registry/v2/repositories/team/large/_uploads");
+        let uploads = std::fs::read_dir(&uploads).unwrap().map(|upload| upload.unwrap().path());
+        uploads.filter(|upload| upload.join("data").exists()).count()
+    };
     task.dropped_at(&place, "blob");
-    assert_eq!(std::fs::read_dir(&uploads).map_or(0, Iterator::count), 0);
+    assert_eq!(data(), 0);
     task.killed_at(&place, "blob");
-    assert_eq!(std::fs::read_dir(&uploads).unwrap().count(), 1, "a killed process tells nothing");
+    assert_eq!(data(), 1, "a killed process tells nothing");
 }

@@ -23,7 +23,7 @@ fn what_is_no_destination_says_why() {
             "oci:none@sha256:01ba4719c80b6fe911b091a7c05124b64eeece964e09c058ef8f9805daca546b",
             "a digest or a number cannot be chosen",
         ),
-        ("docker-archive:none.tar:Team/App", "lowercase"),
+        ("docker-archive:none.tar:Team/App", "invalid reference format"),
         ("docker-archive:none.tar:@0", "a digest or a number cannot be chosen"),
         ("docker://u:HUNTER2@registry.example/app", "remove user and password"),
         ("docker://registry.example", "a host without a repository"),

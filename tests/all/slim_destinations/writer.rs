@@ -36,12 +36,6 @@ impl Task {
         Self { source, destination, environment: Vec::new(), more: json!({}) }
     }
 
-    /// With the host of a registry.
-    pub fn at(mut self, host: &str) -> Self {
-        self.destination = self.destination.replace("HOST", host);
-        self
-    }
-
     /// With a variable of the environment.
     pub fn with(mut self, name: &str, value: &str) -> Self {
         self.environment.push((name.to_owned(), value.to_owned()));
