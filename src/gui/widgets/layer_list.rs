@@ -84,7 +84,7 @@ pub fn layer_list(
     let node = |index: usize, _: &LayerListRow| ListNode { key: index as u64, ..ListNode::default() };
     let spoken = |_: usize, line: &LayerListRow| line.spoken.clone();
     list.show(ui, &mut frame, row_at, node, spoken, |ui, place, line| {
-        paint(ui, place.rect, line, place.look)
+        paint(ui, place.rect, line, place.look);
     });
     let output = frame.end(ui);
     if let Some((index, response)) = output.hovered {

@@ -5,7 +5,10 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use egui::accesskit::{Action, Orientation, Role};
-use egui::{Context, CursorIcon, Frame, Id, Key, Margin, Panel, Rect, Sense, Stroke, Ui, Vec2, WidgetInfo};
+use egui::{
+    Context, CursorIcon, Frame, Id, Key, Margin, Panel, Rangef, Rect, Response, Sense, Stroke, Ui, Vec2,
+    WidgetInfo,
+};
 
 use super::list;
 use crate::gui::design::Tokens;
@@ -50,10 +53,11 @@ impl Split {
     pub fn show_in<R>(&self, ui: &mut Ui, view: Vec2, add: impl FnOnce(&mut Ui) -> R) -> R {
         let axis = usize::from(view.x < self.wide);
         let (size, range) = if axis == 0 { (self.beside)(view.x) } else { (self.stacked)(view.y) };
-        let own = sizes(ui.ctx()).get(self.name).and_then(|sizes| sizes[axis]);
-        let range = *range.start()..=range.end().max(*range.start());
-        let size = own.unwrap_or(size).clamp(*range.start(), *range.end());
+        let range = Rangef::new(*range.start(), range.end().max(*range.start()));
         let id = Id::unique((self.name, axis));
+        let own = sizes(ui.ctx()).get(self.name).and_then(|sizes| sizes[axis]);
+        // As large as at first: what opens above takes its room from the rest.
+        let usual = ui.data_mut(|data| *data.get_temp_mut_or_insert_with(id, || size));
         let (panel, gap) = match (axis, self.first) {
             (0, true) => (Panel::left(id), Margin { right: GAP, ..Margin::ZERO }),
             (0, false) => (Panel::right(id), Margin { left: GAP, ..Margin::ZERO }),
@@ -61,12 +65,13 @@ impl Split {
             (_, false) => (Panel::bottom(id), Margin { top: GAP, ..Margin::ZERO }),
         };
         let panel = panel.frame(Frame::new().inner_margin(gap)).show_separator_line(false).resizable(false);
-        let shown = panel.exact_size(size).show(ui, add);
-        self.divider(ui, id, (axis, shown.response.rect), range);
+        let shown = panel.exact_size(range.clamp(own.unwrap_or(usual))).show(ui, add);
+        self.divider(ui, id, axis, shown.response.rect, range);
         shown.inner
     }
 
-    fn divider(&self, ui: &Ui, id: Id, (axis, pane): (usize, Rect), range: RangeInclusive<f32>) {
+    /// The divider in the gap: it follows the pointer and the keys of its axis.
+    fn divider(&self, ui: &Ui, id: Id, axis: usize, pane: Rect, range: Rangef) {
         let mut place = pane;
         if self.first {
             place.min[axis] = pane.max[axis] - f32::from(GAP);
@@ -81,57 +86,54 @@ impl Split {
         });
         ui.ctx().accesskit_node_builder(id, |node| {
             node.set_orientation(if axis == 0 { Orientation::Vertical } else { Orientation::Horizontal });
-            node.set_min_numeric_value((*range.start()).into());
-            node.set_max_numeric_value((*range.end()).into());
+            node.set_min_numeric_value(range.min.into());
+            node.set_max_numeric_value(range.max.into());
             node.add_action(Action::Increment);
             node.add_action(Action::Decrement);
         });
-        let asked = |action| ui.input(|input| input.num_accesskit_action_requests(id, action)) as f32;
-        let mut steps = asked(Action::Increment) - asked(Action::Decrement);
-        let mut to = None;
-        if response.has_focus() {
-            let outward = if self.first { 1.0 } else { -1.0 };
-            for (key, _) in list::keys(ui, id) {
-                match (key, axis) {
-                    (Key::ArrowRight | Key::L, 0) | (Key::ArrowDown | Key::J, 1) => steps += outward,
-                    (Key::ArrowLeft | Key::H, 0) | (Key::ArrowUp | Key::K, 1) => steps -= outward,
-                    (Key::Home, _) => to = Some(*range.start()),
-                    (Key::End, _) => to = Some(*range.end()),
-                    (Key::Escape, _) => response.surrender_focus(),
-                    _ => {}
-                }
-            }
-        }
-        if steps != 0.0 {
-            to = Some(size + steps * STEP);
-        }
-        if let Some(pointer) = response.interact_pointer_pos().filter(|_| response.dragged()) {
-            let across =
-                if self.first { pointer[axis] - pane.min[axis] } else { pane.max[axis] - pointer[axis] };
-            to = Some(across + f32::from(GAP) / 2.0);
-        }
         // A double click gives the size back that the pane has by itself.
-        let to = to.map(|to| to.clamp(*range.start(), *range.end()));
-        if to.is_some() || response.double_clicked() {
-            let mut sizes = sizes(ui.ctx());
-            Arc::make_mut(&mut sizes).entry(self.name.to_owned()).or_default()[axis] = to;
-            ui.data_mut(|data| data.insert_temp(Id::unique(REMEMBERED), sizes));
-            ui.ctx().request_repaint();
+        if response.double_clicked() {
+            ui.data_mut(|data| data.remove::<f32>(id));
+            remember(ui, self.name, axis, None);
+        } else if let Some(to) = self.moved(ui, &response, axis, pane, range) {
+            remember(ui, self.name, axis, Some(range.clamp(to)));
         }
-        if response.hovered() || response.dragged() || response.has_focus() {
-            let tokens = Tokens::of(ui);
-            let (middle, color) =
-                (place.center(), if response.hovered() { tokens.border_strong } else { tokens.accent });
-            let stroke = Stroke::new(2.0, color);
+        let under_pointer = response.hovered() || response.dragged();
+        if under_pointer {
+            ui.set_cursor_icon([CursorIcon::ResizeHorizontal, CursorIcon::ResizeVertical][axis]);
+        }
+        if under_pointer || response.has_focus() {
+            let stroke = Stroke::new(2.0, Tokens::of(ui).accent);
             if axis == 0 {
-                ui.painter().vline(middle.x, place.y_range(), stroke);
+                ui.painter().vline(place.center().x, place.y_range(), stroke);
             } else {
-                ui.painter().hline(place.x_range(), middle.y, stroke);
-            }
-            if !response.has_focus() || response.hovered() {
-                ui.set_cursor_icon([CursorIcon::ResizeHorizontal, CursorIcon::ResizeVertical][axis]);
+                ui.painter().hline(place.x_range(), place.center().y, stroke);
             }
         }
+    }
+
+    /// The size that the user asks for, by pointer, keys, or a screen reader.
+    fn moved(&self, ui: &Ui, divider: &Response, axis: usize, pane: Rect, range: Rangef) -> Option<f32> {
+        if let Some(pointer) = divider.interact_pointer_pos().filter(|_| divider.dragged()) {
+            let edge =
+                if self.first { pointer[axis] - pane.min[axis] } else { pane.max[axis] - pointer[axis] };
+            return Some(edge + f32::from(GAP) / 2.0);
+        }
+        let asked = |action| ui.input(|input| input.num_accesskit_action_requests(divider.id, action)) as f32;
+        let mut steps = asked(Action::Increment) - asked(Action::Decrement);
+        let outward = if self.first { 1.0 } else { -1.0 };
+        let keys = if divider.has_focus() { list::keys(ui, divider.id) } else { Vec::new() };
+        for (key, _) in keys {
+            match (key, axis) {
+                (Key::ArrowRight | Key::L, 0) | (Key::ArrowDown | Key::J, 1) => steps += outward,
+                (Key::ArrowLeft | Key::H, 0) | (Key::ArrowUp | Key::K, 1) => steps -= outward,
+                (Key::Home, _) => return Some(range.min),
+                (Key::End, _) => return Some(range.max),
+                (Key::Escape, _) => divider.surrender_focus(),
+                _ => {}
+            }
+        }
+        (steps != 0.0).then(|| pane.size()[axis] + steps * STEP)
     }
 }
 
@@ -139,6 +141,13 @@ const REMEMBERED: &str = "sizes of panes";
 
 fn sizes(context: &Context) -> Arc<PaneSizes> {
     context.data(|data| data.get_temp(Id::unique(REMEMBERED))).unwrap_or_default()
+}
+
+fn remember(ui: &Ui, name: &str, axis: usize, size: Option<f32>) {
+    let mut sizes = sizes(ui.ctx());
+    Arc::make_mut(&mut sizes).entry(name.to_owned()).or_default()[axis] = size;
+    ui.data_mut(|data| data.insert_temp(Id::unique(REMEMBERED), sizes));
+    ui.ctx().request_repaint();
 }
 
 /// The sizes of panes, to be remembered.

@@ -93,7 +93,7 @@ fn list(ui: &mut Ui, state: &DockerfileState, proposal: &ProposalItem, events: &
     };
     let make =
         |index: usize| TableRow { cut: Cut::End, ..TableRow::new(index as u64, proposal.reasons.get(index)) };
-    let spoken = |reason: &Option<&ReasonItem>| reason.map(ReasonItem::spoken).unwrap_or_default();
+    let spoken = |reason: &_| Option::map(*reason, ReasonItem::spoken).unwrap_or_default();
     let output = table(ui, &format!("reasons of {}", proposal.id), shape, make, spoken);
     for event in &output.events {
         match *event {
