@@ -133,6 +133,11 @@ fn waker(ui: &Ui) -> Waker {
     Arc::new(move || context.request_repaint())
 }
 
+/// Escape with nothing chosen: the keyboard leaves the list.
+fn leave_focus(ui: &Ui) {
+    ui.memory_mut(|memory| memory.focused().map(|id| memory.surrender_focus(id)));
+}
+
 impl TabViews {
     /// Paints a view.
     pub fn ui(&mut self, view: View, ui: &mut Ui, context: &mut ViewContext<'_>) {

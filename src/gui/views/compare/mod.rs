@@ -19,7 +19,7 @@ use std::sync::Arc;
 use egui::{Frame, Id, Margin, Modal, Ui};
 
 use self::state::CompareState;
-use super::{Action, ImageView, TabContent, ViewContext, waker};
+use super::{Action, ImageView, TabContent, ViewContext, leave_focus, waker};
 use crate::gui::design::{Tokens, radius};
 use crate::gui::dialogs::Pick;
 use crate::gui::models::compare::{CompareModel, ImageState, OpenImage};
@@ -64,8 +64,6 @@ pub struct CompareView {
     adding: bool,
     save: save::SaveBar,
     focus_search: bool,
-    /// Where the focus of the keyboard is when it is in the table.
-    table: Option<Id>,
     painted: usize,
 }
 
@@ -221,7 +219,7 @@ impl CompareView {
                 ComparePage::Files => files::show(ui, &mut self.state, model, around, waker, events),
                 _ => lines::show(ui, &mut self.state, model, around, events),
             };
-            (self.painted, self.table) = (output.painted, output.id);
+            self.painted = output.painted;
         });
     }
 
@@ -244,10 +242,8 @@ impl CompareView {
             CompareEvent::Stop => self.state.work.stop(),
             CompareEvent::Retry => self.state.work.retry(waker),
             CompareEvent::Clear => {
-                if !self.state.clear()
-                    && let Some(id) = self.table
-                {
-                    ui.memory_mut(|memory| memory.surrender_focus(id));
+                if !self.state.clear() {
+                    leave_focus(ui);
                 }
             }
         }

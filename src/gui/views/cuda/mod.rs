@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use egui::Ui;
 
-use super::{Action, ImageView, ViewContext};
+use super::{Action, ImageView, ViewContext, leave_focus};
 use crate::cuda::catalog::Catalog;
 use crate::gui::models::cuda::{CudaModel, LibraryDetails};
 use crate::gui::models::layers::waiting_for;
@@ -160,11 +160,7 @@ impl CudaView {
             CudaEvent::Window(action) => context.actions.push(action),
             CudaEvent::Clear => {
                 if self.state.selected().is_none() {
-                    ui.memory_mut(|memory| {
-                        if let Some(id) = memory.focused() {
-                            memory.surrender_focus(id);
-                        }
-                    });
+                    leave_focus(ui);
                 }
                 self.state.clear();
             }

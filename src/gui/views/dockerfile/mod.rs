@@ -21,7 +21,7 @@ use egui::{Id, Ui};
 
 use self::bar::Bar;
 use self::state::DockerfileState;
-use super::{Action, ImageView, TabContent, ViewContext, waker};
+use super::{Action, ImageView, TabContent, ViewContext, leave_focus, waker};
 use crate::gui::dialogs::Pick;
 use crate::gui::models::dockerfile::{DockerfileModel, Problem, ProposalItem, Proposer, SaveKind};
 use crate::gui::models::findings::{ChosenPlan, waits_for};
@@ -212,10 +212,8 @@ impl DockerfileView {
             DockerfileEvent::Details => self.focus_details = true,
             DockerfileEvent::Clear => {
                 self.state.reason = None;
-                if self.state.row.take().is_none()
-                    && let Some(id) = self.texts
-                {
-                    ui.memory_mut(|memory| memory.surrender_focus(id));
+                if self.state.row.take().is_none() {
+                    leave_focus(ui);
                 }
             }
             DockerfileEvent::Texts => {

@@ -18,7 +18,7 @@ use egui::{Id, Ui};
 pub(super) use self::list::sign;
 use self::plan_file::PlanFile;
 use self::state::FindingsState;
-use super::{Action, ImageView, ViewContext, waker};
+use super::{Action, ImageView, ViewContext, leave_focus, waker};
 use crate::gui::dialogs::Pick;
 use crate::gui::models::findings::{ChosenPlan, FindingDetails, FindingsModel, waits_for};
 use crate::gui::models::layers::waiting_for;
@@ -182,10 +182,8 @@ impl FindingsView {
             FindingsEvent::List => focus(self.list),
             FindingsEvent::Page(page) => self.page = page,
             FindingsEvent::Clear => {
-                if self.state.selected().is_none()
-                    && let Some(id) = ui.memory(egui::Memory::focused)
-                {
-                    ui.memory_mut(|memory| memory.surrender_focus(id));
+                if self.state.selected().is_none() {
+                    leave_focus(ui);
                 }
                 self.state.clear();
             }

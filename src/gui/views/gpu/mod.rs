@@ -19,7 +19,7 @@ use egui::Ui;
 pub use self::machine::MachineView;
 pub(in crate::gui) use self::machine::show as show_machine;
 use self::state::GpuState;
-use super::{Action, ImageView, ViewContext, waker};
+use super::{Action, ImageView, ViewContext, leave_focus, waker};
 use crate::gui::models::gpu::{Judge, TargetItem, TargetVerdicts};
 use crate::gui::models::layers::{LayerItem, waiting_for};
 use crate::gui::widgets::pane::{card, empty};
@@ -115,10 +115,8 @@ impl GpuView {
             GpuEvent::Window(action) => context.actions.push(action),
             GpuEvent::Target(place) => self.state.select_at(place),
             GpuEvent::Clear => {
-                if !self.state.clear()
-                    && let Some(id) = ui.memory(egui::Memory::focused)
-                {
-                    ui.memory_mut(|memory| memory.surrender_focus(id));
+                if !self.state.clear() {
+                    leave_focus(ui);
                 }
             }
         }
