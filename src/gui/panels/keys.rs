@@ -25,7 +25,7 @@ pub(crate) fn key_sheet(ui: &Ui, app: &mut App) {
         return;
     }
     let size = ui.content_rect().size();
-    let (button, closes) = sheet(ui, "key sheet", 860.0, |ui| {
+    let (closed, asked) = sheet(ui, "key sheet", 860.0, |ui| {
         ui.spacing_mut().item_spacing.y = 4.0;
         title(ui, "Keyboard shortcuts");
         ui.add_space(space::S);
@@ -51,7 +51,7 @@ pub(crate) fn key_sheet(ui: &Ui, app: &mut App) {
         ui.add_space(space::S);
         ui.button("Close").clicked()
     });
-    app.keys_open = !(button || closes);
+    app.keys_open = !(closed || asked);
 }
 
 fn group(ui: &mut Ui, menu: Menu) {

@@ -3,6 +3,7 @@
 use egui::accesskit::Role;
 use egui::{Key, RichText, TextEdit, Ui, WidgetInfo, vec2};
 
+use crate::base::size::{grouped, human};
 use crate::gui::design::{Tokens, text};
 use crate::gui::models::filter::{FilterError, FilterView, help};
 
@@ -45,4 +46,14 @@ impl FilterField<'_> {
 /// Shows why a filter is invalid.
 pub(super) fn show_error(ui: &mut Ui, error: &FilterError) {
     ui.label(RichText::new(error.to_string()).font(text::small()).color(Tokens::of(ui).error));
+}
+
+/// How many of `all` the filter keeps, below its field.
+pub(super) fn show_found(ui: &mut Ui, found: usize, all: &str, bytes: u64) {
+    let words = match found {
+        0 => format!("0 of {all} match"),
+        1 => format!("1 of {all} matches, {}", human(bytes)),
+        found => format!("{} of {all} match, {}", grouped(found as u64), human(bytes)),
+    };
+    ui.label(RichText::new(words).font(text::small()).color(Tokens::of(ui).text_weak));
 }

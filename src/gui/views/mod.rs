@@ -9,6 +9,7 @@ pub mod dockerfile;
 mod filter_field;
 pub mod findings;
 pub mod gpu;
+mod grouping;
 pub mod layers;
 pub mod overview;
 mod path_bar;
@@ -130,6 +131,11 @@ views! {
 fn waker(ui: &Ui) -> Waker {
     let context = ui.ctx().clone();
     Arc::new(move || context.request_repaint())
+}
+
+/// Escape with nothing chosen: the keyboard leaves the list.
+fn leave_focus(ui: &Ui) {
+    ui.memory_mut(|memory| memory.focused().map(|id| memory.surrender_focus(id)));
 }
 
 impl TabViews {

@@ -7,10 +7,10 @@ use super::state::CudaState;
 use super::{Action, CudaPage};
 use crate::base::labels::USES;
 use crate::base::size::{grouped, human};
-use crate::base::text::elide_end;
+use crate::base::text::{counted, elide_end};
 use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::cuda::{CudaFiles, CudaModel, Summary};
-use crate::gui::views::filter_field::{FilterField, show_error};
+use crate::gui::views::filter_field::{FilterField, show_error, show_found};
 
 /// How many frameworks are named.
 const FRAMEWORKS: usize = 4;
@@ -59,7 +59,6 @@ pub(super) fn summary(ui: &mut Ui, summary: &Summary, actions: &mut Vec<Action>)
 
 /// Which table, and the filter.
 pub(super) fn bar(ui: &mut Ui, page: &mut CudaPage, state: &mut CudaState, model: &CudaModel, focus: bool) {
-    let tokens = Tokens::of(ui);
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = space::XS;
         let pages = [
@@ -96,15 +95,8 @@ pub(super) fn bar(ui: &mut Ui, page: &mut CudaPage, state: &mut CudaState, model
     if let Some(error) = &state.rows.error {
         show_error(ui, error);
     } else if state.rows.filtered && *page == CudaPage::Libraries {
-        let all = crate::base::text::counted(model.libraries.len(), "library");
-        let found = match state.rows.found {
-            0 => format!("0 of {all} match"),
-            found => {
-                let match_word = if found == 1 { "matches" } else { "match" };
-                format!("{} of {all} {match_word}, {}", grouped(found as u64), human(state.rows.bytes))
-            }
-        };
-        ui.label(RichText::new(found).font(text::small()).color(tokens.text_weak));
+        let all = counted(model.libraries.len(), "library");
+        show_found(ui, state.rows.found, &all, state.rows.bytes);
     }
     ui.add_space(space::XS);
 }

@@ -7,11 +7,11 @@ use super::state::FindingsState;
 use super::{Action, FindingsEvent, ViewContext};
 use crate::base::convert::fraction;
 use crate::base::labels::VERDICTS;
-use crate::base::size::{grouped, human};
+use crate::base::size::human;
 use crate::base::text::counted;
 use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::findings::{FindingList, FindingsModel, PlanChange, Prediction};
-use crate::gui::views::filter_field::{FilterField, show_error};
+use crate::gui::views::filter_field::{FilterField, show_error, show_found};
 
 /// The size of the sizes.
 const LARGE: f32 = 19.0;
@@ -63,20 +63,9 @@ pub(super) fn show(
     if let Some(error) = &state.rows.error {
         show_error(ui, error);
     } else if state.rows.filtered {
-        ui.label(RichText::new(found(state, model)).font(text::small()).color(tokens.text_weak));
+        show_found(ui, state.rows.found, &counted(model.items.len(), "finding"), state.rows.bytes);
     }
     ui.add_space(space::XS);
-}
-
-fn found(state: &FindingsState, model: &FindingsModel) -> String {
-    let all = counted(model.items.len(), "finding");
-    match state.rows.found {
-        0 => format!("0 of {all} match"),
-        found => {
-            let match_word = if found == 1 { "matches" } else { "match" };
-            format!("{} of {all} {match_word}, {}", grouped(found as u64), human(state.rows.bytes))
-        }
-    }
 }
 
 fn filter(ui: &mut Ui, state: &mut FindingsState, focus: bool) {

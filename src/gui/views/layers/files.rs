@@ -12,7 +12,7 @@ use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::browser::{Browser, MissingTree};
 use crate::gui::models::files::{FileTreeRow, Files, HIDDEN_SIGN, PathChange, ShownTree, SortKey};
 use crate::gui::models::format;
-use crate::gui::views::filter_field::{FilterField, show_error};
+use crate::gui::views::filter_field::{FilterField, show_error, show_found};
 use crate::gui::views::{Action, ViewContext};
 use crate::gui::widgets::list::{ListEvent, ListOutput};
 use crate::gui::widgets::tree::{TreeColumn, TreeRow, TreeShape, tree};
@@ -60,7 +60,6 @@ impl FilesPane {
 
     /// Which files, and the filter.
     fn bar(&mut self, ui: &mut Ui, browser: &mut Browser) {
-        let tokens = Tokens::of(ui);
         // A filter that was cleared to show a path.
         if browser.filter().0.is_empty() && !self.typed.is_empty() {
             self.typed.clear();
@@ -98,15 +97,8 @@ impl FilesPane {
             if let Some(error) = &shown.error {
                 show_error(ui, error);
             } else if let Some(found) = &shown.found {
-                let all = grouped(shown.tree.len() as u64);
-                let line = match found.count() {
-                    0 => format!("0 of {all} paths match"),
-                    1 => format!("1 of {all} paths matches, {}", human(found.bytes())),
-                    many => {
-                        format!("{} of {all} paths match, {}", grouped(many as u64), human(found.bytes()))
-                    }
-                };
-                ui.label(RichText::new(line).font(text::small()).color(tokens.text_weak));
+                let all = format!("{} paths", grouped(shown.tree.len() as u64));
+                show_found(ui, found.count(), &all, found.bytes());
             }
         }
     }
