@@ -379,7 +379,7 @@ fn an_image_without_layers_or_with_empty_ones() {
 
 /// One step of a generated layer; names are indexes into a small set so that they collide.
 #[derive(Clone, Debug)]
-enum Step {
+pub enum Step {
     File(Vec<u8>, u16),
     Dir(Vec<u8>),
     Symlink(Vec<u8>),
@@ -388,14 +388,14 @@ enum Step {
     Opaque(Vec<u8>),
 }
 
-type Path = Vec<u8>;
+pub type Path = Vec<u8>;
 
 fn text(path: &[u8]) -> String {
     path.iter().map(|name| char::from(b'a' + name).to_string()).collect::<Vec<_>>().join("/")
 }
 
 impl Step {
-    fn member(&self) -> Member {
+    pub fn member(&self) -> Member {
         match self {
             Self::File(path, size) => sized(&text(path), usize::from(*size)),
             Self::Dir(path) => dir(text(path)),
@@ -512,7 +512,7 @@ fn path() -> impl Strategy<Value = Path> {
     vec(0_u8..3, 1..4)
 }
 
-fn step() -> impl Strategy<Value = Step> {
+pub fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         6 => (path(), 0_u16..2000).prop_map(|(path, size)| Step::File(path, size)),
         2 => path().prop_map(Step::Dir),
