@@ -124,14 +124,18 @@ fn nothing_older_reappears() {
 
 #[test]
 fn a_layer_without_entries_is_dropped_and_its_history_says_so() {
-    let source = image([vec![sized("a", 10)], vec![sized("b", 10)], vec![sized("c", 10)]]).step("CMD [\"x\"]");
+    let source =
+        image([vec![sized("a", 10)], vec![sized("b", 10)], vec![sized("c", 10)]]).step("CMD [\"x\"]");
     let out = slimmed(&source, &["/b"], &options());
     assert_eq!(out.actions(), ["kept", "dropped", "kept"]);
     let history = out.config["history"].as_array().unwrap();
     let empty: Vec<bool> = history.iter().map(|entry| entry["empty_layer"] == true).collect();
     assert_eq!(empty, [false, true, false, true, true]);
     let last = &history[4];
-    assert!(last["comment"].as_str().unwrap().contains("removed 1 files, 10 bytes: build-artifacts:safe"), "{last}");
+    assert!(
+        last["comment"].as_str().unwrap().contains("removed 1 files, 10 bytes: build-artifacts:safe"),
+        "{last}"
+    );
     assert_eq!(last["created"], out.config["created"]);
     assert_eq!(out.manifest["annotations"]["dev.cutaway.plan"], "build-artifacts:safe");
     assert!(out.written.layers[1].is_none());
@@ -149,8 +153,9 @@ fn a_hard_link_takes_over_the_content_of_its_target() {
                 hardlink(&long, "first").mode(0o755),
                 hardlink("./third", "first").mode(0o755),
                 hardlink("fourth", "./third").mode(0o755),
+                sized("lost", 1),
             ],
-            vec![whiteout("first")],
+            vec![whiteout("first"), whiteout("lost")],
         ]),
         &[],
         &options(),
@@ -171,8 +176,12 @@ fn a_hard_link_takes_over_the_content_of_its_target() {
 fn a_link_of_other_facts_keeps_them() {
     let out = slimmed(
         &image([
-            vec![file("a", "xyz").mode(0o600), hardlink("b", "a").mode(0o640).owned_by(9_000_000, 4)],
-            vec![whiteout("a")],
+            vec![
+                file("a", "xyz").mode(0o600),
+                hardlink("b", "a").mode(0o640).owned_by(1_000_000, 4),
+                sized("lost", 1),
+            ],
+            vec![whiteout("a"), whiteout("lost")],
         ]),
         &[],
         &options(),
@@ -183,7 +192,11 @@ fn a_link_of_other_facts_keeps_them() {
 #[test]
 fn a_link_across_layers_keeps_its_target_and_the_whiteout() {
     let out = slimmed(
-        &image([vec![sized("a", 100), sized("b", 100)], vec![hardlink("c", "a")], vec![whiteout("a"), whiteout("b")]]),
+        &image([
+            vec![sized("a", 100), sized("b", 100)],
+            vec![hardlink("c", "a")],
+            vec![whiteout("a"), whiteout("b")],
+        ]),
         &[],
         &options(),
     );
@@ -194,7 +207,10 @@ fn a_link_across_layers_keeps_its_target_and_the_whiteout() {
 #[test]
 fn all_names_of_a_removed_file_go() {
     let out = slimmed(
-        &image([vec![sized("a", 100), hardlink("b", "a"), sized("c", 1)], vec![hardlink("d", "b"), sized("e", 1)]]),
+        &image([
+            vec![sized("a", 100), hardlink("b", "a"), sized("c", 1)],
+            vec![hardlink("d", "b"), sized("e", 1)],
+        ]),
         &["/b"],
         &options(),
     );
@@ -248,12 +264,16 @@ fn the_base_image_is_left_alone() {
     assert_eq!(selection.after.content_bytes, 10 + 5 + 3 + 7 + 12 + 1);
     let removed: Vec<String> = selection.removed(&analysis).map(|one| one.path).collect();
     assert_eq!(removed, ["/d/app", "/more"]);
-    assert!(selection.warnings.iter().any(|text| text.contains("would otherwise go")), "{:?}", selection.warnings);
+    assert!(
+        selection.warnings.iter().any(|text| text.contains("would otherwise go")),
+        "{:?}",
+        selection.warnings
+    );
 }
 
 #[test]
 fn two_runs_are_equal_and_zstd_is_smaller_than_nothing() {
-    let body: Vec<u8> = (0..700_000_u32).flat_map(|n| (n * n % 997).to_string().into_bytes()).collect();
+    let body: Vec<u8> = (0..700_000_u64).flat_map(|n| (n * n % 997).to_string().into_bytes()).collect();
     let source = image([vec![file("big", body), sized("gone", 10)]]);
     for encoding in [Encoding::Gzip(6), Encoding::Zstd(3)] {
         let with = SlimOptions { encoding, ..options() };
@@ -327,7 +347,10 @@ fn every_source_gives_the_same_layers() {
     let sources = [
         format!("oci:{}", place.put_layout("layout", &layout)),
         format!("oci-archive:{}", place.put("plain.tar", layout.archive())),
-        format!("oci-archive:{}", place.put("layout.tar.gz", crate::fixtures::packing::gzip(&layout.archive()))),
+        format!(
+            "oci-archive:{}",
+            place.put("layout.tar.gz", crate::fixtures::packing::gzip(&layout.archive()))
+        ),
         format!("docker-archive:{}", place.put("classic.tar", &classic)),
         format!("docker-archive:{}", place.put("classic.tar.gz", crate::fixtures::packing::gzip(&classic))),
         format!("docker-archive:{}", place.put("modern.tar.zst", crate::fixtures::packing::zstd(&modern))),
@@ -358,14 +381,18 @@ fn a_folder_becomes_an_image() {
     place.put("root/bin/x", "");
     symlink("usr/bin/tool", place.path("root/tool")).unwrap();
     std::fs::hard_link(place.path("root/usr/bin/tool"), place.path("root/bin/tool")).unwrap();
-    std::fs::set_permissions(place.path("root/usr/bin/tool"), std::fs::Permissions::from_mode(0o4755)).unwrap();
+    std::fs::set_permissions(place.path("root/usr/bin/tool"), std::fs::Permissions::from_mode(0o4755))
+        .unwrap();
     let reference = format!("rootfs:{}", place.path("root"));
     let (selection, written) = slim(&place, &reference, &["/usr/lib/gone.a"], &options(), "out").unwrap();
     let (_, again) = slim(&place, &reference, &["/usr/lib/gone.a"], &options(), "again").unwrap();
     assert_eq!(written.manifest_digest, again.manifest_digest);
     let out = bench::read(&place, selection, written);
     let names = out.names(0);
-    assert!(names.contains(&"usr/lib/".to_owned()) && !names.iter().any(|name| name.contains("gone")), "{names:?}");
+    assert!(
+        names.contains(&"usr/lib/".to_owned()) && !names.iter().any(|name| name.contains("gone")),
+        "{names:?}"
+    );
 }
 
 proptest! {

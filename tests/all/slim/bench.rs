@@ -46,7 +46,8 @@ pub fn plan(analysis: &Analysis, paths: &[&str]) -> (Analysis, Plan) {
     let mut items: Vec<Item> = Vec::new();
     for node in merge.rootfs.nodes().filter(|node| node.kind() == NodeKind::File) {
         let path = node.path();
-        let Some((layer, entry)) = node.content().filter(|_| paths.iter().any(|one| one.as_bytes() == path)) else {
+        let Some((layer, entry)) = node.content().filter(|_| paths.iter().any(|one| one.as_bytes() == path))
+        else {
             continue;
         };
         let node: Option<NodeId> = Some(node.id());
@@ -124,7 +125,8 @@ pub fn slimmed(image: &Image, paths: &[&str], options: &SlimOptions) -> Slimmed 
 
 /// Reads the layout `out`.
 pub fn read(place: &Place, selection: Selection, written: Written) -> Slimmed {
-    let blob = |digest: &str| fs::read(Path::new(&place.path("out/blobs")).join(digest.replace(':', "/"))).unwrap();
+    let blob =
+        |digest: &str| fs::read(Path::new(&place.path("out/blobs")).join(digest.replace(':', "/"))).unwrap();
     let json = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes).unwrap();
     let index = json(&fs::read(place.path("out/index.json")).unwrap());
     let manifest = json(&blob(index["manifests"][0]["digest"].as_str().unwrap()));
@@ -158,4 +160,3 @@ impl Slimmed {
         self.selection.layers.iter().map(|layer| layer.action.as_str()).collect()
     }
 }
-
