@@ -325,7 +325,7 @@ mod tests {
 
     #[test]
     fn threads_change_nothing_and_everything_comes_back() {
-        let text: Vec<u8> = (0..900_000_u32).flat_map(|n| (n * n % 1009).to_string().into_bytes()).collect();
+        let text: Vec<u8> = (0..900_000_u64).flat_map(|n| (n * n % 1009).to_string().into_bytes()).collect();
         for size in [0, 1, 256 << 10, (256 << 10) + 1, text.len()] {
             let text = &text[..size];
             for encoding in [Encoding::Gzip(6), Encoding::Gzip(1), Encoding::Zstd(3)] {
@@ -350,7 +350,7 @@ mod tests {
 
     #[test]
     fn blocks_cost_next_to_nothing() {
-        let text: Vec<u8> = (0..400_000_u32).flat_map(|n| (n * n % 1009).to_string().into_bytes()).collect();
+        let text: Vec<u8> = (0..400_000_u64).flat_map(|n| (n * n % 1009).to_string().into_bytes()).collect();
         let mut whole = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::new(6));
         whole.write_all(&text).unwrap();
         let whole = whole.finish().unwrap().len();

@@ -9,7 +9,10 @@
 //! computed before anything is written, and must be the merged view of the image without the removed files.
 //!
 //! **Layers** that lose nothing keep their blob byte for byte. Others are rewritten from their own tar stream:
-//! members that stay keep their header bytes. (`slim/layer.rs`)
+//! members that stay keep their header bytes. (`slim/layer.rs`) Compression uses all cores and gives the same bytes
+//! whatever their number. (`slim/encode.rs`)
+//!
+//! **Documents** are those of the source, member by member, with what changed. (`slim/documents.rs`)
 //!
 //! **Stores** (`slim/store`) receive blobs, then the documents, and publish the image at its name last. Until then
 //! it exists under a temporary name, where it is verified (`slim/verify.rs`); a store that is dropped before leaves

@@ -153,8 +153,9 @@ fn a_hard_link_takes_over_the_content_of_its_target() {
                 hardlink(&long, "first").mode(0o755),
                 hardlink("./third", "first").mode(0o755),
                 hardlink("fourth", "./third").mode(0o755),
+                sized("lost", 1),
             ],
-            vec![whiteout("first")],
+            vec![whiteout("first"), whiteout("lost")],
         ]),
         &[],
         &options(),
@@ -175,8 +176,12 @@ fn a_hard_link_takes_over_the_content_of_its_target() {
 fn a_link_of_other_facts_keeps_them() {
     let out = slimmed(
         &image([
-            vec![file("a", "xyz").mode(0o600), hardlink("b", "a").mode(0o640).owned_by(9_000_000, 4)],
-            vec![whiteout("a")],
+            vec![
+                file("a", "xyz").mode(0o600),
+                hardlink("b", "a").mode(0o640).owned_by(1_000_000, 4),
+                sized("lost", 1),
+            ],
+            vec![whiteout("a"), whiteout("lost")],
         ]),
         &[],
         &options(),
@@ -268,7 +273,7 @@ fn the_base_image_is_left_alone() {
 
 #[test]
 fn two_runs_are_equal_and_zstd_is_smaller_than_nothing() {
-    let body: Vec<u8> = (0..700_000_u32).flat_map(|n| (n * n % 997).to_string().into_bytes()).collect();
+    let body: Vec<u8> = (0..700_000_u64).flat_map(|n| (n * n % 997).to_string().into_bytes()).collect();
     let source = image([vec![file("big", body), sized("gone", 10)]]);
     for encoding in [Encoding::Gzip(6), Encoding::Zstd(3)] {
         let with = SlimOptions { encoding, ..options() };
