@@ -123,21 +123,22 @@ pub fn edited(raw: &[u8], edit: &Edit<'_>) -> Result<Vec<u8>, NotAHeader> {
     }
     let mut out = Vec::with_capacity(raw.len() + 2 * BLOCK);
     let mut changes = std::mem::take(&mut editor.changes);
-    for piece in &extensions {
+    // New records go to the last PAX header there is: readers refuse a member with two.
+    let last = extensions.iter().rposition(|piece| piece.kind == b'x');
+    for (place, piece) in extensions.iter().enumerate() {
         if piece.kind != b'x' || changes.is_empty() {
             out.extend_from_slice(piece.bytes);
             continue;
         }
-        let changed = changed_records(body(piece)?, &mut changes);
+        let mut changed = changed_records(body(piece)?, &mut changes);
+        if last == Some(place) {
+            changed.extend(new_records(&changes));
+        }
         if !changed.is_empty() {
             extension(&piece.bytes[..BLOCK], &changed, &mut out);
         }
     }
-    let new: Vec<u8> = changes
-        .iter()
-        .filter_map(|(key, value)| value.as_ref().map(|value| record(key, value)))
-        .flatten()
-        .collect();
+    let new = if last.is_none() { new_records(&changes) } else { Vec::new() };
     if !new.is_empty() {
         extension(&blank(b'x', b"././@PaxHeader"), &new, &mut out);
     }
@@ -179,7 +180,7 @@ pub fn fresh(
 struct Editor {
     block: Vec<u8>,
     /// PAX records by key: the new value, or `None` to remove it.
-    changes: Vec<(&'static [u8], Option<Vec<u8>>)>,
+    changes: Vec<RecordChange>,
     /// GNU long names, with their headers.
     long: Vec<u8>,
 }
@@ -235,8 +236,17 @@ fn body<'a>(piece: &Piece<'a>) -> Result<&'a [u8], NotAHeader> {
     piece.bytes.get(BLOCK..BLOCK + size).ok_or(NotAHeader)
 }
 
+/// A change of a PAX record: the new value, or `None` to remove it.
+type RecordChange = (&'static [u8], Option<Vec<u8>>);
+
+/// The records of changes that replace none.
+fn new_records(changes: &[RecordChange]) -> Vec<u8> {
+    let new = changes.iter().filter_map(|(key, value)| Some(record(key, value.as_ref()?)));
+    new.flatten().collect()
+}
+
 /// The records of a PAX header, changed. A change that was made is taken from the list.
-fn changed_records(body: &[u8], changes: &mut Vec<(&'static [u8], Option<Vec<u8>>)>) -> Vec<u8> {
+fn changed_records(body: &[u8], changes: &mut Vec<RecordChange>) -> Vec<u8> {
     let mut out = Vec::with_capacity(body.len());
     let mut made: Vec<&[u8]> = Vec::new();
     for Record { key, value } in records(body).flatten() {
