@@ -21,9 +21,14 @@ use crate::source::{Reference, redacted};
 pub(super) struct SlimArguments {
     #[command(flatten)]
     reading: Reading,
-    /// Destination: oci:DIR[:TAG], oci-archive:FILE[:TAG], docker-archive:FILE[:REF], dir:DIR, docker://REF,
-    /// docker-daemon:REF or podman:REF
-    #[arg(short, long, value_name = "DESTINATION", required_unless_present = "dry_run")]
+    #[arg(
+        short,
+        long,
+        value_name = "DESTINATION",
+        required_unless_present = "dry_run",
+        help = "Destination: oci:DIR[:TAG], oci-archive:FILE[:TAG], docker-archive:FILE[:REF], dir:DIR, docker://REF, \
+            docker-daemon:REF or podman:REF"
+    )]
     output: Option<String>,
     /// Write nothing; print what would be removed
     #[arg(long, conflicts_with = "output")]

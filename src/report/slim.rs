@@ -219,9 +219,9 @@ impl SlimReport {
                 .push(format!("  base image  {layers} unchanged, which keeps {bytes} that could be removed"));
         }
         if let Some(verified) = &self.verification {
-            let (paths, links) =
+            let (paths, dependencies) =
                 (counted(verified.paths, "path"), counted(verified.dependencies, "library dependency"));
-            lines.push(format!("  verified    {paths} and {links} as predicted"));
+            lines.push(format!("  verified    {paths} and {dependencies} as predicted"));
         }
         lines.push(String::new());
         lines.join("\n")

@@ -27,7 +27,7 @@ pub(super) fn compare(
 ) -> Result<(), Difference> {
     let mut comparison = Comparison { before, gone, same, inodes: HashMap::new(), back: HashMap::new() };
     let mut open = vec![(before.root(), after.root())];
-    comparison.attributes(before.root(), after.root())?;
+    attributes(before.root(), after.root())?;
     while let Some((old, new)) = open.pop() {
         let (old, new) = (sorted(old), sorted(new));
         let (mut was, mut is) = (old.into_iter().peekable(), new.into_iter().peekable());
@@ -97,7 +97,7 @@ impl Comparison<'_> {
         if old.kind() != new.kind() {
             return Err(difference(old, format!("it is {}, not {}", name(new.kind()), name(old.kind()))));
         }
-        self.attributes(old, new)?;
+        attributes(old, new)?;
         let (Some(was), Some(is)) = (old.content(), new.content()) else { return Ok(()) };
         let size = |node: Node<'_>, inode: Inode| node.size_of(inode);
         let (before, after) = (size(old, was), size(new, is));
@@ -114,27 +114,6 @@ impl Comparison<'_> {
             return Err(difference(old, "it has other contents"));
         }
         Ok(())
-    }
-
-    fn attributes(&self, old: Node<'_>, new: Node<'_>) -> Result<(), Difference> {
-        match (facts(old), facts(new)) {
-            (None, None) => Ok(()),
-            (Some(was), Some(is)) if was == is => Ok(()),
-            (Some(was), Some(is)) => {
-                let what = if was.0 != is.0 {
-                    format!("its mode is {:o}, not {:o}", is.0, was.0)
-                } else if was.1 != is.1 {
-                    format!("its owner is {}:{}, not {}:{}", is.1.0, is.1.1, was.1.0, was.1.1)
-                } else if was.2 != is.2 {
-                    format!("its time is {}, not {}", is.2, was.2)
-                } else {
-                    "it names another target".to_owned()
-                };
-                Err(difference(old, what))
-            }
-            (Some(_), None) => Err(difference(old, "its entry is missing")),
-            (None, Some(_)) => Err(difference(old, "it had no entry before")),
-        }
     }
 }
 
@@ -153,5 +132,26 @@ fn name(kind: NodeKind) -> &'static str {
         NodeKind::Directory => "a folder",
         NodeKind::Symlink => "a symbolic link",
         NodeKind::Other => "a device or pipe",
+    }
+}
+
+fn attributes(old: Node<'_>, new: Node<'_>) -> Result<(), Difference> {
+    match (facts(old), facts(new)) {
+        (None, None) => Ok(()),
+        (Some(was), Some(is)) if was == is => Ok(()),
+        (Some(was), Some(is)) => {
+            let what = if was.0 != is.0 {
+                format!("its mode is {:o}, not {:o}", is.0, was.0)
+            } else if was.1 != is.1 {
+                format!("its owner is {}:{}, not {}:{}", is.1.0, is.1.1, was.1.0, was.1.1)
+            } else if was.2 != is.2 {
+                format!("its time is {}, not {}", is.2, was.2)
+            } else {
+                "it names another target".to_owned()
+            };
+            Err(difference(old, what))
+        }
+        (Some(_), None) => Err(difference(old, "its entry is missing")),
+        (None, Some(_)) => Err(difference(old, "it had no entry before")),
     }
 }

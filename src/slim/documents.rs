@@ -140,11 +140,11 @@ fn layer_type(docker: bool, compression: Compression) -> String {
 
 fn listed(selection: &Selection, between: &str) -> String {
     let ids = &selection.findings;
-    let mut text = ids[..ids.len().min(NAMED)].join(between);
-    if ids.len() > NAMED {
-        text.push_str(&format!("{between}and {} more", ids.len() - NAMED));
+    let first = ids[..ids.len().min(NAMED)].join(between);
+    match ids.len().checked_sub(NAMED).filter(|more| *more > 0) {
+        Some(more) => format!("{first}{between}and {more} more"),
+        None => first,
     }
-    text
 }
 
 fn config(

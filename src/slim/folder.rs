@@ -91,21 +91,21 @@ pub(super) fn write(
         out.write_all(&header).map_err(Fault::Write)?;
         if kind == EntryKind::File && size > 0 {
             let mut file = open_file(root, &path).map_err(|error| failed(&error))?;
-            let mut hasher = blake3::Hasher::new();
+            let mut content = blake3::Hasher::new();
             let mut buffer = vec![0; BUFFER_BYTES];
             let mut left = size;
             while left > 0 {
                 cancel.check().map_err(|_| Fault::Cancelled)?;
-                let room = in_memory(left).min(buffer.len());
-                let count = file.read(&mut buffer[..room]).map_err(|error| failed(&error))?;
+                let most = in_memory(left).min(buffer.len());
+                let count = file.read(&mut buffer[..most]).map_err(|error| failed(&error))?;
                 if count == 0 {
                     return Err(changed());
                 }
-                hasher.update(&buffer[..count]);
+                content.update(&buffer[..count]);
                 out.write_all(&buffer[..count]).map_err(Fault::Write)?;
                 left -= count as u64;
             }
-            hashed(entry, *hasher.finalize().as_bytes());
+            hashed(entry, *content.finalize().as_bytes());
             let padding = in_memory(size.next_multiple_of(BLOCK) - size);
             out.write_all(&[0; 512][..padding]).map_err(Fault::Write)?;
         }

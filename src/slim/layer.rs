@@ -142,9 +142,9 @@ pub(super) fn rewrite(
         }
         if stays && stored > 0 {
             let mut failed = None;
-            let mut hasher = blake3::Hasher::new();
+            let mut content = blake3::Hasher::new();
             walk.pass_body(&mut |bytes| {
-                hasher.update(bytes);
+                content.update(bytes);
                 if failed.is_none() {
                     failed = out.write_all(bytes).err();
                 }
@@ -153,7 +153,7 @@ pub(super) fn rewrite(
                 return Err(Fault::Write(error));
             }
             if is_file {
-                hashed(entry, *hasher.finalize().as_bytes());
+                hashed(entry, *content.finalize().as_bytes());
             }
         }
         walk.input_mut().from = end;

@@ -190,7 +190,9 @@ impl Selection {
                     continue;
                 }
                 items.push((item.layer, item.entry, crate::base::convert::index32(number)));
-                names.iter().for_each(|name| gone[usize::from(name.0)].set(name.1.0, true));
+                for name in &names {
+                    gone[usize::from(name.0)].set(name.1.0, true);
+                }
                 for node in before.rootfs.all_names(item.layer, item.entry) {
                     nodes.set(node.0, true);
                 }

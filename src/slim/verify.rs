@@ -163,7 +163,7 @@ fn programs(before: &Analysis, after: &Analysis) -> Vec<Lost> {
     let env = config.and_then(|config| config.env().as_ref());
     let search = env.into_iter().flatten().rev().find_map(|pair| pair.strip_prefix("PATH="));
     let folders: Vec<&[u8]> = match search {
-        Some(list) => list.as_bytes().split(|byte| *byte == b':').collect(),
+        Some(folders) => folders.as_bytes().split(|byte| *byte == b':').collect(),
         None => DEFAULT_PATH.into_iter().collect(),
     };
     let work = config.and_then(|config| config.working_dir().as_ref());
@@ -189,7 +189,7 @@ fn programs(before: &Analysis, after: &Analysis) -> Vec<Lost> {
     for layer in after.layers.iter().filter_map(|layer| layer.read.as_deref()) {
         for (_, facts) in layer.facts.binaries() {
             if let FileFacts::Elf(elf) = facts {
-                needed.extend(elf.interpreter.as_ref().map(|path| path.to_vec()));
+                needed.extend(elf.interpreter.clone());
             }
         }
     }

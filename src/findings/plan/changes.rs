@@ -262,7 +262,9 @@ impl PlanChanges {
             answers.insert(one.id.clone(), *answer);
         }
         let mut plan = Plan::of(findings, |one| chosen.contains(one.id.as_str()), answers);
-        forced.into_iter().for_each(|id| plan.set(id, true));
+        for id in forced {
+            plan.set(id, true);
+        }
         let left_out = self.remove.iter().find(|id| !plan.contains(id));
         match left_out.and_then(|id| findings.find(id)) {
             Some(one) => {

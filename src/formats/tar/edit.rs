@@ -130,12 +130,12 @@ pub fn edited(raw: &[u8], edit: &Edit<'_>) -> Result<Vec<u8>, NotAHeader> {
             out.extend_from_slice(piece.bytes);
             continue;
         }
-        let mut changed = changed_records(body(piece)?, &mut changes);
+        let mut body_now = changed_records(body(piece)?, &mut changes);
         if last == Some(place) {
-            changed.extend(new_records(&changes));
+            body_now.extend(new_records(&changes));
         }
-        if !changed.is_empty() {
-            extension(&piece.bytes[..BLOCK], &changed, &mut out);
+        if !body_now.is_empty() {
+            extension(&piece.bytes[..BLOCK], &body_now, &mut out);
         }
     }
     let new = if last.is_none() { new_records(&changes) } else { Vec::new() };

@@ -152,15 +152,15 @@ impl<'a> Draft<'a> {
         if self.gone[number].has(entry.0) {
             return false;
         }
-        let layer = layer16(number);
+        let own = layer16(number);
         // What has no effect is left as it is.
-        let Some(version) = self.version(layer, entry) else { return true };
+        let Some(version) = self.version(own, entry) else { return true };
         let is_folder = version.kind == NodeKind::Directory;
         let end = if is_folder { version.lost } else { version.until };
         match end {
             None if is_folder && self.merged[number] => !self.is_repeated(&version),
             None => true,
-            Some(end) if end == layer => self.has_replacement(&version, entry, later),
+            Some(end) if end == own => self.has_replacement(&version, entry, later),
             Some(_) => false,
         }
     }
