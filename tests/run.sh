@@ -3,7 +3,7 @@
 #
 # The lints come before the tests because they fail sooner. They need type information of the
 # dependencies only (a pass without code generation); the one full build of the dependencies is that
-# of `cargo test`, whose profile and features are those of a plain `cargo build`.
+# of `cargo test`, which also has the features `fuzzing` and `wgpu`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

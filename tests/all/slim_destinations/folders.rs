@@ -84,7 +84,7 @@ fn each_form_is_read_back_as_the_same_image() {
 }
 
 #[test]
-fn skopeo_umoci_and_buildah_take_each_form() {
+fn skopeo_and_umoci_take_each_form() {
     if !have(&["skopeo", "umoci", "tar"]) {
         return;
     }
