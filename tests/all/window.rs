@@ -21,7 +21,8 @@ fn with_display(folder: &Path, renderer: &str, script: &str) -> Output {
     let home = folder.join("home");
     fs::create_dir_all(&home).unwrap();
     Command::new("timeout")
-        .args(["110", "xvfb-run", "-a", "-n", &number, "-s", "-screen 0 1000x700x24"])
+        // Without -noreset the server starts over when its last client leaves, and refuses the next one meanwhile.
+        .args(["110", "xvfb-run", "-a", "-n", &number, "-s", "-screen 0 1000x700x24 -noreset"])
         .args(["bash", "-c", &format!("{ANSWERS}\n{script}")])
         .env("P", env!("CARGO_BIN_EXE_cutaway"))
         .env("T", folder)
