@@ -24,5 +24,6 @@ pub mod ld_so_conf;
 pub mod os_release;
 pub mod packages;
 pub mod pax;
+pub mod pieces;
 pub mod string_references;
 pub mod tar;
