@@ -11,6 +11,7 @@ use super::json::Object;
 use super::selection::{Action, Selection};
 use super::store::Documents;
 use crate::base::digest::sha256_of;
+use crate::base::text::counted;
 use crate::base::{Digest, Platform};
 use crate::formats::compression::Compression;
 use crate::formats::contents::TOC_ANNOTATIONS;
@@ -110,6 +111,9 @@ pub(super) fn documents(
         if !selection.findings.is_empty() {
             notes.set(PLAN, &listed(selection, ","));
         }
+        if let Some(pruned) = &selection.pruned {
+            pruned.describe(&mut notes);
+        }
         manifest.set("annotations", &notes);
     }
     let manifest = manifest.to_bytes();
@@ -169,6 +173,11 @@ fn config(
     rootfs.set_default("type", &json!("layers"));
     rootfs.set("diff_ids", &diff_ids);
     config.set("rootfs", &rootfs);
+    if let Some(pruned) = &selection.pruned {
+        let mut run: Object = config.read("config").unwrap_or_default();
+        pruned.require(&mut run);
+        config.set("config", &run);
+    }
     if !selection.is_unchanged() {
         let mut history: Vec<Box<RawValue>> = config.read("history").unwrap_or_default();
         mark_dropped(&mut history, selection);
@@ -224,6 +233,10 @@ fn comment(selection: &Selection) -> String {
     if !selection.findings.is_empty() {
         text.push_str(": ");
         text.push_str(&listed(selection, ", "));
+    }
+    if let Some(pruned) = &selection.pruned {
+        let (files, targets) = (counted(pruned.files.len(), "file"), pruned.capabilities());
+        text.push_str(&format!("; took GPU code for other GPUs than {targets} out of {files}"));
     }
     text
 }

@@ -8,6 +8,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use super::layer::Fault;
+use super::replacement::{Body, OtherBytes};
 use super::selection::{Selection, Step};
 use crate::base::convert::in_memory;
 use crate::base::text::escape;
@@ -79,11 +80,13 @@ pub(super) fn write(
         let link = change.and_then(|change| change.link.as_deref()).or_else(|| index.link(entry));
         let link = link.map(|link| if kind == EntryKind::HardLink { relative(link) } else { link.to_vec() });
         let size = index.size(entry);
+        let replacement = change.and_then(|change| change.content.as_deref());
+        let written = replacement.map_or(size, |new| new.pieces.len());
         let edit = Edit {
             path: Some(&name),
             link: link.as_deref(),
             facts: Some(change.and_then(|change| change.facts).unwrap_or(facts)),
-            size: Some(size),
+            size: Some(written),
         };
         let attributes = if kind == EntryKind::HardLink { Vec::new() } else { attributes(&place) };
         let header =
@@ -91,7 +94,7 @@ pub(super) fn write(
         out.write_all(&header).map_err(Fault::Write)?;
         if kind == EntryKind::File && size > 0 {
             let mut file = open_file(root, &path).map_err(|error| failed(&error))?;
-            let mut content = blake3::Hasher::new();
+            let mut body = Body::new(replacement);
             let mut buffer = vec![0; BUFFER_BYTES];
             let mut left = size;
             while left > 0 {
@@ -101,12 +104,14 @@ pub(super) fn write(
                 if count == 0 {
                     return Err(changed());
                 }
-                content.update(&buffer[..count]);
-                out.write_all(&buffer[..count]).map_err(Fault::Write)?;
+                body.push(&buffer[..count], out).map_err(Fault::Write)?;
                 left -= count as u64;
             }
-            hashed(entry, *content.finalize().as_bytes());
-            let padding = in_memory(size.next_multiple_of(BLOCK) - size);
+            match body.finish(out).map_err(Fault::Write)? {
+                Ok(hash) => hashed(entry, hash),
+                Err(OtherBytes) => return Err(changed()),
+            }
+            let padding = in_memory(written.next_multiple_of(BLOCK) - written);
             out.write_all(&[0; 512][..padding]).map_err(Fault::Write)?;
         }
     }

@@ -2,6 +2,7 @@
 
 use std::io::{self, BufRead, Write};
 
+use super::replacement::{Body, OtherBytes};
 use super::selection::{Selection, Step};
 use crate::base::Limits;
 use crate::base::convert::in_memory;
@@ -128,32 +129,47 @@ pub(super) fn rewrite(
         let end = member.body_at + stored;
         let step = selection.step(number, entry);
         stays = !matches!(step, Step::Leave);
+        let mut replacement = None;
         match step {
             Step::Leave => write_globals(header, out)?,
             Step::Keep => out.write_all(header).map_err(Fault::Write)?,
             Step::Change(change) => {
                 let path = change.path.as_ref().map(|path| in_style(path, &member.path));
                 let link = change.link.as_ref().map(|link| in_style(link, &member.link));
-                let edit =
-                    Edit { path: path.as_deref(), link: link.as_deref(), facts: change.facts, size: None };
+                replacement = change.content.as_deref();
+                if replacement.is_some() && stored != member.size {
+                    return Err(changed(index, entry));
+                }
+                let size = replacement.map(|new| new.pieces.len());
+                let edit = Edit { path: path.as_deref(), link: link.as_deref(), facts: change.facts, size };
                 let header = edited(header, &edit).map_err(|error| Fault::Read(error.to_string()))?;
                 out.write_all(&header).map_err(Fault::Write)?;
             }
         }
         if stays && stored > 0 {
             let mut failed = None;
-            let mut content = blake3::Hasher::new();
+            let mut body = Body::new(replacement);
             walk.pass_body(&mut |bytes| {
-                content.update(bytes);
                 if failed.is_none() {
-                    failed = out.write_all(bytes).err();
+                    failed = body.push(bytes, out).err();
                 }
             })?;
             if let Some(error) = failed {
                 return Err(Fault::Write(error));
             }
+            let hash = match body.finish(out).map_err(Fault::Write)? {
+                Ok(hash) => hash,
+                Err(OtherBytes) => return Err(changed(index, entry)),
+            };
             if is_file {
-                hashed(entry, *content.finalize().as_bytes());
+                hashed(entry, hash);
+            }
+            if let Some(new) = replacement {
+                // The padding of the old body is not that of the new one.
+                let bytes = new.pieces.len();
+                out.write_all(&[0; 512][..in_memory(bytes.next_multiple_of(BLOCK) - bytes)])
+                    .map_err(Fault::Write)?;
+                stays = false;
             }
         }
         walk.input_mut().from = end;

@@ -18,6 +18,7 @@
 //! it exists under a temporary name, where it is verified (`slim/verify.rs`); a store that is dropped before leaves
 //! nothing behind.
 
+mod again;
 mod bits;
 mod blob;
 mod compare;
@@ -29,6 +30,8 @@ mod folder;
 mod json;
 mod layer;
 mod options;
+mod pruned;
+mod replacement;
 mod selection;
 mod store;
 mod verify;
@@ -39,6 +42,7 @@ pub use documents::WrittenLayer;
 pub use encode::Encoding;
 pub use error::SlimError;
 pub use options::SlimOptions;
+pub use pruned::{Pruned, PrunedFile, Pruning};
 pub use selection::{Action, Removed, SelectedLayer, Selection, Sizes};
 pub use store::{BlobSink, Documents, KeptBlob, Published, Staged, Store};
 pub use verify::Verified;

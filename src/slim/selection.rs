@@ -15,13 +15,15 @@ mod draft;
 mod ghosts;
 mod predict;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
 use self::draft::Draft;
 use super::bits::Bits;
-use super::compare::{Difference, compare};
+use super::compare::{Difference, Inode, compare};
+use super::pruned::Pruned;
+use super::replacement::Replacement;
 use super::{SlimError, SlimOptions};
 use crate::analysis::Analysis;
 use crate::base::Limits;
@@ -63,6 +65,8 @@ pub struct SelectedLayer {
     pub removed_files: u64,
     /// Bytes of these files.
     pub removed_bytes: u64,
+    /// Bytes that files which stay lose.
+    pub pruned_bytes: u64,
     /// Bytes of its blob, as stored; `None` if unknown.
     pub compressed_bytes: Option<u64>,
     /// Expected bytes of what is left of it.
@@ -90,6 +94,8 @@ pub(super) struct Change {
     /// Another target of a hard link, absolute.
     pub(super) link: Option<Vec<u8>>,
     pub(super) facts: Option<Facts>,
+    /// Another content.
+    pub(super) content: Option<Arc<Replacement>>,
 }
 
 /// What happens to an entry.
@@ -142,6 +148,8 @@ pub struct Selection {
     pub base_bytes: u64,
     /// What the user should know.
     pub warnings: Vec<String>,
+    /// GPU code that is taken out; `None` if none is.
+    pub pruned: Option<Pruned>,
     pub(super) outputs: Vec<Output>,
     /// Files that are removed, with the number of the finding.
     items: Vec<(u16, EntryId, u32)>,
@@ -232,6 +240,7 @@ impl Selection {
             base_layers: base,
             base_bytes,
             warnings,
+            pruned: None,
             outputs,
             items,
             gone: nodes,
@@ -241,6 +250,39 @@ impl Selection {
         selection.count(analysis, &layers);
         selection.check(before, &layers)?;
         Ok(selection)
+    }
+
+    /// Takes GPU code out of files that stay, and decides again what becomes of the layers.
+    ///
+    /// # Errors
+    /// The result would not be the image with these changes.
+    pub(super) fn prune(&mut self, analysis: &Analysis, pruned: Pruned) -> Result<(), SlimError> {
+        let Some(before) = &analysis.merge else {
+            return Err(SlimError::refused("the image", "it was not analysed completely"));
+        };
+        let layers = readable(analysis)?;
+        for file in &pruned.files {
+            if let Some(changes) = self.changes.get_mut(usize::from(file.layer)) {
+                changes.entry(file.entry).or_default().content = Some(Arc::clone(&file.content));
+            }
+        }
+        self.pruned = Some(pruned);
+        for output in &mut self.outputs {
+            output.action = action(output, &layers, &self.kept, &self.changes, analysis);
+        }
+        self.count(analysis, &layers);
+        self.check(before, &layers)
+    }
+
+    /// Sizes of files with new contents.
+    pub(super) fn new_sizes(&self) -> HashMap<Inode, u64> {
+        let all = self.changes.iter().enumerate().flat_map(|(layer, changes)| {
+            let layer = crate::base::convert::layer16(layer);
+            changes.iter().filter_map(move |(entry, change)| {
+                Some(((layer, *entry), change.content.as_ref()?.pieces.len()))
+            })
+        });
+        all.collect()
     }
 
     /// The files that are removed, by layer and entry, with all of their names.
@@ -294,6 +336,7 @@ impl Selection {
     }
 
     fn count(&mut self, analysis: &Analysis, layers: &[Arc<LayerIndex>]) {
+        self.layers.clear();
         for output in &self.outputs {
             for number in output.layers.clone() {
                 let (index, read) = (&layers[number], analysis.layers[number].read.as_deref());
@@ -301,11 +344,14 @@ impl Selection {
                     index.kind(*entry) == EntryKind::File && !self.kept[number].has(entry.0)
                 };
                 let lost: Vec<u64> = index.entries().filter(lost).map(|entry| index.size(entry)).collect();
+                let contents = self.changes[number].values().filter_map(|change| change.content.as_ref());
+                let pruned_bytes: u64 = contents.map(|content| content.removed_bytes).sum();
                 let compressed_bytes = read.and_then(|read| read.compressed_bytes);
                 let left = || {
                     let kept = index.entries().filter(|entry| self.kept[number].has(entry.0));
                     // A header, and half a block of padding.
                     let bytes = kept.map(|entry| u128::from(index.size(entry)) + 768).sum::<u128>() + 1024;
+                    let bytes = bytes.saturating_sub(u128::from(pruned_bytes));
                     let whole = u128::from(read?.uncompressed_bytes?.max(1));
                     u64::try_from(u128::from(compressed_bytes?) * bytes.min(whole) / whole).ok()
                 };
@@ -313,6 +359,7 @@ impl Selection {
                     action: output.action,
                     removed_files: lost.len() as u64,
                     removed_bytes: lost.iter().sum(),
+                    pruned_bytes,
                     compressed_bytes,
                     compressed_bytes_after: match output.action {
                         Action::Kept => compressed_bytes,
@@ -333,7 +380,7 @@ impl Selection {
         self.after.content_bytes = predicted.iter().map(|layer| layer.counts().content_bytes).sum();
         let after = merge(&predicted, &[], 0);
         self.after.merged_bytes = after.merged_bytes;
-        compare(&before.rootfs, &self.gone, &after.rootfs, &mut |_, _| true)
+        compare(&before.rootfs, &self.gone, &self.new_sizes(), &after.rootfs, &mut |_, _| true)
             .map_err(|Difference { path, what }| unsound(format!("{path}: {what}")))
     }
 }

@@ -97,7 +97,7 @@ pub(super) fn verify(
             (None, Some(_)) => false,
         }
     };
-    compare(&was.rootfs, &selection.gone, &is.rootfs, &mut same)
+    compare(&was.rootfs, &selection.gone, &selection.new_sizes(), &is.rootfs, &mut same)
         .map_err(|Difference { path, what }| differs(&path, what))?;
     let mut verified = Verified { paths: is.rootfs.len() as u64, ..Verified::default() };
     let lost = links(before, selection, &after, &mut verified).into_iter().chain(programs(before, &after));

@@ -314,7 +314,7 @@ impl<'a> Draft<'a> {
                 chosen.kept[usize::from(inode.0)].set(inode.1.0, true);
                 let (facts, own) = (self.facts(first), self.facts(*inode));
                 let facts = Some(facts).filter(|facts| *facts != own);
-                let change = Change { path: Some(holder.clone()), link: None, facts };
+                let change = Change { path: Some(holder.clone()), facts, ..Change::default() };
                 chosen.changes[usize::from(inode.0)].insert(inode.1, change);
             }
             let mut there = HashSet::from([holder.clone()]);

@@ -47,11 +47,12 @@ fn add(
         };
         let facts = change.and_then(|change| change.facts);
         let link = change.and_then(|change| change.link.as_deref());
+        let content = change.and_then(|change| change.content.as_deref());
         let (uid, gid) = facts.map_or_else(|| index.owner(entry), |facts| (facts.uid, facts.gid));
         let kind = index.kind(entry);
         let new = NewEntry {
             kind,
-            size: index.size(entry),
+            size: content.map_or_else(|| index.size(entry), |new| new.pieces.len()),
             mode: u32::from(facts.map_or_else(|| index.mode(entry), |facts| facts.mode)),
             uid,
             gid,

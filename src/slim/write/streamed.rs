@@ -4,15 +4,14 @@ use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 
 use super::super::SlimError;
+use super::super::again::{Hashed, again};
 use super::super::blob::{fault, inflate_stream};
 use super::super::documents::WrittenLayer;
 use super::super::layer::Fault;
 use super::super::selection::{Output, named};
 use super::{Writer, finish_blob};
-use crate::base::{Digest, Hasher};
 use crate::formats::compression::Compression;
-use crate::jobs::Cancelled;
-use crate::source::{Blob, OpenContext, Reference, Sink, StreamedMember, open};
+use crate::source::Blob;
 
 impl Writer<'_> {
     /// Outputs of layers that exist only while their source is read. Layers that stay apart share one pass.
@@ -37,7 +36,7 @@ impl Writer<'_> {
                 }
             }
             let before = single.len();
-            self.pass(&mut |id, bytes| {
+            self.again(&mut |id, bytes| {
                 let Some(place) = by_id.get(&id).copied() else { return Ok(()) };
                 let number = outputs[place].layers.start;
                 results[place] = Some(if outputs[place].is_kept() {
@@ -60,7 +59,7 @@ impl Writer<'_> {
             let mut target = self.begin()?;
             for number in outputs[place].layers.clone().filter(|number| self.selection.entries(*number) > 0) {
                 let mut found = false;
-                self.pass(&mut |id, bytes| {
+                self.again(&mut |id, bytes| {
                     if !found && Some(id) == id_of(number) {
                         found = true;
                         self.member(number, bytes, &mut target)?;
@@ -79,29 +78,11 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Opens the source again and passes each of its members that may be a layer, with its number.
-    fn pass(
+    fn again(
         &self,
         each: &mut dyn FnMut(usize, &mut dyn Read) -> Result<(), SlimError>,
     ) -> Result<(), SlimError> {
-        let refused = |reason: String| SlimError::refused("the image", reason);
-        let reference =
-            Reference::parse(&self.analysis.image.reference).map_err(|error| refused(error.to_string()))?;
-        let mut again = Again { number: 0, each, error: None };
-        let mut context = OpenContext {
-            limits: self.reading.limits,
-            platform: self.opened.platform.as_ref(),
-            access: &self.opened.access,
-            cancel: self.reading.cancel,
-            progress: self.reading.progress,
-            sink: &mut again,
-        };
-        let opened = open(&reference, &mut context);
-        if let Some(error) = again.error {
-            return Err(error);
-        }
-        self.reading.cancel.check()?;
-        opened.map(drop).map_err(|error| refused(error.to_string()))
+        again(self.analysis, self.opened, &self.reading, each)
     }
 
     /// Rewrites a layer that passes.
@@ -127,62 +108,5 @@ impl Writer<'_> {
             .and_then(|()| finish_blob(sink, &digest, layer.compressed_bytes))
             .map_err(|error| fault(error, &named(self.analysis, number)))?;
         Ok(layer)
-    }
-}
-
-/// Takes the members of a source that is opened again.
-struct Again<'a> {
-    number: usize,
-    each: &'a mut dyn FnMut(usize, &mut dyn Read) -> Result<(), SlimError>,
-    error: Option<SlimError>,
-}
-
-impl Sink for Again<'_> {
-    fn layer(&mut self, _: &StreamedMember, bytes: &mut dyn Read) -> Result<usize, Cancelled> {
-        let number = self.number;
-        self.number += 1;
-        match (self.each)(number, bytes) {
-            Ok(()) => Ok(number),
-            Err(error) => {
-                self.error = Some(error);
-                Err(Cancelled)
-            }
-        }
-    }
-}
-
-/// Hashes what is read.
-struct Hashed<'a> {
-    inner: &'a mut dyn Read,
-    hasher: Option<Hasher>,
-    expected: Option<&'a str>,
-}
-
-impl<'a> Hashed<'a> {
-    fn new(inner: &'a mut dyn Read, expected: Option<&'a str>) -> Self {
-        let digest = expected.and_then(|digest| digest.parse::<Digest>().ok());
-        Self { inner, hasher: digest.as_ref().and_then(Hasher::for_digest), expected }
-    }
-
-    /// Reads the rest and compares the digest.
-    fn finish(&mut self) -> Result<(), Fault> {
-        io::copy(self, &mut io::sink()).map_err(|error| Fault::Read(error.to_string()))?;
-        let found = self.hasher.take().map(Hasher::finish);
-        match (found, self.expected) {
-            (Some(found), Some(expected)) if found != expected => {
-                Err(Fault::Read(format!("its bytes have the digest {found}")))
-            }
-            _ => Ok(()),
-        }
-    }
-}
-
-impl Read for Hashed<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.inner.read(buffer)?;
-        if let Some(hasher) = &mut self.hasher {
-            hasher.update(&buffer[..count]);
-        }
-        Ok(count)
     }
 }
