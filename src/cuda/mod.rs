@@ -81,6 +81,7 @@ mod loader;
 mod loader_path;
 mod names;
 mod packages;
+pub mod pruning;
 mod rules;
 mod runs;
 mod stack;

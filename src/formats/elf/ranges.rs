@@ -5,7 +5,7 @@ use std::io;
 use super::super::binary::BinaryLimits;
 use super::super::fatbin::{Summing, Walk, drive};
 use super::ElfFacts;
-use super::parse::{self, Bytes, Places};
+use super::parse::{self, Bytes, Parsed, Places};
 use crate::base::Section;
 use crate::jobs::CancelToken;
 
@@ -89,6 +89,17 @@ impl Bytes for Ranges<'_> {
     }
 }
 
+/// The parsed headers of `file`, and the possible locations of GPU code.
+///
+/// # Errors
+/// Read errors.
+pub(super) fn parse(file: &Section, name: &[u8], limits: &BinaryLimits) -> io::Result<(Parsed, Places)> {
+    let mut bytes = Ranges { file, blocks: Vec::new(), oldest: 0 };
+    let mut parsed = parse::parse(&mut bytes, file.len(), name, limits)?;
+    let places = std::mem::take(&mut parsed.places);
+    Ok((parsed, places))
+}
+
 /// The facts of the ELF file `file`. Reads only headers, tables, strings and notes, and in sections of GPU code only
 /// its headers; other sections that may contain some are deferred.
 ///
@@ -100,9 +111,7 @@ pub(in crate::formats) fn read(
     limits: &BinaryLimits,
     cancel: &CancelToken,
 ) -> io::Result<ElfFacts> {
-    let mut bytes = Ranges { file, blocks: Vec::new(), oldest: 0 };
-    let mut parsed = parse::parse(&mut bytes, file.len(), name, limits)?;
-    let Places { regions, .. } = std::mem::take(&mut parsed.places);
+    let (parsed, Places { regions, .. }) = parse(file, name, limits)?;
     let mut sum = Summing::new(limits);
     let mut walk = Walk::new(limits);
     let mut budget = limits.search_bytes;

@@ -2,8 +2,10 @@
 //! Out: the GPU code: kind, architecture, compression, bytes; and the rest of the section.
 //! Must not know: ELF, archives, layers, GPU compatibility. Payloads are not examined.
 
+mod compaction;
 mod found;
 mod header;
+mod located;
 mod region;
 mod sum;
 mod walk;
@@ -11,6 +13,9 @@ mod walk;
 use serde::{Deserialize, Serialize};
 
 use super::binary::{BinaryLimits, Problem};
+
+pub use compaction::compacted;
+pub use located::{GpuContainer, GpuSection, LocatedGpuCode};
 
 pub(in crate::formats) use region::{Region, drive, regions};
 pub(in crate::formats) use sum::{Summing, cubin, loose};
@@ -56,6 +61,8 @@ pub enum Compression {
 pub struct Entry {
     /// Kind.
     pub kind: GpuKind,
+    /// Version of its header: 0x0101 in all known files.
+    pub version: u16,
     /// Decimal architecture number: 90 for `sm_90`.
     pub arch: u32,
     /// Suffix of the architecture.
@@ -64,6 +71,10 @@ pub struct Entry {
     pub isa: Option<(u16, u16)>,
     /// Compression of the payload.
     pub compression: Compression,
+    /// Flags, as they are.
+    pub flags: u64,
+    /// Length of its header, in bytes.
+    pub header_bytes: u64,
     /// Bytes in the file: header and padded payload.
     pub bytes: u64,
     /// Decompressed size of the payload as the header declares it; for an uncompressed entry that of the padded
@@ -84,7 +95,7 @@ impl Entry {
 
     /// The row of this entry alone.
     fn row(&self) -> Row {
-        let Self { kind, arch, suffix, isa, compression, bytes, uncompressed_bytes } = *self;
+        let Self { kind, arch, suffix, isa, compression, bytes, uncompressed_bytes, .. } = *self;
         let without_kernel = u64::from(self.is_without_kernel());
         Row { kind, arch, suffix, isa, compression, entries: 1, without_kernel, bytes, uncompressed_bytes }
     }

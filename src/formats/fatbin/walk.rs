@@ -118,6 +118,11 @@ impl Walk {
         &self.found
     }
 
+    /// The results, at the end.
+    pub(in crate::formats) fn into_found(self) -> Findings {
+        self.found
+    }
+
     fn next(&self) -> u64 {
         self.held_at.saturating_add(self.held.len() as u64)
     }
