@@ -62,7 +62,7 @@ pub fn locate_gpu_code(
     if file.read_full_at(&mut head, 0)? < head.len() || head != *MAGIC {
         return Ok(None);
     }
-    let (mut parsed, places) = ranges::parse(file, &[], limits)?;
+    let (mut parsed, mut places) = ranges::parse(file, &[], limits)?;
     let mut walk = Walk::new(limits);
     if is_linked(&parsed) && places.by_table {
         let mut budget = limits.search_bytes;
@@ -70,7 +70,8 @@ pub fn locate_gpu_code(
             fatbin::drive(&mut walk, file, region.at..region.end(), &mut budget, cancel)?;
         }
         if budget == 0 {
-            parsed.problems.add(0, "search for GPU code stopped: too many bytes to search");
+            places.regions.clear();
+            parsed.problems.add(0, "GPU code left as it is: too many bytes to search");
         }
     }
     Ok(Some(located(parsed, places, walk, file.len(), limits)))

@@ -72,6 +72,8 @@ impl LocatedGpuCode {
     ) -> Self {
         let mut located = Self { file_bytes, ..Self::default() };
         let mut all = problems;
+        // With fewer entries in the way, a second run would find more.
+        let regions = if found.full_at.is_some() { &[] } else { regions };
         for region in regions {
             if located.sections.len() >= limits.gpu_sections {
                 all.add(region.at, "too many sections with GPU code: the rest is left as it is");
@@ -85,7 +87,7 @@ impl LocatedGpuCode {
             }
         }
         if let Some(at) = found.full_at {
-            all.add(at, "too many containers or entries of GPU code: the rest is left as it is");
+            all.add(at, "too many containers or entries of GPU code: all are left as they are");
         }
         located.entries = found.entries;
         located.problems = all.finish();
