@@ -19,7 +19,7 @@
 mod check;
 mod ledger;
 
-use super::runs::{Fit, fit, is_tegra};
+use super::runs::{Fit, fit, is_tegra, numbered_as};
 use crate::formats::fatbin::{Entry, GpuKind, LocatedGpuCode, compacted};
 use crate::formats::pieces::Pieces;
 
@@ -68,7 +68,7 @@ impl PruneRule {
                 *stay |= is_compiled(entry, *sm)
                     && container.iter().all(|other| {
                         (other.kind, other.suffix) != (entry.kind, entry.suffix)
-                            || other.arch <= entry.arch
+                            || numbered_as(*sm, other.arch) <= numbered_as(*sm, entry.arch)
                             || !is_compiled(other, *sm)
                     });
             }

@@ -5,7 +5,9 @@
 //! directly, and its containers are located again by the ordinary reader.
 
 use std::collections::VecDeque;
+use std::io::{self, Write};
 
+use crate::base::leading_zeros;
 use crate::formats::binary::BinaryLimits;
 use crate::formats::elf::GpuCodeLocator;
 use crate::formats::fatbin::{GpuContainer, LocatedGpuCode, arch_name};
@@ -171,6 +173,18 @@ impl<'a> PruneCheck<'a> {
     }
 }
 
+/// Takes the new file, so that a [`PiecesWriter`](crate::formats::pieces::PiecesWriter) writes to it. Never fails.
+impl Write for PruneCheck<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.push_new(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 fn stays(stays: &[bool], index: usize) -> bool {
     stays.get(index).copied().unwrap_or(true)
 }
@@ -205,8 +219,9 @@ impl Side {
                 }
                 Must::Number(_) => self.number.extend_from_slice(now),
                 Must::Zero => {
-                    if let Some(place) = now.iter().position(|byte| *byte != 0) {
-                        let at = self.at.saturating_add(place as u64);
+                    let zeros = leading_zeros(now);
+                    if zeros < count {
+                        let at = self.at.saturating_add(zeros as u64);
                         return Err(PruneMismatch {
                             at,
                             what: "a byte of a removed entry is not zero".to_owned(),

@@ -72,8 +72,8 @@ fn each_architecture_keeps_what_it_can_run() {
         (89, "sm_80 sm_86 sm_89"),
         (90, "sm_90 sm_90a"),
         (100, "sm_100 sm_100a sm_100f"),
-        (101, "sm_100 sm_100f sm_101 sm_101a sm_101f sm_110 sm_110a sm_110f"),
-        (103, "sm_100 sm_100f sm_101f sm_103 sm_103a sm_103f"),
+        (101, "sm_100 sm_101 sm_101a sm_101f sm_110 sm_110a sm_110f"),
+        (103, "sm_100 sm_100f sm_103 sm_103a sm_103f"),
         (110, "sm_101 sm_101a sm_101f sm_110 sm_110a sm_110f"),
         (120, "sm_120 sm_120a sm_120f"),
         (121, "sm_120 sm_120f sm_121 sm_121a sm_121f"),
@@ -115,6 +115,11 @@ fn code_to_compile_stays_where_no_machine_code_runs() {
         ("sm_90a compute_90", 100, "compute_90"),
         ("sm_100f compute_100", 103, "sm_100f"),
         ("sm_100a compute_100", 103, "compute_100"),
+        // 10.1 is Tegra, and of no family with 10.0 and 10.3.
+        ("sm_101f compute_100", 103, "compute_100"),
+        ("sm_101f compute_100", 110, "sm_101f"),
+        ("compute_101 compute_103", 110, "compute_101"),
+        ("compute_101f compute_100", 103, "compute_100"),
         // Same major version, but Tegra: it stays, and so does what the driver may compile instead.
         ("sm_80 compute_80", 87, "sm_80 compute_80"),
         ("sm_87 compute_87", 89, "compute_87"),
@@ -144,14 +149,15 @@ fn what_is_unknown_stays_and_stands_for_nothing() {
     };
     let everything = "sm_90 sm_50 compute_80";
     assert_eq!(with(|_| ()), "sm_90");
-    // A flag of the future, OpenCL, a 32-bit process, two suffixes at once, no architecture.
+    // A flag of the future, OpenCL, Windows, a 32-bit process, two suffixes at once, no architecture.
     assert_eq!(with(|one| one.flags |= 0x80_0000), everything);
     assert_eq!(with(|one| one.flags |= 0x8), everything);
+    assert_eq!(with(|one| one.flags |= 0x40), everything);
     assert_eq!(with(|one| one.flags &= !1), everything);
     assert_eq!(with(|one| one.flags |= 0x30_0000), everything);
     assert_eq!(with(|one| one.arch = 0), "sm_0 sm_0 compute_80");
-    // Known: debug, systems, compressions, an attribute block.
-    assert_eq!(with(|one| one.flags |= 0x101_a076), "sm_90");
+    // Known: debug, CUDA, compressions, an attribute block.
+    assert_eq!(with(|one| one.flags |= 0x101_a006), "sm_90");
     // Linkers add code without a kernel; the driver may need another entry.
     assert_eq!(with(|one| one.uncompressed_bytes = 664), "sm_90 compute_80");
 }

@@ -21,7 +21,7 @@ const ARCH_MAX: u32 = 10_000;
 const BITS_64: u64 = 0x1;
 const DEBUG: u64 = 0x2;
 const CUDA: u64 = 0x4;
-const SYSTEMS: u64 = 0x10 | 0x20 | 0x40;
+const LINUX: u64 = 0x10;
 const LZ4: u64 = 0x2000;
 const ZSTD: u64 = 0x8000;
 const OBFUSCATED: u64 = 0x1_0000;
@@ -29,9 +29,9 @@ const ARCH_SPECIFIC: u64 = 0x10_0000;
 const FAMILY: u64 = 0x20_0000;
 const ATTRIBUTES: u64 = 0x100_0000;
 
-/// Flags of entries that CUDA 11 to 13 write and whose effect is known.
+/// Flags of entries that CUDA 11 to 13 write for Linux, and whose effect is known.
 const KNOWN: u64 =
-    BITS_64 | DEBUG | CUDA | SYSTEMS | LZ4 | ZSTD | OBFUSCATED | ARCH_SPECIFIC | FAMILY | ATTRIBUTES;
+    BITS_64 | DEBUG | CUDA | LINUX | LZ4 | ZSTD | OBFUSCATED | ARCH_SPECIFIC | FAMILY | ATTRIBUTES;
 
 /// Version of all known entries.
 const ENTRY_VERSION: u16 = 0x0101;

@@ -8,6 +8,7 @@ use memchr::memmem::Finder;
 use super::super::binary::BinaryLimits;
 use super::found::{Findings, Found};
 use super::header;
+use crate::base::leading_zeros;
 
 /// The first bytes of every container.
 pub(in crate::formats) const MAGIC: [u8; 4] = [0x50, 0xed, 0x55, 0xba];
@@ -143,7 +144,7 @@ impl Walk {
     }
 
     fn count_zeros(&mut self, bytes: &[u8]) -> usize {
-        let count = bytes.iter().position(|byte| *byte != 0).unwrap_or(bytes.len());
+        let count = leading_zeros(bytes);
         self.pass_zeros(count);
         if count < bytes.len() {
             self.search_from(self.held_at);
@@ -199,7 +200,7 @@ impl Walk {
                     self.state = WalkState::Container;
                 }
                 WalkState::Zeros => {
-                    let count = self.held.iter().take_while(|byte| **byte == 0).count();
+                    let count = leading_zeros(&self.held);
                     self.pass_zeros(count);
                     if self.held.is_empty() {
                         return;
