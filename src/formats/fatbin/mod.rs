@@ -1,5 +1,5 @@
 //! In: the bytes of a section or file with containers of GPU code (fat binaries), in any chunks.
-//! Out: the GPU code: kind, architecture, compression, bytes; and the rest of the section.
+//! Out: the GPU code: kind, architecture, compression, bytes; the rest of the section; the file without some entries.
 //! Must not know: ELF, archives, layers, GPU compatibility. Payloads are not examined.
 
 mod compaction;
