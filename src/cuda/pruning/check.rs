@@ -167,8 +167,14 @@ impl<'a> PruneCheck<'a> {
                 return Err(wrong("the container has other entries than those that stay"));
             }
         }
-        found.next().map_or(Ok(()), |more| {
-            Err(PruneMismatch { at: more.at, what: "a container that the old file does not have".to_owned() })
+        if let Some(more) = found.next() {
+            let what = "a container that the old file does not have".to_owned();
+            return Err(PruneMismatch { at: more.at, what });
+        }
+        // Tables that overlap GPU code may have changed with it.
+        let mut sections = self.code.sections.iter().zip(&again.sections);
+        sections.find(|(old, new)| old != new).map_or(Ok(()), |(old, _)| {
+            Err(PruneMismatch { at: old.at, what: format!("section {} is another one", old.name) })
         })
     }
 }

@@ -3,7 +3,8 @@
 use cutaway::cuda::pruning::{PruneCheck, PruneMismatch, PruneRule};
 use cutaway::formats::fatbin::compacted;
 
-use super::{checked, library, limits, located, pruned, written};
+use super::{checked, cubin, library, limits, located, pruned, with_code, written};
+use crate::fixtures::fatbin::{Coding, Entry, container};
 
 fn what(result: &Result<(), PruneMismatch>) -> String {
     result.as_ref().unwrap_err().to_string()
@@ -108,4 +109,29 @@ fn the_walk_of_the_new_file_finds_what_byte_comparison_cannot() {
     let new = written(&plan.pieces(&code), &other, 100);
     let result = checked(&code, plan.stays(), &other, &new);
     assert!(what(&result).contains("other entries"), "{result:?}");
+}
+
+#[test]
+fn a_file_that_reads_its_section_names_from_gpu_code_is_refused() {
+    let number = |file: &[u8], at: usize| {
+        usize::try_from(u64::from_le_bytes(file[at..at + 8].try_into().unwrap())).unwrap()
+    };
+    // Header of the section with the names.
+    let header = |file: &[u8]| number(file, 40) + 64 * usize::from(u16::from_le_bytes([file[62], file[63]]));
+    let (file, _) = with_code(&container(&[cubin(90, None)]));
+    let (start, size) = (number(&file, header(&file) + 24), number(&file, header(&file) + 32));
+    let names = file[start..start + size].to_vec();
+
+    let dead = Entry { content: names, coding: Coding::Stored, zeros: 0, ..cubin(50, None) };
+    let (mut file, at) = with_code(&container(&[dead, cubin(90, None)]));
+    let place = header(&file) + 24;
+    file[place..place + 8].copy_from_slice(&(at as u64 + 16 + 64).to_le_bytes());
+    let code = located(&file, 100);
+    assert_eq!(code.containers.len(), 1);
+    let plan = PruneRule::new([90], false).plan(&code);
+    assert!(plan.is_change());
+    // All bytes are what the plan says, and the file is another one for who reads it.
+    let new = written(&plan.pieces(&code), &file, 100);
+    let refused = checked(&code, plan.stays(), &file, &new);
+    assert!(what(&refused).contains("section .nv_fatbin is another one"), "{refused:?}");
 }
