@@ -17,6 +17,7 @@
 //! The driver chooses by header alone, without a fallback, so these headers determine what it can load.
 
 mod check;
+mod estimate;
 mod ledger;
 
 use super::runs::{Fit, fit, is_tegra, numbered_as};
@@ -25,6 +26,7 @@ use crate::formats::pieces::Pieces;
 
 pub use crate::formats::elf::{GpuCodeLocator, locate_gpu_code};
 pub use check::{PruneCheck, PruneMismatch};
+pub use estimate::{CodeRatios, EstimateRow, PruneEstimate};
 pub use ledger::{PruneLedger, PruneRow};
 
 /// For which GPUs code is kept.

@@ -64,7 +64,7 @@ pub fn locate_gpu_code(
     }
     let (mut parsed, mut places) = ranges::parse(file, &[], limits)?;
     let mut walk = Walk::new(limits);
-    if is_linked(&parsed) && places.by_table {
+    if is_changeable(&parsed, &places) {
         let mut budget = limits.search_bytes;
         for region in &places.regions {
             fatbin::drive(&mut walk, file, region.at..region.end(), &mut budget, cancel)?;
@@ -75,6 +75,11 @@ pub fn locate_gpu_code(
         }
     }
     Ok(Some(located(parsed, places, walk, file.len(), limits)))
+}
+
+/// Whether containers of the file can be changed.
+pub(super) fn is_changeable(parsed: &Parsed, places: &Places) -> bool {
+    is_linked(parsed) && places.by_table
 }
 
 /// Whether a loader maps the file: objects for a linker have other rules.

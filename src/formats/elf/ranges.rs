@@ -5,6 +5,7 @@ use std::io;
 use super::super::binary::BinaryLimits;
 use super::super::fatbin::{Summing, Walk, drive};
 use super::ElfFacts;
+use super::gpu_code::is_changeable;
 use super::parse::{self, Bytes, Parsed, Places};
 use crate::base::Section;
 use crate::jobs::CancelToken;
@@ -111,9 +112,11 @@ pub(in crate::formats) fn read(
     limits: &BinaryLimits,
     cancel: &CancelToken,
 ) -> io::Result<ElfFacts> {
-    let (parsed, Places { regions, .. }) = parse(file, name, limits)?;
+    let (parsed, places) = parse(file, name, limits)?;
     let mut sum = Summing::new(limits);
-    let mut walk = Walk::new(limits);
+    sum.set_changeable(is_changeable(&parsed, &places));
+    let Places { regions, .. } = places;
+    let mut walk = Walk::with_samples(limits);
     let mut budget = limits.search_bytes;
     let (exclusive, others): (Vec<_>, Vec<_>) = regions.into_iter().partition(|region| region.exclusive);
     for region in &exclusive {

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::super::binary::BinaryLimits;
 use super::super::fatbin::{Summing, Walk};
 use super::captured_ranges::CapturedRanges;
+use super::gpu_code::is_changeable;
 use super::parse::{self, Bytes, Parsed, Places};
 use super::stream_scanner::StreamScanner;
 use super::{ElfFacts, ElfKind, MACHINE_CUDA, layout, sections};
@@ -37,7 +38,7 @@ pub(in crate::formats) struct ElfScan {
 impl ElfScan {
     /// A reader for a file of `size` bytes, of which the first `head` are stored.
     pub(in crate::formats) fn new(size: u64, head: usize, name: &[u8], limits: &BinaryLimits) -> Self {
-        let mut walk = Walk::new(limits);
+        let mut walk = Walk::with_samples(limits);
         walk.enter(0, size);
         Self {
             kept: CapturedRanges::new(limits.capture_bytes, limits.candidate_bytes),
@@ -67,14 +68,18 @@ impl ElfScan {
 
     /// A reader that only locates GPU code, and skips the search for strings.
     pub(super) fn of_gpu_code(size: u64, limits: &BinaryLimits) -> Self {
-        Self { wants_strings: false, ..Self::new(size, limits.head_bytes, &[], limits) }
+        let mut walk = Walk::new(limits);
+        walk.enter(0, size);
+        Self { wants_strings: false, walk, ..Self::new(size, limits.head_bytes, &[], limits) }
     }
 
     /// The facts; from the available bytes if the stream ended early.
     pub(in crate::formats) fn finish(self) -> ElfFacts {
         let limits = self.limits.clone();
+        let is_whole = self.at >= self.size;
         let (mut parsed, places, walk) = self.end();
         let mut sum = Summing::new(&limits);
+        sum.set_changeable(is_whole && is_changeable(&parsed, &places));
         sum.add_all(&places.regions, &walk);
         if let Some(at) = walk.found().whole_in(&places.unnamed) {
             parsed.problems.add(at, UNNAMED);

@@ -34,7 +34,7 @@ const KNOWN: u64 =
     BITS_64 | DEBUG | CUDA | LINUX | LZ4 | ZSTD | OBFUSCATED | ARCH_SPECIFIC | FAMILY | ATTRIBUTES;
 
 /// Version of all known entries.
-const ENTRY_VERSION: u16 = 0x0101;
+pub(super) const ENTRY_VERSION: u16 = 0x0101;
 
 /// Header size, and size of the entries, of the container that starts `room` bytes before the end.
 pub(super) fn container(bytes: &[u8], room: u64) -> Option<(u64, u64)> {
@@ -99,6 +99,17 @@ pub(super) fn entry(bytes: &[u8], room: u64) -> Option<Entry> {
         bytes: total,
         uncompressed_bytes,
     })
+}
+
+/// Flags of a known entry with this suffix.
+pub(super) fn known_flags(suffix: Option<Suffix>) -> u64 {
+    BITS_64
+        | LINUX
+        | match suffix {
+            Some(Suffix::A) => ARCH_SPECIFIC,
+            Some(Suffix::F) => FAMILY,
+            None => 0,
+        }
 }
 
 impl Entry {

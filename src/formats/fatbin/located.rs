@@ -109,41 +109,9 @@ impl LocatedGpuCode {
     }
 
     fn add(&mut self, region: &Region, found: &Findings, problems: &mut Problems) {
-        let first = found.containers.partition_point(|one| one.at < region.at);
-        let inside = found.containers.get(first..).unwrap_or(&[]);
-        let inside = inside.get(..inside.partition_point(|one| one.at < region.end())).unwrap_or(&[]);
-        // Offset from which on the next container may begin; in a section of nothing else it begins exactly there.
-        let mut next = region.at;
-        for one in inside {
-            if region.exclusive && one.at != next {
-                return problems.add(next, format!("{}: no container here; {REST}", region.name));
-            }
-            if one.at < next {
-                continue;
-            }
-            let readable = one.whole && one.end <= region.end();
-            if region.exclusive && !readable {
-                return problems.add(one.at, format!("{}: container cannot be read; {REST}", region.name));
-            }
-            // What an unreadable one claims to contain may be its data.
-            next = one.end;
-            if region.exclusive {
-                next = next.saturating_add(one.zeros).min(region.end());
-            }
+        for one in changeable(region, found, problems) {
             let entries = one.first..one.first.saturating_add(one.count);
-            let movable =
-                found.entries.get(entries.clone()).is_some_and(|all| all.iter().all(Entry::is_movable));
-            if !readable {
-                continue;
-            }
-            if !movable {
-                problems.add(one.at, format!("{}: unknown entry; container left as it is", region.name));
-                continue;
-            }
             self.containers.push(self.container(one, entries));
-        }
-        if region.exclusive && next < region.end() {
-            problems.add(next, format!("{}: no container here; {REST}", region.name));
         }
     }
 
@@ -156,6 +124,53 @@ impl LocatedGpuCode {
             entries,
         }
     }
+}
+
+/// The containers of a region that can be changed, in order.
+pub(super) fn changeable<'f>(
+    region: &Region,
+    found: &'f Findings,
+    problems: &mut Problems,
+) -> Vec<&'f Found> {
+    let first = found.containers.partition_point(|one| one.at < region.at);
+    let inside = found.containers.get(first..).unwrap_or(&[]);
+    let inside = inside.get(..inside.partition_point(|one| one.at < region.end())).unwrap_or(&[]);
+    let mut list = Vec::new();
+    // Offset from which on the next container may begin; in a section of nothing else it begins exactly there.
+    let mut next = region.at;
+    for one in inside {
+        if region.exclusive && one.at != next {
+            problems.add(next, format!("{}: no container here; {REST}", region.name));
+            return list;
+        }
+        if one.at < next {
+            continue;
+        }
+        let readable = one.whole && one.end <= region.end();
+        if region.exclusive && !readable {
+            problems.add(one.at, format!("{}: container cannot be read; {REST}", region.name));
+            return list;
+        }
+        // What an unreadable one claims to contain may be its data.
+        next = one.end;
+        if region.exclusive {
+            next = next.saturating_add(one.zeros).min(region.end());
+        }
+        let entries = one.first..one.first.saturating_add(one.count);
+        let movable = found.entries.get(entries).is_some_and(|all| all.iter().all(Entry::is_movable));
+        if !readable {
+            continue;
+        }
+        if !movable {
+            problems.add(one.at, format!("{}: unknown entry; container left as it is", region.name));
+            continue;
+        }
+        list.push(one);
+    }
+    if region.exclusive && next < region.end() {
+        problems.add(next, format!("{}: no container here; {REST}", region.name));
+    }
+    list
 }
 
 const REST: &str = "the rest is left as it is";

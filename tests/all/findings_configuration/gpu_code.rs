@@ -42,6 +42,20 @@ fn code_for_other_gpus_is_potential() {
     assert_eq!(finding["potential_bytes"], unused);
     assert_eq!(report.json["reclaimable"]["potential_bytes"], unused);
     assert_eq!(finding["paths"][0], format!("/{OWN}"));
+    let fix = finding["fix"].as_str().unwrap();
+    assert!(fix.contains("cutaway slim IMAGE --target gpu:a100-80 --target gpu:h100 -o"), "{fix}");
+    assert!(proof.contains("--keep-ptx"), "{proof}");
+    // Too small for a sample.
+    assert_eq!(finding["potential_compressed_bytes"], serde_json::Value::Null);
+    assert!(finding["reason"].as_str().unwrap().contains("unknown"), "{finding:#}");
+}
+
+#[test]
+fn lower_minors_of_the_same_major_stay() {
+    let report = on(&image(&[80, 86, 90], Some(90)), &["gpu:a10"]);
+    let proof = joined(&only(&report, "unused-gpu-code")["proof"]);
+    assert!(proof.contains("sm_90 ") && proof.contains("compute_90"), "{proof}");
+    assert!(!proof.contains("sm_80") && !proof.contains("sm_86"), "{proof}");
 }
 
 #[test]

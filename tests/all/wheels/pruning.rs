@@ -8,9 +8,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use cutaway::base::Section;
-use cutaway::cuda::pruning::{GpuCodeLocator, PruneCheck, PrunePlan, PruneRule, locate_gpu_code};
+use cutaway::cuda::pruning::{
+    CodeRatios, EstimateRow, GpuCodeLocator, PruneCheck, PrunePlan, PruneRule, locate_gpu_code,
+};
 use cutaway::formats::binary::{BinaryLimits, FileFacts, Scan};
-use cutaway::formats::fatbin::{LocatedGpuCode, arch_name};
+use cutaway::formats::fatbin::{GpuFacts, LocatedGpuCode, arch_name};
 use cutaway::formats::pieces::PiecesWriter;
 use cutaway::jobs::CancelToken;
 use flate2::Compression;
@@ -103,14 +105,25 @@ fn prune(code: &LocatedGpuCode, plan: &PrunePlan, old: &Path, new: &Path) -> (u6
     (before.finish().unwrap().0, after.finish().unwrap().0)
 }
 
-/// The bytes of entries, and of entries and headers, that a report counts.
-fn reported(path: &Path) -> (u64, u64) {
+/// What the facts of a streamed file say that a rule removes.
+fn estimated(path: &Path, rule: &PruneRule) -> EstimateRow {
+    let facts = facts(path).containers;
+    rule.estimate(&facts, &CodeRatios::of([&facts])).total()
+}
+
+/// The facts of a streamed file.
+fn facts(path: &Path) -> GpuFacts {
     let size = fs::metadata(path).unwrap().len();
     let mut scan = Scan::start(b"\x7fELF", size, b"lib.so", &BinaryLimits::default()).unwrap();
     stream(path, |bytes| scan.push(bytes));
     let FileFacts::Elf(facts) = scan.finish() else { panic!("no ELF file") };
     assert_eq!(facts.problems, [], "{}", path.display());
-    let gpu = facts.gpu.unwrap_or_default();
+    *facts.gpu.unwrap_or_default()
+}
+
+/// The bytes of entries, and the number of containers, that a report counts.
+fn reported(path: &Path) -> (u64, u64) {
+    let gpu = facts(path);
     assert_eq!(gpu.problems, [], "{}", path.display());
     assert_eq!(gpu.sections.iter().map(|section| section.unaccounted_bytes).sum::<u64>(), 0);
     let containers: u64 = gpu.sections.iter().map(|section| section.containers).sum();
@@ -124,7 +137,7 @@ fn real_libraries_keep_what_a_gpu_runs_and_lose_the_rest() {
     let cuobjdump = tool.path().join("nvidia/cu13/bin/cuobjdump");
     fs::set_permissions(&cuobjdump, fs::Permissions::from_mode(0o755)).unwrap();
     let new = wheels.path().join("new.so");
-    let mut sums = [[0; 2]; 2];
+    let mut sums = [[0; 3]; 2];
     for name in files_below(wheels.path()) {
         let old = wheels.path().join(&name);
         let code = located(&old);
@@ -149,19 +162,27 @@ fn real_libraries_keep_what_a_gpu_runs_and_lose_the_rest() {
             assert_eq!(second.ledger().removed_entries(), 0, "{name}");
             assert!(second.pieces(&again).is_unchanged(code.file_bytes), "{name}");
             lists_what_stays(&cuobjdump, &code, &plan, &new);
+            let estimate = estimated(&old, &rule);
+            assert_eq!(estimate.removed_bytes, ledger.removed_bytes(), "{name}");
+            assert_eq!(estimate.kept_bytes, ledger.kept_bytes(), "{name}");
+            let compressed = estimate.removed_compressed_bytes.unwrap_or_default();
+            sum[2] += compressed;
             sum[0] += before;
             sum[1] += after;
             println!(
-                "{name} for {target}: {} containers, {} emptied; {} of {} bytes of GPU code left; compressed {before} to {after}",
+                "{name} for {target}: {} containers, {} emptied; {} of {} bytes of GPU code left; compressed {before} to {after}, {} less, estimated {compressed}",
                 ledger.containers,
                 ledger.emptied,
                 ledger.kept_bytes(),
                 ledger.before_bytes,
+                before - after,
             );
         }
     }
-    for ([before, after], target) in sums.into_iter().zip([90, 86]) {
-        println!("all for {target}: compressed {before} to {after}");
+    for ([before, after, estimate], target) in sums.into_iter().zip([90, 86]) {
+        let less = before - after;
+        println!("all for {target}: compressed {before} to {after}, {less} less, estimated {estimate}");
+        assert!(estimate.abs_diff(less) * 10 <= less, "{target}: {estimate} instead of {less}");
         assert!(after * 2 < before, "{target}: {after} of {before}");
     }
 }
