@@ -390,7 +390,10 @@ fn ticked_gpus_show_what_slim_keeps_and_removes() {
     click(&mut harness, Role::CheckBox, "A100 80GB (8.0)");
     let both = harness.state().views.cuda.pruned().unwrap().total;
     assert!(both.removed_bytes < total.removed_bytes);
+    harness.get_by_role_and_label(Role::CheckBox, "A100 80GB (8.0)").focus();
+    harness.run();
     press(&mut harness, &[Key::Space]);
+    assert_eq!(harness.state().views.cuda.pruned().unwrap().total, total);
     click(&mut harness, Role::CheckBox, "H100 80GB (9.0)");
     assert!(harness.state().views.cuda.pruned().is_none(), "without a GPU nothing is removed");
 }

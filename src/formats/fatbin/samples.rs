@@ -6,8 +6,10 @@ use flate2::{Compress, Compression, FlushCompress, Status};
 pub(super) const STRIDE: u64 = 4 << 20;
 /// Length of a sample: the window of deflate.
 const BLOCK: u64 = 32 << 10;
+/// Fast, and with Huffman codes of its own for each block, as higher levels have.
+const LEVEL: Compression = Compression::new(3);
 /// Room for a block that does not compress.
-const ROOM: usize = (BLOCK as usize) + 1_024;
+const ROOM: usize = 2 * (BLOCK as usize);
 
 /// A measured sample.
 #[derive(Clone, Copy, Debug)]
@@ -96,7 +98,7 @@ impl Sampler {
     }
 
     fn measure(&mut self) {
-        let deflate = self.deflate.get_or_insert_with(|| Box::new(Compress::new(Compression::fast(), false)));
+        let deflate = self.deflate.get_or_insert_with(|| Box::new(Compress::new(LEVEL, false)));
         deflate.reset();
         self.output.resize(ROOM, 0);
         let done = deflate.compress(&self.held, &mut self.output, FlushCompress::Finish);
