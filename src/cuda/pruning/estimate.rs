@@ -109,7 +109,8 @@ impl PruneRule {
     }
 }
 
-/// Compressed bytes of entries, by the samples of this architecture, else by those of this compression.
+/// Compressed bytes of entries, by the samples of this architecture, else by those of this compression. Without any,
+/// what zstd or an obfuscation left compresses no further; of other code that is unknown.
 fn compressed(file: &ContainerFacts, sum: &ClassSum, ratios: &[&CodeRatios]) -> Option<u64> {
     let class = &sum.class;
     let same = file.samples.iter().find(|sample| {
@@ -118,16 +119,9 @@ fn compressed(file: &ContainerFacts, sum: &ClassSum, ratios: &[&CodeRatios]) -> 
     });
     let same = same.filter(|sample| sample.bytes >= ENOUGH);
     let same = same.map(|sample| [sample.bytes, sample.deflated_bytes]);
-    let [bytes, deflated] = same.or_else(|| ratios.iter().find_map(|all| all.get(class.compression)))?;
-    let (good, of) = calibration(class.compression);
-    let estimate = u128::from(sum.bytes) * u128::from(deflated) * good / (u128::from(bytes.max(1)) * of);
+    let dense = matches!(class.compression, Compression::Zstd | Compression::Other).then_some([1, 1]);
+    let ratio = same.or_else(|| ratios.iter().find_map(|all| all.get(class.compression))).or(dense);
+    let [bytes, deflated] = ratio?;
+    let estimate = u128::from(sum.bytes) * u128::from(deflated) / u128::from(bytes.max(1));
     u64::try_from(estimate).ok()
-}
-
-/// Level 6 over a whole layer against the samples, see `samples.rs`.
-fn calibration(compression: Compression) -> (u128, u128) {
-    match compression {
-        Compression::None => (100, 100),
-        _ => (100, 100),
-    }
 }
