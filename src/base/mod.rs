@@ -17,6 +17,7 @@ pub mod text;
 pub mod warning;
 pub(crate) mod words;
 pub mod wrap;
+mod zeros;
 
 pub use digest::{Digest, Hasher};
 pub use identity::FileIdentity;
@@ -24,3 +25,4 @@ pub use limits::Limits;
 pub use platform::Platform;
 pub use read_at::{ReadAt, Section};
 pub use warning::{Warning, WarningCode};
+pub use zeros::leading_zeros;

@@ -6,7 +6,7 @@ use super::context::{BinaryFile, InventoryContext};
 use super::value::{GpuCode, GpuCodeSum, GpuHolder, HolderKind};
 use crate::formats::binary::FileFacts;
 use crate::formats::elf::ElfKind;
-use crate::formats::fatbin::{GpuFacts, GpuKind, Suffix};
+use crate::formats::fatbin::{ContainerFacts, GpuFacts, GpuKind, Suffix};
 
 /// GPU code of a file, one row for each architecture and kind.
 pub(super) fn of(facts: &FileFacts) -> Vec<GpuCode> {
@@ -16,6 +16,11 @@ pub(super) fn of(facts: &FileFacts) -> Vec<GpuCode> {
         code.push(GpuCode::single(GpuKind::Ptx, *arch, *suffix, *isa, *bytes));
     }
     code
+}
+
+/// The containers of a file.
+pub(super) fn containers(facts: &FileFacts) -> ContainerFacts {
+    facts.gpu().map(|gpu| gpu.containers.clone()).unwrap_or_default()
 }
 
 /// Overhead, and bytes of the sections with GPU code. For sections with other content, only the containers
@@ -102,6 +107,7 @@ pub(super) fn holders(context: &InventoryContext<'_>) -> Vec<GpuHolder> {
             node: binary.node,
             kind: holder_kind(context, binary),
             gpu_code: of(binary.facts),
+            containers: containers(binary.facts),
         })
         .filter(|holder| holder.kind != HolderKind::Library && !holder.gpu_code.is_empty())
         .collect();

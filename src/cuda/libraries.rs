@@ -107,6 +107,7 @@ fn library(
         foreign: foreign(context, elf),
         forward_compat: elf.forward_compat.as_deref().and_then(|note| serde_json::from_str(note).ok()),
         gpu_code: gpu_code::of(file.facts),
+        containers: gpu_code::containers(file.facts),
         overhead_bytes,
         gpu_section_bytes,
     }

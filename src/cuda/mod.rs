@@ -51,6 +51,11 @@
 //! loads a wheel's copy before (`duplicates/displaced`): a question, because the image does not determine the
 //! order. `Links::chain` is the path from a file to the root that loads it.
 //!
+//! **Pruning** (`cuda/pruning`) decides by entry headers which GPU code a set of targets can run, because the
+//! driver decides by them alone: it has no fallback from an entry that it chose. What stays moves up inside its
+//! container and zeros follow; containers keep their start, since wrappers and private indexes point at it. The
+//! check of the new file knows which entries stay, and neither the plan of its bytes nor their writer.
+//!
 //! **The catalogue** (`assets/catalog`, `cuda/catalog`) has components, sonames, the dlopen table,
 //! frameworks, architectures, toolkits, targets, weights, paths and packages, and fingerprints of base
 //! images; each entry names its source, and tests check all of it. `--catalog FILE` adds or replaces entries.
@@ -81,6 +86,7 @@ mod loader;
 mod loader_path;
 mod names;
 mod packages;
+pub mod pruning;
 mod rules;
 mod runs;
 mod stack;

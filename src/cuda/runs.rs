@@ -27,6 +27,12 @@ pub fn is_tegra(sm: u32) -> bool {
 /// SM numbers of the same GPU before and after renaming: 101 in CUDA 12.8 is 110 from 13.0 on.
 const RENAMED: [(u32, u32); 1] = [(101, 110)];
 
+/// `arch`, or `sm` if both are numbers of one GPU.
+pub(super) fn numbered_as(sm: u32, arch: u32) -> u32 {
+    let renamed = RENAMED.contains(&(arch, sm)) || RENAMED.contains(&(sm, arch));
+    if renamed { sm } else { arch }
+}
+
 /// Use of GPU code for `arch` on a GPU with SM number `sm` (86 for 8.6).
 ///
 /// SASS runs on the same major version with the same or a later minor version; PTX is compiled for any later
@@ -34,13 +40,11 @@ const RENAMED: [(u32, u32); 1] = [(101, 110)];
 /// Source: CUDA C++ Programming Guide, application compatibility, and `ptxas --help` of 13.0. The PTX ISA
 /// version is not checked against the driver.
 pub fn fit(sm: u32, kind: GpuKind, arch: u32, suffix: Option<Suffix>) -> Fit {
-    let renamed = RENAMED.contains(&(arch, sm)) || RENAMED.contains(&(sm, arch));
-    let arch = if renamed { sm } else { arch };
+    let arch = numbered_as(sm, arch);
     let exact = arch == sm;
-    let family = arch / 10 == sm / 10 && arch <= sm;
+    let family = exact || arch / 10 == sm / 10 && arch <= sm && !is_tegra(arch) && !is_tegra(sm);
     match (kind, suffix) {
-        (GpuKind::Sass, None) if exact || family && !is_tegra(arch) && !is_tegra(sm) => Fit::Native,
-        (GpuKind::Sass, Some(Suffix::F)) if family => Fit::Native,
+        (GpuKind::Sass, None | Some(Suffix::F)) if family => Fit::Native,
         (GpuKind::Sass, Some(Suffix::A)) if exact => Fit::Native,
         (GpuKind::Ptx, None) if arch <= sm => Fit::Jit,
         (GpuKind::Ptx, Some(Suffix::F)) if family => Fit::Jit,
@@ -81,6 +85,11 @@ mod tests {
             (GpuKind::Ptx, 90, a, 90, Fit::Jit),
             (GpuKind::Ptx, 100, f, 103, Fit::Jit),
             (GpuKind::Ptx, 100, f, 120, Fit::Never),
+            // 10.1 became 11.0, and is of no family with 10.0 and 10.3.
+            (GpuKind::Sass, 101, f, 103, Fit::Never),
+            (GpuKind::Ptx, 101, f, 103, Fit::Never),
+            (GpuKind::Sass, 100, f, 101, Fit::Never),
+            (GpuKind::Sass, 101, f, 110, Fit::Native),
             (GpuKind::Lto, 90, None, 90, Fit::Never),
             (GpuKind::Other(9), 90, None, 90, Fit::Never),
         ] {

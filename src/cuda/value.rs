@@ -12,7 +12,7 @@ use crate::base::Warning;
 mod software;
 
 pub use crate::formats::fatbin::Row as GpuCode;
-use crate::formats::fatbin::{GpuKind, Suffix};
+use crate::formats::fatbin::{ContainerFacts, GpuKind, Suffix};
 use crate::rootfs::NodeId;
 pub use software::{
     BaseImage, Framework, Level, LowerBase, Package, StackLevel, Strategy, SuppliedBy, WeightFile,
@@ -209,6 +209,8 @@ pub struct Library {
     pub forward_compat: Option<ForwardCompat>,
     /// Its GPU code.
     pub gpu_code: Vec<GpuCode>,
+    /// The containers of it.
+    pub containers: ContainerFacts,
     /// Container headers and padding, in bytes; with the bytes of `gpu_code`, [`Self::gpu_section_bytes`].
     pub overhead_bytes: u64,
     /// Bytes of the sections with only GPU code (`.nv_fatbin`, `__nv_relfatbin`), and of the containers in
@@ -274,6 +276,8 @@ pub struct GpuHolder {
     pub kind: HolderKind,
     /// Its GPU code.
     pub gpu_code: Vec<GpuCode>,
+    /// The containers of it.
+    pub containers: ContainerFacts,
 }
 
 /// Sums over the libraries of one component.

@@ -28,6 +28,7 @@ pub(super) struct Draft {
     pub(super) subjects: Vec<String>,
     pub(super) users: Vec<User>,
     pub(super) potential_bytes: u64,
+    pub(super) potential_compressed_bytes: Option<u64>,
     /// Indexes of other drafts: this one applies only together with them.
     pub(super) rests_on: Vec<usize>,
 }
@@ -48,6 +49,7 @@ impl Draft {
             subjects: Vec::new(),
             users: Vec::new(),
             potential_bytes: 0,
+            potential_compressed_bytes: Some(0),
             rests_on: Vec::new(),
         }
     }
@@ -162,6 +164,7 @@ fn finish(facts: &Facts<'_>, mut draft: Draft) -> Finding {
         packages: packages.into_iter().collect(),
         users: draft.users,
         potential_bytes: draft.potential_bytes,
+        potential_compressed_bytes: draft.potential_compressed_bytes,
         rests_on: Vec::new(),
     }
 }

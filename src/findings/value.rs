@@ -239,8 +239,10 @@ pub struct Finding {
     pub packages: Vec<usize>,
     /// Users and mentions.
     pub users: Vec<User>,
-    /// Bytes that no tool can remove today, such as GPU code inside linked libraries.
+    /// Bytes inside files that stay: GPU code that `slim` removes for the targets. Never part of `bytes`.
     pub potential_bytes: u64,
+    /// By so much compressed layers shrink without them, estimated; `None` if unknown.
+    pub potential_compressed_bytes: Option<u64>,
     /// Ids of other findings: this one is removable only together with all of them; sorted.
     pub rests_on: Vec<String>,
 }
@@ -252,7 +254,7 @@ pub struct Reclaimable {
     pub safe_bytes: u64,
     /// Bytes of those with `Unsure`.
     pub unsure_bytes: u64,
-    /// Bytes that no tool can remove from a linked library today.
+    /// Bytes inside files that stay: GPU code that `slim` removes for the targets.
     pub potential_bytes: u64,
     /// `Safe` and `Unsure` bytes by category, without categories that have none.
     pub by_category: BTreeMap<Category, u64>,

@@ -7,6 +7,7 @@ mod images;
 mod invariants;
 mod layers;
 mod limits;
+mod pruning;
 mod stored;
 mod texts;
 
@@ -15,6 +16,7 @@ use crate::formats;
 pub use documents::{mentions, packages_python, packages_system, rpm, rpm_sqlite, sniffing};
 pub use images::{archive_members, image_archive, image_documents};
 pub use layers::{gzip_layer, tar_walk, zstd_layer};
+pub use pruning::gpu_code_pruning;
 pub use stored::{body_facts, cache_file, layer_record};
 pub use texts::{policy, reference, saved_report, secrets};
 
@@ -32,6 +34,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("dockerfile_edits", crate::rewrite::fuzz_edits),
     ("elf", formats::elf::fuzz_elf),
     ("fatbin", formats::fatbin::fuzz_fatbin),
+    ("gpu_code_pruning", gpu_code_pruning),
     ("gzip_layer", gzip_layer),
     ("image_archive", image_archive),
     ("image_documents", image_documents),

@@ -60,8 +60,11 @@ pub struct FindingLine {
     pub packages: Vec<String>,
     /// Files and settings that use or name it.
     pub used_by: Vec<String>,
-    /// Bytes that no tool can remove today.
+    /// Bytes of GPU code inside its files that `cutaway slim` removes for the targets.
     pub potential_bytes: u64,
+    /// By so much compressed layers shrink without that code, estimated from samples. Null if unknown.
+    #[serde(default)]
+    pub potential_compressed_bytes: Option<u64>,
     /// Fix.
     pub fix: String,
 }
@@ -99,7 +102,7 @@ pub struct ReclaimablePart {
     pub safe_bytes: u64,
     /// Bytes that need review.
     pub unsure_bytes: u64,
-    /// Bytes that no tool can remove today.
+    /// Bytes of GPU code inside files that `cutaway slim` removes for the targets.
     pub potential_bytes: u64,
     /// Safe and unsure bytes by category.
     #[schemars(transform = vocabulary::category)]
@@ -195,6 +198,7 @@ fn line(
         packages: finding.packages.iter().filter_map(package).collect(),
         used_by: finding.users.iter().map(|user| user_name(analysis, rootfs, user)).collect(),
         potential_bytes: finding.potential_bytes,
+        potential_compressed_bytes: finding.potential_compressed_bytes,
         fix: finding.fix.clone(),
     }
 }

@@ -364,6 +364,41 @@ fn columns_that_run_on_the_target_are_named() {
 }
 
 #[test]
+fn ticked_gpus_show_what_slim_keeps_and_removes() {
+    let mut harness = show(with(|_| ()), View::Cuda, true);
+    click(&mut harness, Role::Tab, "GPU code  2.62 GiB");
+    assert!(harness.state().views.cuda.pruned().is_none());
+    click(&mut harness, Role::CheckBox, "H100 80GB (9.0)");
+    let pruned = harness.state().views.cuda.pruned().unwrap().clone();
+    let model = harness.state().views.cuda.model().unwrap().clone();
+    let total = pruned.total;
+    assert_eq!(total.kept_bytes + total.removed_bytes, model.arch_matrix.bytes);
+    assert_eq!(total.removed_compressed_bytes, Some(total.removed_bytes / 2));
+    let row = |name: &str| model.arch_matrix.rows.iter().position(|row| row.name == name).unwrap();
+    let archive = pruned.rows[row("libcublas_static.a")];
+    assert_eq!((archive.kept_bytes, archive.removed_bytes), (130 << 20, 0), "archives stay");
+    harness.get_by_label(&pruned.sentence);
+    harness.get_by_label_contains("NVIDIA's licenses");
+    let head = |harness: &Harness<'static, Stage>, start: &str| {
+        let all = harness.get_all_by_role(Role::ColumnHeader);
+        all.filter_map(|node| node.accesskit_node().label()).find(|label| label.starts_with(start)).unwrap()
+    };
+    assert!(head(&harness, "Kept: ").ends_with("stay in the file"));
+    assert!(head(&harness, "80: ").contains("; slim removes "));
+    assert!(rows(&harness)[0].starts_with("libtorch_cuda.so"));
+    // The keyboard ticks and unticks.
+    click(&mut harness, Role::CheckBox, "A100 80GB (8.0)");
+    let both = harness.state().views.cuda.pruned().unwrap().total;
+    assert!(both.removed_bytes < total.removed_bytes);
+    harness.get_by_role_and_label(Role::CheckBox, "A100 80GB (8.0)").focus();
+    harness.run();
+    press(&mut harness, &[Key::Space]);
+    assert_eq!(harness.state().views.cuda.pruned().unwrap().total, total);
+    click(&mut harness, Role::CheckBox, "H100 80GB (9.0)");
+    assert!(harness.state().views.cuda.pruned().is_none(), "without a GPU nothing is removed");
+}
+
+#[test]
 fn copies_are_listed_and_chosen() {
     let mut harness = show(with(|_| ()), View::Cuda, true);
     harness.state_mut().views.cuda.show_page(CudaPage::Duplicates);

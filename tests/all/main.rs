@@ -55,6 +55,7 @@ mod packages;
 mod pictures;
 mod pipelines;
 mod plan_command;
+mod pruning;
 mod recipe;
 mod registry;
 mod regressions;

@@ -150,6 +150,7 @@ fn finding(id: &str, verdict: Verdict, items: &[(u32, u64)], subjects: &[&str]) 
         packages: Vec::new(),
         users: Vec::new(),
         potential_bytes: if rule.category == Category::UnusedGpuCode { 700 } else { 0 },
+        potential_compressed_bytes: None,
         rests_on: Vec::new(),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::unused_gpu_code::{holders, names};
+use super::unused_gpu_code::{CodeFile, holders, names};
 use crate::cuda::compat::{TargetGpu, default_targets};
 use crate::cuda::links::RootKind;
 use crate::cuda::{Fit, GpuCode, Supplier, Use, fit};
@@ -75,7 +75,7 @@ fn used_holders<'a>(facts: &Facts<'a>) -> Vec<Holder<'a>> {
     let links = &facts.inventory.links;
     let firmly = links.firmly_used();
     let mut found = Vec::new();
-    for (node, supplier, code) in holders(facts) {
+    for CodeFile { node, supplier, code, .. } in holders(facts) {
         let code: Vec<&GpuCode> = code.iter().filter(|row| row.is_for_running()).collect();
         let Some(inode) = facts.node(node).content() else { continue };
         let Some((id, object)) = facts.object_of(inode) else { continue };

@@ -1,16 +1,17 @@
 //! GPU code that no target uses.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use crate::base::size::human;
 use crate::cuda::compat::TargetGpu;
 use crate::cuda::links::site_root;
-use crate::cuda::{Fit, GpuCode, HolderKind, Supplier, arch_name, fit};
+use crate::cuda::pruning::{CodeRatios, EstimateRow, PruneEstimate, PruneRule};
+use crate::cuda::{GpuCode, HolderKind, Library, Supplier, arch_name};
 use crate::findings::classification::item;
 use crate::findings::facts::Facts;
 use crate::findings::finish::Draft;
 use crate::findings::value::{Category, Rule, Severity, Verdict};
-use crate::formats::fatbin::{GpuKind, Suffix};
+use crate::formats::fatbin::{ContainerFacts, GpuKind};
 use crate::rootfs::NodeId;
 
 pub(super) static RULE: Rule = Rule {
@@ -18,26 +19,31 @@ pub(super) static RULE: Rule = Rule {
     title: "GPU code unused by all targets",
     category: Category::UnusedGpuCode,
     severity: Severity::Info,
-    fix: "Build for the architectures of the targets.",
+    fix: "Remove it with cutaway slim --target, or build for the architectures of the targets.",
     page: include_str!("../../../assets/manual/rules/unused-gpu-code.md"),
 };
 
 /// Maximum files listed one by one.
 const NAMED: usize = 8;
 
-/// A file and its unused code.
+/// A file with GPU code.
+pub(super) struct CodeFile<'a> {
+    pub(super) node: NodeId,
+    pub(super) supplier: Supplier,
+    pub(super) code: &'a [GpuCode],
+    containers: &'a ContainerFacts,
+}
+
+/// A file and what the rule removes from it.
 struct Unused {
     node: NodeId,
-    /// Bytes that no target can run.
-    never: u64,
-    /// Bytes that some target can run, but for which it has a better match.
-    worse: u64,
+    removed: EstimateRow,
 }
 
 #[derive(Default)]
 struct Group {
     files: Vec<Unused>,
-    architectures: BTreeMap<String, u64>,
+    estimate: PruneEstimate,
 }
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
@@ -45,47 +51,49 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     if targets.is_empty() {
         return Vec::new();
     }
+    let rule = PruneRule::new(targets.iter().map(|target| target.sm), false);
     let sorted: HashSet<_> =
         facts.classification.files.iter().map(|file| (file.item.layer, file.item.entry)).collect();
+    let files = holders(facts);
+    let ratios = CodeRatios::of(files.iter().map(|file| file.containers));
     let mut groups: BTreeMap<Supplier, Group> = BTreeMap::new();
-    for (node, supplier, code) in holders(facts) {
+    for file in files {
         // Build content has a finding of its own, with all of its bytes.
-        if facts.node(node).content().is_none_or(|inode| sorted.contains(&inode)) {
+        if facts.node(file.node).content().is_none_or(|inode| sorted.contains(&inode)) {
             continue;
         }
-        let used = used(code, targets);
-        let group = groups.entry(supplier).or_default();
-        let mut file = Unused { node, never: 0, worse: 0 };
-        for row in code.iter().filter(|row| is_judged(row.kind) && !used.contains(&key(row))) {
-            let can =
-                targets.iter().any(|target| fit(target.sm, row.kind, row.arch, row.suffix) > Fit::Never);
-            let sum = if can { &mut file.worse } else { &mut file.never };
-            *sum = sum.saturating_add(row.bytes);
-            let of_arch = group.architectures.entry(arch_name(row.kind, row.arch, row.suffix)).or_default();
-            *of_arch = of_arch.saturating_add(row.bytes);
-        }
-        if file.never + file.worse > 0 {
-            group.files.push(file);
+        let estimate = rule.estimate(file.containers, &ratios);
+        let removed = estimate.total();
+        if removed.removed_bytes > 0 {
+            let group = groups.entry(file.supplier).or_default();
+            group.files.push(Unused { node: file.node, removed });
+            group.estimate.add(&estimate);
         }
     }
-    groups
-        .into_iter()
-        .filter(|(_, group)| !group.files.is_empty())
-        .map(|(supplier, group)| draft(facts, supplier, group))
-        .collect()
+    groups.into_iter().map(|(supplier, group)| draft(facts, supplier, group)).collect()
 }
 
 /// Files with GPU code, each inode once, and their suppliers.
-pub(super) fn holders<'a>(facts: &Facts<'a>) -> Vec<(NodeId, Supplier, &'a [GpuCode])> {
+pub(super) fn holders<'a>(facts: &Facts<'a>) -> Vec<CodeFile<'a>> {
     let inventory = facts.inventory;
     let libraries = inventory.libraries.iter().filter(|library| {
         library.hard_link_of.is_none() && library.foreign.is_none() && !library.gpu_code.is_empty()
     });
-    let mut found: Vec<_> =
-        libraries.map(|library| (library.node, library.supplier, &library.gpu_code[..])).collect();
+    let library = |library: &'a Library| CodeFile {
+        node: library.node,
+        supplier: library.supplier,
+        code: &library.gpu_code,
+        containers: &library.containers,
+    };
+    let mut found: Vec<_> = libraries.map(library).collect();
     // Archives are build content.
     let others = inventory.holders.iter().filter(|holder| holder.kind != HolderKind::Archive);
-    found.extend(others.map(|holder| (holder.node, supplier(facts, holder.node), &holder.gpu_code[..])));
+    found.extend(others.map(|holder| CodeFile {
+        node: holder.node,
+        supplier: supplier(facts, holder.node),
+        code: &holder.gpu_code,
+        containers: &holder.containers,
+    }));
     found
 }
 
@@ -100,32 +108,6 @@ fn supplier(facts: &Facts<'_>, node: NodeId) -> Supplier {
         Some(_) => Supplier::Distro,
         None => Supplier::Application,
     }
-}
-
-/// LTO code becomes GPU code when it is linked: its use is unknown.
-fn is_judged(kind: GpuKind) -> bool {
-    matches!(kind, GpuKind::Sass | GpuKind::Ptx)
-}
-
-type Key = (bool, u32, Option<Suffix>);
-
-fn key(row: &GpuCode) -> Key {
-    (row.kind == GpuKind::Sass, row.arch, row.suffix)
-}
-
-/// The code of one file that the targets use: for each the newest SASS that it runs, in all variants, since kernels may
-/// have only one of them; without SASS, the newest PTX.
-fn used(code: &[GpuCode], targets: &[TargetGpu]) -> BTreeSet<Key> {
-    let mut used = BTreeSet::new();
-    for target in targets {
-        let runs = |wanted: Fit| {
-            code.iter().filter(move |row| fit(target.sm, row.kind, row.arch, row.suffix) == wanted)
-        };
-        let wanted = if runs(Fit::Native).next().is_some() { Fit::Native } else { Fit::Jit };
-        let best = runs(wanted).map(|row| row.arch).max();
-        used.extend(runs(wanted).filter(|row| Some(row.arch) == best).map(key));
-    }
-    used
 }
 
 /// The titles of targets as a list.
@@ -149,50 +131,60 @@ fn draft(facts: &Facts<'_>, supplier: Supplier, mut group: Group) -> Draft {
     };
     let title = format!("GPU code in {who}, unused by {all}");
     let mut draft = Draft::new(&RULE, Verdict::Unsure, title);
-    group.files.sort_by_key(|file| std::cmp::Reverse(file.never.saturating_add(file.worse)));
-    let sum = |of: fn(&Unused) -> u64| group.files.iter().map(of).fold(0_u64, u64::saturating_add);
-    let (never, worse) = (sum(|file| file.never), sum(|file| file.worse));
-    draft.potential_bytes = never.saturating_add(worse);
+    group.files.sort_by_key(|file| std::cmp::Reverse(file.removed.removed_bytes));
+    let total = group.estimate.total();
+    draft.potential_bytes = total.removed_bytes;
+    draft.potential_compressed_bytes = total.removed_compressed_bytes;
     let count = group.files.len();
     draft.reason = format!(
-        "{count} {} {} of GPU code that the targets do not use.",
+        "{count} {} {} of GPU code that the targets cannot run or do not need. {}",
         if count == 1 { "file has" } else { "files have" },
         human(draft.potential_bytes),
+        match total.removed_compressed_bytes {
+            Some(bytes) => format!("Without it, about {} less is pulled.", human(bytes)),
+            None => "How much less would be pulled is unknown.".to_owned(),
+        },
     );
-    draft.reason.push_str(if own {
-        " A build for fewer architectures leaves it out."
-    } else {
-        " No tool can remove it from linked libraries."
-    });
     draft.proof.push(format!("targets: {}", names(targets)));
-    if never > 0 {
-        draft.proof.push(format!("{} for architectures that none of them runs", human(never)));
+    let mut architectures: Vec<(String, u64)> = Vec::new();
+    for ((kind, arch, suffix), row) in &group.estimate.rows {
+        if row.removed_bytes > 0 {
+            architectures.push((arch_name(*kind, *arch, *suffix), row.removed_bytes));
+        }
     }
-    if worse > 0 {
-        draft.proof.push(format!("{} with a better match for each of them in the same file", human(worse)));
-    }
-    let mut architectures: Vec<(String, u64)> = group.architectures.into_iter().collect();
     architectures.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     let list: Vec<String> =
         architectures.iter().map(|(name, bytes)| format!("{name} {}", human(*bytes))).collect();
     draft.proof.push(format!("by architecture: {}", list.join(", ")));
     for file in group.files.iter().take(NAMED) {
+        let row = &file.removed;
         draft.proof.push(format!(
-            "{}: {}",
+            "{}: {} of {}, {}",
             facts.shown(file.node),
-            human(file.never.saturating_add(file.worse))
+            human(row.removed_bytes),
+            human(row.removed_bytes.saturating_add(row.kept_bytes)),
+            row.removed_compressed_bytes.map_or_else(
+                || "compressed unknown".to_owned(),
+                |bytes| format!("compressed about {}", human(bytes))
+            ),
         ));
+    }
+    if group.estimate.fixed_bytes > 0 {
+        let fixed = human(group.estimate.fixed_bytes);
+        draft.proof.push(format!("{fixed} in these files stay: in containers that cannot be changed"));
+    }
+    if group.estimate.rows.iter().any(|((kind, ..), row)| *kind == GpuKind::Ptx && row.removed_bytes > 0) {
+        draft.proof.push("with PTX, code for later GPUs is removed too; --keep-ptx keeps it".to_owned());
     }
     draft.items = group
         .files
         .iter()
         .filter_map(|file| Some(item(&facts.classification, facts.rootfs, facts.node(file.node).content()?)))
         .collect();
-    draft.question = Some(if own {
-        "Does the image run on other GPUs as well?".to_owned()
-    } else {
-        "Does the image run on other GPUs as well, or is there no smaller build of these packages?".to_owned()
-    });
+    draft.question = Some("Does the image run on other GPUs as well?".to_owned());
+    let options: Vec<String> = targets.iter().map(|target| format!("--target {}", target.id)).collect();
+    let options = options.join(" ");
+    draft.fix = format!("Remove it: cutaway slim IMAGE {options} -o FILE. {COSTS}");
     if own {
         /// Below this a build for fewer architectures is not worth the effort.
         const MUCH: u64 = 64 << 20;
@@ -203,68 +195,14 @@ fn draft(facts: &Facts<'_>, supplier: Supplier, mut group: Group) -> Draft {
         let flags: Vec<String> =
             architectures.iter().map(|sm| format!("-gencode arch=compute_{sm},code=sm_{sm}")).collect();
         let newest = architectures.last().copied().unwrap_or_default();
-        draft.fix = format!(
-            "Build for the targets only: nvcc {} and PTX for later GPUs with -gencode arch=compute_{newest},code=compute_{newest}.",
+        draft.fix.push_str(&format!(
+            " Or build for the targets only: nvcc {} and PTX for later GPUs with -gencode arch=compute_{newest},code=compute_{newest}.",
             flags.join(" "),
-        );
-    } else {
-        draft.fix =
-            "No fix in this image: use a build of these packages for fewer architectures, if there is one."
-                .into();
+        ));
     }
     draft
 }
 
-#[cfg(test)]
-mod tests {
-    use super::{is_judged, key, used};
-    use crate::cuda::GpuCode;
-    use crate::cuda::compat::TargetGpu;
-    use crate::formats::fatbin::{Compression, GpuKind, Suffix};
-
-    fn row(kind: GpuKind, arch: u32, suffix: Option<Suffix>) -> GpuCode {
-        let compression = Compression::None;
-        GpuCode {
-            arch,
-            suffix,
-            kind,
-            isa: None,
-            compression,
-            entries: 1,
-            without_kernel: 0,
-            bytes: 1,
-            uncompressed_bytes: 1,
-        }
-    }
-
-    fn kept(code: &[GpuCode], targets: &[u32]) -> Vec<String> {
-        let target = |sm: &u32| TargetGpu { sm: *sm, ..TargetGpu::default() };
-        let targets: Vec<TargetGpu> = targets.iter().map(target).collect();
-        let used = used(code, &targets);
-        let rows = code.iter().filter(|row| is_judged(row.kind) && used.contains(&key(row)));
-        rows.map(|row| crate::cuda::arch_name(row.kind, row.arch, row.suffix)).collect()
-    }
-
-    #[test]
-    fn each_target_takes_its_best_match() {
-        let a = Some(Suffix::A);
-        let code = [
-            row(GpuKind::Sass, 70, None),
-            row(GpuKind::Sass, 80, None),
-            row(GpuKind::Sass, 86, None),
-            row(GpuKind::Sass, 90, None),
-            row(GpuKind::Sass, 90, a),
-            row(GpuKind::Ptx, 70, None),
-            row(GpuKind::Ptx, 90, None),
-            row(GpuKind::Lto, 90, None),
-        ];
-        assert_eq!(kept(&code, &[80]), ["sm_80"]);
-        assert_eq!(kept(&code, &[89]), ["sm_86"]);
-        assert_eq!(kept(&code, &[80, 86, 90]), ["sm_80", "sm_86", "sm_90", "sm_90a"]);
-        // No SASS: the newest PTX that can be compiled there.
-        assert_eq!(kept(&code, &[75]), ["sm_70"]);
-        assert_eq!(kept(&code, &[61]), Vec::<String>::new());
-        assert_eq!(kept(&code, &[100]), ["compute_90"]);
-        assert_eq!(kept(&code[5..], &[75, 100]), ["compute_70", "compute_90"]);
-    }
-}
+/// What the removal costs.
+const COSTS: &str = "Other GPUs then get error 209, and hashes in RECORD of wheels and *.md5sums of packages no longer match. \
+                     Whether changed copies of NVIDIA's files may be used or passed on depends on NVIDIA's licenses.";

@@ -2,7 +2,7 @@
 
 use super::super::ar::ArchiveFacts;
 use super::super::elf::ElfFacts;
-use super::super::fatbin::{GpuFacts, SectionSum};
+use super::super::fatbin::{ContainerFacts, GpuFacts, SectionSum};
 use super::{BinaryLimits, FileFacts, Problem};
 use crate::base::text::is_unsafe;
 
@@ -53,6 +53,7 @@ fn gpu_is(gpu: &GpuFacts, size: u64, limits: &BinaryLimits) -> bool {
         && gpu.rows.iter().all(|row| row.arch <= ARCH_MAX && row.without_kernel <= row.entries)
         && sum(&mut gpu.rows.iter().map(|row| row.entries))
         && sum(&mut gpu.rows.iter().map(|row| row.bytes))
+        && containers_are(&gpu.containers, size, limits)
         && gpu.sections.len() <= limits.gpu_sections
         && gpu.sections.iter().all(section_is)
         && gpu.deferred.len() <= limits.gpu_sections
@@ -64,6 +65,25 @@ fn gpu_is(gpu: &GpuFacts, size: u64, limits: &BinaryLimits) -> bool {
         && sum(&mut { gpu.sections.iter().map(|section| section.bytes) }
             .chain(gpu.deferred.iter().map(|range| range.bytes)))
         && problems_are(&gpu.problems, limits)
+}
+
+/// Also the file of a hostile record has few groups, and no more bytes than it has.
+fn containers_are(containers: &ContainerFacts, size: u64, limits: &BinaryLimits) -> bool {
+    let classes = || containers.groups.iter().flat_map(|group| &group.classes);
+    let bytes = classes().map(|sum| sum.bytes).chain([containers.fixed_bytes]);
+    let within = |mut all: &mut dyn Iterator<Item = u64>| {
+        (&mut all).try_fold(0_u64, u64::checked_add).is_some_and(|sum| sum <= size)
+    };
+    containers.groups.len() <= limits.rows
+        && classes().count() <= limits.rows
+        && classes().all(|sum| sum.class.arch <= ARCH_MAX)
+        && within(&mut classes().map(|sum| sum.entries))
+        && within(&mut containers.groups.iter().map(|group| group.containers))
+        && within(&mut { bytes })
+        && containers.samples.len() <= limits.rows
+        && containers.samples.iter().all(|sample| sample.arch <= ARCH_MAX)
+        && within(&mut containers.samples.iter().map(|sample| sample.bytes))
+        && containers.samples.iter().all(|sample| sample.deflated_bytes <= sample.bytes.saturating_mul(2))
 }
 
 fn section_is(section: &SectionSum) -> bool {
@@ -117,7 +137,8 @@ mod tests {
         };
         let deferred = Deferred { name: ".data".to_owned(), at: 700, bytes: 300, base: 0 };
         let problems = vec![Problem { at: 5, what: "odd".to_owned() }];
-        GpuFacts { rows: vec![row], sections: vec![section], problems, deferred: vec![deferred] }
+        let deferred = vec![deferred];
+        GpuFacts { rows: vec![row], sections: vec![section], problems, deferred, ..GpuFacts::default() }
     }
 
     fn is_possible(change: impl FnOnce(&mut GpuFacts)) -> bool {

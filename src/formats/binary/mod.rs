@@ -225,7 +225,7 @@ pub fn read_deferred(
         let part = file.part(range.base, u64::MAX);
         let at = range.at.saturating_sub(range.base);
         let region = Region { name: range.name, at, bytes: range.bytes, exclusive: false };
-        let mut walk = Walk::new(limits);
+        let mut walk = Walk::with_samples(limits);
         fatbin::drive(&mut walk, &part, at..region.end(), &mut budget, cancel)?;
         sum.search(&region, &walk, by_name);
     }

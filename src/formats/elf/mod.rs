@@ -4,6 +4,7 @@
 
 mod captured_ranges;
 mod dynamic;
+mod gpu_code;
 mod layout;
 mod notes;
 mod parse;
@@ -17,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::binary::Problem;
 use super::fatbin::{GpuFacts, Suffix};
 
+pub use gpu_code::{GpuCodeLocator, locate_gpu_code};
 pub(in crate::formats) use ranges::read;
 pub(in crate::formats) use scan::ElfScan;
 

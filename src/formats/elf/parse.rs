@@ -34,6 +34,8 @@ pub(super) trait Bytes {
 pub(super) struct Places {
     /// In the order of the file, without overlaps.
     pub(super) regions: Vec<Region>,
+    /// Whether they are sections of a readable section table.
+    pub(super) by_table: bool,
     /// Sections whose names were not kept: offset and end.
     pub(super) unnamed: Vec<(u64, u64)>,
 }

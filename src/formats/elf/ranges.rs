@@ -5,7 +5,8 @@ use std::io;
 use super::super::binary::BinaryLimits;
 use super::super::fatbin::{Summing, Walk, drive};
 use super::ElfFacts;
-use super::parse::{self, Bytes, Places};
+use super::gpu_code::is_changeable;
+use super::parse::{self, Bytes, Parsed, Places};
 use crate::base::Section;
 use crate::jobs::CancelToken;
 
@@ -89,6 +90,17 @@ impl Bytes for Ranges<'_> {
     }
 }
 
+/// The parsed headers of `file`, and the possible locations of GPU code.
+///
+/// # Errors
+/// Read errors.
+pub(super) fn parse(file: &Section, name: &[u8], limits: &BinaryLimits) -> io::Result<(Parsed, Places)> {
+    let mut bytes = Ranges { file, blocks: Vec::new(), oldest: 0 };
+    let mut parsed = parse::parse(&mut bytes, file.len(), name, limits)?;
+    let places = std::mem::take(&mut parsed.places);
+    Ok((parsed, places))
+}
+
 /// The facts of the ELF file `file`. Reads only headers, tables, strings and notes, and in sections of GPU code only
 /// its headers; other sections that may contain some are deferred.
 ///
@@ -100,11 +112,11 @@ pub(in crate::formats) fn read(
     limits: &BinaryLimits,
     cancel: &CancelToken,
 ) -> io::Result<ElfFacts> {
-    let mut bytes = Ranges { file, blocks: Vec::new(), oldest: 0 };
-    let mut parsed = parse::parse(&mut bytes, file.len(), name, limits)?;
-    let Places { regions, .. } = std::mem::take(&mut parsed.places);
+    let (parsed, places) = parse(file, name, limits)?;
     let mut sum = Summing::new(limits);
-    let mut walk = Walk::new(limits);
+    sum.set_changeable(is_changeable(&parsed, &places));
+    let Places { regions, .. } = places;
+    let mut walk = Walk::with_samples(limits);
     let mut budget = limits.search_bytes;
     let (exclusive, others): (Vec<_>, Vec<_>) = regions.into_iter().partition(|region| region.exclusive);
     for region in &exclusive {

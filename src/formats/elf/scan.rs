@@ -5,7 +5,8 @@ use std::ops::Range;
 use super::super::binary::BinaryLimits;
 use super::super::fatbin::{Summing, Walk};
 use super::captured_ranges::CapturedRanges;
-use super::parse::{self, Bytes, Parsed};
+use super::gpu_code::is_changeable;
+use super::parse::{self, Bytes, Parsed, Places};
 use super::stream_scanner::StreamScanner;
 use super::{ElfFacts, ElfKind, MACHINE_CUDA, layout, sections};
 
@@ -13,6 +14,8 @@ use super::{ElfFacts, ElfKind, MACHINE_CUDA, layout, sections};
 const NAMES_BEFORE_TABLE: u64 = 64 << 10;
 /// Maximum length before the end of the head of a string that continues after it.
 const OVERLAP: usize = 8 << 10;
+/// The problem of containers in a section whose name was not stored.
+pub(super) const UNNAMED: &str = "GPU code omitted: section name not kept";
 /// Maximum parser passes during the stream. Each may request more bytes.
 const PASSES: u32 = 16;
 
@@ -27,13 +30,15 @@ pub(in crate::formats) struct ElfScan {
     head: u64,
     passes: u32,
     name: Vec<u8>,
+    /// Whether names and search paths are searched for.
+    wants_strings: bool,
     limits: BinaryLimits,
 }
 
 impl ElfScan {
     /// A reader for a file of `size` bytes, of which the first `head` are stored.
     pub(in crate::formats) fn new(size: u64, head: usize, name: &[u8], limits: &BinaryLimits) -> Self {
-        let mut walk = Walk::new(limits);
+        let mut walk = Walk::with_samples(limits);
         walk.enter(0, size);
         Self {
             kept: CapturedRanges::new(limits.capture_bytes, limits.candidate_bytes),
@@ -44,6 +49,7 @@ impl ElfScan {
             head: (head as u64).min(size),
             passes: 0,
             name: name.to_vec(),
+            wants_strings: true,
             limits: limits.clone(),
         }
     }
@@ -60,8 +66,29 @@ impl ElfScan {
         }
     }
 
+    /// A reader that only locates GPU code, and skips the search for strings.
+    pub(super) fn of_gpu_code(size: u64, limits: &BinaryLimits) -> Self {
+        let mut walk = Walk::new(limits);
+        walk.enter(0, size);
+        Self { wants_strings: false, walk, ..Self::new(size, limits.head_bytes, &[], limits) }
+    }
+
     /// The facts; from the available bytes if the stream ended early.
-    pub(in crate::formats) fn finish(mut self) -> ElfFacts {
+    pub(in crate::formats) fn finish(self) -> ElfFacts {
+        let limits = self.limits.clone();
+        let is_whole = self.at >= self.size;
+        let (mut parsed, places, walk) = self.end();
+        let mut sum = Summing::new(&limits);
+        sum.set_changeable(is_whole && is_changeable(&parsed, &places));
+        sum.add_all(&places.regions, &walk);
+        if let Some(at) = walk.found().whole_in(&places.unnamed) {
+            parsed.problems.add(at, UNNAMED);
+        }
+        parsed.finish(sum)
+    }
+
+    /// The parsed headers, the possible locations of GPU code, and the walk over the whole file.
+    pub(super) fn end(mut self) -> (Parsed, Places, Walk) {
         if let Some(scanner) = &mut self.scanner {
             scanner.finish(self.walk.found().first(), &mut self.kept);
         }
@@ -70,12 +97,7 @@ impl ElfScan {
             parsed.problems.add(self.at, format!("file truncated: {} of {} bytes", self.at, self.size));
         }
         let places = std::mem::take(&mut parsed.places);
-        let mut sum = Summing::new(&self.limits);
-        sum.add_all(&places.regions, &self.walk);
-        if let Some(at) = self.walk.found().whole_in(&places.unnamed) {
-            parsed.problems.add(at, "GPU code omitted: section name not kept");
-        }
-        parsed.finish(sum)
+        (parsed, places, self.walk)
     }
 
     /// Processes bytes within one range.
@@ -141,7 +163,12 @@ impl ElfScan {
         // strings are stored until the table is known.
         let programs = header.programs;
         let late = programs.count > 0 && programs.at.saturating_add(programs.bytes()) > self.head;
-        let strings = if late { [0..programs.at, 0..0] } else { strings };
+        let late = late && self.wants_strings;
+        let strings = match (late, self.wants_strings) {
+            (true, _) => [0..programs.at, 0..0],
+            (_, true) => strings,
+            _ => [0..0, 0..0],
+        };
         let compat = if self.name.starts_with(b"libcuda.so") { self.limits.compat_bytes } else { 0 };
         let names_end = table.at.saturating_sub(NAMES_BEFORE_TABLE);
         let mut scanner = StreamScanner::new(strings, names_end, compat, late);

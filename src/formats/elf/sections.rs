@@ -37,7 +37,7 @@ pub(super) fn sections(
     wants_note: bool,
 ) -> io::Result<Places> {
     let anywhere = Region { name: String::new(), at: 0, bytes: context.size, exclusive: false };
-    let anywhere = Places { regions: vec![anywhere], unnamed: Vec::new() };
+    let anywhere = Places { regions: vec![anywhere], ..Places::default() };
     let Some((table, names)) = tables(context)? else { return Ok(anywhere) };
     let layout = context.header.layout;
     let mut candidates: Vec<SectionHeader> = Vec::new();
@@ -79,7 +79,7 @@ pub(super) fn sections(
         }
     }
     let regions = fatbin::regions(list, context.size, context.problems);
-    Ok(Places { regions, unnamed })
+    Ok(Places { regions, by_table: true, unnamed })
 }
 
 /// The section named `name`, if it may contain NVIDIA GPU code. Some libraries embed containers as data: cuFFT 11 all

@@ -5,6 +5,9 @@ use super::{Compression, Entry, GpuKind, Suffix};
 
 /// Used bytes of a container header.
 pub(super) const CONTAINER: usize = 16;
+/// Offset and length of the size field of a container header.
+pub(super) const SIZE_AT: u64 = 8;
+pub(super) const SIZE_BYTES: u64 = 8;
 /// Used bytes of an entry header.
 pub(super) const ENTRY: usize = 64;
 
@@ -15,11 +18,23 @@ const ENTRY_HEADER_MAX: u64 = 64 << 10;
 /// Maximum plausible architecture number.
 const ARCH_MAX: u32 = 10_000;
 
+const BITS_64: u64 = 0x1;
+const DEBUG: u64 = 0x2;
+const CUDA: u64 = 0x4;
+const LINUX: u64 = 0x10;
 const LZ4: u64 = 0x2000;
 const ZSTD: u64 = 0x8000;
 const OBFUSCATED: u64 = 0x1_0000;
 const ARCH_SPECIFIC: u64 = 0x10_0000;
 const FAMILY: u64 = 0x20_0000;
+const ATTRIBUTES: u64 = 0x100_0000;
+
+/// Flags of entries that CUDA 11 to 13 write for Linux, and whose effect is known.
+const KNOWN: u64 =
+    BITS_64 | DEBUG | CUDA | LINUX | LZ4 | ZSTD | OBFUSCATED | ARCH_SPECIFIC | FAMILY | ATTRIBUTES;
+
+/// Version of all known entries.
+pub(super) const ENTRY_VERSION: u16 = 0x0101;
 
 /// Header size, and size of the entries, of the container that starts `room` bytes before the end.
 pub(super) fn container(bytes: &[u8], room: u64) -> Option<(u64, u64)> {
@@ -72,7 +87,47 @@ pub(super) fn entry(bytes: &[u8], room: u64) -> Option<Entry> {
         _ => None,
     };
     let uncompressed_bytes = if compressed { u64_at(bytes, 56)? } else { payload };
-    Some(Entry { kind, arch, suffix, isa, compression, bytes: total, uncompressed_bytes })
+    Some(Entry {
+        kind,
+        version: u16_at(bytes, 2)?,
+        arch,
+        suffix,
+        isa,
+        compression,
+        flags,
+        header_bytes: header,
+        bytes: total,
+        uncompressed_bytes,
+    })
+}
+
+/// Flags of a known entry with this suffix.
+pub(super) fn known_flags(suffix: Option<Suffix>) -> u64 {
+    BITS_64
+        | LINUX
+        | match suffix {
+            Some(Suffix::A) => ARCH_SPECIFIC,
+            Some(Suffix::F) => FAMILY,
+            None => 0,
+        }
+}
+
+impl Entry {
+    /// Whether kind, architecture and flags are known, and agree: what it is for can be said.
+    pub fn is_known(&self) -> bool {
+        let both = ARCH_SPECIFIC | FAMILY;
+        !matches!(self.kind, GpuKind::Other(_))
+            && self.arch > 0
+            && self.flags & !KNOWN == 0
+            && self.flags & BITS_64 != 0
+            && self.flags & both != both
+    }
+
+    /// Whether it can be moved inside its container: a version with this layout, of a length that keeps what follows
+    /// aligned.
+    pub(in crate::formats) fn is_movable(&self) -> bool {
+        self.version == ENTRY_VERSION && self.bytes.is_multiple_of(8)
+    }
 }
 
 fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {

@@ -1,10 +1,15 @@
 //! In: the bytes of a section or file with containers of GPU code (fat binaries), in any chunks.
-//! Out: the GPU code: kind, architecture, compression, bytes; and the rest of the section.
-//! Must not know: ELF, archives, layers, GPU compatibility. Payloads are not examined.
+//! Out: the GPU code: kind, architecture, compression, bytes; the rest of the section; the file without some entries.
+//! Must not know: ELF, archives, layers, GPU compatibility. Of payloads only samples are examined, for how they
+//! compress.
 
+mod compaction;
 mod found;
+mod groups;
 mod header;
+mod located;
 mod region;
+mod samples;
 mod sum;
 mod walk;
 
@@ -12,6 +17,10 @@ use serde::{Deserialize, Serialize};
 
 use super::binary::{BinaryLimits, Problem};
 
+pub use compaction::compacted;
+pub use located::{GpuContainer, GpuSection, LocatedGpuCode};
+
+pub use groups::{ClassSum, CodeClass, CodeSample, ContainerFacts, ContainerGroup};
 pub(in crate::formats) use region::{Region, drive, regions};
 pub(in crate::formats) use sum::{Summing, cubin, loose};
 pub(in crate::formats) use walk::{MAGIC, Walk};
@@ -56,6 +65,8 @@ pub enum Compression {
 pub struct Entry {
     /// Kind.
     pub kind: GpuKind,
+    /// Version of its header: 0x0101 in all known files.
+    pub version: u16,
     /// Decimal architecture number: 90 for `sm_90`.
     pub arch: u32,
     /// Suffix of the architecture.
@@ -64,6 +75,10 @@ pub struct Entry {
     pub isa: Option<(u16, u16)>,
     /// Compression of the payload.
     pub compression: Compression,
+    /// Flags, as they are.
+    pub flags: u64,
+    /// Length of its header, in bytes.
+    pub header_bytes: u64,
     /// Bytes in the file: header and padded payload.
     pub bytes: u64,
     /// Decompressed size of the payload as the header declares it; for an uncompressed entry that of the padded
@@ -72,6 +87,9 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// Smaller machine code is not a cubin.
+    const SMALLEST_WITHOUT_KERNEL: u64 = 512;
+
     /// Whether it is machine code too small to contain a kernel: CUDA linkers add such an entry for their own default
     /// architecture, and nothing uses it.
     ///
@@ -79,12 +97,13 @@ impl Entry {
     /// an empty kernel 1,864 and more; from compute capability 10.0 on up to 2,228 and from 4,840.
     pub fn is_without_kernel(&self) -> bool {
         let most = if self.arch < 100 { 1_728 } else { 3_328 };
-        self.kind == GpuKind::Sass && (512..=most).contains(&self.uncompressed_bytes)
+        self.kind == GpuKind::Sass
+            && (Self::SMALLEST_WITHOUT_KERNEL..=most).contains(&self.uncompressed_bytes)
     }
 
     /// The row of this entry alone.
     fn row(&self) -> Row {
-        let Self { kind, arch, suffix, isa, compression, bytes, uncompressed_bytes } = *self;
+        let Self { kind, arch, suffix, isa, compression, bytes, uncompressed_bytes, .. } = *self;
         let without_kernel = u64::from(self.is_without_kernel());
         Row { kind, arch, suffix, isa, compression, entries: 1, without_kernel, bytes, uncompressed_bytes }
     }
@@ -216,6 +235,10 @@ pub struct GpuFacts {
     pub problems: Vec<Problem>,
     /// Ranges that a range reader did not search. Empty for a stream.
     pub deferred: Vec<Deferred>,
+    /// Its containers.
+    pub containers: ContainerFacts,
+    /// Whether a tool can change containers of the file: it is linked, and has a section table.
+    pub is_changeable: bool,
 }
 
 impl GpuFacts {
@@ -224,7 +247,10 @@ impl GpuFacts {
         let sections = self.sections.iter().map(|section| size_of::<SectionSum>() + section.name.len());
         let deferred = self.deferred.iter().map(|range| size_of::<Deferred>() + range.name.len());
         let problems = self.problems.iter().map(Problem::kept_bytes);
-        self.rows.len() * size_of::<Row>() + sections.chain(deferred).chain(problems).sum::<usize>()
+        let containers = self.containers.kept_bytes();
+        containers
+            + self.rows.len() * size_of::<Row>()
+            + sections.chain(deferred).chain(problems).sum::<usize>()
     }
 }
 

@@ -5,6 +5,8 @@ use std::collections::btree_map::Entry as MapEntry;
 
 use super::super::binary::{BinaryLimits, Problems};
 use super::found::Found;
+use super::groups::Grouping;
+use super::located::changeable;
 use super::region::Region;
 use super::walk::Walk;
 use super::{Compression, Deferred, GpuFacts, GpuKind, Row, SectionSum, Suffix};
@@ -35,6 +37,9 @@ pub(in crate::formats) struct Summing {
     most_rows: usize,
     most_sections: usize,
     left_out: u64,
+    groups: Grouping,
+    /// See [`GpuFacts::is_changeable`].
+    is_changeable: bool,
 }
 
 impl Summing {
@@ -49,14 +54,22 @@ impl Summing {
             most_rows: limits.rows,
             most_sections: limits.gpu_sections,
             left_out: 0,
+            groups: Grouping::new(limits),
+            is_changeable: false,
         }
     }
 
     /// Continues from existing facts.
     pub(in crate::formats) fn resume(facts: GpuFacts, limits: &BinaryLimits) -> Self {
         let mut sum = Self::new(limits);
+        sum.is_changeable = facts.is_changeable;
         sum.merge(facts, 0, false);
         sum
+    }
+
+    /// Says that a tool can change containers of the file.
+    pub(in crate::formats) fn set_changeable(&mut self, is: bool) {
+        self.is_changeable = is;
     }
 
     /// A range for a later search.
@@ -89,11 +102,14 @@ impl Summing {
         let first = all.partition_point(|found| found.at < region.at);
         let inside = all.get(first..).unwrap_or(&[]);
         let inside = inside.get(..inside.partition_point(|found| found.at < region.end())).unwrap_or(&[]);
+        // Those left as they are are described where they are changed.
+        let mut free = changeable(region, walk.found(), &mut Problems::new(0)).into_iter().peekable();
         let mut next = inside.iter().skip(1).map(|found| found.at);
         for found in inside {
             let limit = next.next().unwrap_or(region.end());
+            let is_free = free.next_if(|free| free.at == found.at).is_some();
             if found.end <= region.end() && (found.whole || region.exclusive) {
-                self.add_container(&mut section, found, limit, walk);
+                self.add_container(&mut section, found, limit, walk, is_free);
             }
         }
         if region.exclusive {
@@ -116,11 +132,32 @@ impl Summing {
         }
     }
 
-    fn add_container(&mut self, section: &mut SectionSum, found: &Found, limit: u64, walk: &Walk) {
+    fn add_container(
+        &mut self,
+        section: &mut SectionSum,
+        found: &Found,
+        limit: u64,
+        walk: &Walk,
+        is_free: bool,
+    ) {
         let entries = walk.found().entries.get(found.first..).and_then(|rest| rest.get(..found.count));
+        let entries = entries.unwrap_or(&[]);
+        if is_free {
+            self.groups.add(entries);
+        } else {
+            self.groups.fix(entries.iter().map(|entry| entry.bytes).fold(0, u64::saturating_add));
+        }
+        let samples = walk.samples();
+        let samples = samples.get(samples.partition_point(|sample| sample.entry < found.first)..);
+        for sample in samples.unwrap_or(&[]) {
+            let Some(entry) = sample.entry.checked_sub(found.first).and_then(|at| entries.get(at)) else {
+                break;
+            };
+            self.groups.sample(entry, sample.bytes, sample.deflated);
+        }
         section.containers += 1;
         section.overhead_bytes += found.header;
-        for entry in entries.unwrap_or(&[]) {
+        for entry in entries {
             section.entries += 1;
             section.entry_bytes += entry.bytes;
             self.add_row(entry.row());
@@ -154,6 +191,7 @@ impl Summing {
     /// are summed.
     pub(in crate::formats) fn merge(&mut self, facts: GpuFacts, base: u64, by_name: bool) {
         facts.rows.into_iter().for_each(|row| self.add_row(row));
+        self.groups.merge(facts.containers);
         for section in facts.sections {
             self.add_section(section, by_name);
         }
@@ -191,6 +229,7 @@ impl Summing {
     pub(in crate::formats) fn give_up(&mut self, budget: u64) {
         if budget == 0 {
             self.problems.add(0, "search for GPU code stopped: too many bytes to search");
+            self.is_changeable = false;
         }
     }
 
@@ -198,6 +237,8 @@ impl Summing {
     fn add_limit(&mut self, walk: &Walk) {
         if let Some(at) = walk.found().full_at {
             self.problems.add(at, "too many containers or entries of GPU code: the rest is omitted");
+            // With fewer entries in the way, a second run would find more.
+            self.is_changeable = false;
         }
     }
 
@@ -213,8 +254,11 @@ impl Summing {
             sections: self.sections,
             problems: self.problems.finish(),
             deferred: self.deferred,
+            containers: self.groups.finish(self.is_changeable),
+            is_changeable: false,
         };
-        (facts != GpuFacts::default()).then_some(facts)
+        let known = facts != GpuFacts::default();
+        known.then_some(GpuFacts { is_changeable: self.is_changeable, ..facts })
     }
 }
 

@@ -1,7 +1,8 @@
 #![allow(clippy::cast_possible_truncation, reason = "all numbers are our own and small")]
 
 use super::{
-    BinaryLimits, Compression, Entry, GpuKind, Suffix, Walk, arch_name, entries, fuzz_fatbin, loose,
+    BinaryLimits, CodeClass, Compression, ContainerFacts, Entry, GpuKind, Region, Suffix, Summing, Walk,
+    arch_name, entries, fuzz_fatbin, loose,
 };
 use crate::formats::binary::tests::build::{container, entry};
 
@@ -123,4 +124,90 @@ fn limits_stop_the_walk_and_say_so() {
         assert_eq!(facts.sections[0].entries, 3);
         assert!(facts.problems.iter().any(|problem| problem.what.starts_with("too many containers")));
     }
+}
+
+#[test]
+fn a_class_stands_for_its_entries() {
+    for (kind, arch, flags, payload) in [
+        (2, 90, 0x11, 32),
+        (2, 90, 0x11, 664),
+        (2, 100, 0x10_0011, 3_000),
+        (2, 90, 0x11, 4_096),
+        (1, 120, 0x20_8011, 32),
+        (8, 100, 0x1_2011, 32),
+        (128, 100, 0x11, 32),
+        (2, 80, 0x80_0011, 4_096),
+        (2, 80, 0x30_0011, 4_096),
+        (2, 0, 0x11, 4_096),
+    ] {
+        let one = list(&container(&[entry(kind, arch, flags, payload)]))[0];
+        let class = CodeClass::of(&one);
+        let other = class.entry();
+        assert_eq!(CodeClass::of(&other), class, "{one:?}");
+        assert_eq!((other.is_known(), other.is_without_kernel()), (one.is_known(), one.is_without_kernel()));
+    }
+}
+
+/// Groups of `file` as a section of a linked file.
+fn containers(file: &[u8], limits: &BinaryLimits) -> ContainerFacts {
+    let mut walk = Walk::with_samples(limits);
+    walk.enter(0, file.len() as u64);
+    walk.push_all(0, file);
+    let mut sum = Summing::new(limits);
+    sum.set_changeable(true);
+    sum.add_all(&[Region::whole(file.len() as u64)], &walk);
+    sum.finish().unwrap().containers
+}
+
+#[test]
+fn containers_with_the_same_entries_form_a_group() {
+    let (sass, other, ptx) = (entry(2, 90, 0x11, 64), entry(2, 80, 0x11, 64), entry(1, 90, 0x11, 32));
+    let file =
+        [container(&[sass.clone(), ptx.clone()]), container(&[other]), container(&[ptx, sass.clone(), sass])]
+            .concat();
+    let limits = BinaryLimits::default();
+    let found = containers(&file, &limits);
+    let shape: Vec<_> = found.groups.iter().map(|group| (group.containers, group.classes.len())).collect();
+    assert_eq!(shape, [(1, 1), (2, 2)]);
+    let both = &found.groups[1].classes;
+    assert_eq!((both[0].class.kind, both[0].entries, both[0].bytes), (GpuKind::Sass, 3, 3 * 128));
+    assert_eq!((both[1].class.kind, both[1].entries, both[1].bytes), (GpuKind::Ptx, 2, 2 * 96));
+    assert_eq!((found.fixed_bytes, found.samples.len()), (0, 0));
+    // What exceeds the limit stays.
+    let few = containers(&file, &BinaryLimits { rows: 2, ..limits.clone() });
+    assert_eq!((few.groups.len(), few.fixed_bytes), (1, 128));
+    // The rest of a section in which something cannot be read stays.
+    let mut broken = file;
+    broken[16 + 4] = 1;
+    let rest = containers(&broken, &limits);
+    assert_eq!(rest.groups, []);
+    assert!(rest.fixed_bytes > 0);
+}
+
+#[test]
+fn samples_are_the_same_in_chunks_of_any_length() {
+    let mut random = 7_u32;
+    let mut payload = vec![0; 9 << 20];
+    for byte in payload.iter_mut().skip(6 << 20) {
+        random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        *byte = (random >> 24) as u8;
+    }
+    let mut file = container(&[entry(2, 90, 0x11, payload.len() as u32)]);
+    let start = file.len() - payload.len();
+    file[start..].copy_from_slice(&payload);
+    let limits = BinaryLimits::default();
+    let whole = containers(&file, &limits);
+    let [sample] = &whole.samples[..] else { panic!("{:?}", whole.samples) };
+    assert_eq!(sample.bytes, 2 * (32 << 10));
+    // One of zeros, and one that does not compress.
+    assert!((32 << 10..48 << 10).contains(&sample.deflated_bytes), "{sample:?}");
+    let mut walk = Walk::with_samples(&limits);
+    walk.enter(0, file.len() as u64);
+    for (place, chunk) in file.chunks(1_021).enumerate() {
+        walk.push_all(place as u64 * 1_021, chunk);
+    }
+    let mut sum = Summing::new(&limits);
+    sum.set_changeable(true);
+    sum.add_all(&[Region::whole(file.len() as u64)], &walk);
+    assert_eq!(sum.finish().unwrap().containers, whole);
 }

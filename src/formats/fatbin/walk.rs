@@ -8,6 +8,8 @@ use memchr::memmem::Finder;
 use super::super::binary::BinaryLimits;
 use super::found::{Findings, Found};
 use super::header;
+use super::samples::{Sample, Sampler};
+use crate::base::leading_zeros;
 
 /// The first bytes of every container.
 pub(in crate::formats) const MAGIC: [u8; 4] = [0x50, 0xed, 0x55, 0xba];
@@ -49,6 +51,8 @@ pub(in crate::formats) struct Walk {
     found: Findings,
     most_containers: usize,
     most_entries: usize,
+    /// `None` if payloads are not sampled.
+    sampler: Option<Sampler>,
 }
 
 impl Walk {
@@ -63,12 +67,19 @@ impl Walk {
             found: Findings::default(),
             most_containers: limits.containers,
             most_entries: limits.entries,
+            sampler: None,
         }
+    }
+
+    /// The same, and samples how the payloads compress.
+    pub(in crate::formats) fn with_samples(limits: &BinaryLimits) -> Self {
+        Self { sampler: Some(Sampler::new()), ..Self::new(limits) }
     }
 
     /// Starts a search in `at..end`. Earlier results remain.
     pub(in crate::formats) fn enter(&mut self, at: u64, end: u64) {
         self.held.clear();
+        self.sampler.iter_mut().for_each(Sampler::leave);
         self.end = end;
         self.piece = FIRST_PIECE;
         if self.found.full_at.is_none() {
@@ -78,6 +89,12 @@ impl Walk {
 
     /// The next requested byte and the minimum useful length; `None` at the end.
     pub(in crate::formats) fn wants(&self) -> Option<(u64, usize)> {
+        if matches!(self.state, WalkState::Full) {
+            return None;
+        }
+        if let Some(sample) = self.sampler.as_ref().and_then(Sampler::wants) {
+            return Some(sample);
+        }
         let next = self.next();
         let length = match self.state {
             WalkState::Full => return None,
@@ -98,6 +115,9 @@ impl Walk {
         }
         if next > at {
             let count = usize::try_from(next - at).unwrap_or(usize::MAX).min(bytes.len());
+            if let Some(sampler) = &mut self.sampler {
+                sampler.pass(at, bytes.get(..count).unwrap_or(&[]));
+            }
             return (count, true);
         }
         let room = usize::try_from(self.end - at).unwrap_or(usize::MAX);
@@ -116,6 +136,16 @@ impl Walk {
     /// The results.
     pub(in crate::formats) fn found(&self) -> &Findings {
         &self.found
+    }
+
+    /// Samples of the entries, in their order.
+    pub(super) fn samples(&self) -> &[Sample] {
+        self.sampler.as_ref().map_or(&[], Sampler::taken)
+    }
+
+    /// The results, at the end.
+    pub(in crate::formats) fn into_found(self) -> Findings {
+        self.found
     }
 
     fn next(&self) -> u64 {
@@ -138,7 +168,7 @@ impl Walk {
     }
 
     fn count_zeros(&mut self, bytes: &[u8]) -> usize {
-        let count = bytes.iter().position(|byte| *byte != 0).unwrap_or(bytes.len());
+        let count = leading_zeros(bytes);
         self.pass_zeros(count);
         if count < bytes.len() {
             self.search_from(self.held_at);
@@ -194,7 +224,7 @@ impl Walk {
                     self.state = WalkState::Container;
                 }
                 WalkState::Zeros => {
-                    let count = self.held.iter().take_while(|byte| **byte == 0).count();
+                    let count = leading_zeros(&self.held);
                     self.pass_zeros(count);
                     if self.held.is_empty() {
                         return;
@@ -247,8 +277,12 @@ impl Walk {
             return self.stop(at);
         }
         container.count += 1;
+        let end = at.saturating_add(entry.bytes);
+        if let Some(sampler) = &mut self.sampler {
+            sampler.enter(self.found.entries.len(), at.saturating_add(entry.header_bytes)..end);
+        }
         self.found.entries.push(entry);
-        self.at_next_entry(at.saturating_add(entry.bytes));
+        self.at_next_entry(end);
     }
 
     /// Continues at `at` in the last container, with an entry, or after it.

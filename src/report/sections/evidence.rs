@@ -43,7 +43,9 @@ pub(super) fn evidence(finding: &FindingLine) -> Vec<Block> {
     }
     facts.extend(hidden(finding).map(|text| fact("Bytes", text)));
     if finding.potential_bytes > 0 {
-        facts.push(fact("Not removable from linked libraries", human(finding.potential_bytes)));
+        facts.push(fact("GPU code that slim removes", human(finding.potential_bytes)));
+        let compressed = finding.potential_compressed_bytes;
+        facts.push(fact("Compressed (estimate)", compressed.map_or_else(|| "unknown".to_owned(), human)));
     }
     facts.push(fact("Fix", prose(&finding.fix)));
     facts.push((ID.to_owned(), Line::code(name(&finding.id))));

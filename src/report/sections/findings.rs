@@ -33,8 +33,9 @@ pub(super) fn section(report: &Report) -> Content {
     ))];
     if sums.potential_bytes > 0 {
         let bytes = human(sums.potential_bytes);
-        blocks
-            .push(paragraph(format!("{bytes} of unused GPU code cannot be removed from linked libraries.")));
+        blocks.push(paragraph(format!(
+            "In addition, cutaway slim removes {bytes} of GPU code for the targets."
+        )));
     }
     if !report.totals.complete {
         blocks.push(paragraph("Incomplete: parts that were not read may use these files."));

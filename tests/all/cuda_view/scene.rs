@@ -11,7 +11,9 @@ use cutaway::cuda::{
     GpuCodeSum, GpuHolder, HolderKind, Identical, Inventory, Level, Library, Package, Pick, Role, StackLevel,
     Strategy, SuppliedBy, Supplier, Toolkit, Use, VersionSource, WeightFile,
 };
-use cutaway::formats::fatbin::{Compression, GpuKind, Suffix};
+use cutaway::formats::fatbin::{
+    ClassSum, CodeClass, CodeSample, Compression, ContainerFacts, ContainerGroup, GpuKind, Suffix,
+};
 use cutaway::rootfs::{NodeId, Rootfs};
 
 const MIB: u64 = 1 << 20;
@@ -55,6 +57,41 @@ pub(crate) fn files() -> [Vec<String>; 6] {
 /// The node of a path.
 pub(crate) fn node(rootfs: &Rootfs, path: &str) -> NodeId {
     rootfs.nodes().find(|node| node.path() == path.as_bytes()).unwrap_or_else(|| panic!("no {path}")).id()
+}
+
+/// One container with all of it, that packs to a half.
+fn containers(codes: &[GpuCode]) -> ContainerFacts {
+    let class = |code: &GpuCode| CodeClass {
+        kind: code.kind,
+        arch: code.arch,
+        suffix: code.suffix,
+        compression: code.compression,
+        is_known: true,
+        without_kernel: false,
+    };
+    let mut classes: Vec<ClassSum> = codes
+        .iter()
+        .map(|code| ClassSum {
+            class: class(code),
+            entries: code.entries,
+            bytes: code.bytes,
+            uncompressed_bytes: code.uncompressed_bytes,
+        })
+        .collect();
+    classes.sort_by_key(|sum| sum.class);
+    let sample = |code: &GpuCode| CodeSample {
+        kind: code.kind,
+        arch: code.arch,
+        suffix: code.suffix,
+        compression: code.compression,
+        bytes: MIB,
+        deflated_bytes: MIB / 2,
+    };
+    ContainerFacts {
+        groups: vec![ContainerGroup { containers: 1, classes }],
+        fixed_bytes: 0,
+        samples: codes.iter().map(sample).collect(),
+    }
 }
 
 fn code(arch: u32, kind: GpuKind, mib: u64) -> GpuCode {
@@ -359,6 +396,7 @@ pub(crate) fn inventory(rootfs: &Rootfs) -> Inventory {
                     driver: vec![535, 550],
                     device: Vec::new(),
                 }),
+                containers: containers(&codes),
                 gpu_code: codes,
             }
         })
@@ -389,11 +427,13 @@ pub(crate) fn inventory(rootfs: &Rootfs) -> Inventory {
             node: node(rootfs, &format!("{CUDA}/libcublas_static.a")),
             kind: HolderKind::Archive,
             gpu_code: vec![code(75, GpuKind::Sass, 40), code(90, GpuKind::Sass, 90)],
+            containers: ContainerFacts::default(),
         },
         GpuHolder {
             node: node(rootfs, "/srv/kernels.cubin"),
             kind: HolderKind::File,
             gpu_code: vec![code(75, GpuKind::Sass, 1)],
+            containers: ContainerFacts::default(),
         },
     ];
     Inventory {

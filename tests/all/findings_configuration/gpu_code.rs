@@ -25,10 +25,13 @@ fn code_for_other_gpus_is_potential() {
     let title = finding["title"].as_str().unwrap();
     assert!(title.contains("A100 80GB (8.0)") && title.contains("H100"), "{title}");
     let proof = joined(&finding["proof"]);
-    for arch in ["sm_70", "sm_75", "sm_86", "compute_90"] {
+    for arch in ["sm_70", "sm_75", "sm_86"] {
         assert!(proof.contains(arch), "{arch}: {proof}");
     }
-    assert!(!proof.contains("sm_80") && !proof.contains("sm_90"), "{proof}");
+    // PTX stays: its container has no SASS.
+    for arch in ["sm_80", "sm_90", "compute_90"] {
+        assert!(!proof.contains(arch), "{arch}: {proof}");
+    }
     assert!(finding["fix"].as_str().unwrap().contains("code=sm_80"), "{finding:#}");
     let library = report.json["cuda"]["libraries"].as_array().unwrap().iter();
     let library = library.clone().find(|library| library["path"] == format!("/{OWN}")).unwrap();
@@ -36,12 +39,27 @@ fn code_for_other_gpus_is_potential() {
         .as_array()
         .unwrap()
         .iter()
-        .filter(|row| !["sm_80", "sm_90"].contains(&row["arch"].as_str().unwrap()))
+        .filter(|row| !["sm_80", "sm_90", "compute_90"].contains(&row["arch"].as_str().unwrap()))
         .map(|row| row["bytes"].as_u64().unwrap())
         .sum();
     assert_eq!(finding["potential_bytes"], unused);
     assert_eq!(report.json["reclaimable"]["potential_bytes"], unused);
     assert_eq!(finding["paths"][0], format!("/{OWN}"));
+    let fix = finding["fix"].as_str().unwrap();
+    assert!(fix.contains("cutaway slim IMAGE --target gpu:a100-80 --target gpu:h100 -o"), "{fix}");
+    // Too small for a sample.
+    assert_eq!(finding["potential_compressed_bytes"], serde_json::Value::Null);
+    assert!(finding["reason"].as_str().unwrap().contains("unknown"), "{finding:#}");
+}
+
+#[test]
+fn lower_minors_of_the_same_major_stay() {
+    let report = on(&image(&[80, 86, 90], Some(90)), &["gpu:a10"]);
+    let proof = joined(&only(&report, "unused-gpu-code")["proof"]);
+    for removed in ["sm_90 ", "compute_90", "--keep-ptx"] {
+        assert!(proof.contains(removed), "{removed}: {proof}");
+    }
+    assert!(!proof.contains("sm_80") && !proof.contains("sm_86"), "{proof}");
 }
 
 #[test]

@@ -82,6 +82,7 @@ fn finding(id: &str, verdict: Verdict, title: &str, mut items: Vec<Item>) -> Fin
         packages: Vec::new(),
         users: Vec::new(),
         potential_bytes: 0,
+        potential_compressed_bytes: Some(0),
         rests_on: Vec::new(),
     }
 }
@@ -128,6 +129,7 @@ pub(crate) fn findings(merge: &Merge) -> Findings {
         },
         Finding {
             potential_bytes: 800 << 20,
+            potential_compressed_bytes: Some(300 << 20),
             subjects: vec!["sm_75".into(), "sm_86".into()],
             ..finding("unused-gpu-code", Unsure, "GPU code for 2 architectures without a target", Vec::new())
         },

@@ -126,6 +126,16 @@ fn library(coding: Coding) -> Vec<u8> {
         .build()
 }
 
+/// A library with containers for several GPUs, in a section of their own and among data.
+fn kernels() -> Vec<u8> {
+    let of = |archs: &[u32], ptx| section(archs, ptx, 900, Coding::Lz4, "seed");
+    let data = [b"sixteen bytes...".to_vec(), of(&[86], Some(86))].concat();
+    Elf::library("libkernels.so")
+        .with_section(".nv_fatbin", [of(&[50, 90], Some(90)), of(&[75], None)].concat())
+        .with_section(".rodata", data)
+        .build()
+}
+
 fn binaries(add: &mut impl FnMut(&'static str, &'static str, Vec<u8>)) {
     // These targets put the magic before what they are given.
     let library = library(Coding::Zstd);
@@ -142,6 +152,7 @@ fn binaries(add: &mut impl FnMut(&'static str, &'static str, Vec<u8>)) {
         Entry::ptx(90, (8, 0), 200, Coding::Zstd, "c"),
     ];
     add("fatbin", "entries", container(&entries)[4..].to_vec());
+    add("gpu_code_pruning", "library", kernels()[4..].to_vec());
 }
 
 fn headers() -> Vec<Vec<u8>> {

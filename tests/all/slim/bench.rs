@@ -74,6 +74,7 @@ pub fn plan(analysis: &Analysis, paths: &[&str]) -> (Analysis, Plan) {
         packages: Vec::new(),
         users: Vec::new(),
         potential_bytes: 0,
+        potential_compressed_bytes: Some(0),
         rests_on: Vec::new(),
     };
     let mut plan = Plan::default();

@@ -6,6 +6,7 @@
 pub(crate) mod built;
 pub(crate) mod cache;
 mod compare;
+mod pruning;
 
 use std::collections::BTreeSet;
 use std::fs;

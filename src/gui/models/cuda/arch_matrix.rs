@@ -11,7 +11,7 @@ use crate::base::text::counted;
 use crate::base::text::escape;
 use crate::cuda::kind_label;
 use crate::cuda::{GpuCode, Inventory};
-use crate::formats::fatbin::{GpuKind, Suffix};
+use crate::formats::fatbin::{ContainerFacts, GpuKind, Suffix};
 use crate::rootfs::Rootfs;
 
 /// Bytes of GPU code of one architecture, by kind.
@@ -101,6 +101,8 @@ pub struct ArchMatrixRow {
     pub cells: Vec<CodeBytes>,
     /// All of them.
     pub bytes: u64,
+    /// The containers of it.
+    pub containers: ContainerFacts,
 }
 
 /// Architectures against files.
@@ -153,15 +155,28 @@ impl ArchMatrix {
         let mut rows = Vec::new();
         for (place, (library, item)) in inventory.libraries.iter().zip(libraries).enumerate() {
             if library.hard_link_of.is_none() && !library.gpu_code.is_empty() {
+                let containers = &library.containers;
                 let (name, path, raw) = (item.name.clone(), item.path.clone(), item.raw.clone());
-                rows.push(row(Some(place), name, path, raw, "", cells(&library.gpu_code)));
+                let cells = cells(&library.gpu_code);
+                let bytes = sum(&cells);
+                let (library, word) = (Some(place), "");
+                let containers = containers.clone();
+                rows.push(ArchMatrixRow { library, name, path, raw, word, cells, bytes, containers });
             }
         }
         for holder in &inventory.holders {
             let raw = rootfs.node(holder.node).path();
-            let name = words::file_name(rootfs, holder.node);
-            let word = words::holder(holder.kind);
-            rows.push(row(None, name, escape(&raw), raw, word, cells(&holder.gpu_code)));
+            let cells = cells(&holder.gpu_code);
+            rows.push(ArchMatrixRow {
+                library: None,
+                name: words::file_name(rootfs, holder.node),
+                path: escape(&raw),
+                raw,
+                word: words::holder(holder.kind),
+                bytes: sum(&cells),
+                cells,
+                containers: holder.containers.clone(),
+            });
         }
         rows.sort_by(|one, other| (Reverse(one.bytes), &one.raw).cmp(&(Reverse(other.bytes), &other.raw)));
         let architectures: Vec<Architecture> = columns
@@ -206,16 +221,8 @@ impl ArchMatrix {
     }
 }
 
-fn row(
-    library: Option<usize>,
-    name: String,
-    path: String,
-    raw: Vec<u8>,
-    word: &'static str,
-    cells: Vec<CodeBytes>,
-) -> ArchMatrixRow {
-    let bytes = cells.iter().map(|parts| parts.bytes()).fold(0, u64::saturating_add);
-    ArchMatrixRow { library, name, path, raw, word, cells, bytes }
+fn sum(cells: &[CodeBytes]) -> u64 {
+    cells.iter().map(|parts| parts.bytes()).fold(0, u64::saturating_add)
 }
 
 fn sentence(target: &CodeTarget, native: u64, jit: u64, never: u64, without: usize, files: usize) -> String {

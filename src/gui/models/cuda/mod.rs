@@ -4,6 +4,7 @@ mod arch_matrix;
 mod details;
 mod duplicates;
 mod libraries;
+mod pruned;
 mod query;
 mod rows;
 mod summary;
@@ -16,6 +17,7 @@ pub use arch_matrix::{ArchMatrix, ArchMatrixRow, Architecture, CodeBytes, CodeVe
 pub use details::{ChainStep, CodeLine, LibraryDetails, LinkLine, LinkState, LinkTarget};
 pub use duplicates::{CopyItem, DuplicateGroup, DuplicateItem, DuplicateRows};
 pub use libraries::LibraryItem;
+pub use pruned::PrunedCode;
 pub use query::{CudaFile, CudaFiles};
 pub use rows::{LibraryColumn, LibraryGroup, LibraryRows, LibrarySort};
 pub use summary::{FrameworkItem, Summary};

@@ -24,8 +24,10 @@ pub struct FindingItem {
     pub bytes: u64,
     /// What the unpacked image loses without it.
     pub merged_bytes: u64,
-    /// Bytes that no tool can remove today.
+    /// Bytes of GPU code that `slim` removes for the targets.
     pub potential_bytes: u64,
+    /// By so much compressed layers shrink without them.
+    pub potential_compressed_bytes: Option<u64>,
     /// How many files it has.
     pub files: usize,
     /// The layers that contain them, bottom first.
@@ -44,6 +46,7 @@ impl FindingItem {
             bytes: finding.bytes,
             merged_bytes: finding.merged_bytes,
             potential_bytes: finding.potential_bytes,
+            potential_compressed_bytes: finding.potential_compressed_bytes,
             files: finding.items.len(),
             layers: finding.layers.iter().map(|share| share.layer).collect(),
         }

@@ -3,14 +3,17 @@
 use egui::{Color32, ComboBox, RichText, Ui};
 
 use super::state::CudaState;
-use super::{Action, CudaEvent};
+use super::{Action, CudaEvent, keep};
 use crate::base::convert::fraction;
 use crate::base::labels::GPU_CODE;
 use crate::base::size::human;
 use crate::cuda::arch_name;
+use crate::cuda::pruning::EstimateRow;
 use crate::formats::fatbin::GpuKind;
 use crate::gui::design::{Tokens, space, text};
-use crate::gui::models::cuda::{ArchMatrix, ArchMatrixRow, Architecture, CodeTarget, CudaModel, Fit};
+use crate::gui::models::cuda::{
+    ArchMatrix, ArchMatrixRow, Architecture, CodeTarget, CudaModel, Fit, PrunedCode,
+};
 use crate::gui::widgets::arch_matrix::{
     ArchMatrixCell, ArchMatrixColumn, ArchMatrixLine, ArchMatrixShape, arch_matrix,
 };
@@ -32,13 +35,19 @@ pub(super) fn show(
         return 0;
     }
     target(ui, state, model);
+    keep::show(ui, state, model);
     let target = state.target_in(model);
     if state.arch_matrix_rows.is_empty() {
         card(ui, |ui| empty(ui, "No matching file", "The filter excludes all files with GPU code."));
         return 0;
     }
-    let columns: Vec<ArchMatrixColumn> =
-        model.arch_matrix.architectures.iter().map(|column| head(tokens, column, target)).collect();
+    let pruned = state.known_pruned().cloned();
+    let target = target.cloned();
+    let target = target.as_ref();
+    let architectures = model.arch_matrix.architectures.iter();
+    let columns: Vec<ArchMatrixColumn> = { pruned.iter().flat_map(keep::columns) }
+        .chain(architectures.map(|column| head(tokens, column, target, pruned.as_ref())))
+        .collect();
     let largest = largest(&model.arch_matrix);
     let rows = &state.arch_matrix_rows;
     let at = state.selected().and_then(|raw| model.arch_matrix.position(raw));
@@ -52,8 +61,14 @@ pub(super) fn show(
         reveal: std::mem::take(&mut state.reveal),
     };
     let row = |index: usize| &model.arch_matrix.rows[rows[index]];
-    let make = |index: usize| line(&model.arch_matrix, row(index), target, largest);
-    let hover = |ui: &mut Ui, index: usize| describe(ui, &model.arch_matrix, row(index), target);
+    let part = |index: usize| pruned.as_ref().and_then(|pruned| pruned.rows.get(rows[index]));
+    let make = |index: usize| line(&model.arch_matrix, row(index), target, largest, part(index));
+    let hover = |ui: &mut Ui, index: usize| {
+        describe(ui, &model.arch_matrix, row(index), target);
+        if let Some(part) = part(index) {
+            ui.label(keep::spoken(part));
+        }
+    };
     let output = card(ui, |ui| arch_matrix(ui, "gpu code", &shape, make, hover));
     take(ui, state, model, &output, events);
     output.painted
@@ -135,7 +150,12 @@ fn fill(tokens: &Tokens, kind: GpuKind) -> Color32 {
     }]
 }
 
-fn head(tokens: &Tokens, column: &Architecture, target: Option<&CodeTarget>) -> ArchMatrixColumn {
+fn head(
+    tokens: &Tokens,
+    column: &Architecture,
+    target: Option<&CodeTarget>,
+    pruned: Option<&PrunedCode>,
+) -> ArchMatrixColumn {
     let fit = target.map(|target| column.fit(column.parts, target));
     let parts = column.parts.each().map(|(kind, bytes)| {
         let used = |target: &CodeTarget| target.fit(kind, column.arch, column.suffix) > Fit::Never;
@@ -165,6 +185,10 @@ fn head(tokens: &Tokens, column: &Architecture, target: Option<&CodeTarget>) -> 
             Fit::Never => format!("{spoken}; never runs on {on}"),
         };
     }
+    if let Some(pruned) = pruned {
+        let removed = pruned.architectures.get(&(column.arch, column.suffix)).copied().unwrap_or(0);
+        spoken = format!("{spoken}; slim removes {}", human(removed));
+    }
     ArchMatrixColumn {
         label: column.label.clone(),
         word,
@@ -185,6 +209,7 @@ fn line(
     row: &ArchMatrixRow,
     target: Option<&CodeTarget>,
     largest: u64,
+    part: Option<&EstimateRow>,
 ) -> ArchMatrixLine {
     let cells = row.cells.iter().zip(&arch_matrix.architectures).map(|(parts, column)| {
         let bytes = parts.bytes();
@@ -198,8 +223,11 @@ fn line(
         name: row.name.clone(),
         word: row.word,
         total: human(row.bytes),
-        cells: cells.collect(),
-        spoken: spoken(arch_matrix, row),
+        cells: { part.into_iter().flat_map(keep::cells) }.chain(cells).collect(),
+        spoken: match part {
+            Some(part) => format!("{}; {}", spoken(arch_matrix, row), keep::spoken(part)),
+            None => spoken(arch_matrix, row),
+        },
     }
 }
 

@@ -6,6 +6,7 @@ mod code;
 mod details;
 mod duplicates;
 mod head;
+mod keep;
 mod libraries;
 mod state;
 
@@ -15,7 +16,7 @@ use egui::Ui;
 
 use super::{Action, ImageView, ViewContext, leave_focus};
 use crate::cuda::catalog::Catalog;
-use crate::gui::models::cuda::{CudaModel, LibraryDetails};
+use crate::gui::models::cuda::{CudaModel, LibraryDetails, PrunedCode};
 use crate::gui::models::layers::waiting_for;
 use crate::gui::widgets::pane::{card, empty};
 use crate::gui::widgets::split::Split;
@@ -114,6 +115,11 @@ impl CudaView {
     /// Chooses the GPU to judge by, by its id; `None` for none.
     pub fn set_target(&mut self, id: Option<String>) {
         self.state.target = id;
+    }
+
+    /// What `slim` would keep and remove for the ticked GPUs.
+    pub fn pruned(&self) -> Option<&PrunedCode> {
+        self.state.known_pruned()
     }
 
     /// What is shown, as data.

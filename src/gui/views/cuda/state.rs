@@ -1,5 +1,6 @@
 //! What the view remembers.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use egui::Ui;
@@ -10,7 +11,7 @@ use crate::cuda::catalog::Catalog;
 use crate::gui::models::background::Background;
 use crate::gui::models::cuda::{
     CodeTarget, CudaFile, CudaFiles, CudaModel, DuplicateGroup, DuplicateRows, LibraryDetails, LibraryRows,
-    LibrarySort,
+    LibrarySort, PrunedCode,
 };
 use crate::gui::models::filter::Filter;
 use crate::gui::models::layers::LayerItem;
@@ -41,6 +42,13 @@ pub(super) struct CudaState {
     pub(super) catalog: Option<Arc<Catalog>>,
     /// The GPU to judge by.
     pub(super) target: Option<String>,
+    /// GPUs that code is kept for, by id.
+    pub(super) kept: BTreeSet<String>,
+    /// The GPUs of this machine, and for which state of it.
+    pub(super) hosts: Vec<CodeTarget>,
+    machine: Option<u64>,
+    /// `None` while it is to be computed.
+    pruned: Option<Option<PrunedCode>>,
     pub(super) details: Option<LibraryDetails>,
     /// Whether the chosen row is to be brought into sight.
     pub(super) reveal: bool,
@@ -67,6 +75,10 @@ impl Default for CudaState {
             copies: DuplicateRows::default(),
             catalog: None,
             target: None,
+            kept: BTreeSet::new(),
+            hosts: Vec::new(),
+            machine: None,
+            pruned: None,
             details: None,
             reveal: false,
             selected: None,
@@ -96,6 +108,12 @@ impl CudaState {
         }
         if let Some(model) = self.job.take() {
             self.take(model);
+        }
+        let machine = Some(context.machine.generation());
+        if self.machine != machine {
+            self.machine = machine;
+            self.hosts = context.machine.devices().iter().filter_map(CodeTarget::host).collect();
+            self.pruned = None;
         }
         if self.stale {
             self.make_rows();
@@ -130,6 +148,7 @@ impl CudaState {
                 model.libraries.iter().map(|library| Arc::clone(&library.component)).collect();
         }
         self.model = Some(Arc::new(model));
+        self.pruned = None;
         self.stale = true;
         self.describe();
     }
@@ -174,6 +193,37 @@ impl CudaState {
     pub(super) fn target_in<'a>(&self, model: &'a CudaModel) -> Option<&'a CodeTarget> {
         let id = self.target.as_ref()?;
         model.targets.iter().find(|target| target.id == *id)
+    }
+
+    /// GPUs to tick: common ones, this machine's, and the one to judge by.
+    pub(super) fn offered(&self, model: &CudaModel) -> Vec<CodeTarget> {
+        let judge = self.target.as_ref();
+        let known = model
+            .targets
+            .iter()
+            .filter(|target| target.is_common || judge == Some(&target.id) || self.kept.contains(&target.id));
+        known.chain(&self.hosts).cloned().collect()
+    }
+
+    /// Ticks a GPU, or unticks it.
+    pub(super) fn toggle_kept(&mut self, id: &str) {
+        if !self.kept.remove(id) {
+            self.kept.insert(id.to_owned());
+        }
+        self.pruned = None;
+    }
+
+    /// Computes what is kept and removed, once for each choice.
+    pub(super) fn prune(&mut self, model: &CudaModel) {
+        if self.pruned.is_none() {
+            let targets = self.offered(model);
+            self.pruned = Some(PrunedCode::new(&model.arch_matrix, &targets, &self.kept));
+        }
+    }
+
+    /// What is kept and removed for the ticked GPUs.
+    pub(super) fn known_pruned(&self) -> Option<&PrunedCode> {
+        self.pruned.as_ref()?.as_ref()
     }
 
     /// The path of what is chosen.

@@ -123,8 +123,11 @@ fn facts(ui: &mut Ui, details: &FindingDetails) {
         facts.push(("Saved in merged view", human(item.merged_bytes)));
     }
     if item.potential_bytes > 0 {
-        let words = format!("{}, which no tool can remove today", human(item.potential_bytes));
-        facts.push(("Potential saving", words));
+        let compressed = item.potential_compressed_bytes.map_or_else(|| "unknown".to_owned(), human);
+        facts.push((
+            "Saved by slim",
+            format!("{}, compressed about {compressed}", human(item.potential_bytes)),
+        ));
     }
     Grid::new("facts").num_columns(2).spacing([space::M, space::XS]).show(ui, |ui| {
         for (name, value) in facts {

@@ -243,6 +243,7 @@ impl Scene {
             users: Vec::new(),
             rests_on: Vec::new(),
             potential_bytes: 0,
+            potential_compressed_bytes: Some(0),
         });
     }
 
