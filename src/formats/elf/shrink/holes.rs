@@ -54,7 +54,7 @@ fn headers(old: &Parsed) -> Vec<Range<u64>> {
 /// The holes of the file: whole pages inside one segment and one section of data, and in nothing else that has a
 /// header.
 pub(super) fn find(old: &Parsed, contents: &Contents) -> Result<Holes, Unshrunk> {
-    let mut loads: Vec<Segment> = old.loads().copied().collect();
+    let mut loads: Vec<Segment> = old.loads().copied().filter(|load| load.file > 0).collect();
     loads.sort_by_key(|load| load.at);
     let ranges: Vec<_> = loads.iter().map(|load| load.at..load.end()).collect();
     let mut places = intersect(&contents.zeros, &ranges);
@@ -80,7 +80,7 @@ pub(super) fn find(old: &Parsed, contents: &Contents) -> Result<Holes, Unshrunk>
     if list.is_empty() {
         return Err(Unshrunk::NoGain);
     }
-    if (old.sections.len() + 2 * list.len()) as u64 >= SECTIONS_MAX {
+    if (old.sections.len() + 3 * list.len()) as u64 >= SECTIONS_MAX {
         return Err(Unshrunk::Sections);
     }
     Ok(Holes { list, over_limit })
@@ -107,7 +107,8 @@ fn data_sections(old: &Parsed, loads: &[Segment]) -> Result<Vec<Range<u64>>, Uns
     let data = sections
         .into_iter()
         .filter(|section| section.kind == PROGBITS && section.flags & ALLOC != 0 && loaded(section));
-    Ok(data.map(|section| section.at..section.end()).collect())
+    // The first byte stays, so that the section keeps its name and index.
+    Ok(data.map(|section| section.at + 1..section.end()).collect())
 }
 
 /// `ranges` in ascending order, touching ones as one, without empty ones.

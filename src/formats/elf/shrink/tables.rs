@@ -144,9 +144,9 @@ impl Segment {
         }
     }
 
-    /// End of its bytes in the file.
+    /// End of its bytes in the file; zero without any, whatever its offset is.
     pub(super) fn end(&self) -> u64 {
-        self.at.saturating_add(self.file)
+        if self.file == 0 { 0 } else { self.at.saturating_add(self.file) }
     }
 
     /// The part of it from `start` to `end`, counted from its first byte in the file.
@@ -210,9 +210,9 @@ impl Section {
         if matches!(self.kind, 0 | NOBITS) { 0 } else { self.bytes }
     }
 
-    /// End of its bytes in the file.
+    /// End of its bytes in the file; zero without any, whatever its offset is.
     pub(super) fn end(&self) -> u64 {
-        self.at.saturating_add(self.file())
+        if self.file() == 0 { 0 } else { self.at.saturating_add(self.file()) }
     }
 }
 
@@ -293,7 +293,7 @@ impl Parsed {
         if self.loads().next().is_none() {
             return Err(Unshrunk::NoSegments);
         }
-        for segment in &self.segments {
+        for segment in self.segments.iter().filter(|segment| segment.file > 0) {
             if segment.at.checked_add(segment.file).is_none_or(|end| end > self.file_bytes) {
                 return Err(Unshrunk::BeyondEnd);
             }
@@ -325,7 +325,9 @@ impl Parsed {
 
     fn check_sections(&self) -> Result<(), Unshrunk> {
         for section in &self.sections {
-            if section.at.checked_add(section.file()).is_none_or(|end| end > self.file_bytes) {
+            if section.file() > 0
+                && section.at.checked_add(section.file()).is_none_or(|end| end > self.file_bytes)
+            {
                 return Err(Unshrunk::BeyondEnd);
             }
             if section.flags & ALLOC != 0 && section.align > self.page {

@@ -98,7 +98,9 @@ fn loads(old: &Parsed, new: &Parsed, spans: &mut Vec<Span>) -> Result<Segment, M
         while at < end {
             let part = news.next().ok_or(Mismatch::Address(at))?;
             let stop = part.address + part.memory;
-            if part.address != at || part.memory == 0 || stop > end {
+            let physical = load.physical.wrapping_add(at - load.address);
+            let sound = part.address == at && part.physical == physical && part.align == new.page;
+            if !sound || part.memory == 0 || stop > end {
                 return Err(Mismatch::Address(at));
             }
             let file = (load.address + load.file).clamp(at, stop) - at;
@@ -126,6 +128,8 @@ fn loads(old: &Parsed, new: &Parsed, spans: &mut Vec<Span>) -> Result<Segment, M
         && headers.file == size
         && headers.memory == size
         && headers.address % new.page == 0
+        && headers.physical == headers.address
+        && headers.align == new.page
         && headers.address >= end
         && new.programs_at == HEADER_BYTES;
     if !sound || news.next().is_some() || new.page != old.page {
@@ -170,10 +174,19 @@ fn sections(old: &Parsed, new: &Parsed, spans: &mut Vec<Span>) -> Result<(), Mis
         }
         let (mut done, mut part) = (0, first);
         loop {
-            let hole = part.kind == NOBITS && part.flags == ALLOC | WRITE;
-            let (kind, flags) = if hole { (NOBITS, part.flags) } else { (section.kind, section.flags) };
+            let hole = done > 0 && part.flags == ALLOC | WRITE && part.name == 0;
+            if hole {
+                // An empty section, then the zeros.
+                let empty = *part;
+                part = others.next().ok_or(Mismatch::Section(index))?;
+                if empty != (Section { kind: section.kind, bytes: 0, ..*part }) {
+                    return Err(Mismatch::Section(index));
+                }
+            }
+            let (name, kind, flags) =
+                if hole { (0, NOBITS, ALLOC | WRITE) } else { (section.name, section.kind, section.flags) };
             let address = section.address.wrapping_add(done);
-            let expected = Section { kind, flags, address, at: part.at, bytes: part.bytes, ..*section };
+            let expected = Section { name, kind, flags, address, at: part.at, bytes: part.bytes, ..*section };
             if *part != expected || part.bytes == 0 || part.bytes > section.bytes - done {
                 return Err(Mismatch::Section(index));
             }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::super::super::pieces::{Piece, Pieces};
 use super::holes::Holes;
 use super::tables::{
-    ALLOC, HEADER_BYTES, LOAD, NOBITS, PHDR, Parsed, SEGMENT_BYTES, Section, Segment, WRITE,
+    ALLOC, HEADER_BYTES, LOAD, NOBITS, PHDR, Parsed, SECTION_BYTES, SEGMENT_BYTES, Section, Segment, WRITE,
 };
 use super::{Ledger, Shrunk, Unshrunk};
 
@@ -19,15 +19,30 @@ struct Moves<'a> {
     holes: Vec<(&'a Range<u64>, u64)>,
     /// Bytes of the new headers, with padding.
     headers: u64,
+    /// Length of the old file.
+    file_bytes: u64,
+    /// Last page boundary of the new file.
+    end: u64,
 }
 
 impl Moves<'_> {
     /// New offset of the byte at `at`; of one in a hole, that of the next byte after the hole.
     fn to(&self, at: u64) -> u64 {
+        if at > self.file_bytes {
+            // Of something without bytes.
+            return at;
+        }
         let before = self.holes.partition_point(|(hole, _)| hole.end <= at);
         let removed = before.checked_sub(1).and_then(|last| self.holes.get(last)).map_or(0, |(_, sum)| *sum);
         let inside = self.holes.get(before).map_or(0, |(hole, _)| at.saturating_sub(hole.start));
         self.headers + at - removed - inside
+    }
+
+    /// Offset of the hole that starts at `at`, which has no bytes there. eu-elflint takes the first segment that could
+    /// have a section by their offsets and sizes in memory: descending offsets keep it from taking another hole.
+    fn hole(&self, at: u64, page: u64) -> u64 {
+        let index = self.holes.partition_point(|(hole, _)| hole.start < at) as u64;
+        self.end.saturating_sub(index.saturating_mul(page))
     }
 
     /// The holes that are inside of `start..end`. No hole crosses either.
@@ -43,19 +58,20 @@ pub(super) fn write(old: &Parsed, pieces: &Pieces, holes: &Holes) -> Result<Shru
         sum += hole.end - hole.start;
         (hole, sum)
     });
-    let mut moves = Moves { holes: sums.collect(), headers: 0 };
+    let mut moves = Moves { holes: sums.collect(), headers: 0, file_bytes: old.file_bytes, end: 0 };
     // The number of headers does not depend on their size, which is known only then.
     let count = segments(old, &moves, 0).len() as u64;
     let header_bytes = HEADER_BYTES + count * SEGMENT_BYTES;
     moves.headers = header_bytes.next_multiple_of(old.page);
-    let segments = segments(old, &moves, count * SEGMENT_BYTES);
-    let sections = sections(old, &moves);
-
     // The old section table is left out if it is the end of the file, as usual.
     let last = old.sections.iter().map(Section::end).chain(old.segments.iter().map(Segment::end)).max();
     let table_is_last = old.sections_end() == old.file_bytes && last.is_none_or(|end| end <= old.sections_at);
     let kept = if table_is_last { old.sections_at } else { old.file_bytes };
     let sections_at = moves.to(kept).next_multiple_of(8);
+    let bytes = sections_at + sections(old, &moves).len() as u64 * SECTION_BYTES;
+    moves.end = bytes - bytes % old.page;
+    let segments = segments(old, &moves, count * SEGMENT_BYTES);
+    let sections = sections(old, &moves);
 
     let mut new = Pieces::default();
     let mut head = old.header.clone();
@@ -147,8 +163,12 @@ fn parts(load: &Segment, page: u64, moves: &Moves<'_>, out: &mut Vec<Segment>) {
             return;
         }
         let part = load.part(start, end);
-        let (file, flags) = if hole { (0, READ_WRITE) } else { (part.file, part.flags) };
-        out.push(Segment { at: moves.to(part.at), file, flags, align: page, ..part });
+        let (at, file, flags) = if hole {
+            (moves.hole(part.at, page), 0, READ_WRITE)
+        } else {
+            (moves.to(part.at), part.file, part.flags)
+        };
+        out.push(Segment { at, file, flags, align: page, ..part });
     };
     let mut done = 0;
     for hole in moves.inside(load.at, load.end()) {
@@ -160,7 +180,8 @@ fn parts(load: &Segment, page: u64, moves: &Moves<'_>, out: &mut Vec<Segment>) {
 }
 
 /// The new section headers: one that crosses holes keeps its index for its first part, so that symbols find it; the
-/// other parts follow after all sections, under the same name.
+/// other parts follow after all sections, under the same name. Holes have no name, so that who looks for sections by
+/// name finds bytes, and an empty section before them, because eu-elflint expects one in a writable segment.
 fn sections(old: &Parsed, moves: &Moves<'_>) -> Vec<Section> {
     let (mut out, mut others) = (Vec::new(), Vec::new());
     for section in &old.sections {
@@ -168,25 +189,32 @@ fn sections(old: &Parsed, moves: &Moves<'_>) -> Vec<Section> {
             out.push(*section);
             continue;
         }
-        let whole = Section { at: moves.to(section.at), ..*section };
+        let mut last = Section { at: moves.to(section.at), ..*section };
         let mut parts = Vec::new();
-        let mut push = |start: u64, end: u64, hole: bool| {
-            if start < end {
-                let at = moves.to(section.at + start);
-                let address = section.address.wrapping_add(start);
-                let part = Section { at, address, bytes: end - start, ..*section };
-                parts.push(if hole { Section { kind: NOBITS, flags: ALLOC | WRITE, ..part } } else { part });
-            }
-        };
-        let mut done = 0;
         for hole in moves.inside(section.at, section.end()) {
-            push(done, hole.start - section.at, false);
-            push(hole.start - section.at, hole.end - section.at, true);
-            done = hole.end - section.at;
+            let address = |at: u64| section.address.wrapping_add(at - section.at);
+            let bytes = hole.end - hole.start;
+            let at = moves.hole(hole.start, old.page);
+            let zeros = Section {
+                name: 0,
+                flags: ALLOC | WRITE,
+                address: address(hole.start),
+                at,
+                bytes,
+                ..*section
+            };
+            parts.push(Section { bytes: address(hole.start).wrapping_sub(last.address), ..last });
+            parts.push(Section { bytes: 0, ..zeros });
+            parts.push(Section { kind: NOBITS, ..zeros });
+            let (at, bytes) = (moves.to(hole.end), section.end() - hole.end);
+            last = Section { at, address: address(hole.end), bytes, ..*section };
         }
-        push(done, section.file(), false);
+        // A hole may be the end of a section.
+        if parts.is_empty() || last.bytes > 0 {
+            parts.push(last);
+        }
         let mut parts = parts.into_iter();
-        out.push(parts.next().unwrap_or(whole));
+        out.extend(parts.next());
         others.extend(parts);
     }
     out.extend(others);
