@@ -123,6 +123,9 @@ pub fn shrink(tables: &ElfTables, pieces: &Pieces) -> Result<Shrunk, Unshrunk> {
 }
 
 /// Body of a fuzz target: a file with any headers stays as it is, or the shrunk one passes verification.
+///
+/// # Panics
+/// If it does not.
 #[cfg(any(test, feature = "fuzzing"))]
 pub fn fuzz_shrink(data: &[u8]) {
     use super::super::pieces::{Piece, PiecesWriter};

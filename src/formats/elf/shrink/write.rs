@@ -82,7 +82,9 @@ pub(super) fn write(old: &Parsed, pieces: &Pieces, holes: &Holes) -> Result<Shru
         let count = u16::try_from(sections.len()).map_err(|_| Unshrunk::Sections)?;
         set(&mut head, 60, &count.to_le_bytes());
     }
-    segments.iter().for_each(|segment| segment.write(&mut head));
+    for segment in &segments {
+        segment.write(&mut head);
+    }
     new.bytes(&head);
     new.zeros(moves.headers - header_bytes);
     let mut start = 0;
@@ -96,7 +98,9 @@ pub(super) fn write(old: &Parsed, pieces: &Pieces, holes: &Holes) -> Result<Shru
     if !sections.is_empty() {
         new.zeros(sections_at - new.len());
         let mut table = Vec::new();
-        sections.iter().for_each(|section| section.write(&mut table));
+        for section in &sections {
+            section.write(&mut table);
+        }
         new.bytes(&table);
     }
     if new.len() >= old.file_bytes {
