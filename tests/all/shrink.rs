@@ -36,7 +36,7 @@ written: .fill 100,1,0x66
 .section .note.GNU-stack,"",@progbits
 "#;
 
-const LIBRARY: &str = r#"
+const LIBRARY: &str = r"
 extern const unsigned char gpu_code[], gpu_code_end[];
 extern unsigned char written[];
 static int made;
@@ -51,7 +51,7 @@ unsigned char *data(void) { return written; }
 __thread int counter = 42;
 int next(void) { return counter++; }
 #endif
-"#;
+";
 
 /// Exceptions need unwind tables, which loaders find by program headers.
 const THROWS: &str = r#"
@@ -252,7 +252,9 @@ fn gdb_finds_symbols_and_bytes() {
         let commands =
             ["info address catches", "x/4xb gpu_code", "x/2xb gpu_code+100000", "info line catches"];
         let mut arguments = vec!["-batch", "-nx"];
-        commands.iter().for_each(|command| arguments.extend(["-ex", command]));
+        for command in commands {
+            arguments.extend(["-ex", command]);
+        }
         arguments.push(library);
         output("gdb", &arguments, &path)
     };

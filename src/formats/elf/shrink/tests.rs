@@ -1,5 +1,11 @@
 //! Small libraries made by code, and changes of a shrunk one that the verification must see.
 
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    reason = "numbers of small test files"
+)]
+
 use super::super::super::pieces::PiecesWriter;
 use super::tables::{Section, Segment};
 use super::*;
@@ -35,7 +41,9 @@ fn library_of(segments: &[Segment]) -> (Vec<u8>, Pieces) {
     for half in [64, 56, segments.len() as u16, 64, 4, 3] {
         head.extend(half.to_le_bytes());
     }
-    segments.iter().for_each(|segment| segment.write(&mut head));
+    for segment in segments {
+        segment.write(&mut head);
+    }
     file[..head.len()].copy_from_slice(&head);
     let mut table = Vec::new();
     section(0, 0, 0, 0, 0).write(&mut table);
@@ -193,7 +201,7 @@ fn any_headers_are_refused_or_verified() {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let tail = file.len() - 256;
             let random = (seed >> 33) as usize;
-            let at = if random % 2 == 0 { random / 2 % 120 } else { tail + random / 2 % 256 };
+            let at = if random.is_multiple_of(2) { random / 2 % 120 } else { tail + random / 2 % 256 };
             file[at] = [0, 1, 0x10, 0x7f, 0xff, (seed >> 20) as u8][random % 6];
         }
         fuzz_shrink(&file);
