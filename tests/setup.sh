@@ -11,7 +11,8 @@ packages=(
     debootstrap debian-archive-keyring docker-registry
     apache2-utils openssl     # logins and certificates for that registry
     python3 python3-pip       # an independent walk over the same images; fetches real CUDA wheels
-    binutils                  # reads ELF files
+    binutils elfutils patchelf gdb # read and change ELF files
+    musl-tools                # the other loader
     patch                     # applies proposed changes
     cmark-gfm                 # reads Markdown as GitHub does
     chromium                  # shows reports

@@ -72,6 +72,7 @@ mod rpm;
 mod samples;
 mod schema;
 mod second_opening;
+mod shrink;
 mod slim;
 mod slim_command;
 mod slim_destinations;

@@ -11,6 +11,7 @@ mod parse;
 mod ranges;
 mod scan;
 mod sections;
+pub mod shrink;
 mod stream_scanner;
 
 use serde::{Deserialize, Serialize};
