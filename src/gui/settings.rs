@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::gui::widgets::split::PaneSizes;
 use crate::source::redacted;
 
 /// How many images are remembered.
@@ -61,6 +62,9 @@ pub(crate) struct Settings {
     /// Registries that may be contacted without asking, newest first.
     #[serde(default)]
     pub(crate) hosts: Vec<String>,
+    /// Sizes of panes that were moved.
+    #[serde(default)]
+    pub(crate) panes: PaneSizes,
 }
 
 impl Default for Settings {
@@ -71,6 +75,7 @@ impl Default for Settings {
             zoom_percent: natural(),
             recent: Vec::new(),
             hosts: Vec::new(),
+            panes: PaneSizes::new(),
         }
     }
 }
@@ -160,6 +165,7 @@ mod tests {
         settings.set_zoom(131);
         settings.remember("oci:a");
         settings.remember_host("ghcr.io");
+        settings.panes.insert("layers".to_owned(), [Some(300.0), None]);
         let mut memory = Memory::default();
         settings.save(&mut memory);
         assert_eq!(Settings::load(Some(&memory)), settings);

@@ -9,9 +9,10 @@ use cutaway::analysis::Analysis;
 use cutaway::cuda::catalog::Catalog;
 use cutaway::cuda::{Inventory, Supplier};
 use cutaway::gui::models::cuda::{
-    CodeTarget, CudaModel, DuplicateRow, LibraryColumn, LibraryDetails, LibraryRow, LibraryRows, LibrarySort,
-    LinkState, LinkTarget, duplicate_rows,
+    CodeTarget, CudaModel, DuplicateGroup, DuplicateRows, LibraryColumn, LibraryDetails, LibraryRows,
+    LibrarySort, LinkState, LinkTarget,
 };
+use cutaway::gui::models::grouped::GroupedRow;
 use cutaway::gui::models::layers::LayerItem;
 use cutaway::gui::models::stack::{ClassItem, Side, Stack};
 use cutaway::gui::views::cuda::CudaPage;
@@ -56,9 +57,9 @@ fn details(analysis: &Analysis, path: &str) -> LibraryDetails {
 
 /// File names of the rows, groups in brackets.
 fn names(model: &CudaModel, rows: &LibraryRows) -> Vec<String> {
-    let name = |row: &LibraryRow| match row {
-        LibraryRow::Group(group) => format!("[{}]", rows.groups[*group].name),
-        LibraryRow::Library(library) => model.libraries[*library].name.clone(),
+    let name = |row: &GroupedRow| match row {
+        GroupedRow::Group(group) => format!("[{}]", rows.groups[*group].name),
+        GroupedRow::Item(library) => model.libraries[*library].name.clone(),
     };
     rows.rows.iter().map(name).collect()
 }
@@ -93,14 +94,14 @@ fn libraries_stand_by_component_and_largest_first() {
     assert_eq!(names(&model, &rows)[..2], ["[cublas]", "[torch]"]);
     let found = LibraryRows::new(&model.libraries, "libcublasLt*", LibrarySort::default(), true, &folded);
     assert_eq!(names(&model, &found).len(), 3, "what a filter finds is shown, folded or not");
-    let by_version = LibrarySort::default().clicked(LibraryColumn::Version);
+    let by_version = LibrarySort::default().clicked(LibraryColumn::Version, false);
     let rows = LibraryRows::new(&model.libraries, "", by_version, false, &BTreeSet::new());
     let versions: Vec<&str> = rows
         .rows
         .iter()
         .map(|row| match row {
-            LibraryRow::Library(library) => model.libraries[*library].version.as_str(),
-            LibraryRow::Group(_) => panic!("no groups were asked for"),
+            GroupedRow::Item(library) => model.libraries[*library].version.as_str(),
+            GroupedRow::Group(_) => panic!("no groups were asked for"),
         })
         .collect();
     assert!(
@@ -216,9 +217,10 @@ fn a_library_says_why_it_is_there() {
 #[test]
 fn copies_say_who_loads_them() {
     let model = model(&with(|_| ()));
-    let rows = duplicate_rows(&model.duplicates, &BTreeSet::from([0]), |_| true);
-    let heads = rows.iter().filter(|row| matches!(row, DuplicateRow::Head(_))).count();
-    assert_eq!((rows.len(), heads), (2 + 3 + 4, 2), "two heads, three groups, copies of two");
+    let folded = BTreeSet::from([DuplicateGroup::Copies(0)]);
+    let rows = DuplicateRows::new(&model.duplicates, &folded, |_| true);
+    let heads = rows.groups.iter().filter(|group| matches!(group, DuplicateGroup::Head(_))).count();
+    assert_eq!((rows.rows.len(), heads), (2 + 3 + 4, 2), "two heads, three groups, copies of two");
     let nccl = &model.duplicates[0];
     assert_eq!(
         (nccl.title.as_str(), nccl.match_label(), nccl.gain >> 20),

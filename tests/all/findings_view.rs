@@ -10,9 +10,10 @@ use cutaway::base::{Warning, WarningCode};
 use cutaway::findings::{Answer, Findings, Verdict, rules};
 use cutaway::gui::dialogs::Pick;
 use cutaway::gui::models::findings::{
-    ChosenPlan, FindingColumn, FindingDetails, FindingRow, FindingRows, FindingSort, FindingsModel,
-    ManualBlock, PlanChange, blocks,
+    ChosenPlan, FindingColumn, FindingDetails, FindingRows, FindingSort, FindingsModel, ManualBlock,
+    PlanChange, blocks,
 };
+use cutaway::gui::models::grouped::GroupedRow;
 use cutaway::gui::models::layers::LayerItem;
 use cutaway::gui::views::findings::FindingsPage;
 use cutaway::gui::views::{Action, ImageView as _, View};
@@ -45,9 +46,9 @@ fn details(analysis: &Arc<Analysis>, rule: &str) -> FindingDetails {
 
 /// Rules of the rows, verdicts in brackets.
 fn names(model: &FindingsModel, rows: &FindingRows) -> Vec<String> {
-    let name = |row: &FindingRow| match row {
-        FindingRow::Group(group) => format!("[{}]", rows.groups[*group].verdict.as_str()),
-        FindingRow::Finding(place) => model.items[*place].rule.to_owned(),
+    let name = |row: &GroupedRow| match row {
+        GroupedRow::Group(group) => format!("[{}]", rows.groups[*group].verdict.as_str()),
+        GroupedRow::Item(place) => model.items[*place].rule.to_owned(),
     };
     rows.rows.iter().map(name).collect()
 }
@@ -78,8 +79,7 @@ fn findings_stand_by_verdict_and_saving() {
     ];
     assert_eq!(names(&model, &rows), all);
     assert_eq!((rows.groups[0].merged_bytes, rows.groups[0].bytes), (10_308_008, 10_308_008 + (1 << 20)));
-    let by_severity = FindingSort::default().clicked(FindingColumn::Severity);
-    assert!(by_severity.descending, "the most severe first");
+    let by_severity = FindingSort::default().clicked(FindingColumn::Severity, true);
     let rows = FindingRows::new(&model.items, "", by_severity, &none);
     let severities: Vec<_> = rows.groups[0].findings.iter().map(|at| model.items[*at].severity).collect();
     assert!(severities.is_sorted(), "{severities:?}");

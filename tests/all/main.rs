@@ -76,6 +76,7 @@ mod sources;
 mod stages;
 mod stored_layers;
 mod support;
+mod table_view;
 mod tables;
 mod tidy;
 mod tools;

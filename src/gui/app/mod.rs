@@ -27,6 +27,7 @@ use super::panels::{Palette, StartScreen};
 use super::settings::Settings;
 use super::views::gpu::MachineView;
 use super::views::{Action, TabContent, TabViews, View};
+use super::widgets::split::{pane_sizes, set_pane_sizes};
 use crate::analysis::{Analysis, Failure, Options};
 use crate::jobs::{Snapshot, Waker};
 
@@ -144,6 +145,7 @@ impl App {
             on_frame: None,
         };
         app.apply_settings();
+        set_pane_sizes(context, &app.settings.panes);
         if let Some(image) = setup.image {
             app.open(&image);
             app.start_comparing(&setup.compare);
@@ -228,6 +230,7 @@ impl eframe::App for App {
     }
 
     fn save(&mut self, storage: &mut dyn eframe::Storage) {
+        self.settings.panes = pane_sizes(&self.context);
         self.settings.save(storage);
     }
 

@@ -12,6 +12,7 @@ pub mod filter;
 pub mod findings;
 pub mod format;
 pub mod gpu;
+pub mod grouped;
 pub mod layers;
 pub mod open_rows;
 pub mod overview;

@@ -9,6 +9,7 @@ pub mod dockerfile;
 mod filter_field;
 pub mod findings;
 pub mod gpu;
+mod grouping;
 pub mod layers;
 pub mod overview;
 mod path_bar;

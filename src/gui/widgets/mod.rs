@@ -14,6 +14,7 @@ pub mod matrix;
 pub mod page;
 pub mod pane;
 pub mod sides;
+pub mod split;
 pub mod stacked_bar;
 pub mod table;
 pub mod tree;

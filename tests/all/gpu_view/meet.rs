@@ -7,8 +7,9 @@ use cutaway::analysis::Analysis;
 use cutaway::cuda::compat::RunVerdict;
 use cutaway::gpu::{Depth, History};
 use cutaway::gui::models::gpu::{
-    Machine, MachineSetup, RunItem, TargetItem, TargetKind, TargetQuery, TargetRow, TargetRows,
+    Machine, MachineSetup, RunItem, TargetItem, TargetKind, TargetQuery, TargetRows,
 };
+use cutaway::gui::models::grouped::GroupedRow;
 use cutaway::gui::views::{Action, GpuView, ImageView as _, View};
 use egui::Key;
 use egui::accesskit::Role;
@@ -245,13 +246,13 @@ fn groups_hold_what_the_filter_keeps() {
     let none = BTreeSet::new();
     let folded = BTreeSet::from([TargetKind::Gpu]);
     let rows = TargetRows::new(&judged, &TargetQuery::new("", &BTreeSet::new()), &folded);
-    assert_eq!(rows.found, judged.targets.len());
+    assert_eq!(rows.list.found, judged.targets.len());
     assert_eq!(
-        rows.rows[..2],
-        [TargetRow::Group(0), TargetRow::Group(1)],
+        rows.list.rows[..2],
+        [GroupedRow::Group(0), GroupedRow::Group(1)],
         "this machine, then the folded GPUs"
     );
-    let kinds: Vec<TargetKind> = rows.groups.iter().map(|group| group.kind).collect();
+    let kinds: Vec<TargetKind> = rows.list.groups.iter().map(|group| group.kind).collect();
     let mut sorted = kinds.clone();
     sorted.sort();
     assert_eq!(kinds, sorted);
@@ -262,11 +263,11 @@ fn groups_hold_what_the_filter_keeps() {
     assert!(!kinds.contains(&TargetKind::Other), "every machine of the catalogue has its place");
     let only = BTreeSet::from([RunVerdict::Fails]);
     let rows = TargetRows::new(&judged, &TargetQuery::new("AZURE v100", &only), &none);
-    assert!(rows.found > 0 && rows.groups.len() == 1, "{rows:?}");
-    assert_eq!(rows.groups[0].runs, 0);
-    assert_eq!(rows.count(RunVerdict::Fails), rows.found);
+    assert!(rows.list.found > 0 && rows.list.groups.len() == 1, "{rows:?}");
+    assert_eq!(rows.list.groups[0].runs, 0);
+    assert_eq!(rows.count(RunVerdict::Fails), rows.list.found);
     let rows = TargetRows::new(&judged, &TargetQuery::new("nothing-like-it", &BTreeSet::new()), &none);
-    assert!(rows.rows.is_empty());
+    assert!(rows.list.rows.is_empty());
 }
 
 #[test]

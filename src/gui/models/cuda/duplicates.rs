@@ -7,6 +7,7 @@ use super::{Places, words};
 use crate::base::text::{escape, printable};
 use crate::compare::Change;
 use crate::cuda::{Duplicate, Identical, Inventory, Supplier};
+use crate::gui::models::grouped::{GroupedRows, RowGroup};
 use crate::rootfs::{NodeId, Rootfs};
 
 /// How many of those who load a copy are named.
@@ -57,40 +58,46 @@ impl DuplicateItem {
     }
 }
 
-/// A row of the list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DuplicateRow {
+/// A row of the list that others may belong to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DuplicateGroup {
     /// The head of what follows.
     Head(&'static str),
-    /// Copies of one thing.
-    Group(usize),
-    /// One of them: of which group, and which.
-    Copy(usize, usize),
+    /// Copies of one thing, by its place.
+    Copies(usize),
 }
 
-/// The rows of the list, without the copies of what is folded.
-pub fn duplicate_rows(
-    items: &[DuplicateItem],
-    folded: &BTreeSet<usize>,
-    fits: impl Fn(&DuplicateItem) -> bool,
-) -> Vec<DuplicateRow> {
-    let mut rows = Vec::new();
-    let mut last = None;
-    for (place, item) in items.iter().enumerate().filter(|(_, item)| fits(item)) {
-        if last != Some(item.soname) {
-            last = Some(item.soname);
-            rows.push(DuplicateRow::Head(if item.soname {
-                "Same soname"
-            } else {
-                "Other identical large files"
-            }));
-        }
-        rows.push(DuplicateRow::Group(place));
-        if !folded.contains(&place) {
-            rows.extend((0..item.copies.len()).map(|copy| DuplicateRow::Copy(place, copy)));
-        }
+impl RowGroup for DuplicateGroup {
+    type Key = Self;
+
+    fn key(&self) -> Self {
+        *self
     }
-    rows
+}
+
+/// The rows of the list: of a copy, of what it is one, and which.
+pub type DuplicateRows = GroupedRows<DuplicateGroup, (usize, usize)>;
+
+impl DuplicateRows {
+    /// Makes the rows, without the copies of what is folded.
+    pub fn new(
+        items: &[DuplicateItem],
+        folded: &BTreeSet<DuplicateGroup>,
+        fits: impl Fn(&DuplicateItem) -> bool,
+    ) -> Self {
+        let mut shown = Self::default();
+        let mut last = None;
+        for (place, item) in items.iter().enumerate().filter(|(_, item)| fits(item)) {
+            if last != Some(item.soname) {
+                last = Some(item.soname);
+                let head = if item.soname { "Same soname" } else { "Other identical large files" };
+                shown.push(DuplicateGroup::Head(head), folded, []);
+            }
+            let copies = (0..item.copies.len()).map(|copy| (place, copy));
+            shown.push(DuplicateGroup::Copies(place), folded, copies);
+        }
+        shown
+    }
 }
 
 pub(super) fn all(

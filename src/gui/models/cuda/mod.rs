@@ -14,10 +14,10 @@ use std::collections::BTreeMap;
 
 pub use arch_matrix::{ArchMatrix, ArchMatrixRow, Architecture, CodeBytes, CodeVerdict};
 pub use details::{ChainStep, CodeLine, LibraryDetails, LinkLine, LinkState, LinkTarget};
-pub use duplicates::{CopyItem, DuplicateItem, DuplicateRow, duplicate_rows};
+pub use duplicates::{CopyItem, DuplicateGroup, DuplicateItem, DuplicateRows};
 pub use libraries::LibraryItem;
 pub use query::{CudaFile, CudaFiles};
-pub use rows::{LibraryColumn, LibraryGroup, LibraryRow, LibraryRows, LibrarySort};
+pub use rows::{LibraryColumn, LibraryGroup, LibraryRows, LibrarySort};
 pub use summary::{FrameworkItem, Summary};
 pub use target::{CodeTarget, Fit};
 

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use super::libraries::LibraryItem;
 use super::query::CudaFiles;
 use crate::cuda::Supplier;
-use crate::gui::models::filter::{Filter, FilterError};
+use crate::gui::models::filter::Filter;
+use crate::gui::models::grouped::{GroupedRow, GroupedRows, RowGroup, Sorting};
 
 /// A column of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,55 +31,13 @@ pub enum LibraryColumn {
     NeededBy,
 }
 
-impl LibraryColumn {
-    /// All of them, in the order of the table.
-    pub const ALL: [Self; 8] = [
-        Self::Library,
-        Self::Version,
-        Self::Supplier,
-        Self::Layer,
-        Self::Size,
-        Self::GpuCode,
-        Self::Use,
-        Self::NeededBy,
-    ];
-
-    /// Whether its largest value is what one looks for first.
-    const fn is_largest_first(self) -> bool {
-        matches!(self, Self::Size | Self::GpuCode | Self::NeededBy)
-    }
-}
-
 /// The order of the rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LibrarySort {
-    /// By which column.
-    pub column: LibraryColumn,
-    /// Whether the largest comes first.
-    pub descending: bool,
-}
+pub type LibrarySort = Sorting<LibraryColumn>;
 
 impl Default for LibrarySort {
     fn default() -> Self {
         Self { column: LibraryColumn::Size, descending: true }
     }
-}
-
-impl LibrarySort {
-    /// What a click on the head of a column makes of it.
-    pub fn clicked(self, column: LibraryColumn) -> Self {
-        let descending = if self.column == column { !self.descending } else { column.is_largest_first() };
-        Self { column, descending }
-    }
-}
-
-/// A row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LibraryRow {
-    /// A component, by its place in [`LibraryRows::groups`].
-    Group(usize),
-    /// A library, by its place in the model.
-    Library(usize),
 }
 
 /// The libraries of one component that the filter keeps.
@@ -94,26 +53,18 @@ pub struct LibraryGroup {
     pub gpu_bytes: u64,
     /// Who brought them.
     pub suppliers: Vec<Supplier>,
-    /// Whether its libraries are shown.
-    pub open: bool,
 }
 
-/// What the table shows.
-#[derive(Clone, Debug, Default)]
-pub struct LibraryRows {
-    /// The rows from top to bottom.
-    pub rows: Vec<LibraryRow>,
-    /// The groups, in order; empty where they are not asked for.
-    pub groups: Vec<LibraryGroup>,
-    /// How many libraries the filter keeps.
-    pub found: usize,
-    /// Their bytes, each file once.
-    pub bytes: u64,
-    /// Whether a filter is in force.
-    pub filtered: bool,
-    /// Why the filter cannot be understood; then nothing is left out.
-    pub error: Option<FilterError>,
+impl RowGroup for LibraryGroup {
+    type Key = Arc<str>;
+
+    fn key(&self) -> Arc<str> {
+        Arc::clone(&self.name)
+    }
 }
+
+/// What the table shows: libraries by their place in the model. Bytes of a file count once.
+pub type LibraryRows = GroupedRows<LibraryGroup>;
 
 impl LibraryRows {
     /// Makes the rows. `folded` names the components whose libraries are left out.
@@ -140,30 +91,17 @@ impl LibraryRows {
             ..Self::default()
         };
         if !grouped {
-            shown.rows = kept.into_iter().map(LibraryRow::Library).collect();
+            shown.rows = kept.into_iter().map(GroupedRow::Item).collect();
             return shown;
         }
-        shown.groups = groups(libraries, &kept, sorting);
-        for (place, group) in shown.groups.iter_mut().enumerate() {
-            // What a filter found is shown.
-            group.open = shown.filtered || !folded.contains(&group.name);
-            shown.rows.push(LibraryRow::Group(place));
-            if group.open {
-                shown.rows.extend(group.libraries.iter().copied().map(LibraryRow::Library));
-            }
+        // What a filter found is shown.
+        let none = BTreeSet::new();
+        let folded = if shown.filtered { &none } else { folded };
+        for group in groups(libraries, &kept, sorting) {
+            let libraries = group.libraries.clone();
+            shown.push(group, folded, libraries);
         }
         shown
-    }
-
-    /// The row of a library.
-    pub fn position(&self, library: usize) -> Option<usize> {
-        self.rows.iter().position(|row| *row == LibraryRow::Library(library))
-    }
-
-    /// The group row of a library row.
-    pub fn parent(&self, row: usize) -> Option<usize> {
-        let above = self.rows.get(..row)?;
-        above.iter().rposition(|row| matches!(row, LibraryRow::Group(_)))
     }
 }
 
@@ -187,7 +125,6 @@ fn groups(libraries: &[LibraryItem], kept: &[usize], sorting: LibrarySort) -> Ve
                 gpu_bytes: each(|library| if library.counted == 0 { 0 } else { library.gpu_bytes }),
                 suppliers,
                 libraries: places,
-                open: true,
             }
         })
         .collect();

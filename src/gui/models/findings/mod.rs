@@ -18,7 +18,7 @@ pub use manual::{ManualBlock, ManualSpan, blocks, spans};
 pub use plan::{ChosenPlan, LoadedPlan, PlanChange, Prediction, QuestionItem};
 pub use plan_file::{PlanFiles, ReadPlan};
 pub use query::FindingList;
-pub use rows::{FindingColumn, FindingRow, FindingRows, FindingSort, VerdictGroup};
+pub use rows::{FindingColumn, FindingRows, FindingSort, VerdictGroup};
 pub use savings::{SavingItem, Savings};
 
 use crate::analysis::Analysis;

@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use super::item::FindingItem;
 use super::query::FindingList;
 use crate::findings::Verdict;
-use crate::gui::models::filter::{Filter, FilterError};
+use crate::gui::models::filter::Filter;
+use crate::gui::models::grouped::{GroupedRows, RowGroup, Sorting};
 
 /// A column of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,47 +26,13 @@ pub enum FindingColumn {
     Layers,
 }
 
-impl FindingColumn {
-    /// All of them, in the order of the list.
-    pub const ALL: [Self; 6] =
-        [Self::Title, Self::Severity, Self::Category, Self::Saving, Self::Unpacked, Self::Layers];
-
-    /// Whether its largest value is what one looks for first.
-    const fn is_largest_first(self) -> bool {
-        matches!(self, Self::Severity | Self::Saving | Self::Unpacked)
-    }
-}
-
 /// The order of the rows of one verdict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FindingSort {
-    /// By which column.
-    pub column: FindingColumn,
-    /// Whether the largest comes first.
-    pub descending: bool,
-}
+pub type FindingSort = Sorting<FindingColumn>;
 
 impl Default for FindingSort {
     fn default() -> Self {
         Self { column: FindingColumn::Saving, descending: true }
     }
-}
-
-impl FindingSort {
-    /// What a click on the head of a column makes of it.
-    pub fn clicked(self, column: FindingColumn) -> Self {
-        let descending = if self.column == column { !self.descending } else { column.is_largest_first() };
-        Self { column, descending }
-    }
-}
-
-/// A row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FindingRow {
-    /// A verdict, by its place in [`FindingRows::groups`].
-    Group(usize),
-    /// A finding, by its place in the model.
-    Finding(usize),
 }
 
 /// The findings of one verdict that the filter keeps.
@@ -79,26 +46,18 @@ pub struct VerdictGroup {
     pub bytes: u64,
     /// What the unpacked image loses without them.
     pub merged_bytes: u64,
-    /// Whether its findings are shown.
-    pub open: bool,
 }
 
-/// What the list shows.
-#[derive(Clone, Debug, Default)]
-pub struct FindingRows {
-    /// The rows from top to bottom.
-    pub rows: Vec<FindingRow>,
-    /// The verdicts that have findings.
-    pub groups: Vec<VerdictGroup>,
-    /// How many findings the filter keeps.
-    pub found: usize,
-    /// Their bytes.
-    pub bytes: u64,
-    /// Whether a filter is in force.
-    pub filtered: bool,
-    /// Why the filter cannot be understood; then nothing is left out.
-    pub error: Option<FilterError>,
+impl RowGroup for VerdictGroup {
+    type Key = Verdict;
+
+    fn key(&self) -> Verdict {
+        self.verdict
+    }
 }
+
+/// What the list shows: findings by their place in the model.
+pub type FindingRows = GroupedRows<VerdictGroup>;
 
 impl FindingRows {
     /// Makes the rows. `folded` names the verdicts whose findings are left out.
@@ -119,6 +78,9 @@ impl FindingRows {
             error,
             ..Self::default()
         };
+        // What a filter found is shown.
+        let none = BTreeSet::new();
+        let folded = if shown.filtered { &none } else { folded };
         for verdict in Verdict::ALL {
             let mut findings: Vec<usize> =
                 kept.iter().copied().filter(|place| items[*place].verdict == verdict).collect();
@@ -130,28 +92,12 @@ impl FindingRows {
                 let order = compare(&items[*one], &items[*other], sorting.column);
                 if sorting.descending { order.reverse() } else { order }
             });
-            // What a filter found is shown.
-            let open = shown.filtered || !folded.contains(&verdict);
-            shown.rows.push(FindingRow::Group(shown.groups.len()));
-            if open {
-                shown.rows.extend(findings.iter().copied().map(FindingRow::Finding));
-            }
             let (bytes, merged_bytes) =
                 (sum(&findings, |item| item.bytes), sum(&findings, |item| item.merged_bytes));
-            shown.groups.push(VerdictGroup { verdict, findings, bytes, merged_bytes, open });
+            let group = VerdictGroup { verdict, findings: findings.clone(), bytes, merged_bytes };
+            shown.push(group, folded, findings);
         }
         shown
-    }
-
-    /// The row of a finding.
-    pub fn position(&self, finding: usize) -> Option<usize> {
-        self.rows.iter().position(|row| *row == FindingRow::Finding(finding))
-    }
-
-    /// The row of a verdict.
-    pub fn position_of(&self, verdict: Verdict) -> Option<usize> {
-        let group = self.groups.iter().position(|group| group.verdict == verdict)?;
-        self.rows.iter().position(|row| *row == FindingRow::Group(group))
     }
 }
 

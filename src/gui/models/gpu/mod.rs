@@ -17,7 +17,7 @@ pub use common::runs_line;
 pub use describe::{DeviceFact, DeviceItem, LaunchCost, copies, driver_facts};
 pub use machine::{CheckOptions, Checker, Machine, MachineSetup};
 pub use query::{TargetQuery, Targets};
-pub use rows::{TargetGroup, TargetRow, TargetRows};
+pub use rows::{TargetGroup, TargetRows};
 pub use runs::{Run, RunItem};
 pub use steps::{RequestedCheck, StepLine, StepState};
 pub use target::{TargetItem, TargetKind};

@@ -8,16 +8,7 @@ use super::verdict_job::TargetVerdicts;
 use super::words::VERDICTS;
 use crate::base::labels::inline;
 use crate::cuda::compat::RunVerdict;
-use crate::gui::models::filter::FilterError;
-
-/// A row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TargetRow {
-    /// A group, by its place.
-    Group(usize),
-    /// A machine, by its place in the model.
-    Target(usize),
-}
+use crate::gui::models::grouped::{GroupedRows, RowGroup};
 
 /// Machines of one kind that the filter keeps.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,33 +17,32 @@ pub struct TargetGroup {
     pub kind: TargetKind,
     /// Which they are.
     pub targets: Vec<usize>,
-    /// Whether they are shown.
-    pub open: bool,
     /// On how many of them the image runs, in whatever way.
     pub runs: usize,
+}
+
+impl RowGroup for TargetGroup {
+    type Key = TargetKind;
+
+    fn key(&self) -> TargetKind {
+        self.kind
+    }
 }
 
 /// What the table shows.
 #[derive(Clone, Debug, Default)]
 pub struct TargetRows {
-    /// The groups.
-    pub groups: Vec<TargetGroup>,
-    /// Groups, each with its machines behind it.
-    pub rows: Vec<TargetRow>,
-    /// Why the filter is invalid.
-    pub error: Option<FilterError>,
-    /// Whether anything is left out.
-    pub filtered: bool,
-    /// How many machines are left.
-    pub found: usize,
+    /// The rows: machines by their place in the model.
+    pub list: GroupedRows<TargetGroup>,
     /// How many machines that fit the words have each verdict.
-    pub counts: [usize; VERDICTS.len()],
+    counts: [usize; VERDICTS.len()],
 }
 
 impl TargetRows {
     /// The rows of what the filter keeps.
     pub fn new(judged: &TargetVerdicts, query: &TargetQuery, folded: &BTreeSet<TargetKind>) -> Self {
-        let mut made = Self { filtered: !query.is_empty(), error: query.error.clone(), ..Self::default() };
+        let mut made = Self::default();
+        (made.list.filtered, made.list.error) = (!query.is_empty(), query.error.clone());
         for target in judged.targets.iter().filter(|target| query.fits_words(target)) {
             let place = VERDICTS.iter().position(|verdict| *verdict == target.judgement.verdict);
             if let Some(count) = place.and_then(|place| made.counts.get_mut(place)) {
@@ -64,31 +54,15 @@ impl TargetRows {
             let targets: Vec<usize> =
                 of_kind.filter(|(_, target)| query.fits(target)).map(|(place, _)| place).collect();
             // This machine is always listed: before a check, its row says how to run one.
-            if targets.is_empty() && (kind != TargetKind::Host || made.filtered) {
+            if targets.is_empty() && (kind != TargetKind::Host || made.list.filtered) {
                 continue;
             }
-            let open = !folded.contains(&kind);
             let runs =
                 targets.iter().filter(|place| works(judged.targets[**place].judgement.verdict)).count();
-            made.found += targets.len();
-            made.rows.push(TargetRow::Group(made.groups.len()));
-            if open {
-                made.rows.extend(targets.iter().map(|place| TargetRow::Target(*place)));
-            }
-            made.groups.push(TargetGroup { kind, targets, open, runs });
+            made.list.found += targets.len();
+            made.list.push(TargetGroup { kind, targets: targets.clone(), runs }, folded, targets);
         }
         made
-    }
-
-    /// The row of a machine.
-    pub fn position(&self, target: usize) -> Option<usize> {
-        self.rows.iter().position(|row| *row == TargetRow::Target(target))
-    }
-
-    /// The row of a group.
-    pub fn position_of(&self, kind: TargetKind) -> Option<usize> {
-        let group = self.groups.iter().position(|group| group.kind == kind)?;
-        self.rows.iter().position(|row| *row == TargetRow::Group(group))
     }
 
     /// How many machines that fit the words have this verdict.

@@ -16,7 +16,7 @@ mod state;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use egui::{Frame, Id, Margin, Modal, Panel, Ui};
+use egui::{Frame, Id, Margin, Modal, Ui};
 
 use self::state::CompareState;
 use super::{Action, ImageView, TabContent, ViewContext, waker};
@@ -25,12 +25,18 @@ use crate::gui::dialogs::Pick;
 use crate::gui::models::compare::{CompareModel, ImageState, OpenImage};
 use crate::gui::models::findings::ChosenPlan;
 use crate::gui::widgets::pane::{card, empty};
+use crate::gui::widgets::split::Split;
 use crate::jobs::Waker;
 
 pub use crate::gui::models::compare::ComparePage;
 
-/// From this width on, details are beside the table.
-const WIDE: f32 = 1_040.0;
+const DETAILS: Split = Split {
+    name: "comparison details",
+    wide: 1_040.0,
+    first: false,
+    beside: |width| ((width * 0.29).min(400.0), 260.0..=width * 0.5),
+    stacked: |height| ((height * 0.42).max(96.0), 84.0..=(height * 0.62).max(96.0)),
+};
 
 /// The window state that the view needs.
 #[derive(Clone, Default)]
@@ -200,34 +206,15 @@ impl CompareView {
         self.save.show(ui, model, waker, events);
         let focus = std::mem::take(&mut self.focus_search);
         bar::show(ui, &mut self.state, model, focus, events);
-        let width = ui.available_width();
         let (page, chosen) = (self.state.page, self.state.chosen(model));
         let columns = &self.state.columns;
-        if width >= WIDE {
-            let frame = Frame::new().inner_margin(Margin { left: 8, ..Margin::ZERO });
-            Panel::right("compare details")
-                .frame(frame)
-                .show_separator_line(false)
-                .default_size((width * 0.29).min(400.0))
-                .size_range(260.0..=width * 0.5)
-                .show(ui, |ui| {
-                    card(ui, |ui| match &chosen {
-                        Some(chosen) => details::show(ui, chosen, (page, columns), model, around, events),
-                        None => {
-                            empty(ui, "Nothing selected", "Select a row to see the details of each image.");
-                        }
-                    });
+        if DETAILS.is_wide(ui) || chosen.is_some() {
+            DETAILS.show(ui, |ui| {
+                card(ui, |ui| match &chosen {
+                    Some(chosen) => details::show(ui, chosen, (page, columns), model, around, events),
+                    None => empty(ui, "Nothing selected", "Select a row to see the details of each image."),
                 });
-        } else if let Some(chosen) = &chosen {
-            let height = ui.available_height();
-            Panel::bottom("compare details narrow")
-                .frame(Frame::new().inner_margin(Margin { top: 8, ..Margin::ZERO }))
-                .show_separator_line(false)
-                .default_size((height * 0.42).max(96.0))
-                .size_range(84.0..=(height * 0.62).max(96.0))
-                .show(ui, |ui| {
-                    card(ui, |ui| details::show(ui, chosen, (page, columns), model, around, events));
-                });
+            });
         }
         egui::CentralPanel::no_frame().show(ui, |ui| {
             let output = match self.state.page {

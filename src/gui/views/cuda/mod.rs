@@ -11,18 +11,24 @@ mod state;
 
 use std::sync::Arc;
 
-use egui::{Frame, Panel, Ui};
+use egui::Ui;
 
 use super::{Action, ImageView, ViewContext};
 use crate::cuda::catalog::Catalog;
 use crate::gui::models::cuda::{CudaModel, LibraryDetails};
 use crate::gui::models::layers::waiting_for;
 use crate::gui::widgets::pane::{card, empty};
+use crate::gui::widgets::split::Split;
 
 use self::state::CudaState;
 
-/// From this width on, details are beside the table.
-const WIDE: f32 = 1_040.0;
+const DETAILS: Split = Split {
+    name: "library details",
+    wide: 1_040.0,
+    first: false,
+    beside: |width| ((width * 0.31).min(420.0), 280.0..=width * 0.5),
+    stacked: |height| ((height * 0.4).max(120.0), 80.0..=height * 0.6),
+};
 
 /// The tables of the view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,23 +80,8 @@ impl ImageView for CudaView {
             return;
         }
         let mut events = Vec::new();
-        let width = ui.available_width();
-        if width >= WIDE {
-            let frame = Frame::new().inner_margin(egui::Margin { left: 8, ..egui::Margin::ZERO });
-            Panel::right("library details")
-                .frame(frame)
-                .show_separator_line(false)
-                .default_size((width * 0.31).min(420.0))
-                .size_range(280.0..=width * 0.5)
-                .show(ui, |ui| card(ui, |ui| self.details(ui, &mut events)));
-        } else if self.state.selected().is_some() {
-            let height = ui.available_height();
-            Panel::bottom("library details narrow")
-                .frame(Frame::new().inner_margin(egui::Margin { top: 8, ..egui::Margin::ZERO }))
-                .show_separator_line(false)
-                .default_size((height * 0.4).max(120.0))
-                .size_range(80.0..=height * 0.6)
-                .show(ui, |ui| card(ui, |ui| self.details(ui, &mut events)));
+        if DETAILS.is_wide(ui) || self.state.selected().is_some() {
+            DETAILS.show(ui, |ui| card(ui, |ui| self.details(ui, &mut events)));
         }
         egui::CentralPanel::no_frame().show(ui, |ui| self.table(ui, &model, &mut events));
         for event in events {

@@ -1,6 +1,5 @@
 //! What the view remembers.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use egui::Ui;
@@ -10,11 +9,12 @@ use crate::cuda::Inventory;
 use crate::cuda::catalog::Catalog;
 use crate::gui::models::background::Background;
 use crate::gui::models::cuda::{
-    CodeTarget, CudaFile, CudaFiles, CudaModel, DuplicateRow, LibraryDetails, LibraryRow, LibraryRows,
-    LibrarySort, duplicate_rows,
+    CodeTarget, CudaFile, CudaFiles, CudaModel, DuplicateGroup, DuplicateRows, LibraryDetails, LibraryRows,
+    LibrarySort,
 };
 use crate::gui::models::filter::Filter;
 use crate::gui::models::layers::LayerItem;
+use crate::gui::views::grouping::Grouping;
 use crate::gui::views::waker;
 use crate::rootfs::Merge;
 
@@ -31,12 +31,12 @@ pub(super) struct CudaState {
     pub(super) typed: String,
     pub(super) sorting: LibrarySort,
     pub(super) grouped: bool,
-    pub(super) folded: BTreeSet<Arc<str>>,
+    pub(super) groups: Grouping<Arc<str>>,
     pub(super) rows: LibraryRows,
     /// Files with GPU code that the filter keeps, by their row in the architecture matrix.
     pub(super) arch_matrix_rows: Vec<usize>,
-    pub(super) folded_copies: BTreeSet<usize>,
-    pub(super) copies: Vec<DuplicateRow>,
+    pub(super) copy_groups: Grouping<DuplicateGroup>,
+    pub(super) copies: DuplicateRows,
     /// Where the GPUs to judge by come from; `None` for the catalogue that is built in.
     pub(super) catalog: Option<Arc<Catalog>>,
     /// The GPU to judge by.
@@ -44,9 +44,6 @@ pub(super) struct CudaState {
     pub(super) details: Option<LibraryDetails>,
     /// Whether the chosen row is to be brought into sight.
     pub(super) reveal: bool,
-    /// The group with keyboard focus, in the table of libraries and in that of copies.
-    group: Option<Arc<str>>,
-    pub(super) copies_at: Option<DuplicateRow>,
     selected: Option<Vec<u8>>,
     source: Option<(Arc<Inventory>, Arc<Merge>)>,
     job: Background<CudaModel>,
@@ -63,17 +60,15 @@ impl Default for CudaState {
             typed: String::new(),
             sorting: LibrarySort::default(),
             grouped: true,
-            folded: BTreeSet::new(),
+            groups: Grouping::default(),
             rows: LibraryRows::default(),
             arch_matrix_rows: Vec::new(),
-            folded_copies: BTreeSet::new(),
-            copies: Vec::new(),
+            copy_groups: Grouping::default(),
+            copies: DuplicateRows::default(),
             catalog: None,
             target: None,
             details: None,
             reveal: false,
-            group: None,
-            copies_at: None,
             selected: None,
             source: None,
             job: Background::default(),
@@ -131,7 +126,8 @@ impl CudaState {
 
     fn take(&mut self, model: CudaModel) {
         if !std::mem::replace(&mut self.begun, true) && model.libraries.len() > UNFOLDED {
-            self.folded = model.libraries.iter().map(|library| Arc::clone(&library.component)).collect();
+            self.groups.folded =
+                model.libraries.iter().map(|library| Arc::clone(&library.component)).collect();
         }
         self.model = Some(Arc::new(model));
         self.stale = true;
@@ -142,7 +138,7 @@ impl CudaState {
         let Some(model) = &self.model else { return };
         self.stale = false;
         let libraries = &model.libraries;
-        self.rows = LibraryRows::new(libraries, &self.typed, self.sorting, self.grouped, &self.folded);
+        self.rows = LibraryRows::new(libraries, &self.typed, self.sorting, self.grouped, &self.groups.folded);
         // An invalid filter excludes nothing; the table of libraries shows the error.
         let (query, _) = Filter::<CudaFiles>::typed(&self.typed);
         let fits = |library: Option<usize>, raw: &[u8], bytes: u64| {
@@ -151,23 +147,14 @@ impl CudaState {
         let arch_matrix = model.arch_matrix.rows.iter().enumerate();
         let kept = arch_matrix.filter(|(_, row)| fits(row.library, &row.raw, row.bytes));
         self.arch_matrix_rows = kept.map(|(place, _)| place).collect();
-        self.copies = duplicate_rows(&model.duplicates, &self.folded_copies, |item| {
+        self.copies = DuplicateRows::new(&model.duplicates, &self.copy_groups.folded, |item| {
             item.copies.iter().any(|copy| fits(copy.library, &copy.raw, copy.bytes))
         });
     }
 
-    /// Puts the keyboard on a group of libraries.
-    pub(super) fn at_group(&mut self, group: usize) {
-        self.group = self.rows.groups.get(group).map(|group| Arc::clone(&group.name));
-    }
-
     /// The row of the table of libraries with keyboard focus.
     pub(super) fn library_row(&self) -> Option<usize> {
-        if let Some(name) = &self.group {
-            let group = self.rows.groups.iter().position(|group| group.name == *name)?;
-            return self.rows.rows.iter().position(|row| *row == LibraryRow::Group(group));
-        }
-        self.rows.position(self.library()?)
+        self.groups.row(&self.rows, self.library())
     }
 
     /// Rows must be rebuilt.
@@ -208,13 +195,12 @@ impl CudaState {
 
     pub(super) fn select_path(&mut self, raw: Vec<u8>) {
         self.selected = Some(raw);
-        self.group = None;
-        self.copies_at = None;
+        (self.groups.at, self.copy_groups.at) = (None, None);
         self.reveal = true;
         // A library in a folded component, or one that the filter leaves out, is to be seen.
         if let (Some(model), Some(library)) = (&self.model, self.library()) {
             let item = &model.libraries[library];
-            if self.folded.remove(&item.component) {
+            if self.groups.folded.remove(&item.component) {
                 self.stale = true;
             }
             if !Filter::<CudaFiles>::typed(&self.typed).0.fits(&item.into()) {
@@ -228,8 +214,7 @@ impl CudaState {
     pub(super) fn clear(&mut self) {
         self.selected = None;
         self.details = None;
-        self.group = None;
-        self.copies_at = None;
+        (self.groups.at, self.copy_groups.at) = (None, None);
     }
 
     /// Why there is no model.

@@ -14,11 +14,24 @@ use crate::gui::widgets::controls;
 use crate::gui::widgets::list::ListEvent;
 use crate::gui::widgets::table::{TableCell, TableColumn, TableRow, TableShape, table};
 
-const COLUMNS: [TableColumn; 3] = [
-    TableColumn { title: "Why", width: 250.0, number: false, rank: 0 },
-    TableColumn { title: "Line", width: 56.0, number: true, rank: 0 },
-    TableColumn { title: "Saves", width: 64.0, number: true, rank: 1 },
-];
+type Column<'a> = TableColumn<Option<&'a ReasonItem>>;
+
+fn columns<'a>() -> [Column<'a>; 3] {
+    [
+        Column::text("Why", 250.0, |reason, tokens| {
+            TableCell::of(*reason, |reason| {
+                TableCell::new(&*reason.text, tokens.text).mark(sign(tokens, reason.applicability))
+            })
+        }),
+        Column::number("Line", 56.0, |reason, tokens| {
+            TableCell::of(*reason, |reason| TableCell::new(&*reason.place, tokens.text_weak))
+        }),
+        Column::number("Saves", 64.0, |reason, tokens| {
+            TableCell::of(*reason, |reason| TableCell::new(human_or_dash(reason.bytes), tokens.text_weak))
+        })
+        .rank(1),
+    ]
+}
 
 /// From this width on, the reasons of the line are beside the list.
 const WIDE: f32 = 560.0;
@@ -73,15 +86,15 @@ fn list(ui: &mut Ui, state: &DockerfileState, proposal: &ProposalItem, events: &
     let shape = TableShape {
         name: "Reasons",
         rows: proposal.reasons.len(),
-        columns: &COLUMNS,
-        sort: None,
+        columns: &columns(),
+        sorting: None,
         selected: state.reason.or_else(|| row.and_then(|row| row.reasons.first().copied())),
         reveal: state.reveal,
     };
-    let tokens = Tokens::of(ui);
-    let make = |index: usize| reason_row(tokens, index, proposal.reasons.get(index));
-    let spoken = |index: usize| proposal.reasons.get(index).map(ReasonItem::spoken).unwrap_or_default();
-    let output = table(ui, &format!("reasons of {}", proposal.id), &shape, make, spoken);
+    let make =
+        |index: usize| TableRow { cut: Cut::End, ..TableRow::new(index as u64, proposal.reasons.get(index)) };
+    let spoken = |reason: &_| Option::map(*reason, ReasonItem::spoken).unwrap_or_default();
+    let output = table(ui, &format!("reasons of {}", proposal.id), shape, make, spoken);
     for event in &output.events {
         match *event {
             ListEvent::Select(index) => events.push(DockerfileEvent::Reason(index)),
@@ -104,26 +117,4 @@ fn whole(ui: &mut Ui, reason: &ReasonItem) {
         ui.label(about).on_hover_text(reason.applicability.about());
     });
     ui.add_space(space::XS);
-}
-
-fn reason_row(tokens: &Tokens, key: usize, reason: Option<&ReasonItem>) -> TableRow {
-    let cells = reason.map_or_else(Vec::new, |reason| {
-        vec![
-            TableCell {
-                mark: Some(sign(tokens, reason.applicability)),
-                ..TableCell::new(reason.text.clone(), tokens.text)
-            },
-            TableCell::new(reason.place.clone(), tokens.text_weak),
-            TableCell::new(human_or_dash(reason.bytes), tokens.text_weak),
-        ]
-    });
-    TableRow {
-        key: key as u64,
-        depth: 0,
-        fold: None,
-        strong: false,
-        cut: Cut::End,
-        badges: Vec::new(),
-        cells,
-    }
 }

@@ -17,7 +17,7 @@ mod state;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use egui::{Frame, Id, Panel, Ui};
+use egui::{Id, Ui};
 
 use self::bar::Bar;
 use self::state::DockerfileState;
@@ -28,10 +28,16 @@ use crate::gui::models::findings::{ChosenPlan, waits_for};
 use crate::gui::models::layers::{LayerItem, waiting_for};
 use crate::gui::views::path_bar::PathNotice;
 use crate::gui::widgets::pane::{card, empty};
+use crate::gui::widgets::split::Split;
 use crate::jobs::Waker;
 
-/// From this width on, details are beside the texts.
-const WIDE: f32 = 1_100.0;
+const DETAILS: Split = Split {
+    name: "Dockerfile details",
+    wide: 1_100.0,
+    first: false,
+    beside: |width| ((width * 0.34).min(480.0), 300.0..=width * 0.5),
+    stacked: |height| ((height * 0.42).max(96.0), 84.0..=(height * 0.62).max(96.0)),
+};
 
 /// What is shown of a proposal, besides the texts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -169,23 +175,7 @@ impl DockerfileView {
         events: &mut Vec<DockerfileEvent>,
     ) {
         head::show(ui, &self.state, model, context.plan, events);
-        let width = ui.available_width();
-        if width >= WIDE {
-            Panel::right("dockerfile details")
-                .frame(Frame::new().inner_margin(egui::Margin { left: 8, ..egui::Margin::ZERO }))
-                .show_separator_line(false)
-                .default_size((width * 0.34).min(480.0))
-                .size_range(300.0..=width * 0.5)
-                .show(ui, |ui| card(ui, |ui| self.details(ui, model, context, events)));
-        } else {
-            let height = ui.available_height();
-            Panel::bottom("dockerfile details narrow")
-                .frame(Frame::new().inner_margin(egui::Margin { top: 8, ..egui::Margin::ZERO }))
-                .show_separator_line(false)
-                .default_size((height * 0.42).max(96.0))
-                .size_range(84.0..=(height * 0.62).max(96.0))
-                .show(ui, |ui| card(ui, |ui| self.details(ui, model, context, events)));
-        }
+        DETAILS.show(ui, |ui| card(ui, |ui| self.details(ui, model, context, events)));
         egui::CentralPanel::no_frame().show(ui, |ui| {
             card(ui, |ui| {
                 let output = sides::show(ui, &mut self.state, model, events);

@@ -11,15 +11,34 @@ use crate::findings::Category;
 use crate::gui::design::{Tokens, space};
 use crate::gui::models::dockerfile::ProposalItem;
 use crate::gui::views::View;
-use crate::gui::widgets::cell::Cut;
 use crate::gui::widgets::list::ListEvent;
 use crate::gui::widgets::table::{TableCell, TableColumn, TableRow, TableShape, table};
+use crate::rewrite::Removed;
 
-const COLUMNS: [TableColumn; 3] = [
-    TableColumn { title: "File", width: 160.0, number: false, rank: 0 },
-    TableColumn { title: "Category", width: 108.0, number: false, rank: 1 },
-    TableColumn { title: "Size", width: 72.0, number: true, rank: 0 },
-];
+/// A file, and the size for which a bar is full.
+type Line<'a> = (Option<&'a Removed>, u64);
+type Column<'a> = TableColumn<Line<'a>>;
+
+fn columns<'a>() -> [Column<'a>; 3] {
+    [
+        Column::text("File", 160.0, |(file, _), tokens| {
+            TableCell::of(*file, |file| TableCell::new(&*file.path, tokens.text))
+        }),
+        Column::text("Category", 108.0, |(file, _), tokens| {
+            TableCell::of(*file, |file| TableCell::new(kind(file.category), tokens.text_weak))
+        })
+        .rank(1),
+        Column::number("Size", 72.0, |(file, most), tokens| {
+            TableCell::of(*file, |file| {
+                TableCell::new(human(file.bytes), tokens.text).share(fraction(file.bytes, *most))
+            })
+        }),
+    ]
+}
+
+fn kind(category: Option<Category>) -> &'static str {
+    category.map_or(BASE, Category::label)
+}
 
 /// Label of files without a finding.
 const BASE: &str = "Base image";
@@ -50,39 +69,19 @@ pub(super) fn show(
     let shape = TableShape {
         name: "Removed files",
         rows: files.len(),
-        columns: &COLUMNS,
-        sort: None,
+        columns: &columns(),
+        sorting: None,
         selected: state.file,
         reveal: false,
     };
     let largest = files.first().map_or(0, |file| file.bytes);
-    let kind = |category: Option<Category>| {
-        category.map_or_else(|| BASE.to_owned(), |category| category.label().to_owned())
-    };
-    let make = |index: usize| TableRow {
-        key: index as u64,
-        depth: 0,
-        fold: None,
-        strong: false,
-        cut: Cut::Middle,
-        badges: Vec::new(),
-        cells: files.get(index).map_or_else(Vec::new, |file| {
-            vec![
-                TableCell::new(file.path.clone(), tokens.text),
-                TableCell::new(kind(file.category), tokens.text_weak),
-                TableCell {
-                    share: fraction(file.bytes, largest),
-                    ..TableCell::new(human(file.bytes), tokens.text)
-                },
-            ]
-        }),
-    };
-    let spoken = |index: usize| {
-        files.get(index).map_or_else(String::new, |file| {
+    let make = |index: usize| TableRow::new(index as u64, (files.get(index), largest));
+    let spoken = |(file, _): &Line<'_>| {
+        file.map_or_else(String::new, |file| {
             format!("{}, {}, {}", file.path, human(file.bytes), kind(file.category))
         })
     };
-    let output = table(ui, &format!("removed by {}", proposal.id), &shape, make, spoken);
+    let output = table(ui, &format!("removed by {}", proposal.id), shape, make, spoken);
     for event in &output.events {
         match *event {
             ListEvent::Select(row) => state.file = Some(row),

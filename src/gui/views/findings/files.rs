@@ -9,15 +9,29 @@ use crate::base::size::human;
 use crate::gui::design::{Tokens, space};
 use crate::gui::models::findings::{FileLine, FindingDetails};
 use crate::gui::models::format;
-use crate::gui::widgets::cell::Cut;
 use crate::gui::widgets::list::ListEvent;
-use crate::gui::widgets::table::{TableCell, TableColumn, TableRow, TableShape, table};
+use crate::gui::widgets::table::{TableCell, TableColumn, TableRow, TableShape, layer_cell, table};
 
-const COLUMNS: [TableColumn; 3] = [
-    TableColumn { title: "File", width: 160.0, number: false, rank: 0 },
-    TableColumn { title: "Size", width: 72.0, number: true, rank: 0 },
-    TableColumn { title: "Layer", width: 40.0, number: true, rank: 1 },
-];
+/// A file, and the size for which a bar is full. Without a file, its row is empty.
+type Line = (Option<FileLine>, u64);
+type Column = TableColumn<Line>;
+
+fn columns() -> [Column; 3] {
+    [
+        Column::text("File", 160.0, |(line, _), tokens| {
+            TableCell::of(line.as_ref(), |line| TableCell::new(&*line.shown, tokens.text))
+        }),
+        Column::number("Size", 72.0, |(line, most), tokens| {
+            TableCell::of(line.as_ref(), |line| {
+                TableCell::new(human(line.bytes), tokens.text).share(fraction(line.bytes, *most))
+            })
+        }),
+        Column::number("Layer", 40.0, |(line, _), tokens| {
+            TableCell::of(line.as_ref(), |line| layer_cell(tokens, line.layer))
+        })
+        .rank(1),
+    ]
+}
 
 /// Shows the files; gives how many rows were made.
 pub(super) fn show(
@@ -50,42 +64,25 @@ pub(super) fn show(
     let shape = TableShape {
         name: "Files in the finding",
         rows: files.len(),
-        columns: &COLUMNS,
-        sort: None,
+        columns: &columns(),
+        sorting: None,
         selected: *chosen,
         reveal: false,
     };
     let largest = files.largest();
     let make = |index: usize| {
         let line = line(index);
-        let (shown, bytes, layer, hidden) = match &line {
-            Some(line) => (line.shown.clone(), line.bytes, usize::from(line.layer), line.hidden),
-            None => (String::new(), 0, 0, false),
-        };
-        TableRow {
-            key: index as u64,
-            depth: 0,
-            fold: None,
-            strong: false,
-            cut: Cut::Middle,
-            badges: if hidden { vec![(SHADOWED.to_owned(), tokens.hidden)] } else { Vec::new() },
-            cells: vec![
-                TableCell::new(shown, tokens.text),
-                TableCell { share: fraction(bytes, largest), ..TableCell::new(human(bytes), tokens.text) },
-                TableCell {
-                    chip: Some(tokens.layer(layer)),
-                    ..TableCell::new(layer.to_string(), tokens.text_weak)
-                },
-            ],
-        }
+        let hidden = line.as_ref().is_some_and(|line| line.hidden);
+        let badges = if hidden { vec![(SHADOWED.to_owned(), tokens.hidden)] } else { Vec::new() };
+        TableRow { badges, ..TableRow::new(index as u64, (line, largest)) }
     };
-    let spoken = |index: usize| {
-        line(index).map_or_else(String::new, |line| {
+    let spoken = |(line, _): &Line| {
+        line.as_ref().map_or_else(String::new, |line| {
             let hidden = if line.hidden { ", shadowed" } else { "" };
             format!("{}, {}, layer {}{hidden}", line.shown, human(line.bytes), line.layer)
         })
     };
-    let output = table(ui, &format!("files of {}", details.item.id), &shape, make, spoken);
+    let output = table(ui, &format!("files of {}", details.item.id), shape, make, spoken);
     for event in &output.events {
         match *event {
             ListEvent::Select(row) => *chosen = Some(row),

@@ -13,7 +13,7 @@ mod state;
 
 use std::path::PathBuf;
 
-use egui::{Frame, Id, Panel, Ui};
+use egui::{Id, Ui};
 
 pub(super) use self::list::sign;
 use self::plan_file::PlanFile;
@@ -23,10 +23,16 @@ use crate::gui::dialogs::Pick;
 use crate::gui::models::findings::{ChosenPlan, FindingDetails, FindingsModel, waits_for};
 use crate::gui::models::layers::waiting_for;
 use crate::gui::widgets::pane::{card, empty};
+use crate::gui::widgets::split::Split;
 use crate::jobs::Waker;
 
-/// From this width on, details are beside the list.
-const WIDE: f32 = 1_000.0;
+const DETAILS: Split = Split {
+    name: "finding details",
+    wide: 1_000.0,
+    first: false,
+    beside: |width| ((width * 0.42).min(560.0), 340.0..=width * 0.6),
+    stacked: |height| ((height * 0.5).max(140.0), 100.0..=height * 0.75),
+};
 
 /// What is shown of a finding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -92,24 +98,11 @@ impl ImageView for FindingsView {
         let mut events = Vec::new();
         let focus = std::mem::take(&mut self.focus_search);
         head::show(ui, &mut self.state, &model, context, focus, &mut events);
-        let width = ui.available_width();
-        if width >= WIDE {
+        if DETAILS.is_wide(ui) {
             self.state.choose_first();
-            let frame = Frame::new().inner_margin(egui::Margin { left: 8, ..egui::Margin::ZERO });
-            Panel::right("finding details")
-                .frame(frame)
-                .show_separator_line(false)
-                .default_size((width * 0.42).min(560.0))
-                .size_range(340.0..=width * 0.6)
-                .show(ui, |ui| card(ui, |ui| self.details(ui, context, &mut events)));
-        } else if self.state.details.is_some() {
-            let height = ui.available_height();
-            Panel::bottom("finding details narrow")
-                .frame(Frame::new().inner_margin(egui::Margin { top: 8, ..egui::Margin::ZERO }))
-                .show_separator_line(false)
-                .default_size((height * 0.5).max(140.0))
-                .size_range(100.0..=height * 0.75)
-                .show(ui, |ui| card(ui, |ui| self.details(ui, context, &mut events)));
+        }
+        if DETAILS.is_wide(ui) || self.state.details.is_some() {
+            DETAILS.show(ui, |ui| card(ui, |ui| self.details(ui, context, &mut events)));
         }
         egui::CentralPanel::no_frame().show(ui, |ui| {
             let output = list::show(ui, &mut self.state, &model, context.plan, &mut events);

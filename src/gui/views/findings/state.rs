@@ -1,6 +1,5 @@
 //! What the view remembers.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::ViewContext;
@@ -8,9 +7,11 @@ use crate::analysis::Analysis;
 use crate::findings::{Findings, Verdict};
 use crate::gui::models::filter::Filter;
 use crate::gui::models::findings::{
-    FindingDetails, FindingList, FindingRow, FindingRows, FindingSort, FindingsModel, ManualBlock,
+    FindingDetails, FindingList, FindingRows, FindingSort, FindingsModel, ManualBlock,
 };
+use crate::gui::models::grouped::GroupedRow;
 use crate::gui::models::layers::LayerItem;
+use crate::gui::views::grouping::Grouping;
 
 /// The model, the choices made, and the rows that follow from both.
 #[derive(Default)]
@@ -19,7 +20,7 @@ pub(super) struct FindingsState {
     pub(super) layers: Vec<LayerItem>,
     pub(super) typed: String,
     pub(super) sorting: FindingSort,
-    pub(super) folded: BTreeSet<Verdict>,
+    pub(super) groups: Grouping<Verdict>,
     pub(super) rows: FindingRows,
     pub(super) details: Option<FindingDetails>,
     /// The page of the manual about the rule of the chosen finding, once it was asked for.
@@ -28,8 +29,6 @@ pub(super) struct FindingsState {
     pub(super) file: Option<usize>,
     /// Whether the chosen row is to be brought into sight.
     pub(super) reveal: bool,
-    /// The verdict with keyboard focus.
-    group: Option<Verdict>,
     selected: Option<String>,
     /// Whether a first finding was chosen without being asked.
     begun: bool,
@@ -59,7 +58,7 @@ impl FindingsState {
 
     pub(super) fn make_rows(&mut self) {
         let items = self.model.as_ref().map_or(&[][..], |model| &model.items);
-        self.rows = FindingRows::new(items, &self.typed, self.sorting, &self.folded);
+        self.rows = FindingRows::new(items, &self.typed, self.sorting, &self.groups.folded);
     }
 
     /// Filters by what is typed.
@@ -70,28 +69,9 @@ impl FindingsState {
         }
     }
 
-    /// Shows or hides the findings of a verdict.
-    pub(super) fn fold(&mut self, group: usize, close: bool) {
-        let Some(verdict) = self.rows.groups.get(group).map(|group| group.verdict) else { return };
-        if close {
-            self.folded.insert(verdict);
-        } else {
-            self.folded.remove(&verdict);
-        }
-        self.make_rows();
-    }
-
-    /// Puts the keyboard on a verdict.
-    pub(super) fn at_group(&mut self, group: usize) {
-        self.group = self.rows.groups.get(group).map(|group| group.verdict);
-    }
-
     /// The row with keyboard focus.
     pub(super) fn row(&self) -> Option<usize> {
-        match self.group {
-            Some(verdict) => self.rows.position_of(verdict),
-            None => self.rows.position(self.place()?),
-        }
+        self.groups.row(&self.rows, self.place())
     }
 
     /// The id of what is chosen.
@@ -113,7 +93,7 @@ impl FindingsState {
 
     pub(super) fn select(&mut self, id: &str) {
         self.begun = true;
-        self.group = None;
+        self.groups.at = None;
         self.reveal = true;
         if self.selected.as_deref() == Some(id) {
             return;
@@ -123,7 +103,7 @@ impl FindingsState {
         // A finding of a folded verdict, or one that the filter leaves out, is to be seen.
         if let (Some(model), Some(place)) = (self.model.clone(), self.place()) {
             let item = &model.items[place];
-            let unfolded = self.folded.remove(&item.verdict);
+            let unfolded = self.groups.folded.remove(&item.verdict);
             let hidden = !Filter::<FindingList>::typed(&self.typed).0.fits(&item);
             if hidden {
                 self.typed.clear();
@@ -138,8 +118,8 @@ impl FindingsState {
     /// Chooses the first finding where there is room for its details, once.
     pub(super) fn choose_first(&mut self) {
         let first = self.rows.rows.iter().find_map(|row| match row {
-            FindingRow::Finding(place) => Some(*place),
-            FindingRow::Group(_) => None,
+            GroupedRow::Item(place) => Some(*place),
+            GroupedRow::Group(_) => None,
         });
         if let Some(first) = first.filter(|_| !self.begun) {
             self.select_at(first);
@@ -148,7 +128,7 @@ impl FindingsState {
     }
 
     pub(super) fn clear(&mut self) {
-        (self.selected, self.details, self.group) = (None, None, None);
+        (self.selected, self.details, self.groups.at) = (None, None, None);
         (self.file, self.manual) = (None, None);
     }
 

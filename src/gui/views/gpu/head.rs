@@ -58,7 +58,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut GpuState, judged: &TargetVerdicts, f
     });
     if let Some(fault) = &state.driver_fault {
         ui.label(RichText::new(fault).font(text::small()).color(tokens.error));
-    } else if let Some(error) = &state.rows.error {
+    } else if let Some(error) = &state.rows.list.error {
         show_error(ui, error);
     }
     ui.add_space(space::XS);
@@ -74,8 +74,8 @@ pub(super) fn show(ui: &mut Ui, state: &mut GpuState, judged: &TargetVerdicts, f
                 state.toggle(verdict);
             }
         }
-        if state.rows.filtered {
-            let found = match state.rows.found {
+        if state.rows.list.filtered {
+            let found = match state.rows.list.found {
                 0 => "No matching machine".to_owned(),
                 found => format!("{} of {} shown", found, counted(judged.targets.len(), "machine")),
             };

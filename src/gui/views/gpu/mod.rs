@@ -14,7 +14,7 @@ mod targets;
 
 use std::sync::Arc;
 
-use egui::{Frame, Margin, Panel, Ui};
+use egui::Ui;
 
 pub use self::machine::MachineView;
 pub(in crate::gui) use self::machine::show as show_machine;
@@ -23,9 +23,25 @@ use super::{Action, ImageView, ViewContext, waker};
 use crate::gui::models::gpu::{Judge, TargetItem, TargetVerdicts};
 use crate::gui::models::layers::{LayerItem, waiting_for};
 use crate::gui::widgets::pane::{card, empty};
+use crate::gui::widgets::split::Split;
 
-/// From this width on, the machine is beside the verdicts.
-const WIDE: f32 = 1_000.0;
+/// This machine, here and in reports.
+pub(super) const MACHINE: Split = Split {
+    name: "this machine",
+    wide: 1_000.0,
+    first: true,
+    beside: |width| ((width * 0.31).clamp(360.0, 440.0), 320.0..=width * 0.5),
+    stacked: |height| ((height * 0.33).max(150.0), 120.0..=(height * 0.7).max(150.0)),
+};
+
+/// The chosen machine, below the verdicts at any width.
+const DETAILS: Split = Split {
+    name: "machine details",
+    wide: f32::INFINITY,
+    first: false,
+    beside: |width| (width, 0.0..=width),
+    stacked: |height| ((height * 0.42).clamp(96.0, 300.0), 84.0..=(height * 0.7).max(110.0)),
+};
 
 /// State of the view of one image. The check itself belongs to the window.
 #[derive(Default)]
@@ -51,28 +67,9 @@ impl ImageView for GpuView {
         let waker = waker(ui);
         self.painted = 0;
         self.state.update(context, &waker);
-        let (width, height) = (ui.available_width(), ui.available_height());
-        let show = |ui: &mut Ui, view: &mut MachineView, context: &mut ViewContext<'_>| {
-            card(ui, |ui| machine::show(ui, context.machine, view, context.actions));
-        };
-        if width >= WIDE {
-            let gap = Margin { right: 8, ..Margin::ZERO };
-            Panel::left("this machine")
-                .frame(Frame::new().inner_margin(gap))
-                .show_separator_line(false)
-                .default_size((width * 0.31).clamp(360.0, 440.0))
-                .size_range(320.0..=width * 0.5)
-                .show(ui, |ui| show(ui, &mut self.machine, context));
-        } else {
-            let gap = Margin { bottom: 8, ..Margin::ZERO };
-            Panel::top("this machine narrow")
-                .frame(Frame::new().inner_margin(gap))
-                .show_separator_line(false)
-                .resizable(true)
-                .default_size((height * 0.33).max(150.0))
-                .size_range(120.0..=(height * 0.7).max(150.0))
-                .show(ui, |ui| show(ui, &mut self.machine, context));
-        }
+        MACHINE.show(ui, |ui| {
+            card(ui, |ui| machine::show(ui, context.machine, &mut self.machine, context.actions));
+        });
         let mut events = Vec::new();
         egui::CentralPanel::no_frame().show(ui, |ui| self.verdicts(ui, context, &mut events));
         for event in events {
@@ -104,14 +101,7 @@ impl GpuView {
         let focus = std::mem::take(&mut self.focus_search);
         head::show(ui, &mut self.state, &judged, focus);
         if let Some(target) = self.state.chosen(&judged) {
-            let height = ui.available_height();
-            Panel::bottom("machine details")
-                .frame(Frame::new().inner_margin(Margin { top: 8, ..Margin::ZERO }))
-                .show_separator_line(false)
-                .resizable(true)
-                .default_size((height * 0.42).clamp(96.0, 300.0))
-                .size_range(84.0..=(height * 0.7).max(110.0))
-                .show(ui, |ui| card(ui, |ui| details::show(ui, target, events)));
+            DETAILS.show(ui, |ui| card(ui, |ui| details::show(ui, target, events)));
         }
         egui::CentralPanel::no_frame().show(ui, |ui| {
             if let Some(output) = targets::show(ui, &mut self.state, &judged, context.machine, events) {

@@ -8,7 +8,11 @@ use crate::cuda::compat::RunVerdict;
 use crate::gui::models::gpu::{
     Judge, TargetItem, TargetKind, TargetQuery, TargetRows, TargetVerdicts, VerdictJob, stated_driver,
 };
+use crate::gui::views::grouping::Grouping;
 use crate::jobs::Waker;
+
+/// Cloud groups have many machines with few GPUs: their sums are enough.
+const CLOUDS: [TargetKind; 4] = [TargetKind::Azure, TargetKind::Aws, TargetKind::Google, TargetKind::Gke];
 
 /// The verdicts, the choices made, and the rows that follow from both.
 pub(super) struct GpuState {
@@ -19,14 +23,12 @@ pub(super) struct GpuState {
     pub(super) driver_typed: String,
     driver: Option<String>,
     pub(super) driver_fault: Option<String>,
-    folded: BTreeSet<TargetKind>,
+    pub(super) groups: Grouping<TargetKind>,
     /// What was folded before there was a filter, which unfolds all.
     folded_before: Option<BTreeSet<TargetKind>>,
     pub(super) rows: TargetRows,
     made_for: u64,
     selected: Option<String>,
-    /// The group with keyboard focus.
-    group: Option<TargetKind>,
     /// Whether the chosen row is to be brought into sight.
     pub(super) reveal: bool,
 }
@@ -40,13 +42,11 @@ impl Default for GpuState {
             driver_typed: String::new(),
             driver: None,
             driver_fault: None,
-            // Cloud groups have many machines with few GPUs: their sums are enough.
-            folded: BTreeSet::from([TargetKind::Azure, TargetKind::Aws, TargetKind::Google, TargetKind::Gke]),
+            groups: Grouping { folded: CLOUDS.into(), at: None },
             folded_before: None,
             rows: TargetRows::default(),
             made_for: 0,
             selected: None,
-            group: None,
             reveal: false,
         }
     }
@@ -85,17 +85,17 @@ impl GpuState {
         TargetQuery::new(&self.typed, &self.verdicts)
     }
 
-    fn make_rows(&mut self) {
+    pub(super) fn make_rows(&mut self) {
         if let Some(judged) = self.judgements.judged() {
-            self.rows = TargetRows::new(judged, &self.query(), &self.folded);
+            self.rows = TargetRows::new(judged, &self.query(), &self.groups.folded);
         }
     }
 
     /// After the filter was changed.
     fn filtered(&mut self) {
         match (self.query().is_empty(), &self.folded_before) {
-            (false, None) => self.folded_before = Some(std::mem::take(&mut self.folded)),
-            (true, Some(_)) => self.folded = self.folded_before.take().unwrap_or_default(),
+            (false, None) => self.folded_before = Some(std::mem::take(&mut self.groups.folded)),
+            (true, Some(_)) => self.groups.folded = self.folded_before.take().unwrap_or_default(),
             _ => {}
         }
         self.make_rows();
@@ -129,28 +129,9 @@ impl GpuState {
         }
     }
 
-    /// Shows or hides the machines of a group.
-    pub(super) fn fold(&mut self, group: usize, close: bool) {
-        let Some(kind) = self.rows.groups.get(group).map(|group| group.kind) else { return };
-        if close {
-            self.folded.insert(kind);
-        } else {
-            self.folded.remove(&kind);
-        }
-        self.make_rows();
-    }
-
-    /// Puts the keyboard on a group.
-    pub(super) fn at_group(&mut self, group: usize) {
-        self.group = self.rows.groups.get(group).map(|group| group.kind);
-    }
-
     /// The row with keyboard focus.
     pub(super) fn row(&self) -> Option<usize> {
-        match self.group {
-            Some(kind) => self.rows.position_of(kind),
-            None => self.rows.position(self.place()?),
-        }
+        self.groups.row(&self.rows.list, self.place())
     }
 
     fn place(&self) -> Option<usize> {
@@ -172,10 +153,10 @@ impl GpuState {
     }
 
     pub(super) fn select(&mut self, id: &str) {
-        (self.selected, self.group, self.reveal) = (Some(id.to_owned()), None, true);
+        (self.selected, self.groups.at, self.reveal) = (Some(id.to_owned()), None, true);
         let judged = self.judgements.judged();
         if let Some(kind) = judged.and_then(|judged| self.chosen(judged)).map(|target| target.kind)
-            && self.folded.remove(&kind)
+            && self.groups.folded.remove(&kind)
         {
             self.make_rows();
         }
@@ -183,7 +164,7 @@ impl GpuState {
 
     /// Nothing is chosen any more; whether anything was.
     pub(super) fn clear(&mut self) -> bool {
-        self.group = None;
+        self.groups.at = None;
         self.selected.take().is_some()
     }
 }

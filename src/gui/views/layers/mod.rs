@@ -7,14 +7,35 @@ mod files;
 mod layer_list;
 mod map;
 
-use egui::{Frame, Panel, Ui};
+use egui::Ui;
 
 use super::{ImageView, ViewContext, waker};
 use crate::gui::models::browser::Browser;
 use crate::gui::widgets::pane::{card, empty};
+use crate::gui::widgets::split::Split;
 
-/// From this width on, the three panes are side by side.
-const WIDE: f32 = 900.0;
+const LAYERS: Split = Split {
+    name: "layers",
+    wide: 900.0,
+    first: true,
+    beside: |width| ((width * 0.32).min(440.0) + 8.0, 208.0..=width * 0.5 + 8.0),
+    stacked: |height| ((height * 0.3).max(120.0), 80.0..=height * 0.5),
+};
+const FILE: Split = Split {
+    name: "file details",
+    wide: LAYERS.wide,
+    first: false,
+    beside: |width| ((width * 0.27).min(400.0) + 8.0, 208.0..=width * 0.45 + 8.0),
+    stacked: LAYERS.stacked,
+};
+/// Below the details of the file.
+const TREEMAP: Split = Split {
+    name: "treemap",
+    wide: f32::INFINITY,
+    first: false,
+    beside: LAYERS.beside,
+    stacked: |height| (height * 0.5, 120.0..=height * 0.75),
+};
 
 /// State of the view of one image.
 #[derive(Default)]
@@ -29,44 +50,14 @@ impl ImageView for LayersView {
     fn ui(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
         let waker = waker(ui);
         self.browser.update(context.analysis, context.generation, context.done, &waker);
-        let none = || Frame::new();
-        if ui.available_width() >= WIDE {
-            let width = ui.available_width();
-            Panel::left("layer strip")
-                .frame(none())
-                .show_separator_line(false)
-                .default_size((width * 0.32).min(440.0))
-                .size_range(200.0..=width * 0.5)
-                .show(ui, |ui| self.layer_list(ui));
-            Panel::right("file facts")
-                .frame(none())
-                .show_separator_line(false)
-                .default_size((width * 0.27).min(400.0))
-                .size_range(200.0..=width * 0.45)
-                .show(ui, |ui| self.side(ui, context));
-            egui::CentralPanel::no_frame().show(ui, |ui| {
-                Frame::new()
-                    .inner_margin(egui::Margin::symmetric(8, 0))
-                    .show(ui, |ui| self.tree(ui, context));
-            });
-        } else {
-            let height = ui.available_height();
-            Panel::top("layer strip narrow")
-                .frame(none().inner_margin(egui::Margin { bottom: 8, ..egui::Margin::ZERO }))
-                .show_separator_line(false)
-                .default_size((height * 0.3).max(120.0))
-                .size_range(80.0..=height * 0.5)
-                .show(ui, |ui| self.layer_list(ui));
-            if self.browser.details().is_some() {
-                Panel::bottom("file facts narrow")
-                    .frame(none().inner_margin(egui::Margin { top: 8, ..egui::Margin::ZERO }))
-                    .show_separator_line(false)
-                    .default_size((height * 0.3).max(120.0))
-                    .size_range(80.0..=height * 0.5)
-                    .show(ui, |ui| card(ui, |ui| details::show(ui, &mut self.browser, context)));
-            }
-            egui::CentralPanel::no_frame().show(ui, |ui| self.tree(ui, context));
+        let (view, wide) = (ui.available_size(), LAYERS.is_wide(ui));
+        LAYERS.show(ui, |ui| self.layer_list(ui));
+        if wide {
+            FILE.show_in(ui, view, |ui| self.side(ui, context));
+        } else if self.browser.details().is_some() {
+            FILE.show_in(ui, view, |ui| card(ui, |ui| details::show(ui, &mut self.browser, context)));
         }
+        egui::CentralPanel::no_frame().show(ui, |ui| self.tree(ui, context));
     }
 
     fn focus_search(&mut self) -> bool {
@@ -114,13 +105,7 @@ impl LayersView {
 
     /// Details above, treemap below.
     fn side(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
-        let height = ui.available_height();
-        Panel::bottom("treemap")
-            .frame(Frame::new().inner_margin(egui::Margin { top: 8, ..egui::Margin::ZERO }))
-            .show_separator_line(false)
-            .default_size(height * 0.5)
-            .size_range(120.0..=height * 0.75)
-            .show(ui, |ui| card(ui, |ui| self.map.show(ui, &mut self.browser)));
+        TREEMAP.show(ui, |ui| card(ui, |ui| self.map.show(ui, &mut self.browser)));
         egui::CentralPanel::no_frame()
             .show(ui, |ui| card(ui, |ui| details::show(ui, &mut self.browser, context)));
     }

@@ -7,9 +7,9 @@ mod banner;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use egui::{Frame, Margin, Panel, Ui};
+use egui::Ui;
 
-use super::gpu::{MachineView, show_machine};
+use super::gpu::{MACHINE, MachineView, show_machine};
 use super::report::{Proposing, ReportContext, ReportView};
 use super::{Action, View};
 use crate::gui::models::gpu::Machine;
@@ -17,9 +17,6 @@ use crate::gui::models::report::{ReportSource, SavedReport};
 use crate::gui::widgets::page::{PageShape, PageState, page};
 use crate::gui::widgets::pane::{card, empty};
 use crate::report::page::Page;
-
-/// From this width on, the machine is beside the verdicts.
-const WIDE: f32 = 1_000.0;
 
 /// State of the views of one report.
 #[derive(Default)]
@@ -97,23 +94,7 @@ impl SavedView {
         machine: &mut Machine,
         actions: &mut Vec<Action>,
     ) {
-        let (width, height) = (ui.available_width(), ui.available_height());
-        if width >= WIDE {
-            Panel::left("this machine of a report")
-                .frame(Frame::new().inner_margin(Margin { right: 8, ..Margin::ZERO }))
-                .show_separator_line(false)
-                .default_size((width * 0.31).clamp(360.0, 440.0))
-                .size_range(320.0..=width * 0.5)
-                .show(ui, |ui| card(ui, |ui| show_machine(ui, machine, &mut self.machine, actions)));
-        } else {
-            Panel::top("this machine of a report narrow")
-                .frame(Frame::new().inner_margin(Margin { bottom: 8, ..Margin::ZERO }))
-                .show_separator_line(false)
-                .resizable(true)
-                .default_size((height * 0.33).max(150.0))
-                .size_range(120.0..=(height * 0.7).max(150.0))
-                .show(ui, |ui| card(ui, |ui| show_machine(ui, machine, &mut self.machine, actions)));
-        }
+        MACHINE.show(ui, |ui| card(ui, |ui| show_machine(ui, machine, &mut self.machine, actions)));
         egui::CentralPanel::no_frame().show(ui, |ui| self.page(ui, View::Gpu, &saved.machines, actions));
     }
 

@@ -1,7 +1,7 @@
 //! How rows and heads of lists look.
 
 use egui::accesskit::Role;
-use egui::{Align2, Color32, Painter, Rect, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2};
+use egui::{Align2, Color32, Painter, Rect, Response, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2};
 
 use super::{ListEvent, ListFrame};
 use crate::gui::design::{Tokens, radius, text};
@@ -87,7 +87,7 @@ impl ListFrame {
         index: usize,
         head: &ListHead<'_>,
         sort: Option<ListSort>,
-    ) {
+    ) -> Response {
         let tokens = Tokens::of(ui);
         let sense = if sort.is_some() { Sense::click() } else { Sense::hover() };
         let response = ui.interact(head.rect, self.id.with(("head", index)), sense);
@@ -120,5 +120,6 @@ impl ListFrame {
         if response.clicked() {
             self.output.events.push(ListEvent::Sort(index));
         }
+        response
     }
 }

@@ -1,65 +1,30 @@
-//! Layout of the parts of a table, and how they look.
+//! How the rows of a table look.
 
 use egui::{Rangef, Rect, Stroke, StrokeKind, Ui, pos2, vec2};
 
-use super::{ARROW, CHECK, END, GAP, INDENT, START, TableCell, TableColumn, TableRow, TableShape};
+use super::{ARROW, CHECK, INDENT, TableCell, TableColumn, TableRow};
 use crate::gui::design::{Tokens, radius, text};
 use crate::gui::widgets::cell::{self, Cut, Direction};
 use crate::gui::widgets::controls;
-use crate::gui::widgets::list::{ListFrame, ListHead, RowLook, head_back, share_bar};
+use crate::gui::widgets::list::{RowLook, share_bar};
 
-/// Column positions; `None` for one that is left out.
-pub(super) fn places(columns: &[TableColumn], rect: Rect) -> Vec<Option<Rangef>> {
-    let mut kept = vec![true; columns.len()];
-    let width = |kept: &[bool]| {
-        let others = columns.iter().zip(kept).skip(1).filter(|(_, kept)| **kept);
-        others.map(|(column, _)| column.width + GAP).sum::<f32>()
-    };
-    let least = columns.first().map_or(0.0, |column| column.width);
-    while rect.width() - START - END - width(&kept) < least {
-        let droppable = (1..columns.len()).filter(|at| kept[*at] && columns[*at].rank > 0);
-        let Some(at) = droppable.max_by_key(|at| columns[*at].rank) else { break };
-        kept[at] = false;
-    }
-    let mut right = rect.right() - END;
-    let mut places = vec![None; columns.len()];
-    for at in (1..columns.len()).rev().filter(|at| kept[*at]) {
-        places[at] = Some(Rangef::new(right - columns[at].width, right));
-        right -= columns[at].width + GAP;
-    }
-    if let Some(first) = places.first_mut() {
-        *first = Some(Rangef::new(rect.left() + START, right.max(rect.left() + START + 24.0)));
-    }
-    places
-}
-
-pub(super) fn heads(ui: &Ui, shape: &TableShape<'_>, places: &[Option<Rangef>], frame: &mut ListFrame) {
-    head_back(ui, frame.head);
-    for (index, (column, place)) in shape.columns.iter().zip(places).enumerate() {
-        let Some(place) = *place else { continue };
-        let rect = Rect::from_x_y_ranges(place.min - 6.0..=place.max + 6.0, frame.head.y_range());
-        let text = if column.number { place.max } else { place.min };
-        let head = ListHead { title: column.title, rect, text, number: column.number };
-        frame.head(ui, index, &head, shape.sort);
-    }
-}
-
-pub(super) fn paint(
+pub(super) fn paint<R, C>(
     ui: &Ui,
-    columns: &[TableColumn],
+    columns: &[TableColumn<R, C>],
     places: &[Option<Rangef>],
     rect: Rect,
-    line: &TableRow,
+    line: &TableRow<R>,
     look: RowLook,
 ) {
     let tokens = Tokens::of(ui);
     let painter = ui.painter();
     look.paint(painter, tokens, rect);
     let font = if line.strong { text::strong() } else { text::body() };
-    for (index, (cell, (place, column))) in line.cells.iter().zip(places.iter().zip(columns)).enumerate() {
+    for (index, (place, column)) in places.iter().zip(columns).enumerate() {
         let Some(place) = *place else { continue };
+        let cell = (column.cell)(&line.line, tokens);
         if index == 0 {
-            first(ui, Rect::from_x_y_ranges(place, rect.y_range()), line, cell, &font);
+            first(ui, Rect::from_x_y_ranges(place, rect.y_range()), line, &cell, &font);
             continue;
         }
         let mut room = Rect::from_x_y_ranges(place, rect.y_range());
@@ -81,7 +46,7 @@ pub(super) fn paint(
     }
 }
 
-fn first(ui: &Ui, rect: Rect, line: &TableRow, cell: &TableCell, font: &egui::FontId) {
+fn first<R>(ui: &Ui, rect: Rect, line: &TableRow<R>, cell: &TableCell, font: &egui::FontId) {
     let tokens = Tokens::of(ui);
     let painter = ui.painter();
     let mut x = rect.left() + f32::from(line.depth) * INDENT;
@@ -90,7 +55,7 @@ fn first(ui: &Ui, rect: Rect, line: &TableRow, cell: &TableCell, font: &egui::Fo
         cell::triangle(painter, pos2(x + 4.0, rect.center().y), 7.0, direction, tokens.text_weak);
         x += ARROW;
     }
-    if cell.check.is_some() {
+    if line.check.is_some() {
         x += CHECK;
     }
     if let Some((mark, color)) = cell.mark {
