@@ -182,7 +182,9 @@ impl SlimModel {
             None => Some("Enter a destination first"),
             Some(Err(_)) => Some("The destination is not valid"),
             Some(Ok(_)) if self.sizes.is_busy() => Some("Sizes are not ready yet"),
-            Some(Ok(_)) => (!matches!(self.selection, Some(Ok(_)))).then_some("The image cannot be rewritten"),
+            Some(Ok(_)) => {
+                (!matches!(self.selection, Some(Ok(_)))).then_some("The image cannot be rewritten")
+            }
         }
     }
 

@@ -95,7 +95,8 @@ fn choices(ui: &mut Ui, model: &mut SlimModel) -> Option<SlimEvent> {
         if field.changed() {
             model.message = None;
         }
-        if field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter)) && model.obstacle().is_none() {
+        if field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter)) && model.obstacle().is_none()
+        {
             event = Some(SlimEvent::Write);
         }
         if model.kind.is_path() && ui.button("Browse…").clicked() {
@@ -120,7 +121,8 @@ fn choices(ui: &mut Ui, model: &mut SlimModel) -> Option<SlimEvent> {
     let base = model.base().map(str::to_owned);
     let about = base.as_deref().unwrap_or("No base image is recognised").to_owned();
     let keep = model.keep_base;
-    let keep = ui.add_enabled_ui(base.is_some(), |ui| check_box(ui, keep, "Keep the base image's layers")).inner;
+    let keep =
+        ui.add_enabled_ui(base.is_some(), |ui| check_box(ui, keep, "Keep the base image's layers")).inner;
     if keep.on_hover_text(&about).on_disabled_hover_text(&about).clicked() {
         model.keep_base = !model.keep_base;
     }
@@ -153,5 +155,8 @@ fn progress(ui: &mut Ui, model: &SlimModel) {
     progress_bar(ui, "Writing progress", now.fraction(), vec2(ui.available_width(), 6.0));
     let (passed, total) = (human(now.bytes_passed), human(now.bytes_total));
     let layers = format!("{} of {} layers", now.layers_done, now.layers_total);
-    weak(ui, if model.is_stopping() { "Stopping…".to_owned() } else { format!("{passed} of {total}, {layers}") });
+    weak(
+        ui,
+        if model.is_stopping() { "Stopping…".to_owned() } else { format!("{passed} of {total}, {layers}") },
+    );
 }
