@@ -38,6 +38,10 @@ pub enum Pick {
     SavePlan,
     /// Where to save a report; how its name ends, empty for a Dockerfile.
     SaveReport(&'static str),
+    /// The folder of a slim image.
+    SlimFolder,
+    /// Where to save the archive of a slim image.
+    SlimArchive,
 }
 
 /// Shows a dialog and waits for its answer; runs on its own thread.
@@ -74,6 +78,8 @@ pub fn desktop() -> Picker {
             Pick::SaveDockerfile => {
                 dialog.set_title("Save Dockerfile").set_file_name("Dockerfile.cutaway").save_file()
             }
+            Pick::SlimFolder => dialog.set_title("Write to folder").pick_folder(),
+            Pick::SlimArchive => dialog.set_title("Write archive").set_file_name("image.tar").save_file(),
             Pick::SaveReport("") => {
                 dialog.set_title("Save Dockerfile").set_file_name("Dockerfile.cutaway").save_file()
             }

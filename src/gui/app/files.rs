@@ -42,6 +42,16 @@ impl App {
                 self.front = Some(tab.id);
                 self.open_path_beside(&path);
             }
+            (Pick::SlimFolder | Pick::SlimArchive, answer, _) => {
+                let Some(slim) = &mut self.slim else { return };
+                match answer {
+                    DialogAnswer::Picked(path) => slim.name = path.to_string_lossy().into_owned(),
+                    DialogAnswer::Failed(reason) => {
+                        slim.message = Some(format!("{reason}; enter the path instead"));
+                    }
+                    DialogAnswer::Nothing => {}
+                }
+            }
             (_, DialogAnswer::Picked(path), Some((tab, view))) => {
                 tab.views.get(view).picked(pick, path, &tab.plan, &waker);
             }

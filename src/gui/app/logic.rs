@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::{App, Phase, Tab};
 use crate::cache::Cache;
 use crate::gui::dialogs::Pick;
+use crate::gui::models::slim::SlimModel;
 use crate::gui::models::typed::tidy;
 use crate::gui::settings::ThemeChoice;
 use crate::gui::views::gpu::MachineView;
@@ -38,6 +39,7 @@ impl App {
         options.cache.iter().flat_map(Cache::take_notes).for_each(|note| log.note(note));
         self.machine.poll();
         self.poll_remote();
+        self.poll_slim();
         self.poll_dialogs();
         self.poll_drops();
         if self.is_busy() {
@@ -97,6 +99,7 @@ impl App {
             Action::ShowTab(id) => self.front = Some(id),
             Action::CloseTab(id) => self.close(id),
             Action::Again(id) => self.again(id),
+            Action::CancelSlim => self.slim.iter().for_each(SlimModel::stop),
             Action::CancelTab(id) => self.in_tab(id, Tab::cancel),
             Action::LogIn(id) => self.login_for(id),
             Action::ShowMachine => self.show_machine(),

@@ -235,6 +235,7 @@ commands! {
         CopyPlan: "Copy plan", "Copy the selected findings to the clipboard as text", [], Findings;
         SavePlan: "Save plan as…", "Save the selected findings and answers for cutaway dockerfile --plan",
             [], Findings;
+        WriteSlim: "Write slim image…", "Write the image without the selected findings", [], Findings;
         OpenPlan: "Open plan…", "Load selected findings and answers from a saved plan or report", [], Findings;
     }
     Image 3 {

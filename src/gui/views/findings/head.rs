@@ -11,6 +11,7 @@ use crate::base::size::human;
 use crate::base::text::counted;
 use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::findings::{FindingList, FindingsModel, PlanChange, Prediction};
+use crate::gui::views::commands::{Command, command_button};
 use crate::gui::views::filter_field::{FilterField, show_error, show_found};
 
 /// The size of the sizes.
@@ -36,7 +37,9 @@ pub(super) fn show(
 ) {
     let tokens = Tokens::of(ui);
     if let Some(prediction) = context.plan.prediction() {
-        figures(ui, prediction);
+        if let Some(action) = figures(ui, prediction) {
+            events.push(FindingsEvent::Window(action));
+        }
     }
     if model.incomplete {
         let note = "Part of the image was not read; a use of these files there would go unnoticed.";
@@ -76,7 +79,7 @@ fn filter(ui: &mut Ui, state: &mut FindingsState, focus: bool) {
     state.set_filter(&typed);
 }
 
-fn figures(ui: &mut Ui, prediction: &Prediction) {
+fn figures(ui: &mut Ui, prediction: &Prediction) -> Option<Action> {
     let figures = [
         Figure {
             name: "Merged",
@@ -92,13 +95,16 @@ fn figures(ui: &mut Ui, prediction: &Prediction) {
         },
     ];
     let gap = space::XL;
-    let width = ((ui.available_width() - gap) / 2.0).min(420.0);
+    // Room of the button.
+    let width = ((ui.available_width() - 2.0 * gap - 130.0) / 2.0).min(420.0);
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = gap;
         for figure in &figures {
             show_figure(ui, figure, width);
         }
-    });
+        command_button(ui, Command::WriteSlim, "Write slim image…")
+    })
+    .inner
 }
 
 fn show_figure(ui: &mut Ui, figure: &Figure, width: f32) {
