@@ -78,8 +78,10 @@ pub fn desktop() -> Picker {
             Pick::SaveDockerfile => {
                 dialog.set_title("Save Dockerfile").set_file_name("Dockerfile.cutaway").save_file()
             }
-            Pick::SlimFolder => dialog.set_title("Write to folder").pick_folder(),
-            Pick::SlimArchive => dialog.set_title("Write archive").set_file_name("image.tar").save_file(),
+            Pick::SlimFolder => dialog.set_title("Write to folder").set_file_name("image-slim").save_file(),
+            Pick::SlimArchive => {
+                dialog.set_title("Write archive").set_file_name("image-slim.tar").save_file()
+            }
             Pick::SaveReport("") => {
                 dialog.set_title("Save Dockerfile").set_file_name("Dockerfile.cutaway").save_file()
             }

@@ -74,6 +74,7 @@ mod second_opening;
 mod slim;
 mod slim_command;
 mod slim_destinations;
+mod slim_view;
 mod sources;
 mod stages;
 mod stored_layers;

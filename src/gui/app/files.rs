@@ -45,7 +45,10 @@ impl App {
             (Pick::SlimFolder | Pick::SlimArchive, answer, _) => {
                 let Some(slim) = &mut self.slim else { return };
                 match answer {
-                    DialogAnswer::Picked(path) => slim.name = path.to_string_lossy().into_owned(),
+                    DialogAnswer::Picked(path) => match path.to_str() {
+                        Some(path) => path.clone_into(&mut slim.choices.name),
+                        None => slim.message = Some("the path is not UTF-8; choose another".to_owned()),
+                    },
                     DialogAnswer::Failed(reason) => {
                         slim.message = Some(format!("{reason}; enter the path instead"));
                     }

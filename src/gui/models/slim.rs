@@ -1,15 +1,20 @@
-//! A slim image to be written: destination, choices, sizes, and the two jobs: sizes and writing.
+//! A slim image to be written: destination, choices, sizes, and the three jobs: check of the destination, sizes,
+//! writing.
 
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
 
 use super::background::Background;
 use super::typed::tidy;
 use crate::analysis::{Analysis, Failure, Options};
-use crate::base::size::human;
-use crate::base::text::counted;
 use crate::findings::Plan;
 use crate::jobs::{CancelToken, Progress, Snapshot, Waker};
-use crate::slim::{self, Action, Destination, Encoding, Selection, Sizes, SlimError, SlimOptions};
+use crate::report::SlimReport;
+use crate::slim::{self, Destination, Encoding, Selection, SlimError, SlimOptions};
+
+/// How long the window waits at its end until a job that was cancelled has removed its temporary files.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A kind of destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +25,8 @@ pub enum DestinationKind {
     Archive,
     /// An archive as `docker save` writes it.
     DockerArchive,
+    /// A directory of `skopeo copy`.
+    Directory,
     /// A registry.
     Registry,
     /// The local Docker engine.
@@ -30,8 +37,15 @@ pub enum DestinationKind {
 
 impl DestinationKind {
     /// All kinds, in the order shown.
-    pub const ALL: [Self; 6] =
-        [Self::Layout, Self::Archive, Self::DockerArchive, Self::Registry, Self::Docker, Self::Podman];
+    pub const ALL: [Self; 7] = [
+        Self::Layout,
+        Self::Archive,
+        Self::DockerArchive,
+        Self::Directory,
+        Self::Registry,
+        Self::Docker,
+        Self::Podman,
+    ];
 
     /// Label, prefix of the destination, and an example of its name.
     pub const fn words(self) -> (&'static str, &'static str, &'static str) {
@@ -39,6 +53,7 @@ impl DestinationKind {
             Self::Layout => ("OCI layout", "oci:", "/path/to/folder:tag"),
             Self::Archive => ("OCI archive", "oci-archive:", "/path/to/image.tar:tag"),
             Self::DockerArchive => ("Docker archive", "docker-archive:", "/path/to/image.tar:name:tag"),
+            Self::Directory => ("Directory", "dir:", "/path/to/folder"),
             Self::Registry => ("Registry", "docker://", "registry.example/team/image:tag"),
             Self::Docker => ("Docker", "docker-daemon:", "image:tag"),
             Self::Podman => ("Podman", "podman:", "image:tag"),
@@ -47,20 +62,71 @@ impl DestinationKind {
 
     /// Whether its name is a path.
     pub const fn is_path(self) -> bool {
-        matches!(self, Self::Layout | Self::Archive | Self::DockerArchive)
+        matches!(self, Self::Layout | Self::Archive | Self::DockerArchive | Self::Directory)
     }
 }
 
+/// What the user chooses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SlimChoices {
+    /// Kind of the destination.
+    pub kind: DestinationKind,
+    /// Its name or path, as typed.
+    pub name: String,
+    /// Whether rewritten layers are compressed with zstd.
+    pub zstd: bool,
+    /// Whether the layers of the base image are kept.
+    pub keep_base: bool,
+}
+
+impl Default for SlimChoices {
+    fn default() -> Self {
+        Self { kind: DestinationKind::Layout, name: String::new(), zstd: false, keep_base: false }
+    }
+}
+
+impl SlimChoices {
+    /// The destination; `None` without a name.
+    fn destination(&self) -> Option<String> {
+        let name = tidy(&self.name);
+        (!name.is_empty()).then(|| format!("{}{name}", self.kind.words().1))
+    }
+
+    fn options(&self) -> SlimOptions {
+        let encoding = if self.zstd { Encoding::Zstd(3) } else { Encoding::default() };
+        SlimOptions { keep_base: self.keep_base, encoding, ..SlimOptions::default() }
+    }
+}
+
+/// The image as its tab has it.
+#[derive(Clone)]
+pub struct SlimSource {
+    /// Generation of the tab.
+    pub generation: u64,
+    /// Whether the image is still being read.
+    pub loading: bool,
+    /// The image; `None` until something of it is known.
+    pub analysis: Option<Arc<Analysis>>,
+    /// The selected findings.
+    pub plan: Plan,
+}
+
+/// What is removed, and what that results in.
+struct Prepared {
+    selection: Selection,
+    report: SlimReport,
+}
+
 /// Result of the sizes job.
-type Computed = Result<Arc<Selection>, Failure>;
+type Computed = Result<Arc<Prepared>, Failure>;
 
 /// A written image.
 #[derive(Clone, Debug)]
 pub struct SlimResult {
     /// The reference that opens it.
     pub reference: String,
-    /// Destination and sizes, for the log.
-    pub summary: String,
+    /// What was done.
+    pub report: Box<SlimReport>,
 }
 
 /// The sheet for one image.
@@ -71,126 +137,172 @@ pub struct SlimModel {
     pub title: String,
     /// Whether the sheet is shown; writing continues without it.
     pub open: bool,
-    /// Whether the name had the focus once.
+    /// Whether the first control had the focus once.
     pub focused: bool,
-    /// Kind of the destination.
-    pub kind: DestinationKind,
-    /// Its name or path, as typed.
-    pub name: String,
-    /// Whether rewritten layers are compressed with zstd.
-    pub zstd: bool,
-    /// Whether the layers of the base image are kept.
-    pub keep_base: bool,
+    /// What the user chooses.
+    pub choices: SlimChoices,
     /// Error of the file dialog.
     pub message: Option<String>,
     /// Why the image was not written.
     pub failure: Option<Failure>,
-    analysis: Arc<Analysis>,
-    plan: Plan,
-    selection: Option<Computed>,
+    /// Whether writing was cancelled.
+    pub cancelled: bool,
+    /// The image that was written.
+    pub written: Option<SlimResult>,
+    source: SlimSource,
+    computed: Option<Computed>,
     asked: Option<bool>,
     sizes: Background<Computed>,
+    checked: Option<Result<Option<&'static str>, Failure>>,
+    checks: Option<String>,
+    check: Background<Result<Option<&'static str>, Failure>>,
     writing: Background<Result<SlimResult, Option<Failure>>>,
     progress: Progress,
     cancel: CancelToken,
-    checked: Option<(String, Result<Option<&'static str>, String>)>,
+    /// Disconnected when the thread that writes has ended.
+    ended: Option<Receiver<()>>,
 }
 
 impl SlimModel {
-    /// For the image and the plan of a tab.
-    pub fn new(tab: u64, title: String, analysis: Arc<Analysis>, plan: Plan) -> Self {
+    /// For the image of a tab.
+    pub fn new(tab: u64, title: String, source: SlimSource, choices: SlimChoices) -> Self {
         Self {
             tab,
             title,
             open: true,
             focused: false,
-            kind: DestinationKind::Layout,
-            name: String::new(),
-            zstd: false,
-            keep_base: false,
+            choices,
             message: None,
             failure: None,
-            analysis,
-            plan,
-            selection: None,
+            cancelled: false,
+            written: None,
+            source,
+            computed: None,
             asked: None,
             sizes: Background::default(),
+            checked: None,
+            checks: None,
+            check: Background::default(),
             writing: Background::default(),
             progress: Progress::default(),
             cancel: CancelToken::new(),
-            checked: None,
+            ended: None,
+        }
+    }
+
+    /// Generation of the image.
+    pub fn generation(&self) -> u64 {
+        self.source.generation
+    }
+
+    /// Takes a newer state of the image, unless it is being written or was.
+    pub fn update(&mut self, source: SlimSource) {
+        if !self.is_writing() && self.written.is_none() {
+            (self.source, self.computed, self.asked) = (source, None, None);
         }
     }
 
     /// Name of the base image, if one is recognised.
     pub fn base(&self) -> Option<&str> {
-        let base = self.analysis.inventory.as_ref()?.base.as_ref()?;
+        let base = self.source.analysis.as_ref()?.inventory.as_ref()?.base.as_ref()?;
         Some(base.reference.as_deref().unwrap_or("recognised base image"))
+    }
+
+    /// Whether all layers have to be read again first.
+    pub fn needs_all_bytes(&self) -> bool {
+        !self.source.loading && self.source.analysis.as_deref().is_some_and(slim::needs_all_bytes)
     }
 
     /// Starts what is out of date, and takes results. Gives the written image, once.
     pub fn poll(&mut self, waker: &Waker) -> Option<SlimResult> {
-        if self.asked != Some(self.keep_base) {
-            self.asked = Some(self.keep_base);
-            let (analysis, plan, options) = (Arc::clone(&self.analysis), self.plan.clone(), self.options());
+        self.compute(waker);
+        self.check(waker);
+        let written = self.writing.result()?.unwrap_or_else(|panic| Err(Some(Failure::new(panic))));
+        self.ended = None;
+        match written {
+            Ok(written) => {
+                (self.written, self.focused) = (Some(written.clone()), false);
+                Some(written)
+            }
+            Err(reason) => {
+                self.cancelled = reason.is_none();
+                self.failure = reason;
+                // What is there now may differ.
+                self.checks = None;
+                None
+            }
+        }
+    }
+
+    fn compute(&mut self, waker: &Waker) {
+        let analysis =
+            self.source.analysis.clone().filter(|_| !self.source.loading && !self.needs_all_bytes());
+        if let Some(analysis) = analysis.filter(|_| self.asked != Some(self.choices.keep_base)) {
+            self.asked = Some(self.choices.keep_base);
+            let (plan, options) = (self.source.plan.clone(), self.choices.options());
             self.sizes.start(waker, false, move |cancel| {
                 cancel.check()?;
-                Ok(Selection::new(&analysis, &plan, &options).map(Arc::new).map_err(|error| failure(&error)))
+                Ok(prepare(&analysis, &plan, &options).map(Arc::new))
             });
         }
         if let Some(result) = self.sizes.result() {
-            self.selection = Some(result.unwrap_or_else(|panic| Err(Failure::new(panic))));
-        }
-        match self.writing.result()? {
-            Ok(Ok(result)) => Some(result),
-            Ok(Err(reason)) => {
-                self.failure = reason;
-                None
-            }
-            Err(panic) => {
-                self.failure = Some(Failure::new(panic));
-                None
-            }
+            self.computed = Some(result.unwrap_or_else(|panic| Err(Failure::new(panic))));
         }
     }
 
-    /// What happens at the destination, if something is there; or why it cannot be used. `None` while it is empty.
-    pub fn check(&mut self) -> Option<Result<Option<&'static str>, String>> {
-        let name = tidy(&self.name);
-        if name.is_empty() {
-            return None;
+    /// Looks at the destination: a path may be on a file system that takes its time.
+    fn check(&mut self, waker: &Waker) {
+        let text = self.choices.destination();
+        if self.checks != text {
+            (self.checks, self.checked) = (text.clone(), None);
+            if let Some(text) = text {
+                self.check.start(waker, false, move |_| Ok(destination(&text)));
+            }
         }
-        let text = format!("{}{name}", self.kind.words().1);
-        if self.checked.as_ref().is_none_or(|(known, _)| *known != text) {
-            let result = Destination::parse(&text).map_err(|error| error.to_string()).map(|destination| {
-                match destination.path() {
-                    Some(path) if path.is_file() => Some("This file exists and will be replaced."),
-                    Some(path) if path.join("index.json").is_file() => {
-                        Some("This layout exists; its other images stay.")
-                    }
-                    _ => None,
-                }
-            });
-            self.checked = Some((text, result));
+        if let Some(result) = self.check.result() {
+            self.checked = Some(result.unwrap_or_else(|panic| Err(Failure::new(panic))));
         }
-        self.checked.as_ref().map(|(_, result)| result.clone())
+    }
+
+    /// What happens at the destination, if something is there; or why it cannot be used. `None` while unknown.
+    pub fn checked(&self) -> Option<&Result<Option<&'static str>, Failure>> {
+        let current = self.checks.is_some() && self.checks == self.choices.destination();
+        self.checked.as_ref().filter(|_| current)
     }
 
     /// Why the image cannot be written now.
-    pub fn obstacle(&mut self) -> Option<&'static str> {
-        match self.check() {
-            None => Some("Enter a destination first"),
-            Some(Err(_)) => Some("The destination is not valid"),
-            Some(Ok(_)) if self.sizes.is_busy() => Some("Sizes are not ready yet"),
-            Some(Ok(_)) => {
-                (!matches!(self.selection, Some(Ok(_)))).then_some("The image cannot be rewritten")
-            }
+    pub fn obstacle(&self) -> Option<&'static str> {
+        if self.source.loading {
+            return Some("The image is still loading");
         }
+        if self.needs_all_bytes() {
+            return Some("Read all layers first");
+        }
+        match (&self.computed, self.is_computing()) {
+            (_, true) | (None, _) => return Some("Sizes are not ready yet"),
+            (Some(Err(_)), _) => return Some("The image cannot be rewritten"),
+            (Some(Ok(_)), _) => {}
+        }
+        if self.choices.destination().is_none() {
+            return Some("Enter a destination first");
+        }
+        // Until it is checked, the destination may be used: writing to it makes the same checks.
+        matches!(self.checked(), Some(Err(_))).then_some("The destination cannot be used")
     }
 
     /// Whether the sizes are being computed.
     pub fn is_computing(&self) -> bool {
         self.sizes.is_busy()
+    }
+
+    /// Whether something is worked on.
+    pub fn is_busy(&self) -> bool {
+        self.is_computing() || self.check.is_busy() || self.is_writing()
+    }
+
+    /// Whether the image is still being read.
+    pub fn is_loading(&self) -> bool {
+        self.source.loading
     }
 
     /// Whether the image is being written.
@@ -203,9 +315,23 @@ impl SlimModel {
         self.is_writing() && self.cancel.is_cancelled()
     }
 
-    /// Counters of the writing.
+    /// Counters of the writing; unknown totals once all layers are written.
     pub fn progress(&self) -> Snapshot {
-        self.progress.snapshot()
+        let now = self.progress.snapshot();
+        if now.layers_total > 0 && now.layers_done >= now.layers_total {
+            return Snapshot { bytes_total: 0, ..now };
+        }
+        now
+    }
+
+    /// What is done after the layers are written.
+    pub fn step(&self) -> Option<String> {
+        let now = self.progress.snapshot();
+        match (now.layers_done, now.layers_total) {
+            (_, 0) => Some("Opening the destination".to_owned()),
+            (done, total) if done < total => None,
+            _ => self.progress.messages_since(0).pop(),
+        }
     }
 
     /// Stops writing; nothing is left at the destination.
@@ -213,26 +339,17 @@ impl SlimModel {
         self.cancel.cancel();
     }
 
-    /// The newest sizes, as lines of name and value; or why there are none.
-    pub fn lines(&self) -> Option<Result<Vec<(&'static str, String)>, &Failure>> {
-        Some(match self.selection.as_ref()? {
-            Ok(selection) => Ok(lines(selection)),
+    /// What would be written with the choices as they are; or why nothing can be.
+    pub fn report(&self) -> Option<Result<&SlimReport, &Failure>> {
+        Some(match self.computed.as_ref()? {
+            Ok(prepared) => Ok(&prepared.report),
             Err(failure) => Err(failure),
         })
     }
 
-    /// What keeping the base image costs.
-    pub fn base_cost(&self) -> Option<String> {
-        let Some(Ok(selection)) = &self.selection else { return None };
-        (self.keep_base && selection.base_layers > 0).then(|| {
-            let layers = counted(selection.base_layers, "layer");
-            format!("{layers} unchanged; keeps {} that could be removed", human(selection.base_bytes))
-        })
-    }
-
-    fn options(&self) -> SlimOptions {
-        let encoding = if self.zstd { Encoding::Zstd(3) } else { Encoding::default() };
-        SlimOptions { keep_base: self.keep_base, encoding, ..SlimOptions::default() }
+    /// Whether nothing would change.
+    pub fn is_unchanged(&self) -> bool {
+        matches!(&self.computed, Some(Ok(prepared)) if prepared.selection.is_unchanged())
     }
 
     /// Starts writing, if nothing is in the way.
@@ -240,57 +357,62 @@ impl SlimModel {
         if self.is_writing() || self.obstacle().is_some() {
             return;
         }
-        let Some(Ok(selection)) = self.selection.clone() else { return };
-        let text = format!("{}{}", self.kind.words().1, tidy(&self.name));
-        (self.failure, self.checked) = (None, None);
+        let (Some(Ok(prepared)), Some(analysis)) = (self.computed.clone(), self.source.analysis.clone())
+        else {
+            return;
+        };
+        let Some(text) = self.choices.destination() else { return };
+        (self.failure, self.cancelled) = (None, false);
         (self.progress, self.cancel) = (Progress::default(), CancelToken::new());
-        let (analysis, options, opened) = (Arc::clone(&self.analysis), self.options(), opened.clone());
+        let (plan, options, opened) = (self.source.plan.clone(), self.choices.options(), opened.clone());
         let (progress, cancel) = (self.progress.clone(), self.cancel.clone());
+        let (thread, ended) = channel();
+        self.ended = Some(ended);
         self.writing.start(waker, false, move |_| {
-            let work = || {
+            // Dropped last: when this thread is done with the destination.
+            let _thread: std::sync::mpsc::Sender<()> = thread;
+            let selection = &prepared.selection;
+            let work = || -> Result<SlimResult, SlimError> {
                 let store = Destination::parse(&text)?.open(&opened.access, &analysis.image, &cancel)?;
-                slim::write(&analysis, &selection, &options, store, &opened, &progress, &cancel)
+                let written =
+                    slim::write(&analysis, selection, &options, store, &opened, &progress, &cancel)?;
+                // There are findings: what would be written was reported.
+                let report = SlimReport::new(&analysis, &plan, selection, Some(&written));
+                let report = Box::new(report.unwrap_or_else(|| prepared.report.clone()));
+                Ok(SlimResult { reference: written.published.reference, report })
             };
-            Ok(match work() {
-                Ok(written) => Ok(SlimResult {
-                    summary: format!(
-                        "Slim image written: {}: {}",
-                        written.published.reference,
-                        compressed(written.before, written.after, "")
-                    ),
-                    reference: written.published.reference,
-                }),
-                Err(SlimError::Cancelled) => Err(None),
-                Err(error) => Err(Some(failure(&error))),
-            })
+            Ok(work().map_err(|error| match error {
+                SlimError::Cancelled => None,
+                error => Some(failure(&error)),
+            }))
         });
     }
 }
 
+/// Whoever drops the window ends the program: what is half written is removed first.
 impl Drop for SlimModel {
     fn drop(&mut self) {
         self.cancel.cancel();
+        if let Some(ended) = &self.ended {
+            ended.recv_timeout(PATIENCE).ok();
+        }
     }
+}
+
+fn prepare(analysis: &Analysis, plan: &Plan, options: &SlimOptions) -> Result<Prepared, Failure> {
+    let selection = Selection::new(analysis, plan, options).map_err(|error| failure(&error))?;
+    let report = SlimReport::new(analysis, plan, &selection, None);
+    let report = report.ok_or_else(|| Failure::new("the findings of the image are unknown"))?;
+    Ok(Prepared { selection, report })
+}
+
+fn destination(text: &str) -> Result<Option<&'static str>, Failure> {
+    let destination = Destination::parse(text).map_err(|error| failure(&error))?;
+    destination.check().map_err(|error| failure(&error))?;
+    let layout = destination.path().filter(|path| path.join("index.json").is_file());
+    Ok(layout.map(|_| "The layout exists: an image with the same tag is replaced, others stay."))
 }
 
 fn failure(error: &SlimError) -> Failure {
     Failure { hint: error.hint().map(str::to_owned), ..Failure::new(error.to_string()) }
-}
-
-fn compressed(before: Sizes, after: Sizes, about: &str) -> String {
-    let size = |bytes: Option<u64>| bytes.map_or_else(|| "unknown".to_owned(), human);
-    format!("{} before, {about}{} after", size(before.compressed_bytes), size(after.compressed_bytes))
-}
-
-fn lines(selection: &Selection) -> Vec<(&'static str, String)> {
-    let (before, after) = (selection.before, selection.after);
-    let count = |action| selection.layers.iter().filter(|layer| layer.action == action).count();
-    let layers = [Action::Kept, Action::Rewritten, Action::Dropped].map(|action| (count(action), action));
-    let layers = layers.map(|(count, action)| format!("{count} {}", action.as_str()));
-    vec![
-        ("Compressed", compressed(before, after, "about ")),
-        ("Merged", format!("{} before, {} after", human(before.merged_bytes), human(after.merged_bytes))),
-        ("Layers", layers.join(", ")),
-        ("Removed", counted(selection.findings.len(), "finding")),
-    ]
 }

@@ -235,8 +235,8 @@ commands! {
         CopyPlan: "Copy plan", "Copy the selected findings to the clipboard as text", [], Findings;
         SavePlan: "Save plan as…", "Save the selected findings and answers for cutaway dockerfile --plan",
             [], Findings;
-        WriteSlim: "Write slim image…", "Write the image without the selected findings", [], Findings;
         OpenPlan: "Open plan…", "Load selected findings and answers from a saved plan or report", [], Findings;
+        WriteSlim: "Write slim image…", "Write the image without the selected findings", [], Findings;
     }
     Image 3 {
         CopyDockerfile: "Copy Dockerfile", "Copy the proposed Dockerfile to the clipboard",

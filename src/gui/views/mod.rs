@@ -220,6 +220,8 @@ pub enum Action {
     CloseTab(u64),
     /// Read the image of the tab with this id again.
     Again(u64),
+    /// Show the slim image that is being written.
+    ShowSlim,
     /// Stop writing the slim image.
     CancelSlim,
     /// Stop the work of the tab with this id.

@@ -11,7 +11,7 @@ use super::super::selection::{Output, named};
 use super::{Writer, finish_blob};
 use crate::base::{Digest, Hasher};
 use crate::formats::compression::Compression;
-use crate::jobs::Cancelled;
+use crate::jobs::{Cancelled, Progress};
 use crate::source::{Blob, OpenContext, Reference, Sink, StreamedMember, open};
 
 impl Writer<'_> {
@@ -88,12 +88,14 @@ impl Writer<'_> {
         let reference =
             Reference::parse(&self.analysis.image.reference).map_err(|error| refused(error.to_string()))?;
         let mut again = Again { number: 0, each, error: None };
+        // Layers are counted as they pass, and the archive has other totals.
+        let scratch = Progress::default();
         let mut context = OpenContext {
             limits: self.reading.limits,
             platform: self.opened.platform.as_ref(),
             access: &self.opened.access,
             cancel: self.reading.cancel,
-            progress: self.reading.progress,
+            progress: &scratch,
             sink: &mut again,
         };
         let opened = open(&reference, &mut context);
@@ -108,7 +110,7 @@ impl Writer<'_> {
     fn member(&self, number: usize, bytes: &mut dyn Read, target: &mut dyn Write) -> Result<(), SlimError> {
         let (_, read) = self.source(number)?;
         let layer = named(self.analysis, number);
-        let mut hashed = Hashed::new(bytes, read.digest.as_deref());
+        let mut hashed = Hashed::new(bytes, read.digest.as_deref(), self.reading.progress);
         let compression = read.compression.unwrap_or(Compression::None);
         let work = |reader: &mut dyn io::BufRead| self.rewrite(number, read, reader, target);
         inflate_stream(&mut hashed, compression, self.reading.limits, work)
@@ -119,7 +121,7 @@ impl Writer<'_> {
     /// Copies a layer that passes.
     fn copy(&self, number: usize, bytes: &mut dyn Read) -> Result<WrittenLayer, SlimError> {
         let (digest, layer) = self.kept(number)?;
-        let mut hashed = Hashed::new(bytes, Some(digest.as_ref()));
+        let mut hashed = Hashed::new(bytes, Some(digest.as_ref()), self.reading.progress);
         let mut sink = self.store.begin()?;
         let copied = io::copy(&mut hashed, &mut sink).map_err(Fault::Write);
         copied
@@ -151,17 +153,18 @@ impl Sink for Again<'_> {
     }
 }
 
-/// Hashes what is read.
+/// Hashes and counts what is read.
 struct Hashed<'a> {
     inner: &'a mut dyn Read,
+    progress: &'a Progress,
     hasher: Option<Hasher>,
     expected: Option<&'a str>,
 }
 
 impl<'a> Hashed<'a> {
-    fn new(inner: &'a mut dyn Read, expected: Option<&'a str>) -> Self {
+    fn new(inner: &'a mut dyn Read, expected: Option<&'a str>, progress: &'a Progress) -> Self {
         let digest = expected.and_then(|digest| digest.parse::<Digest>().ok());
-        Self { inner, hasher: digest.as_ref().and_then(Hasher::for_digest), expected }
+        Self { inner, progress, hasher: digest.as_ref().and_then(Hasher::for_digest), expected }
     }
 
     /// Reads the rest and compares the digest.
@@ -183,6 +186,8 @@ impl Read for Hashed<'_> {
         if let Some(hasher) = &mut self.hasher {
             hasher.update(&buffer[..count]);
         }
+        self.progress.add_read(count as u64);
+        self.progress.add_passed(count as u64);
         Ok(count)
     }
 }
