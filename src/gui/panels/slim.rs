@@ -29,11 +29,12 @@ const AROUND: f32 = 90.0;
 
 /// Shows the sheet while it is open.
 pub(crate) fn slim(ui: &Ui, app: &mut App) {
+    let browses = app.dialogs.is_waiting();
     let Some(model) = app.slim.as_mut().filter(|model| model.open) else { return };
     let height = ui.content_rect().height() - AROUND;
-    let (event, closes) = sheet(ui, "slim image", 580.0, |ui| match model.written.clone() {
+    let (event, closes) = sheet(ui, "slim image", 640.0, |ui| match model.written.clone() {
         Some(written) => show_written(ui, model, &written),
-        None => show(ui, model, height),
+        None => show(ui, model, height, browses),
     });
     match event {
         Some(SlimEvent::Write) => app.write_slim(),
@@ -57,7 +58,7 @@ fn close(app: &mut App) {
     app.slim.iter_mut().for_each(|model| model.open = false);
 }
 
-fn show(ui: &mut Ui, model: &mut SlimModel, height: f32) -> Option<SlimEvent> {
+fn show(ui: &mut Ui, model: &mut SlimModel, height: f32, browses: bool) -> Option<SlimEvent> {
     title(ui, "Write slim image");
     weak(ui, elide_middle(&model.title, 72));
     ui.add_space(space::S);
@@ -65,7 +66,7 @@ fn show(ui: &mut Ui, model: &mut SlimModel, height: f32) -> Option<SlimEvent> {
     let mut event = None;
     ScrollArea::vertical().max_height((height - 150.0).max(120.0)).show(ui, |ui| {
         ui.set_width(ui.available_width());
-        event = ui.add_enabled_ui(!writing, |ui| choices(ui, model)).inner;
+        event = ui.add_enabled_ui(!writing, |ui| choices(ui, model, browses)).inner;
         ui.add_space(space::S);
         let read_all = sizes(ui, model);
         event = event.take().or(read_all);
@@ -107,7 +108,7 @@ fn show(ui: &mut Ui, model: &mut SlimModel, height: f32) -> Option<SlimEvent> {
     event
 }
 
-fn choices(ui: &mut Ui, model: &mut SlimModel) -> Option<SlimEvent> {
+fn choices(ui: &mut Ui, model: &mut SlimModel, browses: bool) -> Option<SlimEvent> {
     let mut event = None;
     ui.label(RichText::new("Destination").font(text::strong()));
     ui.horizontal_wrapped(|ui| {
@@ -133,8 +134,11 @@ fn choices(ui: &mut Ui, model: &mut SlimModel) -> Option<SlimEvent> {
         if entered && model.obstacle().is_none() {
             event = Some(SlimEvent::Write);
         }
-        if kind.is_path() && ui.button("Browse…").clicked() {
-            event = Some(SlimEvent::Browse);
+        if kind.is_path() {
+            let browse = ui.add_enabled_ui(!browses, |ui| ui.button("Browse…")).inner;
+            if browse.on_disabled_hover_text("A file dialog is already open").clicked() {
+                event = Some(SlimEvent::Browse);
+            }
         }
     });
     below_name(ui, model);

@@ -1,7 +1,7 @@
 //! The header above the list: what the plan makes of the sizes, and the filter.
 
 use egui::accesskit::Role;
-use egui::{Align2, FontId, Rect, RichText, Sense, Ui, WidgetInfo, pos2, vec2};
+use egui::{Align, Align2, FontId, Layout, Rect, RichText, Sense, Ui, WidgetInfo, pos2, vec2};
 
 use super::state::FindingsState;
 use super::{Action, FindingsEvent, ViewContext};
@@ -102,7 +102,8 @@ fn figures(ui: &mut Ui, prediction: &Prediction) -> Option<Action> {
         for figure in &figures {
             show_figure(ui, figure, width);
         }
-        command_button(ui, Command::WriteSlim, "Write slim image…")
+        let right = Layout::right_to_left(Align::Center);
+        ui.with_layout(right, |ui| command_button(ui, Command::WriteSlim, "Write slim image…")).inner
     })
     .inner
 }
