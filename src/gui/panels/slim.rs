@@ -3,10 +3,10 @@
 use egui::{Align, Grid, Key, Label, Layout, Margin, RichText, ScrollArea, TextEdit, Ui, vec2};
 
 use super::sheet::{capitalised, failure, focus_first, sentence, sheet, title};
-use crate::base::size::{human, human_or_dash};
+use crate::base::size::{grouped, human, human_or_dash};
 use crate::base::text::{counted, elide_middle, printable};
 use crate::gui::app::App;
-use crate::gui::design::{Tokens, space, text};
+use crate::gui::design::{Tokens, row, space, text};
 use crate::gui::dialogs::Pick;
 use crate::gui::models::slim::{DestinationKind, SlimModel, SlimResult};
 use crate::gui::widgets::controls::{check_box, primary_button, progress_bar, weak};
@@ -24,6 +24,8 @@ enum SlimEvent {
 
 /// Height of the layers in the report.
 const LAYERS: f32 = 150.0;
+/// Width of a number there.
+const NUMBER: f32 = 96.0;
 /// What the rest of the window needs around the sheet.
 const AROUND: f32 = 90.0;
 
@@ -31,9 +33,10 @@ const AROUND: f32 = 90.0;
 pub(crate) fn slim(ui: &Ui, app: &mut App) {
     let browses = app.dialogs.is_waiting();
     let Some(model) = app.slim.as_mut().filter(|model| model.open) else { return };
+    let compared = app.tabs.iter().any(|tab| tab.id == model.tab);
     let height = ui.content_rect().height() - AROUND;
     let (event, closes) = sheet(ui, "slim image", 640.0, |ui| match model.written.clone() {
-        Some(written) => show_written(ui, model, &written),
+        Some(written) => show_written(ui, model, &written, compared),
         None => show(ui, model, height, browses),
     });
     match event {
@@ -230,7 +233,12 @@ fn progress(ui: &mut Ui, model: &SlimModel) {
     weak(ui, words);
 }
 
-fn show_written(ui: &mut Ui, model: &mut SlimModel, written: &SlimResult) -> Option<SlimEvent> {
+fn show_written(
+    ui: &mut Ui,
+    model: &mut SlimModel,
+    written: &SlimResult,
+    compared: bool,
+) -> Option<SlimEvent> {
     let report = &written.report;
     title(ui, "Slim image written");
     let destination = report.output.as_ref().map(|output| printable(&output.destination));
@@ -250,7 +258,7 @@ fn show_written(ui: &mut Ui, model: &mut SlimModel, written: &SlimResult) -> Opt
     }
     ui.add_space(space::M);
     ui.horizontal(|ui| {
-        let close = primary_button(ui, "Show comparison");
+        let close = primary_button(ui, if compared { "Show comparison" } else { "Close" });
         focus_first(&close, &mut model.focused);
         if close.clicked() {
             return Some(SlimEvent::Close);
@@ -262,21 +270,27 @@ fn show_written(ui: &mut Ui, model: &mut SlimModel, written: &SlimResult) -> Opt
 
 /// What became of each layer.
 fn layers(ui: &mut Ui, report: &SlimReport) {
-    let right = |ui: &mut Ui, words: String| {
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| ui.label(words));
+    let number = |ui: &mut Ui, words: RichText| {
+        ui.allocate_ui_with_layout(vec2(NUMBER, row::DENSE), Layout::right_to_left(Align::Center), |ui| {
+            ui.set_min_width(NUMBER);
+            ui.label(words);
+        });
     };
     ScrollArea::vertical().max_height(LAYERS).show(ui, |ui| {
-        Grid::new("slim layers").num_columns(5).striped(true).spacing(vec2(space::XL, 2.0)).show(ui, |ui| {
-            for head in ["Layer", "Action", "Before", "After", "Files removed"] {
-                weak(ui, head);
+        Grid::new("slim layers").num_columns(5).striped(true).spacing(vec2(space::L, 2.0)).show(ui, |ui| {
+            let color = Tokens::of(ui).text_weak;
+            weak(ui, "Layer");
+            weak(ui, "Action");
+            for head in ["Before", "After", "Files removed"] {
+                number(ui, RichText::new(head).color(color));
             }
             ui.end_row();
             for SlimLayer { index, action, before, after, removed_files, .. } in &report.layers {
                 ui.label(index.to_string());
                 ui.label(action.to_string());
-                right(ui, human_or_dash(before.compressed_bytes));
-                right(ui, human_or_dash(after.as_ref().and_then(|after| after.compressed_bytes)));
-                right(ui, removed_files.to_string());
+                number(ui, human_or_dash(before.compressed_bytes).into());
+                number(ui, human_or_dash(after.as_ref().and_then(|after| after.compressed_bytes)).into());
+                number(ui, grouped(*removed_files).into());
                 ui.end_row();
             }
         });

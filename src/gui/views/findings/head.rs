@@ -61,7 +61,7 @@ pub(super) fn show(
             let about = "Findings without files, or required at run time, cannot be selected";
             ui.label(RichText::new(prediction.sentence()).color(tokens.text)).on_hover_text(about);
         }
-        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| filter(ui, state, focus));
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| filter(ui, state, focus));
     });
     if let Some(error) = &state.rows.error {
         show_error(ui, error);
