@@ -1,5 +1,7 @@
 //! What `cutaway slim` wrote or would write, schema `cutaway.slim/1`.
 
+use std::cmp::Ordering;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -237,8 +239,13 @@ impl SlimReport {
 
 /// A size before and after, and the change.
 fn change(now: u64, then: u64, about: &str) -> String {
-    let percent = if now == 0 { 0.0 } else { 100.0 - 100.0 * then as f64 / now as f64 };
-    format!("{} before, {about}{} after (\u{2212}{percent:.1} %)", human(now), human(then))
+    let percent = if now == 0 { 0.0 } else { 100.0 * now.abs_diff(then) as f64 / now as f64 };
+    let sign = match then.cmp(&now) {
+        Ordering::Less => "\u{2212}",
+        Ordering::Equal => "",
+        Ordering::Greater => "+",
+    };
+    format!("{} before, {about}{} after ({sign}{percent:.1} %)", human(now), human(then))
 }
 
 fn layer(analysis: &Analysis, selection: &Selection, written: Option<&Written>, index: usize) -> SlimLayer {
@@ -279,5 +286,20 @@ impl From<Removed> for RemovedLine {
     fn from(removed: Removed) -> Self {
         let Removed { path, bytes, layer, shadowed, finding } = removed;
         Self { path, bytes, layer, shadowed, finding }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::change;
+
+    #[test]
+    fn a_change_has_one_sign() {
+        for (now, then, end) in
+            [(200, 100, "(\u{2212}50.0 %)"), (100, 103, "(+3.0 %)"), (100, 100, "(0.0 %)"), (0, 0, "(0.0 %)")]
+        {
+            let text = change(now, then, "");
+            assert!(text.ends_with(end), "{text}");
+        }
     }
 }

@@ -36,7 +36,7 @@ pub(crate) fn slim(ui: &Ui, app: &mut App) {
     let compared = app.tabs.iter().any(|tab| tab.id == model.tab);
     let height = ui.content_rect().height() - AROUND;
     let (event, closes) = sheet(ui, "slim image", 640.0, |ui| match model.written.clone() {
-        Some(written) => show_written(ui, model, &written, compared),
+        Some(written) => show_written(ui, model, &written, compared, height),
         None => show(ui, model, height, browses),
     });
     match event {
@@ -67,8 +67,7 @@ fn show(ui: &mut Ui, model: &mut SlimModel, height: f32, browses: bool) -> Optio
     ui.add_space(space::S);
     let writing = model.is_writing();
     let mut event = None;
-    ScrollArea::vertical().max_height((height - 150.0).max(120.0)).show(ui, |ui| {
-        ui.set_width(ui.available_width());
+    scroll(ui, height, |ui| {
         event = ui.add_enabled_ui(!writing, |ui| choices(ui, model, browses)).inner;
         ui.add_space(space::S);
         let read_all = sizes(ui, model);
@@ -109,6 +108,14 @@ fn show(ui: &mut Ui, model: &mut SlimModel, height: f32, browses: bool) -> Optio
         }
     });
     event
+}
+
+/// Scrolls what is between the head and the buttons in a window that is too low.
+fn scroll(ui: &mut Ui, height: f32, add: impl FnOnce(&mut Ui)) {
+    ScrollArea::vertical().id_salt("slim").max_height((height - 150.0).max(120.0)).show(ui, |ui| {
+        ui.set_width(ui.available_width());
+        add(ui);
+    });
 }
 
 fn choices(ui: &mut Ui, model: &mut SlimModel, browses: bool) -> Option<SlimEvent> {
@@ -238,6 +245,7 @@ fn show_written(
     model: &mut SlimModel,
     written: &SlimResult,
     compared: bool,
+    height: f32,
 ) -> Option<SlimEvent> {
     let report = &written.report;
     title(ui, "Slim image written");
@@ -247,15 +255,17 @@ fn show_written(
         ui.add(Label::new(shown).selectable(true)).on_hover_text(destination);
     }
     ui.add_space(space::S);
-    facts(ui, report);
-    ui.add_space(space::S);
-    layers(ui, report);
-    for note in &report.notes {
-        ui.add(Label::new(capitalised(&printable(note))).wrap());
-    }
-    if !report.warnings.is_empty() {
-        weak(ui, format!("{} about the image: see the log", counted(report.warnings.len(), "warning")));
-    }
+    scroll(ui, height, |ui| {
+        facts(ui, report);
+        ui.add_space(space::S);
+        layers(ui, report);
+        for note in &report.notes {
+            ui.add(Label::new(capitalised(&printable(note))).wrap());
+        }
+        if !report.warnings.is_empty() {
+            weak(ui, format!("{} about the image: see the log", counted(report.warnings.len(), "warning")));
+        }
+    });
     ui.add_space(space::M);
     ui.horizontal(|ui| {
         let close = primary_button(ui, if compared { "Show comparison" } else { "Close" });
