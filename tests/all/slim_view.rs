@@ -8,7 +8,7 @@ use cutaway::gui::app::Setup;
 use cutaway::gui::testing;
 use cutaway::gui::views::Command;
 use egui::accesskit::Role;
-use egui::{Key, Modifiers};
+use egui::{Key, Modifiers, Theme};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use serde_json::Value;
 
@@ -17,6 +17,7 @@ use crate::fixtures::layout::Layout;
 use crate::fixtures::packing::Packing;
 use crate::fixtures::tarball::{file, tar};
 use crate::journeys::Window;
+use crate::pictures::{can_paint, take};
 use crate::registry::bench::{noise, ready};
 use crate::registry::server::Server;
 use crate::support::Place;
@@ -344,4 +345,41 @@ fn layers_known_by_their_tables_are_read_first() {
     window.sees("Slim image written");
     let place = Place::new();
     assert_eq!(place.report(&format!("oci:{}", out.display())).total("wasted_bytes"), 0);
+}
+
+#[test]
+fn a_path_can_be_picked() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("picked.tar");
+    let picker = testing::picker(Some(path.clone()));
+    let setup = Setup { image: Some("sample:devel".to_owned()), picker, ..testing::setup() };
+    let mut window = Window::of([1100.0, 900.0], setup);
+    window.settles();
+    window.harness.state_mut().run(Command::WriteSlim);
+    sized(&mut window);
+    window.click(Role::Button, "OCI archive");
+    window.click(Role::Button, "Browse…");
+    let browse = window.harness.get_by_role_and_label(Role::Button, "Browse…");
+    assert!(browse.accesskit_node().is_disabled(), "one dialog at a time");
+    window.until("path", |window| {
+        let field = window.get_by_role_and_label(Role::TextInput, "Path");
+        field.accesskit_node().value().as_deref() == path.to_str()
+    });
+    window.settles();
+    assert!(can_write(&window));
+}
+
+#[test]
+fn the_sheet_in_a_small_window() {
+    if !can_paint() {
+        return;
+    }
+    let setup = Setup { image: Some("sample:devel".to_owned()), ..testing::setup() };
+    let mut window = Window::painted(Theme::Light, [860.0, 560.0], setup);
+    window.settles();
+    window.harness.state_mut().run(Command::WriteSlim);
+    sized(&mut window);
+    choose(&mut window, "Docker archive", "/no/such/folder/slim.tar");
+    window.sees("create it first");
+    take(&mut window, "slim_light");
 }

@@ -110,7 +110,8 @@ struct RunningJob<'a> {
     rate: Option<u64>,
     stopping: bool,
     cancel: Action,
-    show: Action,
+    /// Shows it, if it has no tab.
+    show: Option<Action>,
 }
 
 impl<'a> RunningJob<'a> {
@@ -123,7 +124,7 @@ impl<'a> RunningJob<'a> {
             rate: tab.rate(),
             stopping: tab.phase == Phase::Stopping,
             cancel: Action::CancelTab(tab.id),
-            show: Action::ShowTab(tab.id),
+            show: None,
         }
     }
 
@@ -136,7 +137,7 @@ impl<'a> RunningJob<'a> {
             rate: None,
             stopping: slim.is_stopping(),
             cancel: Action::CancelSlim,
-            show: Action::ShowSlim,
+            show: Some(Action::ShowSlim),
         }
     }
 }
@@ -166,9 +167,17 @@ fn show_job(ui: &mut Ui, job: &RunningJob<'_>, full: bool, actions: &mut Vec<Act
     let name = format!("Progress of {verb}{title}");
     let size = vec2(if full { 72.0 } else { 48.0 }, 6.0);
     progress_bar(ui, &name, progress.fraction(), size);
-    let words = elide_middle(&format!("{verb}{title}"), if full { 20 } else { 12 });
-    if ui.add(Button::new(small(words)).frame(false)).on_hover_text(format!("Show {verb}{title}")).clicked() {
-        actions.push(job.show.clone());
+    let words = small(elide_middle(&format!("{verb}{title}"), if full { 20 } else { 12 }));
+    if let Some(show) = &job.show {
+        ui.scope(|ui| {
+            // As high as a label, so that the bar keeps its height.
+            (ui.spacing_mut().button_padding, ui.spacing_mut().interact_size.y) = (vec2(4.0, 0.0), 0.0);
+            if ui.add(Button::new(words)).on_hover_text(format!("Show {verb}{title}")).clicked() {
+                actions.push(show.clone());
+            }
+        });
+    } else {
+        ui.label(words);
     }
     ui.add_space(8.0);
 }
