@@ -381,5 +381,7 @@ fn the_sheet_in_a_small_window() {
     sized(&mut window);
     choose(&mut window, "Docker archive", "/no/such/folder/slim.tar");
     window.sees("create it first");
+    // A caret blinks.
+    window.press(NONE, Key::Tab);
     take(&mut window, "slim_light");
 }

@@ -201,7 +201,7 @@ impl App {
 
     /// Whether any image is still being read or written.
     pub fn is_busy(&self) -> bool {
-        self.tabs.iter().any(Tab::is_running) || self.slim.as_ref().is_some_and(|slim| slim.is_busy())
+        self.tabs.iter().any(Tab::is_running) || self.slim.as_ref().is_some_and(SlimModel::is_busy)
     }
 
     pub(crate) fn front_tab(&self) -> Option<&Tab> {

@@ -27,7 +27,7 @@ const LAYERS: f32 = 150.0;
 /// Width of a number there.
 const NUMBER: f32 = 96.0;
 /// What the rest of the window needs around the sheet.
-const AROUND: f32 = 90.0;
+const AROUND: f32 = 60.0;
 
 /// Shows the sheet while it is open.
 pub(crate) fn slim(ui: &Ui, app: &mut App) {

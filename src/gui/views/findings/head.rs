@@ -36,11 +36,8 @@ pub(super) fn show(
     events: &mut Vec<FindingsEvent>,
 ) {
     let tokens = Tokens::of(ui);
-    if let Some(prediction) = context.plan.prediction() {
-        if let Some(action) = figures(ui, prediction) {
-            events.push(FindingsEvent::Window(action));
-        }
-    }
+    let action = context.plan.prediction().and_then(|prediction| figures(ui, prediction));
+    events.extend(action.map(FindingsEvent::Window));
     if model.incomplete {
         let note = "Part of the image was not read; a use of these files there would go unnoticed.";
         ui.label(RichText::new(note).color(tokens.warning));
