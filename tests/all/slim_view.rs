@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::fixtures::image::Image;
 use crate::fixtures::layout::Layout;
 use crate::fixtures::packing::Packing;
-use crate::fixtures::tarball::{file, tar};
+use crate::fixtures::tarball::{file, tar, whiteout};
 use crate::journeys::Window;
 use crate::pictures::{can_paint, take};
 use crate::registry::bench::{noise, ready};
@@ -314,6 +314,27 @@ fn an_error_is_shown_and_can_be_retried() {
     assert!(window.shows("1 error"), "the log has it");
     assert!(!window.in_front("Compare"));
     window.harness.get_by_role_and_label(Role::Button, "Try again");
+}
+
+#[test]
+fn a_layer_that_cannot_be_written_says_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    // The only layer of the result is rewritten: the other one has nothing left to hide.
+    let image = Image::new(Packing::Plain)
+        .layer(
+            "COPY data / # buildkit",
+            &tar([file("srv/data", noise("data", 24 << 20)), file("srv/old", *b"old")]),
+        )
+        .layer("RUN rm /srv/old # buildkit", &tar([whiteout("srv/old")]));
+    let path = folder.path().join("image");
+    Layout::of(&image, "latest").write(&path);
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let mut window = sheet(&format!("oci:{}", path.display()));
+    choose(&mut window, "Registry", &format!("127.0.0.1:{port}/team/app:1"));
+    window.click(Role::Button, "Write");
+    window.settles();
+    window.sees("Cannot write layer 0");
+    window.sees(&format!("Check that 127.0.0.1:{port} is up"));
 }
 
 #[test]
