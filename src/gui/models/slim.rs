@@ -47,7 +47,7 @@ pub struct SlimResult {
     /// The reference that opens it.
     pub reference: String,
     /// What was done.
-    pub report: Box<SlimReport>,
+    pub report: Arc<SlimReport>,
 }
 
 /// The sheet for one image.
@@ -299,7 +299,7 @@ impl SlimModel {
                     slim::write(&analysis, selection, &options, store, &opened, &progress, &cancel)?;
                 // There are findings: what would be written was reported.
                 let report = SlimReport::new(&analysis, &plan, selection, Some(&written));
-                let report = Box::new(report.unwrap_or_else(|| prepared.report.clone()));
+                let report = Arc::new(report.unwrap_or_else(|| prepared.report.clone()));
                 Ok(SlimResult { reference: written.published.reference, report })
             };
             Ok(work().map_err(|error| match error {

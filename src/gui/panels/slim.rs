@@ -26,6 +26,8 @@ enum SlimEvent {
 const LAYERS: f32 = 150.0;
 /// Width of a number there.
 const NUMBER: f32 = 96.0;
+/// Height of an error with its hint.
+const FAILURE: f32 = 110.0;
 /// What the rest of the window needs around the sheet.
 const AROUND: f32 = 60.0;
 
@@ -67,19 +69,20 @@ fn show(ui: &mut Ui, model: &mut SlimModel, height: f32, browses: bool) -> Optio
     ui.add_space(space::S);
     let writing = model.is_writing();
     let mut event = None;
-    scroll(ui, height, |ui| {
+    let failed = if model.failure.is_some() && !writing { FAILURE } else { 0.0 };
+    scroll(ui, height - failed, |ui| {
         event = ui.add_enabled_ui(!writing, |ui| choices(ui, model, browses)).inner;
         ui.add_space(space::S);
         let read_all = sizes(ui, model);
         event = event.take().or(read_all);
-        if let Some(reason) = &model.failure {
-            ui.add_space(space::S);
-            failure(ui, reason);
-        } else if model.cancelled {
-            ui.add_space(space::S);
-            weak(ui, "Cancelled. Nothing was written.");
-        }
     });
+    if let Some(reason) = &model.failure {
+        ui.add_space(space::S);
+        failure(ui, reason);
+    } else if model.cancelled {
+        ui.add_space(space::S);
+        weak(ui, "Cancelled. Nothing was written.");
+    }
     ui.add_space(space::M);
     if writing {
         progress(ui, model);
@@ -273,7 +276,9 @@ fn show_written(
         if close.clicked() {
             return Some(SlimEvent::Close);
         }
-        ui.button("Copy report").clicked().then(|| SlimEvent::Copy(report.to_text()))
+        let notes = || report.notes.iter().map(|note| format!("note: {note}\n"));
+        let text = || report.to_text() + &notes().collect::<String>();
+        ui.button("Copy report").clicked().then(|| SlimEvent::Copy(text()))
     })
     .inner
 }
