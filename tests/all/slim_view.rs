@@ -40,6 +40,8 @@ fn sheet(image: &str) -> Window {
 fn sized(window: &mut Window) {
     window.settles();
     window.sees("Merged");
+    // The sheet grows with them, and takes its place in the middle again.
+    window.harness.run_steps(4);
 }
 
 /// Types a destination of this kind.
@@ -51,6 +53,7 @@ fn choose(window: &mut Window, kind: &str, name: &str) {
     window.press(Modifiers::COMMAND, Key::A);
     window.types(name);
     window.settles();
+    window.harness.run_steps(4);
 }
 
 /// What the sheet says of a size or a count.
@@ -132,8 +135,12 @@ fn the_sheet_opens_from_views_menu_and_palette() {
     window.types("slim");
     window.press(NONE, Key::Enter);
     window.sees("Destination");
+    sized(&mut window);
     window.click(Role::Button, "Close");
-    window.click(Role::Tab, "Layers");
+    window.until("view", |window| window.query_all_by_label_contains("Destination").next().is_none());
+    // Where no view has the button.
+    window.press(Modifiers::COMMAND, Key::Num2);
+    assert!(window.in_front("Layers"));
     window.click(Role::Button, "Image");
     window.click(Role::Button, OPEN);
     window.sees("Destination");
