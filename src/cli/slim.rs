@@ -105,7 +105,7 @@ fn analyse(arguments: &SlimArguments) -> anyhow::Result<(std::sync::Arc<Analysis
     let mut options = reader.options(None)?;
     let reference = Reference::parse(&arguments.reading.image).map_err(AnalysisError::from)?;
     let mut analysis = reader.analyse_with(&reference, &options)?;
-    if analysis.layers.iter().any(|layer| layer.table.is_some()) {
+    if slim::needs_all_bytes(&analysis) {
         options.verify = true;
         analysis = reader.analyse_with(&reference, &options)?;
     }

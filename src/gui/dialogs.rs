@@ -38,6 +38,10 @@ pub enum Pick {
     SavePlan,
     /// Where to save a report; how its name ends, empty for a Dockerfile.
     SaveReport(&'static str),
+    /// The folder of a slim image.
+    SlimFolder,
+    /// Where to save the archive of a slim image.
+    SlimArchive,
 }
 
 /// Shows a dialog and waits for its answer; runs on its own thread.
@@ -73,6 +77,10 @@ pub fn desktop() -> Picker {
             Pick::SavePlan => dialog.set_title("Save plan").set_file_name("cutaway-plan.json").save_file(),
             Pick::SaveDockerfile => {
                 dialog.set_title("Save Dockerfile").set_file_name("Dockerfile.cutaway").save_file()
+            }
+            Pick::SlimFolder => dialog.set_title("Write to folder").set_file_name("image-slim").save_file(),
+            Pick::SlimArchive => {
+                dialog.set_title("Write archive").set_file_name("image-slim.tar").save_file()
             }
             Pick::SaveReport("") => {
                 dialog.set_title("Save Dockerfile").set_file_name("Dockerfile.cutaway").save_file()

@@ -1,5 +1,7 @@
 //! What `cutaway slim` wrote or would write, schema `cutaway.slim/1`.
 
+use std::cmp::Ordering;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -192,37 +194,44 @@ impl SlimReport {
         self.layers.iter().filter(|layer| layer.action == action.as_str()).count()
     }
 
-    /// What people read: sizes, layers, what was removed, what was verified.
+    /// What people read: names in lower case, and sizes, layers, what was removed, what was verified.
+    pub fn facts(&self) -> Vec<(&'static str, String)> {
+        let mut facts = Vec::new();
+        let (before, after) = (&self.before, &self.after);
+        if let (Some(now), Some(then)) = (before.compressed_bytes, after.compressed_bytes) {
+            let about = if self.output.is_some() { "" } else { "about " };
+            facts.push(("compressed", change(now, then, about)));
+        }
+        facts.push(("merged", change(before.merged_bytes, after.merged_bytes, "")));
+        let actions = Action::ALL.iter().map(|action| (self.count(*action), action.as_str()));
+        let actions = actions.filter(|(count, _)| *count > 0).map(|(count, name)| format!("{count} {name}"));
+        let layers = counted(self.layers.len(), "layer");
+        facts.push(("layers", format!("{layers}: {}", actions.collect::<Vec<_>>().join(", "))));
+        let files = self.removed.iter().filter(|line| !line.shadowed).count();
+        let findings = counted(self.plan.findings.len(), "finding");
+        facts.push(("removed", format!("{} of {findings}", counted(files, "file"))));
+        if self.kept_base.layers > 0 {
+            let layers = counted(self.kept_base.layers, "layer");
+            let bytes = human(self.kept_base.bytes);
+            let words = format!("{layers} unchanged, which keeps {bytes} that could be removed");
+            facts.push(("base image", words));
+        }
+        if let Some(verified) = &self.verification {
+            let (paths, dependencies) =
+                (counted(verified.paths, "path"), counted(verified.dependencies, "library dependency"));
+            facts.push(("verified", format!("{paths} and {dependencies} as predicted")));
+        }
+        facts
+    }
+
+    /// The summary of the command line.
     pub fn to_text(&self) -> String {
         let mut lines = Vec::new();
         if let Some(output) = &self.output {
             lines.push(printable(&output.destination));
             lines.push(format!("  manifest    {}", output.manifest_digest));
         }
-        let (before, after) = (&self.before, &self.after);
-        if let (Some(now), Some(then)) = (before.compressed_bytes, after.compressed_bytes) {
-            let about = if self.output.is_some() { "" } else { "about " };
-            lines.push(format!("  compressed  {}", change(now, then, about)));
-        }
-        lines.push(format!("  merged      {}", change(before.merged_bytes, after.merged_bytes, "")));
-        let actions = Action::ALL.iter().map(|action| (self.count(*action), action.as_str()));
-        let actions = actions.filter(|(count, _)| *count > 0).map(|(count, name)| format!("{count} {name}"));
-        let layers = counted(self.layers.len(), "layer");
-        lines.push(format!("  layers      {layers}: {}", actions.collect::<Vec<_>>().join(", ")));
-        let files = self.removed.iter().filter(|line| !line.shadowed).count();
-        let findings = counted(self.plan.findings.len(), "finding");
-        lines.push(format!("  removed     {} of {findings}", counted(files, "file")));
-        if self.kept_base.layers > 0 {
-            let layers = counted(self.kept_base.layers, "layer");
-            let bytes = human(self.kept_base.bytes);
-            lines
-                .push(format!("  base image  {layers} unchanged, which keeps {bytes} that could be removed"));
-        }
-        if let Some(verified) = &self.verification {
-            let (paths, dependencies) =
-                (counted(verified.paths, "path"), counted(verified.dependencies, "library dependency"));
-            lines.push(format!("  verified    {paths} and {dependencies} as predicted"));
-        }
+        lines.extend(self.facts().iter().map(|(name, value)| format!("  {name:<10}  {value}")));
         lines.push(String::new());
         lines.join("\n")
     }
@@ -230,8 +239,13 @@ impl SlimReport {
 
 /// A size before and after, and the change.
 fn change(now: u64, then: u64, about: &str) -> String {
-    let percent = if now == 0 { 0.0 } else { 100.0 - 100.0 * then as f64 / now as f64 };
-    format!("{} before, {about}{} after (\u{2212}{percent:.1} %)", human(now), human(then))
+    let percent = if now == 0 { 0.0 } else { 100.0 * now.abs_diff(then) as f64 / now as f64 };
+    let sign = match then.cmp(&now) {
+        Ordering::Less => "\u{2212}",
+        Ordering::Equal => "",
+        Ordering::Greater => "+",
+    };
+    format!("{} before, {about}{} after ({sign}{percent:.1} %)", human(now), human(then))
 }
 
 fn layer(analysis: &Analysis, selection: &Selection, written: Option<&Written>, index: usize) -> SlimLayer {
@@ -272,5 +286,20 @@ impl From<Removed> for RemovedLine {
     fn from(removed: Removed) -> Self {
         let Removed { path, bytes, layer, shadowed, finding } = removed;
         Self { path, bytes, layer, shadowed, finding }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::change;
+
+    #[test]
+    fn a_change_has_one_sign() {
+        for (now, then, end) in
+            [(200, 100, "(\u{2212}50.0 %)"), (100, 103, "(+3.0 %)"), (100, 100, "(0.0 %)"), (0, 0, "(0.0 %)")]
+        {
+            let text = change(now, then, "");
+            assert!(text.ends_with(end), "{text}");
+        }
     }
 }

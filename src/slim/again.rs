@@ -7,7 +7,7 @@ use super::blob::Reading;
 use super::layer::Fault;
 use crate::analysis::{Analysis, Options};
 use crate::base::{Digest, Hasher};
-use crate::jobs::Cancelled;
+use crate::jobs::{Cancelled, Progress};
 use crate::source::{OpenContext, Reference, Sink, StreamedMember, open};
 
 /// Opens the source of `analysis` again and passes each of its members that may be a layer, with its number.
@@ -21,12 +21,14 @@ pub(super) fn again(
     let reference =
         Reference::parse(&analysis.image.reference).map_err(|error| refused(error.to_string()))?;
     let mut again = Again { number: 0, each, error: None };
+    // Layers are counted as they pass, and the archive has other totals.
+    let scratch = Progress::default();
     let mut context = OpenContext {
         limits: reading.limits,
         platform: opened.platform.as_ref(),
         access: &opened.access,
         cancel: reading.cancel,
-        progress: reading.progress,
+        progress: &scratch,
         sink: &mut again,
     };
     let opened = open(&reference, &mut context);
@@ -58,17 +60,18 @@ impl Sink for Again<'_> {
     }
 }
 
-/// Hashes what is read.
+/// Hashes and counts what is read.
 pub(super) struct Hashed<'a> {
     inner: &'a mut dyn Read,
+    progress: &'a Progress,
     hasher: Option<Hasher>,
     expected: Option<&'a str>,
 }
 
 impl<'a> Hashed<'a> {
-    pub(super) fn new(inner: &'a mut dyn Read, expected: Option<&'a str>) -> Self {
+    pub(super) fn new(inner: &'a mut dyn Read, expected: Option<&'a str>, progress: &'a Progress) -> Self {
         let digest = expected.and_then(|digest| digest.parse::<Digest>().ok());
-        Self { inner, hasher: digest.as_ref().and_then(Hasher::for_digest), expected }
+        Self { inner, progress, hasher: digest.as_ref().and_then(Hasher::for_digest), expected }
     }
 
     /// Reads the rest and compares the digest.
@@ -90,6 +93,8 @@ impl Read for Hashed<'_> {
         if let Some(hasher) = &mut self.hasher {
             hasher.update(&buffer[..count]);
         }
+        self.progress.add_read(count as u64);
+        self.progress.add_passed(count as u64);
         Ok(count)
     }
 }

@@ -116,12 +116,9 @@ pub(super) fn fault(fault: Fault, layer: &str) -> SlimError {
     match fault {
         Fault::Cancelled => SlimError::Cancelled,
         Fault::Read(reason) => SlimError::refused(layer, reason),
-        Fault::Write(error) if crate::jobs::Cancelled::is_cause_of(&error) => SlimError::Cancelled,
-        // A destination that says itself what failed keeps its hint.
-        Fault::Write(error) => error.downcast::<SlimError>().unwrap_or_else(|error| SlimError::Write {
-            what: format!("cannot write {layer}"),
-            reason: error.to_string(),
-            hint: None,
-        }),
+        // A destination that says itself what failed keeps its words.
+        Fault::Write(error) => error
+            .downcast::<SlimError>()
+            .unwrap_or_else(|error| super::store::failed(format!("cannot write {layer}"), &error)),
     }
 }

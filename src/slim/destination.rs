@@ -61,6 +61,19 @@ impl Destination {
         }
     }
 
+    /// Refuses a file or folder that cannot be written, as [`Self::open`] does. Other kinds are checked when they are
+    /// opened.
+    ///
+    /// # Errors
+    /// Something else is there, or the folder that it would be in is not.
+    pub fn check(&self) -> Result<(), SlimError> {
+        match &self.kind {
+            Kind::Folder { path, form } => FolderStore::check(path, form).map(drop),
+            Kind::Archive { path, form } => ArchiveStore::check(path, form).map(drop),
+            Kind::Registry(_) | Kind::Engine(..) => Ok(()),
+        }
+    }
+
     /// Opens the destination for an image made from `source`. Nothing is visible there until it is published.
     ///
     /// # Errors

@@ -41,7 +41,7 @@ pub use destination::Destination;
 pub use documents::WrittenLayer;
 pub use encode::Encoding;
 pub use error::SlimError;
-pub use options::SlimOptions;
+pub use options::{SlimOptions, needs_all_bytes};
 pub use pruned::{Pruned, PrunedFile, Pruning};
 pub use selection::{Action, Removed, SelectedLayer, Selection, Sizes};
 pub use store::{BlobSink, Documents, KeptBlob, Published, Staged, Store};

@@ -1,6 +1,7 @@
 //! Options of a written image.
 
 use super::Encoding;
+use crate::analysis::Analysis;
 
 /// How an image is written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -13,4 +14,10 @@ pub struct SlimOptions {
     pub encoding: Encoding,
     /// Write the image even if a library is no longer found that was found before.
     pub force: bool,
+}
+
+/// Whether layers were read by their tables of contents: a rewritten image needs all bytes, so it must first be analysed
+/// again with [`crate::analysis::Options::verify`].
+pub fn needs_all_bytes(analysis: &Analysis) -> bool {
+    analysis.layers.iter().any(|layer| layer.table.is_some())
 }

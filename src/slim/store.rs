@@ -125,7 +125,7 @@ pub struct Published {
 const BUFFER: usize = 128 << 10;
 
 /// The error of a failed write; a cancelled one stays cancelled.
-fn failed(what: impl Into<String>, error: &io::Error) -> SlimError {
+pub(super) fn failed(what: impl Into<String>, error: &io::Error) -> SlimError {
     if Cancelled::is_cause_of(error) {
         return SlimError::Cancelled;
     }

@@ -69,10 +69,12 @@ pub fn write(
     let streams = STREAMS.min(outputs.len()).min(workers());
     let pool = Pool::new(workers(), streams)
         .map_err(|error| SlimError::refused("the image", format!("cannot start a thread: {error}")))?;
-    progress.set_totals(
-        analysis.layers.iter().filter_map(|layer| layer.read.as_ref()?.compressed_bytes).sum(),
-        outputs.len() as u64,
-    );
+    let bytes = |number: usize| analysis.layers[number].read.as_ref()?.compressed_bytes;
+    let read = outputs.iter().flat_map(|output| {
+        let is_read = |number: &usize| output.is_kept() || selection.entries(*number) > 0;
+        output.layers.clone().filter(is_read).filter_map(bytes)
+    });
+    progress.set_totals(read.sum(), outputs.len() as u64);
     let writer = Writer {
         analysis,
         selection,
@@ -102,6 +104,7 @@ pub fn write(
         cancel,
     )?;
     cancel.check()?;
+    progress.tell("Publishing the image");
     let published = staged.publish()?;
     let mut by_layer = vec![None; analysis.layers.len()];
     for (output, layer) in outputs.iter().zip(&layers) {

@@ -5,7 +5,7 @@ mod faults;
 mod hostile;
 mod same;
 mod second;
-mod writer;
+pub(crate) mod writer;
 
 use cutaway::formats::contents::Format;
 use serde_json::json;

@@ -138,6 +138,7 @@ impl App {
             }
             Command::SavePlan => self.in_view(View::Findings, |views| views.findings.ask_where_plan()),
             Command::OpenPlan => self.in_view(View::Findings, |views| views.findings.ask_for_plan()),
+            Command::WriteSlim => self.ask_slim(),
             Command::CopyDockerfile => {
                 let text = self.front_tab().and_then(|tab| tab.views.dockerfile.text(SaveKind::Dockerfile));
                 self.copy(text);

@@ -42,6 +42,19 @@ impl App {
                 self.front = Some(tab.id);
                 self.open_path_beside(&path);
             }
+            (Pick::SlimFolder | Pick::SlimArchive, answer, _) => {
+                let Some(slim) = &mut self.slim else { return };
+                match answer {
+                    DialogAnswer::Picked(path) => match path.to_str() {
+                        Some(path) => path.clone_into(&mut slim.choices.name),
+                        None => slim.message = Some("the path is not UTF-8; choose another".to_owned()),
+                    },
+                    DialogAnswer::Failed(reason) => {
+                        slim.message = Some(format!("{reason}; enter the path instead"));
+                    }
+                    DialogAnswer::Nothing => {}
+                }
+            }
             (_, DialogAnswer::Picked(path), Some((tab, view))) => {
                 tab.views.get(view).picked(pick, path, &tab.plan, &waker);
             }

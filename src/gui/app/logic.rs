@@ -5,8 +5,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::{App, Phase, Tab};
+use crate::analysis::Options;
 use crate::cache::Cache;
 use crate::gui::dialogs::Pick;
+use crate::gui::models::slim::SlimModel;
 use crate::gui::models::typed::tidy;
 use crate::gui::settings::ThemeChoice;
 use crate::gui::views::gpu::MachineView;
@@ -38,6 +40,7 @@ impl App {
         options.cache.iter().flat_map(Cache::take_notes).for_each(|note| log.note(note));
         self.machine.poll();
         self.poll_remote();
+        self.poll_slim();
         self.poll_dialogs();
         self.poll_drops();
         if self.is_busy() {
@@ -97,6 +100,8 @@ impl App {
             Action::ShowTab(id) => self.front = Some(id),
             Action::CloseTab(id) => self.close(id),
             Action::Again(id) => self.again(id),
+            Action::ShowSlim => self.slim.iter_mut().for_each(|slim| slim.open = true),
+            Action::CancelSlim => self.slim.iter().for_each(SlimModel::stop),
             Action::CancelTab(id) => self.in_tab(id, Tab::cancel),
             Action::LogIn(id) => self.login_for(id),
             Action::ShowMachine => self.show_machine(),
@@ -188,6 +193,8 @@ impl App {
         let Some(place) = self.tabs.iter().position(|tab| tab.id == id) else { return };
         self.tabs.remove(place);
         self.log.forget(id);
+        // What is being written goes on.
+        self.slim.take_if(|slim| slim.tab == id && !slim.is_writing());
         if self.front == Some(id) {
             let next = self.tabs.get(place).or_else(|| self.tabs.last());
             self.front = next.map(|tab| tab.id);
@@ -195,7 +202,12 @@ impl App {
     }
 
     pub(crate) fn again(&mut self, id: u64) {
-        let (options, waker) = (self.options.clone(), self.waker());
+        self.again_with(id, self.options.clone());
+    }
+
+    /// Reads the image of a tab again, with other options.
+    pub(super) fn again_with(&mut self, id: u64, options: Options) {
+        let waker = self.waker();
         self.log.forget(id);
         if let Some(tab) = self.tabs.iter_mut().find(|tab| tab.id == id) {
             tab.again(options, waker);

@@ -8,6 +8,7 @@ mod files;
 mod log;
 mod logic;
 mod remote;
+mod slim;
 mod tab;
 mod ui;
 
@@ -23,6 +24,7 @@ use super::design;
 use super::dialogs::{self, Dialogs, Picker};
 use super::models::gpu::{Machine, MachineSetup};
 use super::models::remote::RemoteSetup;
+use super::models::slim::SlimModel;
 use super::panels::{Palette, StartScreen};
 use super::settings::Settings;
 use super::views::gpu::MachineView;
@@ -96,6 +98,8 @@ pub struct App {
     drops: files::DroppedFiles,
     /// Dropped files that wait for an answer.
     pub(crate) offer: Option<DropOffer>,
+    /// The slim image that is being chosen or written.
+    pub(crate) slim: Option<SlimModel>,
     /// What panels and views ask for, until the frame is painted.
     pub(crate) actions: Vec<Action>,
     pub(crate) drops_arrive: bool,
@@ -133,6 +137,7 @@ impl App {
             asked_by: None,
             drops: files::DroppedFiles::default(),
             offer: None,
+            slim: None,
             actions: Vec::new(),
             drops_arrive: setup.drops_arrive,
             options: setup.options,
@@ -194,9 +199,9 @@ impl App {
             })
     }
 
-    /// Whether any image is still being read.
+    /// Whether any image is still being read or written.
     pub fn is_busy(&self) -> bool {
-        self.tabs.iter().any(Tab::is_running)
+        self.tabs.iter().any(Tab::is_running) || self.slim.as_ref().is_some_and(SlimModel::is_busy)
     }
 
     pub(crate) fn front_tab(&self) -> Option<&Tab> {

@@ -62,6 +62,7 @@ impl App {
         panels::palette(ui, self);
         panels::key_sheet(ui, self);
         panels::offer(ui, self);
+        panels::slim(ui, self);
         panels::remote(ui, self);
         show_drop_target(ui);
     }
@@ -98,7 +99,8 @@ impl App {
 
     fn take_keys(&mut self, ui: &mut Ui) {
         // A sheet in front takes all keys but those that close it.
-        if self.offer.is_some() || self.remote.has_dialog() || self.question().is_some() {
+        let writes = self.slim.as_ref().is_some_and(|slim| slim.open);
+        if writes || self.offer.is_some() || self.remote.has_dialog() || self.question().is_some() {
             return;
         }
         let in_front = if self.keys_open {

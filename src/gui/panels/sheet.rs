@@ -112,7 +112,7 @@ pub(super) fn sentence(message: &str) -> String {
     if message.starts_with("cannot ") || message.starts_with("no ") { capitalised(&message) } else { message }
 }
 
-fn capitalised(text: &str) -> String {
+pub(super) fn capitalised(text: &str) -> String {
     // Hints are written for the command line, where they follow a colon.
     let mut letters = text.chars();
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()

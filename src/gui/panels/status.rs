@@ -1,14 +1,16 @@
 //! What is in front, what is running, and how many warnings there are.
 
 use egui::accesskit::Role;
-use egui::{Align, Color32, Layout, Response, RichText, Sense, Ui, WidgetInfo, pos2, vec2};
+use egui::{Align, Button, Color32, Layout, Response, RichText, Sense, Ui, WidgetInfo, pos2, vec2};
 
 use crate::base::size::human;
 use crate::base::text::{counted, elide_middle};
 use crate::gui::app::{App, Log, Phase, Severity, Tab};
 use crate::gui::design::{Tokens, radius, text};
+use crate::gui::models::slim::SlimModel;
 use crate::gui::views::{Action, Command};
 use crate::gui::widgets::controls::{Mark, mark_button, paint_focus, paint_mark, progress_bar};
+use crate::jobs::Snapshot;
 use crate::report::Report;
 
 /// Width of one running job, with all its figures.
@@ -17,7 +19,7 @@ const SHORT_JOB: f32 = 240.0;
 
 /// The bar at the bottom.
 pub(crate) fn status_bar(ui: &mut Ui, app: &mut App) {
-    let App { tabs, front, actions, log, log_open, settings, .. } = app;
+    let App { tabs, front, actions, log, log_open, settings, slim, .. } = app;
     let tokens = Tokens::of(ui);
     let small = |text: String| RichText::new(text).font(text::small()).color(tokens.text_weak);
     ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
@@ -32,7 +34,10 @@ pub(crate) fn status_bar(ui: &mut Ui, app: &mut App) {
             if settings.zoom_percent != 100 {
                 ui.label(small(format!("{} %", settings.zoom_percent)));
             }
-            let running: Vec<&Tab> = tabs.iter().filter(|tab| tab.is_running()).collect();
+            let written = slim.iter().filter(|slim| slim.is_writing()).map(RunningJob::writing);
+            let reading: Vec<&Tab> = tabs.iter().filter(|tab| tab.is_running()).collect();
+            let running: Vec<RunningJob<'_>> =
+                written.chain(reading.iter().map(|tab| RunningJob::reading(tab))).collect();
             let room = (ui.available_width() - 8.0).max(0.0);
             let full = room >= JOB * running.len().min(2) as f32;
             let width = if full { JOB } else { SHORT_JOB };
@@ -40,10 +45,10 @@ pub(crate) fn status_bar(ui: &mut Ui, app: &mut App) {
             if running.len() > fit {
                 ui.label(small(format!("and {} more", running.len() - fit)));
             }
-            for tab in running.iter().take(fit) {
-                job(ui, tab, full, actions);
+            for job in running.iter().take(fit) {
+                show_job(ui, job, full, actions);
             }
-            message(ui, &running);
+            message(ui, &reading);
         });
     });
 }
@@ -96,34 +101,84 @@ fn saved_facts(report: &Report) -> String {
     crate::base::text::printable(&parts.join("  ·  "))
 }
 
-/// The running work of one image; its parts from right to left.
-fn job(ui: &mut Ui, tab: &Tab, full: bool, actions: &mut Vec<Action>) {
+/// Work that is shown until it ends.
+struct RunningJob<'a> {
+    title: &'a str,
+    /// What is before the title.
+    verb: &'static str,
+    progress: Snapshot,
+    rate: Option<u64>,
+    stopping: bool,
+    cancel: Action,
+    /// Shows it, if it has no tab.
+    show: Option<Action>,
+}
+
+impl<'a> RunningJob<'a> {
+    /// An image that is being read.
+    fn reading(tab: &'a Tab) -> Self {
+        Self {
+            title: &tab.title,
+            verb: "",
+            progress: tab.progress(),
+            rate: tab.rate(),
+            stopping: tab.phase == Phase::Stopping,
+            cancel: Action::CancelTab(tab.id),
+            show: None,
+        }
+    }
+
+    /// An image that is being written.
+    fn writing(slim: &'a SlimModel) -> Self {
+        Self {
+            title: &slim.title,
+            verb: "writing ",
+            progress: slim.progress(),
+            rate: None,
+            stopping: slim.is_stopping(),
+            cancel: Action::CancelSlim,
+            show: Some(Action::ShowSlim),
+        }
+    }
+}
+
+/// Running work; its parts from right to left.
+fn show_job(ui: &mut Ui, job: &RunningJob<'_>, full: bool, actions: &mut Vec<Action>) {
     let tokens = Tokens::of(ui);
     let small = |text: String| RichText::new(text).font(text::small()).color(tokens.text_weak);
-    let progress = tab.progress();
-    let stopping = tab.phase == Phase::Stopping;
+    let RunningJob { title, verb, progress, stopping, .. } = job;
     ui.add_enabled_ui(!stopping, |ui| {
-        let name = format!("Cancel {}", tab.title);
-        if mark_button(ui, Mark::Close, &name).clicked() {
-            actions.push(Action::CancelTab(tab.id));
+        if mark_button(ui, Mark::Close, &format!("Cancel {verb}{title}")).clicked() {
+            actions.push(job.cancel.clone());
         }
     });
     let bytes = match (progress.bytes_passed, progress.bytes_total) {
-        _ if stopping => "stopping…".to_owned(),
+        _ if *stopping => "stopping…".to_owned(),
         (passed, 0) => human(passed),
         (passed, total) => format!("{} of {}", human(passed), human(total)),
     };
     if full {
-        let rate = tab.rate().map(|rate| format!("{}/s", human(rate))).unwrap_or_default();
+        let rate = job.rate.map(|rate| format!("{}/s", human(rate))).unwrap_or_default();
         fixed(ui, 76.0, small(rate));
         fixed(ui, 128.0, small(bytes));
     } else {
         fixed(ui, 76.0, small(human(progress.bytes_passed)));
     }
-    let name = format!("Progress of {}", tab.title);
+    let name = format!("Progress of {verb}{title}");
     let size = vec2(if full { 72.0 } else { 48.0 }, 6.0);
     progress_bar(ui, &name, progress.fraction(), size);
-    ui.label(small(elide_middle(&tab.title, if full { 20 } else { 12 })));
+    let words = small(elide_middle(&format!("{verb}{title}"), if full { 20 } else { 12 }));
+    if let Some(show) = &job.show {
+        ui.scope(|ui| {
+            // As high as a label, so that the bar keeps its height.
+            (ui.spacing_mut().button_padding, ui.spacing_mut().interact_size.y) = (vec2(4.0, 0.0), 0.0);
+            if ui.add(Button::new(words)).on_hover_text(format!("Show {verb}{title}")).clicked() {
+                actions.push(show.clone());
+            }
+        });
+    } else {
+        ui.label(words);
+    }
     ui.add_space(8.0);
 }
 

@@ -236,6 +236,7 @@ commands! {
         SavePlan: "Save plan as…", "Save the selected findings and answers for cutaway dockerfile --plan",
             [], Findings;
         OpenPlan: "Open plan…", "Load selected findings and answers from a saved plan or report", [], Findings;
+        WriteSlim: "Write slim image…", "Write the image without the selected findings", [], Findings;
     }
     Image 3 {
         CopyDockerfile: "Copy Dockerfile", "Copy the proposed Dockerfile to the clipboard",

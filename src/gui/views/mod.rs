@@ -220,6 +220,10 @@ pub enum Action {
     CloseTab(u64),
     /// Read the image of the tab with this id again.
     Again(u64),
+    /// Show the slim image that is being written.
+    ShowSlim,
+    /// Stop writing the slim image.
+    CancelSlim,
     /// Stop the work of the tab with this id.
     CancelTab(u64),
     /// Log in to the registry of the tab with this id, which failed without.

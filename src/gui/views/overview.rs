@@ -15,6 +15,7 @@ use egui::{RichText, ScrollArea, Ui};
 use self::runs::RunsOn;
 use self::tables::{Figure, Table};
 use self::uses::Uses;
+use super::commands::{Command, command_button};
 use super::{Action, ImageView, View, ViewContext, waker};
 use crate::base::size::{grouped, human, human_or_dash};
 use crate::base::text::counted;
@@ -70,6 +71,10 @@ impl ImageView for OverviewView {
                 ui.add_space(space::XL);
             }
             savings::show(ui, savings.as_ref(), context.done, context.actions);
+            if context.plan.prediction().is_some() {
+                ui.add_space(space::S);
+                context.actions.extend(command_button(ui, Command::WriteSlim, "Write slim image…"));
+            }
             ui.add_space(space::XL);
             layers(ui, overview, context);
             ui.add_space(space::XL);

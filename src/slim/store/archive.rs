@@ -77,13 +77,19 @@ impl ArchiveStore {
         origin: Origin,
         cancel: &CancelToken,
     ) -> Result<Self, SlimError> {
+        let folder = Self::check(target, &form)?;
+        let store = Self::temporary(&folder, form, origin, cancel)?;
+        Ok(Self { target: Some(target.to_owned()), ..store })
+    }
+
+    /// Refuses a name that is taken, or in no folder; the folder that it is in.
+    pub(in crate::slim) fn check(target: &Path, form: &ArchiveForm) -> Result<PathBuf, SlimError> {
         if target.symlink_metadata().is_ok() {
             let text = format!("{}:{}", form.transport(), shown(target));
             let reason = "the file exists; remove it, or choose another name".into();
             return Err(SlimError::Destination { text, reason });
         }
-        let store = Self::temporary(&folder_of(target)?, form, origin, cancel)?;
-        Ok(Self { target: Some(target.to_owned()), ..store })
+        folder_of(target)
     }
 
     /// An archive in `folder` without a name of its own.

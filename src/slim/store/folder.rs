@@ -48,15 +48,19 @@ pub(in crate::slim) struct FolderStore {
 
 impl FolderStore {
     pub(in crate::slim) fn open(folder: &Path, form: FolderForm, origin: Origin) -> Result<Self, SlimError> {
-        let exists = folder.symlink_metadata().is_ok();
-        let work = if exists {
-            check_existing(folder, &form)?;
-            // Inside, because the folder may be on another file system than its parent.
-            temporary_folder(folder)?
-        } else {
-            temporary_folder(&folder_of(folder)?)?
-        };
-        Ok(Self { folder: folder.to_owned(), form, exists, work, origin })
+        // Inside one that exists, because it may be on another file system than its parent.
+        let place = Self::check(folder, &form)?;
+        let exists = place == folder;
+        Ok(Self { work: temporary_folder(&place)?, folder: folder.to_owned(), form, exists, origin })
+    }
+
+    /// Refuses a folder that cannot be written; the folder for temporary names.
+    pub(in crate::slim) fn check(folder: &Path, form: &FolderForm) -> Result<PathBuf, SlimError> {
+        if folder.symlink_metadata().is_err() {
+            return folder_of(folder);
+        }
+        check_existing(folder, form)?;
+        Ok(folder.to_owned())
     }
 
     fn failed(&self, error: &io::Error) -> SlimError {

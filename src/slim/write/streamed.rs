@@ -89,7 +89,7 @@ impl Writer<'_> {
     fn member(&self, number: usize, bytes: &mut dyn Read, target: &mut dyn Write) -> Result<(), SlimError> {
         let (_, read) = self.source(number)?;
         let layer = named(self.analysis, number);
-        let mut hashed = Hashed::new(bytes, read.digest.as_deref());
+        let mut hashed = Hashed::new(bytes, read.digest.as_deref(), self.reading.progress);
         let compression = read.compression.unwrap_or(Compression::None);
         let work = |reader: &mut dyn io::BufRead| self.rewrite(number, read, reader, target);
         inflate_stream(&mut hashed, compression, self.reading.limits, work)
@@ -100,7 +100,7 @@ impl Writer<'_> {
     /// Copies a layer that passes.
     fn copy(&self, number: usize, bytes: &mut dyn Read) -> Result<WrittenLayer, SlimError> {
         let (digest, layer) = self.kept(number)?;
-        let mut hashed = Hashed::new(bytes, Some(digest.as_ref()));
+        let mut hashed = Hashed::new(bytes, Some(digest.as_ref()), self.reading.progress);
         let mut sink = self.store.begin()?;
         let copied = io::copy(&mut hashed, &mut sink).map_err(Fault::Write);
         copied

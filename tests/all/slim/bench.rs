@@ -101,6 +101,10 @@ pub fn slim(
     let destination = Destination::parse(&format!("oci:{}:new", place.path(name)))?;
     let store = destination.open(&opened.access, &analysis.image, &cancel)?;
     let written = write(&analysis, &selection, options, store, &opened, &progress, &cancel)?;
+    let end = progress.snapshot();
+    let kept = written.layers.iter().flatten().count();
+    assert!(kept == 0 || end.layers_total > 0, "{end:?}");
+    assert_eq!((end.layers_done, end.bytes_passed), (end.layers_total, end.bytes_total));
     Ok((selection, written))
 }
 

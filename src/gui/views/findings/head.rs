@@ -1,7 +1,7 @@
 //! The header above the list: what the plan makes of the sizes, and the filter.
 
 use egui::accesskit::Role;
-use egui::{Align2, FontId, Rect, RichText, Sense, Ui, WidgetInfo, pos2, vec2};
+use egui::{Align, Align2, FontId, Layout, Rect, RichText, Sense, Ui, WidgetInfo, pos2, vec2};
 
 use super::state::FindingsState;
 use super::{Action, FindingsEvent, ViewContext};
@@ -11,6 +11,7 @@ use crate::base::size::human;
 use crate::base::text::counted;
 use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::findings::{FindingList, FindingsModel, PlanChange, Prediction};
+use crate::gui::views::commands::{Command, command_button};
 use crate::gui::views::filter_field::{FilterField, show_error, show_found};
 
 /// The size of the sizes.
@@ -35,9 +36,8 @@ pub(super) fn show(
     events: &mut Vec<FindingsEvent>,
 ) {
     let tokens = Tokens::of(ui);
-    if let Some(prediction) = context.plan.prediction() {
-        figures(ui, prediction);
-    }
+    let action = context.plan.prediction().and_then(|prediction| figures(ui, prediction));
+    events.extend(action.map(FindingsEvent::Window));
     if model.incomplete {
         let note = "Part of the image was not read; a use of these files there would go unnoticed.";
         ui.label(RichText::new(note).color(tokens.warning));
@@ -58,7 +58,7 @@ pub(super) fn show(
             let about = "Findings without files, or required at run time, cannot be selected";
             ui.label(RichText::new(prediction.sentence()).color(tokens.text)).on_hover_text(about);
         }
-        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| filter(ui, state, focus));
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| filter(ui, state, focus));
     });
     if let Some(error) = &state.rows.error {
         show_error(ui, error);
@@ -76,7 +76,7 @@ fn filter(ui: &mut Ui, state: &mut FindingsState, focus: bool) {
     state.set_filter(&typed);
 }
 
-fn figures(ui: &mut Ui, prediction: &Prediction) {
+fn figures(ui: &mut Ui, prediction: &Prediction) -> Option<Action> {
     let figures = [
         Figure {
             name: "Merged",
@@ -92,13 +92,17 @@ fn figures(ui: &mut Ui, prediction: &Prediction) {
         },
     ];
     let gap = space::XL;
-    let width = ((ui.available_width() - gap) / 2.0).min(420.0);
+    // Room of the button.
+    let width = ((ui.available_width() - 2.0 * gap - 130.0) / 2.0).min(420.0);
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = gap;
         for figure in &figures {
             show_figure(ui, figure, width);
         }
-    });
+        let right = Layout::right_to_left(Align::Center);
+        ui.with_layout(right, |ui| command_button(ui, Command::WriteSlim, "Write slim image…")).inner
+    })
+    .inner
 }
 
 fn show_figure(ui: &mut Ui, figure: &Figure, width: f32) {
