@@ -1,5 +1,6 @@
 //! In: complete package databases and metadata files of single packages, as bytes.
-//! Out: the packages with their declared properties, and where a document is damaged.
+//! Out: the packages with their declared properties, and where a document is damaged; a database without
+//! some of them.
 //! Must not know: the location of a document, layers, which packages belong to CUDA.
 
 pub mod apk;
@@ -8,6 +9,7 @@ pub mod conda;
 pub mod dnf;
 pub mod dpkg;
 mod fields;
+pub mod forget;
 pub mod pip;
 pub mod rpm;
 

@@ -1,4 +1,8 @@
-use super::{Bounds, Collector, PROBLEMS, Package, Read, dpkg, fields, pip};
+use std::process::Command;
+
+use super::forget::{NotEditable, without_packages};
+use super::{Bounds, Collector, PROBLEMS, Package, Read, apk, dpkg, fields, pip};
+use crate::formats::pieces::PiecesWriter;
 
 fn paths(paths: &[&str]) -> Vec<Vec<u8>> {
     paths.iter().map(|path| path.as_bytes().to_vec()).collect()
@@ -118,4 +122,91 @@ fn lines_and_fields_keep_their_places() {
         fields::Part::Field { at: 19, name: b"", value: b"e" },
     ];
     assert_eq!(all, expected);
+}
+
+/// The database without the packages that `forget` names.
+fn forgotten(bytes: &[u8], read: &Read, forget: &[&str]) -> Vec<u8> {
+    let pieces =
+        without_packages(bytes, read, &mut |package| forget.contains(&package.name.as_str())).unwrap();
+    let mut out = Vec::new();
+    let mut writer = PiecesWriter::new(&pieces);
+    // In chunks, as a layer is read.
+    for chunk in bytes.chunks(7) {
+        writer.push(chunk, &mut out).unwrap();
+    }
+    writer.finish(&mut out).unwrap();
+    assert_eq!(pieces.len(), out.len() as u64);
+    out
+}
+
+#[test]
+fn a_forgotten_package_goes_and_the_others_keep_their_bytes() {
+    let [one, two, three] = [
+        "Package: one\nStatus: install ok installed\nDescription: folded\n .\n  more\nVersion: 1\n\n",
+        "package: two\r\nX-Unknown:\r\nVersion: 2\r\n\r\n\n",
+        "Package: three\nDepends: one\nVersion: 3",
+    ];
+    let status = ["\n", one, two, three].concat();
+    let read = dpkg::read_status(status.as_bytes());
+    for (forget, expected) in [
+        (&[][..], status.clone()),
+        (&["one"], ["\n", two, three].concat()),
+        (&["two"], ["\n", one, three].concat()),
+        (&["three"], ["\n", one, two].concat()),
+        (&["one", "two", "three"], "\n".to_owned()),
+        (&["tw"], status.clone()),
+    ] {
+        let out = forgotten(status.as_bytes(), &read, forget);
+        assert_eq!(String::from_utf8(out.clone()).unwrap(), expected, "{forget:?}");
+        let mut left = read.packages.clone();
+        left.retain(|package| !forget.contains(&package.name.as_str()));
+        assert_eq!(dpkg::read_status(&out), Read { packages: left, problems: Vec::new() }, "{forget:?}");
+    }
+    let installed = "C:Q1x=\nP:one\nV:1\nF:usr/bin\nR:one\n\nP:two\nV:2\nF:lib\nR:two\n\n";
+    let read = apk::read_installed(installed.as_bytes());
+    assert_eq!(forgotten(installed.as_bytes(), &read, &["one"]), b"P:two\nV:2\nF:lib\nR:two\n\n");
+    assert_eq!(forgotten(b"", &dpkg::read_status(b""), &["one"]), b"");
+}
+
+#[test]
+fn a_database_that_is_not_understood_is_not_edited() {
+    let damaged = b"Package: a\nnonsense\n\nPackage: b\n";
+    let read = dpkg::read_status(damaged);
+    let refused = without_packages(damaged, &read, &mut |_| true).unwrap_err();
+    assert_eq!(refused, NotEditable::Damaged { at: 11, what: "invalid field".to_owned() });
+    let other = without_packages(b"Package: a\n", &dpkg::read_status(b""), &mut |_| true).unwrap_err();
+    assert_eq!(other, NotEditable::Other { stanzas: 1, packages: 0 });
+}
+
+/// The packages of this machine, with every third one forgotten, as dpkg itself reads them.
+#[test]
+fn dpkg_lists_what_is_left_of_a_real_database() {
+    let Ok(status) = std::fs::read("/var/lib/dpkg/status") else {
+        println!("SKIPPED: no database of dpkg");
+        return;
+    };
+    let read = dpkg::read_status(&status);
+    let names: Vec<&str> = read.packages.iter().map(|package| package.name.as_str()).collect();
+    let forget: Vec<&str> = names.iter().copied().step_by(3).collect();
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(folder.path().join("info")).unwrap();
+    std::fs::create_dir_all(folder.path().join("updates")).unwrap();
+    std::fs::write(folder.path().join("info/format"), "1\n").unwrap();
+    let mut lists = Vec::new();
+    for content in [&status, &forgotten(&status, &read, &forget)] {
+        std::fs::write(folder.path().join("status"), content).unwrap();
+        let mut command = Command::new("dpkg-query");
+        command.arg("--admindir").arg(folder.path()).args(["-W", "-f", "${Package}\\t${Version}\\n"]);
+        let Ok(output) = command.env("LC_ALL", "C").output() else {
+            println!("SKIPPED: no dpkg-query");
+            return;
+        };
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let text = String::from_utf8(output.stdout).unwrap();
+        lists.push(text.lines().map(str::to_owned).collect::<Vec<_>>());
+    }
+    let (before, mut expected) = (lists[0].len(), lists[0].clone());
+    expected.retain(|line| !forget.contains(&line.split('\t').next().unwrap_or_default()));
+    assert_eq!(lists[1], expected);
+    assert!(lists[1].len() < before);
 }
