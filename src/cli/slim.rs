@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::anyhow;
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::output::{Format, UsageError, message, warn, write};
 use super::plan::{PlanArguments, PlanRequest};
@@ -14,7 +14,7 @@ use crate::base::size::human;
 use crate::findings::{Findings, Plan, Verdict};
 use crate::jobs::{CancelToken, Progress, catch_panic};
 use crate::report::{SlimReport, to_json};
-use crate::slim::{self, Destination, Encoding, Selection, SlimError, SlimOptions, Written};
+use crate::slim::{self, Destination, Encoding, Pruning, Selection, SlimError, SlimOptions, Written};
 use crate::source::{Reference, redacted};
 
 #[derive(Args)]
@@ -38,6 +38,18 @@ pub(super) struct SlimArguments {
     /// Remove also what is required at run time, and accept libraries that are then not found
     #[arg(long)]
     force: bool,
+    /// Remove GPU code that no --target can run, or keep all of it [default: prune with --target, else keep]
+    #[arg(long, value_enum)]
+    gpu_code: Option<GpuCode>,
+    /// Keep PTX and LTO-IR, which drivers compile for GPUs of the future
+    #[arg(long, requires = "target")]
+    keep_ptx: bool,
+    /// Shorten libraries by what is removed: their pages of zeros become memory without bytes in the file
+    #[arg(long, requires = "target", overrides_with = "no_shrink")]
+    shrink: bool,
+    /// Keep the length of libraries; what is removed is zeros in them [default]
+    #[arg(long, overrides_with = "shrink")]
+    no_shrink: bool,
     /// Leave the layers of the recognised base image unchanged
     #[arg(long)]
     keep_base: bool,
@@ -52,8 +64,21 @@ pub(super) struct SlimArguments {
     format: Format,
 }
 
+/// What becomes of GPU code.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum GpuCode {
+    Keep,
+    Prune,
+}
+
 /// Writes the image, or says what would be written.
 pub(super) fn slim(arguments: &SlimArguments) -> anyhow::Result<ExitCode> {
+    let prunes =
+        arguments.gpu_code.map_or(!arguments.reading.how.target.is_empty(), |code| code == GpuCode::Prune);
+    if prunes && arguments.reading.how.target.is_empty() {
+        let hint = Some("add --target, such as --target gpu:h100".to_owned());
+        return Err(UsageError::new("--gpu-code prune needs the GPUs that must run the image", hint).into());
+    }
     let request = PlanRequest::read(&arguments.changes, arguments.force)?;
     let destination = arguments.output.as_deref().map(Destination::parse).transpose()?;
     let (analysis, opened) = analyse(arguments)?;
@@ -68,15 +93,22 @@ pub(super) fn slim(arguments: &SlimArguments) -> anyhow::Result<ExitCode> {
         encoding: arguments.compression,
         force: arguments.force,
     };
-    let selection = guarded(|| Selection::new(&analysis, &plan, &options))?;
-    let listens = arguments.reading.how.listens();
-    let (cancel, progress) = (CancelToken::new(), Progress::default());
+    let mut selection = guarded(|| Selection::new(&analysis, &plan, &options))?;
+    let (listens, verbose) = (arguments.reading.how.listens(), arguments.reading.how.verbose);
+    let cancel = CancelToken::new();
+    if prunes {
+        let targets = opened.targets.iter().map(|target| (target.id.clone(), target.sm)).collect();
+        let pruning = Pruning { targets, keep_ptx: arguments.keep_ptx, shrink: arguments.shrink };
+        let progress = Progress::default();
+        let work = || slim::prune(&analysis, &mut selection, &pruning, &opened, &progress, &cancel);
+        with_bar(&progress, verbose, || guarded(work))?;
+    }
     let written: Option<Written> = match &destination {
         None => None,
-        Some(destination) => {
-            let store = destination.open(&opened.access, &analysis.image, &cancel)?;
-            let work = || slim::write(&analysis, &selection, &options, store, &opened, &progress, &cancel);
-            Some(with_bar(&progress, arguments.reading.how.verbose, || guarded(work))?)
+        Some(to) => {
+            let progress = Progress::default();
+            let work = || slim::write(&analysis, &mut selection, &options, to, &opened, &progress, &cancel);
+            Some(with_bar(&progress, verbose, || guarded(work))?)
         }
     };
     let report = SlimReport::new(&analysis, &plan, &selection, written.as_ref())

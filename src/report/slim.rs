@@ -12,9 +12,9 @@ use super::words::{WarningLine, Word};
 use crate::analysis::Analysis;
 use crate::base::Digest;
 use crate::base::size::human;
-use crate::base::text::{counted, printable};
+use crate::base::text::{counted, escape, printable};
 use crate::findings::Plan;
-use crate::slim::{Action, Removed, Selection, Sizes, Written};
+use crate::slim::{Action, Pruned, PrunedFile, Removed, Selection, Sizes, Written};
 use crate::source::redacted;
 
 /// Schema of slim images.
@@ -40,6 +40,8 @@ pub struct SlimReport {
     pub after: SizePart,
     /// Layers of the image, bottom first.
     pub layers: Vec<SlimLayer>,
+    /// GPU code that is removed from files that stay; null without `--target`, or with `--gpu-code keep`.
+    pub gpu_code: Option<SlimGpuCode>,
     /// What the verification of the written image compared; null with `--dry-run`.
     pub verification: Option<SlimVerification>,
     /// Removed files, each of their paths.
@@ -99,6 +101,50 @@ pub struct SlimLayer {
     pub removed_files: u64,
     /// Bytes of these files.
     pub removed_bytes: u64,
+    /// Bytes of GPU code removed from files that stay.
+    pub pruned_bytes: u64,
+}
+
+/// GPU code that is removed.
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
+pub struct SlimGpuCode {
+    /// Ids of the GPUs whose code stays.
+    pub targets: Vec<String>,
+    /// Their compute capabilities, such as 9.0.
+    pub compute_capabilities: Vec<String>,
+    /// Whether PTX and LTO-IR stay for GPUs of the future.
+    pub keep_ptx: bool,
+    /// Whether libraries are also shorter.
+    pub shrink: bool,
+    /// Files that lose GPU code, by path.
+    pub libraries: Vec<PrunedLine>,
+}
+
+/// A file that loses GPU code.
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
+pub struct PrunedLine {
+    /// Absolute path, escaped.
+    pub path: String,
+    /// The layer that has it.
+    pub layer: u16,
+    /// Bytes of its containers of GPU code.
+    pub before_bytes: u64,
+    /// Bytes of what stays of them: headers and entries.
+    pub after_bytes: u64,
+    /// Containers of GPU code that can be changed; each keeps its place.
+    pub containers: u64,
+    /// Entries that stay.
+    pub entries_kept: u64,
+    /// Entries that are removed.
+    pub entries_removed: u64,
+    /// Bytes of the file.
+    pub file_bytes_before: u64,
+    /// Bytes of the new file.
+    pub file_bytes_after: u64,
+    /// SHA-256 digest of the file; null with `--dry-run`.
+    pub digest_before: Option<String>,
+    /// SHA-256 digest of the new file; null with `--dry-run`.
+    pub digest_after: Option<String>,
 }
 
 /// A blob.
@@ -124,6 +170,24 @@ pub struct SlimVerification {
     pub paths: u64,
     /// Dependencies that were compared.
     pub dependencies: u64,
+    /// Whether each file that loses GPU code was compared with the old one while it was written: entries that stay, and
+    /// all bytes outside of containers, are the same. Null if no file changes.
+    pub gpu_code: Option<bool>,
+    /// What a GPU's driver loaded before and after; null without `--verify-gpu`.
+    pub gpu: Option<SlimGpuLoads>,
+}
+
+/// What the driver of a GPU loads.
+#[derive(Clone, Copy, Debug, JsonSchema, PartialEq, Serialize)]
+pub struct SlimGpuLoads {
+    /// Index of the device.
+    pub device: u32,
+    /// Containers that were handed to the driver.
+    pub containers: u64,
+    /// Those of the image that it loaded.
+    pub loaded_before: u64,
+    /// Those of the written image that it loaded.
+    pub loaded_after: u64,
 }
 
 /// A path that is removed.
@@ -176,11 +240,14 @@ impl SlimReport {
             before: selection.before.into(),
             after: written.map_or(selection.after, |written| written.after).into(),
             layers: (0..selection.layers.len()).map(|at| layer(analysis, selection, written, at)).collect(),
+            gpu_code: selection.pruned.as_ref().map(SlimGpuCode::from),
             verification: written.map(|written| SlimVerification {
                 merged_view: true,
                 links: written.verified.lost.is_empty(),
                 paths: written.verified.paths,
                 dependencies: written.verified.links,
+                gpu_code: selection.pruned.as_ref().filter(|pruned| !pruned.files.is_empty()).map(|_| true),
+                gpu: None,
             }),
             removed: selection.removed(analysis).map(RemovedLine::from).collect(),
             kept_base: SlimBase { layers: selection.base_layers, bytes: selection.base_bytes },
@@ -210,6 +277,15 @@ impl SlimReport {
         let files = self.removed.iter().filter(|line| !line.shadowed).count();
         let findings = counted(self.plan.findings.len(), "finding");
         facts.push(("removed", format!("{} of {findings}", counted(files, "file"))));
+        if let Some(code) = &self.gpu_code {
+            let sum = |of: fn(&PrunedLine) -> u64| code.libraries.iter().map(of).sum();
+            let change = change(sum(|line| line.before_bytes), sum(|line| line.after_bytes), "");
+            let files = counted(code.libraries.len(), "file");
+            facts.push((
+                "GPU code",
+                format!("{change} in {files}, for {}", code.compute_capabilities.join(", ")),
+            ));
+        }
         if self.kept_base.layers > 0 {
             let layers = counted(self.kept_base.layers, "layer");
             let bytes = human(self.kept_base.bytes);
@@ -269,6 +345,35 @@ fn layer(analysis: &Analysis, selection: &Selection, written: Option<&Written>, 
         }),
         removed_files: selected.removed_files,
         removed_bytes: selected.removed_bytes,
+        pruned_bytes: selected.pruned_bytes,
+    }
+}
+
+impl From<&Pruned> for SlimGpuCode {
+    fn from(pruned: &Pruned) -> Self {
+        let line = |file: &PrunedFile| {
+            let digests = file.digests();
+            PrunedLine {
+                path: escape(&file.path),
+                layer: file.layer,
+                before_bytes: file.gpu_bytes.0,
+                after_bytes: file.gpu_bytes.1,
+                containers: file.containers,
+                entries_kept: file.entries_kept,
+                entries_removed: file.entries_removed,
+                file_bytes_before: file.file_bytes.0,
+                file_bytes_after: file.file_bytes.1,
+                digest_before: digests.map(|digests| digests.0.clone()),
+                digest_after: digests.map(|digests| digests.1.clone()),
+            }
+        };
+        Self {
+            targets: pruned.pruning.targets.iter().map(|(id, _)| id.clone()).collect(),
+            compute_capabilities: pruned.capabilities().split(',').map(str::to_owned).collect(),
+            keep_ptx: pruned.pruning.keep_ptx,
+            shrink: pruned.pruning.shrink,
+            libraries: pruned.files.iter().map(line).collect(),
+        }
     }
 }
 

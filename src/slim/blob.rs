@@ -115,7 +115,7 @@ pub(super) fn inflate_stream<T>(
 pub(super) fn fault(fault: Fault, layer: &str) -> SlimError {
     match fault {
         Fault::Cancelled => SlimError::Cancelled,
-        Fault::Read(reason) => SlimError::refused(layer, reason),
+        Fault::Read(reason) | Fault::Unproven(_, reason) => SlimError::refused(layer, reason),
         // A destination that says itself what failed keeps its words.
         Fault::Write(error) => error
             .downcast::<SlimError>()

@@ -8,7 +8,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use super::layer::Fault;
-use super::replacement::{Body, OtherBytes};
+use super::replacement::{Body, BodyFault};
 use super::selection::{Selection, Step};
 use crate::base::convert::in_memory;
 use crate::base::text::escape;
@@ -94,7 +94,11 @@ pub(super) fn write(
         out.write_all(&header).map_err(Fault::Write)?;
         if kind == EntryKind::File && size > 0 {
             let mut file = open_file(root, &path).map_err(|error| failed(&error))?;
-            let mut body = Body::new(replacement);
+            let refused = |fault: BodyFault| match fault {
+                BodyFault::OtherBytes => changed(),
+                BodyFault::Unproven(what) => Fault::Unproven(entry, what),
+            };
+            let mut body = Body::new(replacement).map_err(refused)?;
             let mut buffer = vec![0; BUFFER_BYTES];
             let mut left = size;
             while left > 0 {
@@ -107,10 +111,7 @@ pub(super) fn write(
                 body.push(&buffer[..count], out).map_err(Fault::Write)?;
                 left -= count as u64;
             }
-            match body.finish(out).map_err(Fault::Write)? {
-                Ok(hash) => hashed(entry, hash),
-                Err(OtherBytes) => return Err(changed()),
-            }
+            hashed(entry, body.finish(out).map_err(Fault::Write)?.map_err(refused)?);
             let padding = in_memory(written.next_multiple_of(BLOCK) - written);
             out.write_all(&[0; 512][..padding]).map_err(Fault::Write)?;
         }

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, Write};
 
-use super::replacement::{Body, OtherBytes};
+use super::replacement::{Body, BodyFault};
 use super::selection::{Selection, Step};
 use crate::base::Limits;
 use crate::base::convert::in_memory;
@@ -24,6 +24,8 @@ pub(super) enum Fault {
     Read(String),
     /// The destination failed.
     Write(io::Error),
+    /// The new content of an entry is not what it must be.
+    Unproven(EntryId, String),
 }
 
 impl From<TarError> for Fault {
@@ -148,7 +150,11 @@ pub(super) fn rewrite(
         }
         if stays && stored > 0 {
             let mut failed = None;
-            let mut body = Body::new(replacement);
+            let refused = |fault: BodyFault| match fault {
+                BodyFault::OtherBytes => changed(index, entry),
+                BodyFault::Unproven(what) => Fault::Unproven(entry, what),
+            };
+            let mut body = Body::new(replacement).map_err(refused)?;
             walk.pass_body(&mut |bytes| {
                 if failed.is_none() {
                     failed = body.push(bytes, out).err();
@@ -157,10 +163,7 @@ pub(super) fn rewrite(
             if let Some(error) = failed {
                 return Err(Fault::Write(error));
             }
-            let hash = match body.finish(out).map_err(Fault::Write)? {
-                Ok(hash) => hash,
-                Err(OtherBytes) => return Err(changed(index, entry)),
-            };
+            let hash = body.finish(out).map_err(Fault::Write)?.map_err(refused)?;
             if is_file {
                 hashed(entry, hash);
             }

@@ -1,6 +1,6 @@
 //! Files of which GPU code is taken out, and how the image says so.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use super::json::Object;
 use super::replacement::Replacement;
@@ -35,7 +35,7 @@ impl Pruning {
 }
 
 /// A file that loses GPU code.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct PrunedFile {
     /// Its path in the merged view, unescaped.
     pub path: Vec<u8>,
@@ -63,7 +63,7 @@ impl PrunedFile {
 }
 
 /// GPU code that is taken out of an image.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Pruned {
     /// What stays.
     pub pruning: Pruning,
@@ -133,9 +133,6 @@ impl Pruned {
         run.set("Labels", &labels);
     }
 }
-
-/// Digests of a file before and after, once it is written.
-pub(super) type Digests = OnceLock<(String, String)>;
 
 #[cfg(test)]
 mod tests {

@@ -87,7 +87,7 @@ impl Output {
 }
 
 /// What changes in an entry that stays.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Change {
     /// Another path, absolute.
     pub(super) path: Option<Vec<u8>>,
@@ -96,6 +96,12 @@ pub(super) struct Change {
     pub(super) facts: Option<Facts>,
     /// Another content.
     pub(super) content: Option<Arc<Replacement>>,
+}
+
+impl Change {
+    fn is_none(&self) -> bool {
+        self.path.is_none() && self.link.is_none() && self.facts.is_none() && self.content.is_none()
+    }
 }
 
 /// What happens to an entry.
@@ -257,16 +263,47 @@ impl Selection {
     /// # Errors
     /// The result would not be the image with these changes.
     pub(super) fn prune(&mut self, analysis: &Analysis, pruned: Pruned) -> Result<(), SlimError> {
-        let Some(before) = &analysis.merge else {
-            return Err(SlimError::refused("the image", "it was not analysed completely"));
-        };
-        let layers = readable(analysis)?;
         for file in &pruned.files {
             if let Some(changes) = self.changes.get_mut(usize::from(file.layer)) {
                 changes.entry(file.entry).or_default().content = Some(Arc::clone(&file.content));
             }
         }
         self.pruned = Some(pruned);
+        self.decide(analysis)
+    }
+
+    /// Leaves a file as it was; returns its path.
+    ///
+    /// # Errors
+    /// The result would not be the image with the other changes.
+    pub(super) fn leave_whole(
+        &mut self,
+        analysis: &Analysis,
+        (layer, entry): Inode,
+    ) -> Result<Option<Vec<u8>>, SlimError> {
+        let files = self.pruned.as_mut().map(|pruned| &mut pruned.files);
+        let file = files.and_then(|files| {
+            let place = files.iter().position(|file| (file.layer, file.entry) == (layer, entry))?;
+            Some(files.remove(place))
+        });
+        if let Some(changes) = self.changes.get_mut(usize::from(layer))
+            && let Some(change) = changes.get_mut(&entry)
+        {
+            change.content = None;
+            if change.is_none() {
+                changes.remove(&entry);
+            }
+        }
+        self.decide(analysis)?;
+        Ok(file.map(|file| file.path))
+    }
+
+    /// Decides again what becomes of the layers.
+    fn decide(&mut self, analysis: &Analysis) -> Result<(), SlimError> {
+        let Some(before) = &analysis.merge else {
+            return Err(SlimError::refused("the image", "it was not analysed completely"));
+        };
+        let layers = readable(analysis)?;
         for output in &mut self.outputs {
             output.action = action(output, &layers, &self.kept, &self.changes, analysis);
         }
@@ -344,16 +381,22 @@ impl Selection {
                     index.kind(*entry) == EntryKind::File && !self.kept[number].has(entry.0)
                 };
                 let lost: Vec<u64> = index.entries().filter(lost).map(|entry| index.size(entry)).collect();
-                let contents = self.changes[number].values().filter_map(|change| change.content.as_ref());
-                let pruned_bytes: u64 = contents.map(|content| content.removed_bytes).sum();
+                let contents = || self.changes[number].values().filter_map(|change| change.content.as_ref());
+                let pruned_bytes: u64 = contents().map(|content| content.removed_bytes).sum();
                 let compressed_bytes = read.and_then(|read| read.compressed_bytes);
                 let left = || {
                     let kept = index.entries().filter(|entry| self.kept[number].has(entry.0));
                     // A header, and half a block of padding.
                     let bytes = kept.map(|entry| u128::from(index.size(entry)) + 768).sum::<u128>() + 1024;
-                    let bytes = bytes.saturating_sub(u128::from(pruned_bytes));
                     let whole = u128::from(read?.uncompressed_bytes?.max(1));
-                    u64::try_from(u128::from(compressed_bytes?) * bytes.min(whole) / whole).ok()
+                    let share = |bytes: u128| {
+                        u64::try_from(u128::from(compressed_bytes?) * bytes.min(whole) / whole).ok()
+                    };
+                    let pruned = contents().try_fold(0, |sum: u64, content| {
+                        let known = content.removed_compressed_bytes;
+                        Some(sum.saturating_add(known.or_else(|| share(u128::from(content.removed_bytes)))?))
+                    })?;
+                    Some(share(bytes)?.saturating_sub(pruned))
                 };
                 self.layers.push(SelectedLayer {
                     action: output.action,

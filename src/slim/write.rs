@@ -18,8 +18,9 @@ use super::layer::{END, Fault, rewrite};
 use super::selection::{Output, Selection, Sizes, named};
 use super::store::{BlobSink, KeptBlob, Published, Store};
 use super::verify::{Verified, verify};
-use super::{SlimError, SlimOptions, folder};
+use super::{Destination, SlimError, SlimOptions, folder};
 use crate::analysis::{Analysis, Options};
+use crate::base::text::escape;
 use crate::base::{Digest, Hasher};
 use crate::formats::compression::Compression;
 use crate::jobs::{CancelToken, Progress, catch_panic, run_all, workers};
@@ -27,7 +28,7 @@ use crate::layer::{ContentHash, EntryId, LayerRead};
 use crate::source::{Blob, LayerSource};
 
 /// Layers that are written at a time: each one keeps some megabytes of buffers.
-const STREAMS: usize = 4;
+pub(super) const STREAMS: usize = 4;
 
 /// What was written.
 #[derive(Clone, Debug)]
@@ -50,18 +51,44 @@ pub struct Written {
     pub warnings: Vec<String>,
 }
 
-/// Writes the image of a selection to `store`, opens it again, compares it, and publishes it. `opened` are the options
-/// of the analysis.
+/// Writes the image of a selection to `destination`, opens it again, compares it, and publishes it. `opened` are the
+/// options of the analysis. A file whose new content cannot be proven is left as it was, and `selection` says so.
 ///
 /// # Errors
 /// The source changed, the destination fails, the result is not the predicted one, or cancelled. The destination then
 /// shows nothing.
 pub fn write(
     analysis: &Analysis,
+    selection: &mut Selection,
+    options: &SlimOptions,
+    destination: &Destination,
+    opened: &Options,
+    progress: &Progress,
+    cancel: &CancelToken,
+) -> Result<Written, SlimError> {
+    loop {
+        let store = destination.open(&opened.access, &analysis.image, cancel)?;
+        let mut unproven = Vec::new();
+        let written = write_to(analysis, selection, options, store, opened, &mut unproven, progress, cancel);
+        if written.is_ok() || unproven.is_empty() {
+            return written;
+        }
+        for (inode, what) in unproven {
+            let path = selection.leave_whole(analysis, inode)?;
+            let path = path.as_deref().map_or_else(String::new, escape);
+            selection.warnings.push(format!("{path} keeps all GPU code: without some of it {what}"));
+        }
+    }
+}
+
+#[allow(clippy::too_many_arguments, reason = "everything that is known before writing")]
+fn write_to(
+    analysis: &Analysis,
     selection: &Selection,
     options: &SlimOptions,
     store: Box<dyn Store + '_>,
     opened: &Options,
+    unproven: &mut Vec<(Inode, String)>,
     progress: &Progress,
     cancel: &CancelToken,
 ) -> Result<Written, SlimError> {
@@ -84,8 +111,11 @@ pub fn write(
         reading: Reading { limits: &opened.limits, blobs: opened.access.blobs.as_ref(), progress, cancel },
         pool,
         hashes: Mutex::default(),
+        unproven: Mutex::default(),
     };
-    let layers = writer.outputs(&outputs, streams)?;
+    let layers = writer.outputs(&outputs, streams);
+    unproven.append(&mut writer.unproven.lock().unwrap_or_else(PoisonError::into_inner));
+    let layers = layers?;
     let hashes = writer.hashes.into_inner().unwrap_or_else(PoisonError::into_inner);
     cancel.check()?;
     let documents = documents(&analysis.image, selection, &layers, opened.platform.as_ref())?;
@@ -140,6 +170,8 @@ struct Writer<'a> {
     reading: Reading<'a>,
     pool: Pool,
     hashes: Mutex<Hashes>,
+    /// Files whose new content is not what it must be.
+    unproven: Mutex<Vec<(Inode, String)>>,
 }
 
 impl Writer<'_> {
@@ -216,9 +248,18 @@ impl Writer<'_> {
             } else {
                 self.reading.inflate(source, read, |reader| self.rewrite(number, read, reader, &mut target))
             };
-            result.map_err(|error| fault(error, &named(self.analysis, number)))?;
+            result.map_err(|error| self.fault(number, error))?;
         }
-        self.finish(target).map_err(|error| fault(error, &named(self.analysis, first)))
+        self.finish(target).map_err(|error| self.fault(first, error))
+    }
+
+    /// A fault of a layer as an error.
+    fn fault(&self, number: usize, error: Fault) -> SlimError {
+        if let Fault::Unproven(entry, what) = &error {
+            let mut unproven = self.unproven.lock().unwrap_or_else(PoisonError::into_inner);
+            unproven.push(((crate::base::convert::layer16(number), *entry), what.clone()));
+        }
+        fault(error, &named(self.analysis, number))
     }
 
     fn rewrite(

@@ -68,7 +68,12 @@ pub fn parse_target(catalog: &Catalog, text: &str) -> Result<TargetGpu, TargetEr
 
 /// The target of the catalogue with this id.
 fn known(catalog: &Catalog, id: &str) -> Option<TargetGpu> {
-    let gpu = catalog.targets().iter().find(|target| target.id.eq_ignore_ascii_case(id));
+    // A GPU is known without the prefix too: h100 is gpu:h100.
+    let is = |target: &str| match target.split_once(':') {
+        Some(("gpu", name)) if name.eq_ignore_ascii_case(id) => true,
+        _ => target.eq_ignore_ascii_case(id),
+    };
+    let gpu = catalog.targets().iter().find(|target| is(&target.id));
     if let Some(target) = gpu {
         return TargetGpu::named(catalog, &target.id);
     }

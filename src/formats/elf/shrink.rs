@@ -21,7 +21,7 @@ use super::super::pieces::Pieces;
 use tables::Parsed;
 
 pub use tables::{ElfTables, TableCollector};
-pub use verify::{Mismatch, verify};
+pub use verify::{Mismatch, ShrinkCheck, verify};
 
 /// Minimum size of a hole: smaller ones cost more mappings than they save.
 pub const HOLE_MIN: u64 = 64 << 10;
@@ -101,6 +101,8 @@ pub struct Ledger {
 pub struct Shrunk {
     /// Its parts.
     pub pieces: Pieces,
+    /// Its tables.
+    pub tables: ElfTables,
     /// Its sums.
     pub ledger: Ledger,
 }

@@ -292,13 +292,13 @@ impl SlimModel {
         self.writing.start(waker, false, move |_| {
             // Dropped last: when this thread is done with the destination.
             let _thread: std::sync::mpsc::Sender<()> = thread;
-            let selection = &prepared.selection;
-            let work = || -> Result<SlimResult, SlimError> {
-                let store = Destination::parse(&text)?.open(&opened.access, &analysis.image, &cancel)?;
+            let mut selection = prepared.selection.clone();
+            let mut work = || -> Result<SlimResult, SlimError> {
+                let to = Destination::parse(&text)?;
                 let written =
-                    slim::write(&analysis, selection, &options, store, &opened, &progress, &cancel)?;
+                    slim::write(&analysis, &mut selection, &options, &to, &opened, &progress, &cancel)?;
                 // There are findings: what would be written was reported.
-                let report = SlimReport::new(&analysis, &plan, selection, Some(&written));
+                let report = SlimReport::new(&analysis, &plan, &selection, Some(&written));
                 let report = Arc::new(report.unwrap_or_else(|| prepared.report.clone()));
                 Ok(SlimResult { reference: written.published.reference, report })
             };

@@ -44,7 +44,7 @@ impl Writer<'_> {
                 } else {
                     let mut target = self.begin()?;
                     self.member(number, bytes, &mut target)?;
-                    self.finish(target).map_err(|error| fault(error, &named(self.analysis, number)))?
+                    self.finish(target).map_err(|error| self.fault(number, error))?
                 });
                 self.reading.progress.add_layer();
                 Ok(())
@@ -71,7 +71,7 @@ impl Writer<'_> {
                 }
             }
             let number = outputs[place].layers.start;
-            let layer = self.finish(target).map_err(|error| fault(error, &named(self.analysis, number)))?;
+            let layer = self.finish(target).map_err(|error| self.fault(number, error))?;
             results[place] = Some(layer);
             self.reading.progress.add_layer();
         }
@@ -88,13 +88,12 @@ impl Writer<'_> {
     /// Rewrites a layer that passes.
     fn member(&self, number: usize, bytes: &mut dyn Read, target: &mut dyn Write) -> Result<(), SlimError> {
         let (_, read) = self.source(number)?;
-        let layer = named(self.analysis, number);
         let mut hashed = Hashed::new(bytes, read.digest.as_deref(), self.reading.progress);
         let compression = read.compression.unwrap_or(Compression::None);
         let work = |reader: &mut dyn io::BufRead| self.rewrite(number, read, reader, target);
         inflate_stream(&mut hashed, compression, self.reading.limits, work)
             .and_then(|()| hashed.finish())
-            .map_err(|error| fault(error, &layer))
+            .map_err(|error| self.fault(number, error))
     }
 
     /// Copies a layer that passes.

@@ -95,12 +95,11 @@ pub fn slim(
     name: &str,
 ) -> Result<(Selection, Written), SlimError> {
     let (analysis, plan) = plan(&open(reference), paths);
-    let selection = Selection::new(&analysis, &plan, options)?;
+    let mut selection = Selection::new(&analysis, &plan, options)?;
     let opened = Options::default();
     let (cancel, progress) = (CancelToken::new(), Progress::default());
     let destination = Destination::parse(&format!("oci:{}:new", place.path(name)))?;
-    let store = destination.open(&opened.access, &analysis.image, &cancel)?;
-    let written = write(&analysis, &selection, options, store, &opened, &progress, &cancel)?;
+    let written = write(&analysis, &mut selection, options, &destination, &opened, &progress, &cancel)?;
     let end = progress.snapshot();
     let kept = written.layers.iter().flatten().count();
     assert!(kept == 0 || end.layers_total > 0, "{end:?}");

@@ -95,6 +95,7 @@ fn a_library_with_pages_of_zeros_shrinks() {
     let sum = ledger.bytes_before as i64 - ledger.hole_bytes as i64 + ledger.header_bytes;
     assert_eq!(sum, ledger.bytes_after as i64, "the ledger adds up to the byte");
     assert_eq!(check(&old, &new).unwrap(), LOADED + 200);
+    assert_eq!(tables(&new, 50), shrunk.tables, "the tables are known before the file is written");
 }
 
 #[test]

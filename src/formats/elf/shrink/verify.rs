@@ -1,10 +1,12 @@
 //! Whether a shrunk file loads what the old one loads. Shares no code with what writes it beyond the tables.
 
+use std::collections::VecDeque;
 use std::io::{self, Read};
 
-use super::Unshrunk;
 use super::tables::{ALLOC, ElfTables, HEADER_BYTES, LOAD, NOBITS, PHDR, Parsed, Section, Segment, WRITE};
 use super::write::{READ, READ_WRITE};
+use super::{TableCollector, Unshrunk};
+use crate::base::leading_zeros;
 
 /// Why a shrunk file is not the old one.
 #[derive(Debug, thiserror::Error)]
@@ -53,35 +55,145 @@ impl Span {
 }
 
 /// Compares every byte that the old file loads, and every section, with the new file; and that the headers of the new
-/// one say the same. Returns the number of bytes of the old file that were compared. Both files are read once, in
-/// chunks, from their first byte on.
+/// one say the same. Both files pass once, from their first byte on, in chunks of any length.
+#[derive(Debug)]
+pub struct ShrinkCheck {
+    tables: ElfTables,
+    found: TableCollector,
+    old: Side,
+    new: Side,
+    compared: u64,
+    failure: Option<Mismatch>,
+}
+
+impl ShrinkCheck {
+    /// A check that a file with the tables `new` is the file with the tables `old`, shrunk.
+    ///
+    /// # Errors
+    /// The headers differ in more than they may.
+    pub fn new(old: &ElfTables, new: &ElfTables) -> Result<Self, Mismatch> {
+        let tables = new.clone();
+        let (old, new) = (Parsed::new(old)?, Parsed::new(new)?);
+        let fixed = |header: &[u8]| {
+            let mut header = header.to_vec();
+            // Places and numbers of the tables.
+            for field in [32..48, 56..58, 60..62] {
+                header.get_mut(field).unwrap_or_default().fill(0);
+            }
+            header
+        };
+        if fixed(&old.header) != fixed(&new.header) {
+            return Err(Mismatch::Header);
+        }
+        let mut spans = Vec::new();
+        let headers = loads(&old, &new, &mut spans)?;
+        programs(&old, &new, &headers, &mut spans)?;
+        sections(&old, &new, &mut spans)?;
+        let spans = joined(spans)?;
+        let compared = spans.iter().map(|span| span.end - span.start).sum();
+        // Bytes keep their order, so that one pass over each file compares them.
+        let mut placed = 0;
+        for span in &spans {
+            let Some(at) = span.new else { continue };
+            if at < placed {
+                return Err(Mismatch::Place(span.start));
+            }
+            placed = at.saturating_add(span.end - span.start);
+        }
+        let runs = |span: &Span| Run {
+            start: span.start,
+            end: span.end,
+            at: span.start,
+            is_zero: span.new.is_none(),
+        };
+        let moved = |span: &Span| {
+            let start = span.new?;
+            Some(Run {
+                start,
+                end: start.saturating_add(span.end - span.start),
+                at: span.start,
+                is_zero: false,
+            })
+        };
+        Ok(Self {
+            old: Side::new(old.file_bytes, spans.iter().map(runs).collect()),
+            new: Side::new(new.file_bytes, spans.iter().filter_map(moved).collect()),
+            tables,
+            found: TableCollector::default(),
+            compared,
+            failure: None,
+        })
+    }
+
+    /// The next bytes of the old file.
+    pub fn push_old(&mut self, bytes: &[u8]) {
+        let pushed = self.old.push(bytes);
+        self.compare(pushed);
+    }
+
+    /// The next bytes of the new file.
+    pub fn push_new(&mut self, bytes: &[u8]) {
+        self.found.push(bytes);
+        let pushed = self.new.push(bytes);
+        self.compare(pushed);
+    }
+
+    fn compare(&mut self, pushed: Result<(), Mismatch>) {
+        let mut result = pushed;
+        while let (Ok(()), Some(old), Some(new)) = (&result, self.old.done.front(), self.new.done.front()) {
+            if old.1 != new.1 {
+                result = Err(Mismatch::Bytes(old.0));
+            }
+            self.old.done.pop_front();
+            self.new.done.pop_front();
+        }
+        if let Err(mismatch) = result {
+            self.failure.get_or_insert(mismatch);
+        }
+    }
+
+    /// The number of bytes of the old file that were compared, after both files.
+    ///
+    /// # Errors
+    /// The first difference.
+    pub fn finish(self) -> Result<u64, Mismatch> {
+        if let Some(failure) = self.failure {
+            return Err(failure);
+        }
+        if self.old.at != self.old.bytes || self.new.at != self.new.bytes {
+            return Err(Mismatch::Length);
+        }
+        if self.found.finish() != self.tables {
+            return Err(Mismatch::Header);
+        }
+        Ok(self.compared)
+    }
+}
+
+/// The same for two files that can be read.
 ///
 /// # Errors
-/// The first difference.
+/// The first difference, and those of reading.
 pub fn verify(
     old: &ElfTables,
     new: &ElfTables,
-    old_bytes: impl Read,
-    new_bytes: impl Read,
+    mut old_bytes: impl Read,
+    mut new_bytes: impl Read,
 ) -> Result<u64, Mismatch> {
-    let (old, new) = (Parsed::new(old)?, Parsed::new(new)?);
-    let fixed = |header: &[u8]| {
-        let mut header = header.to_vec();
-        // Places and numbers of the tables.
-        for field in [32..48, 56..58, 60..62] {
-            header.get_mut(field).unwrap_or_default().fill(0);
+    let mut check = ShrinkCheck::new(old, new)?;
+    let mut chunk = vec![0; 64 << 10];
+    for is_new in [false, true] {
+        loop {
+            let count = if is_new { new_bytes.read(&mut chunk)? } else { old_bytes.read(&mut chunk)? };
+            let Some(bytes) = chunk.get(..count).filter(|bytes| !bytes.is_empty()) else { break };
+            if is_new {
+                check.push_new(bytes);
+            } else {
+                check.push_old(bytes);
+            }
         }
-        header
-    };
-    if fixed(&old.header) != fixed(&new.header) {
-        return Err(Mismatch::Header);
     }
-    let mut spans = Vec::new();
-    let headers = loads(&old, &new, &mut spans)?;
-    programs(&old, &new, &headers, &mut spans)?;
-    sections(&old, &new, &mut spans)?;
-    let spans = joined(spans)?;
-    compare(&spans, Stream::new(old_bytes, old.file_bytes), Stream::new(new_bytes, new.file_bytes))
+    check.finish()
 }
 
 /// Walks the addresses of both files. Returns the segment with the new headers.
@@ -223,71 +335,55 @@ fn joined(mut spans: Vec<Span>) -> Result<Vec<Span>, Mismatch> {
     Ok(out)
 }
 
-/// A file that is read forwards.
-struct Stream<R> {
-    from: R,
+/// A range of one file that is compared.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    start: u64,
+    end: u64,
+    /// Its first byte in the old file.
     at: u64,
-    bytes: u64,
-    chunk: Vec<u8>,
+    /// It must be zeros, and is in this file only.
+    is_zero: bool,
 }
 
-impl<R: Read> Stream<R> {
-    fn new(from: R, bytes: u64) -> Self {
-        Self { from, at: 0, bytes, chunk: vec![0; 64 << 10] }
+/// One of both files.
+#[derive(Debug)]
+struct Side {
+    at: u64,
+    bytes: u64,
+    runs: VecDeque<Run>,
+    hasher: blake3::Hasher,
+    /// Finished ranges that are not compared yet.
+    done: VecDeque<(u64, blake3::Hash)>,
+}
+
+impl Side {
+    fn new(bytes: u64, runs: VecDeque<Run>) -> Self {
+        Self { at: 0, bytes, runs, hasher: blake3::Hasher::new(), done: VecDeque::new() }
     }
 
-    /// The next bytes, at most `most` of them.
-    fn next(&mut self, most: u64) -> Result<&[u8], Mismatch> {
-        let count = usize::try_from(most).unwrap_or(usize::MAX).min(self.chunk.len());
-        let chunk = self.chunk.get_mut(..count).unwrap_or_default();
-        self.from.read_exact(chunk).map_err(|error| match error.kind() {
-            io::ErrorKind::UnexpectedEof => Mismatch::Length,
-            _ => Mismatch::Read(error),
-        })?;
-        self.at += count as u64;
-        Ok(chunk)
-    }
-
-    fn skip_to(&mut self, at: u64) -> Result<(), Mismatch> {
-        while self.at < at {
-            self.next(at - self.at)?;
+    fn push(&mut self, mut chunk: &[u8]) -> Result<(), Mismatch> {
+        while !chunk.is_empty() {
+            let to = self
+                .runs
+                .front()
+                .map_or(u64::MAX, |run| if self.at < run.start { run.start } else { run.end });
+            let count = usize::try_from(to - self.at).unwrap_or(usize::MAX).min(chunk.len());
+            let (now, rest) = chunk.split_at(count);
+            if let Some(run) = self.runs.front().filter(|run| self.at >= run.start) {
+                if !run.is_zero {
+                    self.hasher.update(now);
+                } else if leading_zeros(now) < count {
+                    return Err(Mismatch::Bytes(run.at));
+                }
+            }
+            self.at = self.at.saturating_add(count as u64);
+            chunk = rest;
+            if let Some(run) = self.runs.pop_front_if(|run| run.end == self.at).filter(|run| !run.is_zero) {
+                self.done.push_back((run.at, self.hasher.finalize()));
+                self.hasher.reset();
+            }
         }
         Ok(())
     }
-
-    /// Reads to the end, which must be where it was.
-    fn finish(mut self) -> Result<(), Mismatch> {
-        self.skip_to(self.bytes)?;
-        let more = io::copy(&mut self.from.take(1), &mut io::sink())?;
-        if more == 0 { Ok(()) } else { Err(Mismatch::Length) }
-    }
-}
-
-fn compare(spans: &[Span], mut old: Stream<impl Read>, mut new: Stream<impl Read>) -> Result<u64, Mismatch> {
-    let mut compared = 0;
-    for span in spans {
-        old.skip_to(span.start)?;
-        if let Some(at) = span.new {
-            // Bytes keep their order.
-            if at < new.at {
-                return Err(Mismatch::Place(span.start));
-            }
-            new.skip_to(at)?;
-        }
-        while old.at < span.end {
-            let at = old.at;
-            let bytes = old.next(span.end - at)?;
-            let same = match span.new {
-                None => bytes.iter().all(|byte| *byte == 0),
-                Some(_) => bytes == new.next(bytes.len() as u64)?,
-            };
-            if !same {
-                return Err(Mismatch::Bytes(at));
-            }
-            compared += old.at - at;
-        }
-    }
-    old.finish()?;
-    new.finish()?;
-    Ok(compared)
 }

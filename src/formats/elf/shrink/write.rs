@@ -5,7 +5,8 @@ use std::ops::Range;
 use super::super::super::pieces::{Piece, Pieces};
 use super::holes::Holes;
 use super::tables::{
-    ALLOC, HEADER_BYTES, LOAD, NOBITS, PHDR, Parsed, SECTION_BYTES, SEGMENT_BYTES, Section, Segment, WRITE,
+    ALLOC, ElfTables, HEADER_BYTES, LOAD, NOBITS, PHDR, Parsed, SECTION_BYTES, SEGMENT_BYTES, Section,
+    Segment, WRITE,
 };
 use super::{Ledger, Shrunk, Unshrunk};
 
@@ -95,9 +96,9 @@ pub(super) fn write(old: &Parsed, pieces: &Pieces, holes: &Holes) -> Result<Shru
     }
     parts.push(start..kept);
     copy(pieces, &parts, &mut new);
+    let mut table = Vec::new();
     if !sections.is_empty() {
         new.zeros(sections_at - new.len());
-        let mut table = Vec::new();
         for section in &sections {
             section.write(&mut table);
         }
@@ -116,7 +117,9 @@ pub(super) fn write(old: &Parsed, pieces: &Pieces, holes: &Holes) -> Result<Shru
         holes_over_limit: holes.over_limit,
         segments: segments.len(),
     };
-    Ok(Shrunk { pieces: new, ledger })
+    let programs = head.split_off(old.header.len());
+    let tables = ElfTables { file_bytes: new.len(), header: head, programs, sections: table };
+    Ok(Shrunk { pieces: new, tables, ledger })
 }
 
 fn set(head: &mut [u8], at: usize, value: &[u8]) {
