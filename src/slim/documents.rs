@@ -221,13 +221,9 @@ fn mark_dropped(history: &mut [Box<RawValue>], selection: &Selection) {
 }
 
 fn comment(selection: &Selection) -> String {
-    let bytes = selection.before.content_bytes.saturating_sub(selection.after.content_bytes);
-    let files: u64 = selection
-        .layers
-        .iter()
-        .filter(|layer| layer.action != Action::Kept)
-        .map(|layer| layer.removed_files)
-        .sum();
+    let changed = || selection.layers.iter().filter(|layer| layer.action != Action::Kept);
+    let files: u64 = changed().map(|layer| layer.removed_files).sum();
+    let bytes: u64 = changed().map(|layer| layer.removed_bytes).sum();
     let version = env!("CARGO_PKG_VERSION");
     let mut text = format!("Cutaway {version} removed {files} files, {bytes} bytes");
     if !selection.findings.is_empty() {
@@ -236,7 +232,8 @@ fn comment(selection: &Selection) -> String {
     }
     if let Some(pruned) = &selection.pruned {
         let (files, targets) = (counted(pruned.files.len(), "file"), pruned.capabilities());
-        text.push_str(&format!("; took GPU code for other GPUs than {targets} out of {files}"));
+        let bytes: u64 = changed().map(|layer| layer.pruned_bytes).sum();
+        text.push_str(&format!("; {bytes} bytes of GPU code that {targets} cannot run from {files}"));
     }
     text
 }

@@ -45,7 +45,7 @@ pub use encode::Encoding;
 pub use error::SlimError;
 pub use gpu_code::prune;
 pub use options::{SlimOptions, needs_all_bytes};
-pub use pruned::{Pruned, PrunedFile, Pruning};
+pub use pruned::{GPU_TARGETS, Pruned, PrunedFile, Pruning};
 pub use selection::{Action, Removed, SelectedLayer, Selection, Sizes};
 pub use store::{BlobSink, Documents, KeptBlob, Published, Staged, Store};
 pub use verify::Verified;

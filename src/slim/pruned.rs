@@ -6,8 +6,8 @@ use super::json::Object;
 use super::replacement::Replacement;
 use crate::layer::EntryId;
 
-/// Annotation and label: compute capabilities, such as `8.0,9.0`.
-const TARGETS: &str = "dev.cutaway.gpu.targets";
+/// Annotation and label of an image without some GPU code: compute capabilities that it is for, such as `8.0,9.0`.
+pub const GPU_TARGETS: &str = "dev.cutaway.gpu.targets";
 /// Annotation and label: a JSON list with the path, and the digests before and after, of every changed file.
 const FILES: &str = "dev.cutaway.gpu.files";
 /// The variable that nvidia-container-toolkit compares with the GPU before a container starts.
@@ -94,7 +94,7 @@ impl Pruned {
 
     /// Sets the annotations of a manifest, or the labels of a config.
     pub(super) fn describe(&self, notes: &mut Object) {
-        notes.set(TARGETS, &self.capabilities());
+        notes.set(GPU_TARGETS, &self.capabilities());
         notes.set(FILES, &self.digests());
     }
 

@@ -76,6 +76,7 @@ mod shrink;
 mod slim;
 mod slim_command;
 mod slim_destinations;
+mod slim_gpu;
 mod slim_view;
 mod sources;
 mod stages;

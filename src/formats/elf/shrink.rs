@@ -30,6 +30,10 @@ pub const HOLE_MIN: u64 = 64 << 10;
 /// keeps about 100 bytes for each on the stack.
 pub const SEGMENTS_MAX: usize = 1_000;
 
+/// Bytes after everything that the headers describe which are too few to be an archive or a signature: patchelf writes
+/// one. They stay, before the new section table.
+const TAIL_MAX: u64 = 15;
+
 /// Why a file stays as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unshrunk {
@@ -117,7 +121,7 @@ pub fn shrink(tables: &ElfTables, pieces: &Pieces) -> Result<Shrunk, Unshrunk> {
     let old = Parsed::new(tables)?;
     let contents = holes::Contents::new(pieces, &old)?;
     let appended = old.file_bytes - old.described_end().min(old.file_bytes);
-    if appended > 0 {
+    if appended > TAIL_MAX {
         return Err(Unshrunk::Appended(appended));
     }
     let holes = holes::find(&old, &contents)?;

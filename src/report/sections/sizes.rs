@@ -3,10 +3,11 @@
 use super::Content;
 use super::make::{UNKNOWN, count_or_dash, fact, name, sum, weak};
 use crate::base::size::human;
-use crate::base::text::counted;
+use crate::base::text::{counted, printable};
 use crate::cuda::Class;
 use crate::report::model::Report;
 use crate::report::page::{Block, Chart, Slice, share};
+use crate::slim::GPU_TARGETS;
 
 const UNREAD: &str = "no layer was read";
 
@@ -56,6 +57,11 @@ pub(super) fn section(report: &Report) -> Content {
             .or(base.distribution.as_deref())
             .map_or_else(|| "unknown".to_owned(), name);
         facts.push(fact("Base image", format!("{name}, {}", counted(base.layers, "layer"))));
+    }
+    let labels = report.image.config.as_ref().map(|config| &config.labels);
+    if let Some(targets) = labels.and_then(|labels| labels.get(GPU_TARGETS)) {
+        let text = format!("pruned for compute capability {}; other GPUs get error 209", printable(targets));
+        facts.push(fact("GPU code", text));
     }
     let mut blocks = vec![Block::Facts(facts)];
     blocks.extend(classes(report));

@@ -163,9 +163,14 @@ fn other_files_stay_and_say_why() {
     assert_eq!(why(&|file| file.push(1)), Unshrunk::Pieces);
 
     let mut appended = pieces.clone();
-    appended.bytes(b"signature");
-    let longer = [&old[..], b"signature"].concat();
-    assert_eq!(shrink(&tables(&longer, 10), &appended), Err(Unshrunk::Appended(9)));
+    appended.bytes(b"a long signature");
+    let longer = [&old[..], b"a long signature"].concat();
+    assert_eq!(shrink(&tables(&longer, 10), &appended), Err(Unshrunk::Appended(16)));
+    let mut padded = pieces.clone();
+    padded.bytes(b"\0");
+    let longer = [&old[..], b"\0"].concat();
+    let shrunk = shrink(&tables(&longer, 10), &padded).unwrap();
+    check(&longer, &written(&shrunk, &longer)).unwrap();
     let mut unchanged = Pieces::default();
     unchanged.copy(0, FILE);
     assert_eq!(shrink(&tables(&old, 10), &unchanged), Err(Unshrunk::NoGain));
