@@ -20,7 +20,7 @@ import image  # noqa: E402
 
 # How cutaway is called. An empty plan: nothing changes but GPU code.
 SLIM = ["slim", "oci:{image}", "--platform", "linux/amd64", "--plan", "{plan}", "--format", "json", "-o", "oci:{out}"]
-PRUNE = ["--target", "{target}"]
+PRUNE = ["--target", "cc={target}"]
 PLAN = {"schema": "cutaway.plan/1", "findings": [], "answers": []}
 
 STEPS = ["image", "slim", "work", "startup", "wrong", "report"]
