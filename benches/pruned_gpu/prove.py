@@ -28,6 +28,8 @@ STEPS = ["image", "slim", "work", "startup", "wrong", "report"]
 LIMITS = {"slim": 480, "work": 170, "startup": 60}
 LOADING = ["LAZY", "EAGER"]
 STARTUP_RUNS = 10
+# Repetitions of what had another result: does it vary in the original too?
+REPEATS = 200
 # Fewer kinds of work than these, compared bit for bit, are no proof.
 FEWEST = 50
 FIRST_KERNEL = "import torch; print((torch.ones(1000, device='cuda') * 2).sum().item())"
@@ -168,12 +170,14 @@ class Proof:
         environment.pop("PYTHONHOME", None)
         return [sys.executable, "-S"], environment, cache
 
-    def one_run(self, tree, loading, number):
+    def one_run(self, tree, loading, number, again=()):
         name = f"{tree}-{loading.lower()}-{number}"
         lines, log = self.at(f"{name}.jsonl"), self.at(f"{name}.log")
         command, environment, cache = self.python(tree, loading)
         command += [os.path.join(HERE, "work.py"), "--device", self.options.device, "-o", lines]
-        if self.options.only:
+        if again:
+            command += ["--repeat", str(REPEATS), "--only", *again]
+        elif self.options.only:
             command += ["--only", *self.options.only]
         status, seconds, _, memory = measured(command, LIMITS["work"], log, environment)
         shutil.rmtree(cache, ignore_errors=True)
@@ -225,6 +229,12 @@ class Proof:
             return [f"no time was left for {', '.join(missing)}: call the step again"]
         problems = [problem for run in runs.values() for problem in self.problems_of_run(run)]
         self.state["work"], found = judge(runs)
+        doubtful = [row["name"] for row in self.state["work"]["rows"] if row.get("other_result")]
+        if doubtful:
+            repeats = {tree: self.one_run(tree, "LAZY", 3, doubtful) for tree in ("original", "pruned")}
+            self.state["repeats"] = repeats
+            problems += [problem for run in repeats.values() for problem in self.problems_of_run(run)]
+            self.state["work"], found = judge(runs, repeats)
         return problems + found
 
     # startup ----------------------------------------------------------------------------------------
@@ -343,7 +353,7 @@ def slow_digest(file):
     return made.hexdigest()
 
 
-def judge(runs):
+def judge(runs, repeats=None):
     """Each kind of work: same, differs, not deterministic in the original, or not done there at all."""
     originals = [run for run in runs.values() if run["tree"] == "original"]
     pruned = [run for run in runs.values() if run["tree"] == "pruned"]
@@ -366,7 +376,13 @@ def judge(runs):
             elif len(digests) > 1:
                 row.update(verdict="not deterministic", why="two runs of the original differ")
             elif others:
-                row.update(verdict="differs", why=f"another result ({', '.join(others)})")
+                results = {tree: run["rows"].get(name, {}).get("digests", {}) for tree, run in (repeats or {}).items()}
+                if len(results.get("original", {})) > 1:
+                    counts = f"{len(results['original'])} results in {REPEATS} repetitions of the original"
+                    shared = len(set(results["original"]) & set(results["pruned"]))
+                    row.update(verdict="not deterministic", why=f"{counts}, {len(results['pruned'])} of the pruned, {shared} in both")
+                else:
+                    row.update(verdict="differs", why=f"another result ({', '.join(others)})", other_result=True)
             else:
                 row.update(verdict="same", digest=digests.pop())
         rows.append(row)
