@@ -19,7 +19,7 @@ use super::write::STREAMS;
 use crate::analysis::{Analysis, Options};
 use crate::base::convert::layer16;
 use crate::base::text::escape;
-use crate::cuda::pruning::{CodeRatios, GpuCodeLocator, PruneRule};
+use crate::cuda::pruning::{CodeRatios, EstimateRow, GpuCodeLocator, PruneRule};
 use crate::formats::binary::{BinaryLimits, FileFacts};
 use crate::formats::elf::ElfFacts;
 use crate::formats::elf::shrink::{ElfTables, TableCollector, Unshrunk, shrink};
@@ -43,32 +43,7 @@ pub fn prune(
     cancel: &CancelToken,
 ) -> Result<(), SlimError> {
     let rule = PruneRule::new(pruning.sms(), pruning.keep_ptx);
-    let ratios = CodeRatios::of(gpu_files(analysis).map(|(_, _, _, gpu)| &gpu.containers));
-    let mut wanted: BTreeMap<usize, BTreeMap<EntryId, Wanted>> = BTreeMap::new();
-    let mut base_bytes = 0_u64;
-    for (number, entry, elf, gpu) in gpu_files(analysis) {
-        let estimate = rule.estimate(&gpu.containers, &ratios);
-        let total = estimate.total();
-        if !gpu.is_changeable || (total.removed_bytes, estimate.fixed_bytes) == (0, 0) {
-            continue;
-        }
-        if number < selection.base_layers {
-            base_bytes = base_bytes.saturating_add(total.removed_bytes);
-            continue;
-        }
-        let rootfs = analysis.merge.as_ref().map(|merge| &merge.rootfs);
-        let node = rootfs.and_then(|rootfs| {
-            rootfs.all_names(layer16(number), entry).map(|node| rootfs.node(node).path()).min()
-        });
-        let stays = !matches!(selection.step(number, entry), Step::Leave);
-        if let Some(path) = node.filter(|_| stays) {
-            // A program is loaded by the kernel, and libraries that can be run are programs.
-            let shrink = pruning.shrink && !elf.pie;
-            let removed_compressed_bytes = total.removed_compressed_bytes;
-            let one = Wanted { path, shrink, removed_compressed_bytes };
-            wanted.entry(number).or_default().insert(entry, one);
-        }
-    }
+    let (wanted, base_bytes) = wanted(analysis, selection, &rule, pruning.shrink);
     if base_bytes > 0 {
         selection.warnings.push(format!(
             "the layers of the base image keep {} of GPU code that the targets cannot run",
@@ -97,6 +72,51 @@ pub fn prune(
     selection.prune(analysis, Pruned { pruning: pruning.clone(), files: found.files })
 }
 
+/// What [`prune`] would remove, by the facts of the analysis: nothing is read. Compressed bytes are an estimate.
+pub fn prune_estimate(analysis: &Analysis, selection: &Selection, pruning: &Pruning) -> EstimateRow {
+    let rule = PruneRule::new(pruning.sms(), pruning.keep_ptx);
+    let mut sum = EstimateRow::NONE;
+    let (wanted, _) = wanted(analysis, selection, &rule, pruning.shrink);
+    wanted.values().flat_map(BTreeMap::values).for_each(|one| sum.add(&one.estimate));
+    sum
+}
+
+/// Whether files of the image have GPU code that can be removed.
+pub fn has_gpu_code(analysis: &Analysis) -> bool {
+    gpu_files(analysis).any(|(_, _, _, gpu)| gpu.is_changeable)
+}
+
+type WantedFiles = BTreeMap<usize, BTreeMap<EntryId, Wanted>>;
+
+/// The files that may lose code, by layer; and bytes of code in layers of the base image that stays for that reason.
+fn wanted(analysis: &Analysis, selection: &Selection, rule: &PruneRule, shrink: bool) -> (WantedFiles, u64) {
+    let ratios = CodeRatios::of(gpu_files(analysis).map(|(_, _, _, gpu)| &gpu.containers));
+    let mut wanted = WantedFiles::new();
+    let mut base_bytes = 0_u64;
+    for (number, entry, elf, gpu) in gpu_files(analysis) {
+        let estimate = rule.estimate(&gpu.containers, &ratios);
+        let total = estimate.total();
+        if !gpu.is_changeable || (total.removed_bytes, estimate.fixed_bytes) == (0, 0) {
+            continue;
+        }
+        if number < selection.base_layers {
+            base_bytes = base_bytes.saturating_add(total.removed_bytes);
+            continue;
+        }
+        let rootfs = analysis.merge.as_ref().map(|merge| &merge.rootfs);
+        let node = rootfs.and_then(|rootfs| {
+            rootfs.all_names(layer16(number), entry).map(|node| rootfs.node(node).path()).min()
+        });
+        let stays = !matches!(selection.step(number, entry), Step::Leave);
+        if let Some(path) = node.filter(|_| stays) {
+            // A program is loaded by the kernel, and libraries that can be run are programs.
+            let one = Wanted { path, shrink: shrink && !elf.pie, estimate: total };
+            wanted.entry(number).or_default().insert(entry, one);
+        }
+    }
+    (wanted, base_bytes)
+}
+
 /// What the program cannot decide.
 const LICENSES: &str = "hashes in RECORD of wheels and *.md5sums of packages no longer match the changed files; whether \
                         changed copies of NVIDIA's files may be used or passed on depends on NVIDIA's licenses (CUDA \
@@ -121,7 +141,7 @@ fn gpu_files(analysis: &Analysis) -> impl Iterator<Item = (usize, EntryId, &ElfF
 struct Wanted {
     path: Vec<u8>,
     shrink: bool,
-    removed_compressed_bytes: Option<u64>,
+    estimate: EstimateRow,
 }
 
 #[derive(Default)]
@@ -135,7 +155,7 @@ struct Pass<'a> {
     analysis: &'a Analysis,
     opened: &'a Options,
     rule: PruneRule,
-    wanted: BTreeMap<usize, BTreeMap<EntryId, Wanted>>,
+    wanted: WantedFiles,
     reading: Reading<'a>,
     found: Mutex<Found>,
 }
@@ -288,7 +308,7 @@ impl Pass<'_> {
             pieces,
             old,
             removed_bytes: removed,
-            removed_compressed_bytes: wanted.removed_compressed_bytes,
+            removed_compressed_bytes: wanted.estimate.removed_compressed_bytes,
             proof: Some(proof),
             digests: OnceLock::new(),
         };

@@ -43,7 +43,7 @@ pub use destination::Destination;
 pub use documents::WrittenLayer;
 pub use encode::Encoding;
 pub use error::SlimError;
-pub use gpu_code::prune;
+pub use gpu_code::{has_gpu_code, prune, prune_estimate};
 pub use options::{SlimOptions, needs_all_bytes};
 pub use pruned::{GPU_TARGETS, Pruned, PrunedFile, Pruning};
 pub use selection::{Action, Removed, SelectedLayer, Selection, Sizes};

@@ -5,16 +5,20 @@ mod choices;
 
 pub use self::choices::{DestinationKind, SlimChoices};
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use super::background::Background;
+use super::cuda::CodeTarget;
 use crate::analysis::{Analysis, Failure, Options};
+use crate::base::size::human;
+use crate::cuda::pruning::EstimateRow;
 use crate::findings::Plan;
 use crate::jobs::{CancelToken, Progress, Snapshot, Waker};
 use crate::report::SlimReport;
-use crate::slim::{self, Destination, Selection, SlimError, SlimOptions};
+use crate::slim::{self, Destination, Pruning, Selection, SlimError, SlimOptions};
 
 /// How long the window waits at its end until a job that was cancelled has removed its temporary files.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -36,6 +40,8 @@ pub struct SlimSource {
 struct Prepared {
     selection: Selection,
     report: SlimReport,
+    /// GPU code that would be removed; `None` if all stays.
+    gpu: Option<EstimateRow>,
 }
 
 /// Result of the sizes job.
@@ -71,8 +77,9 @@ pub struct SlimModel {
     /// The image that was written.
     pub written: Option<SlimResult>,
     source: SlimSource,
+    offered: Vec<CodeTarget>,
     computed: Option<Computed>,
-    asked: Option<bool>,
+    asked: Option<(bool, BTreeSet<String>, bool)>,
     sizes: Background<Computed>,
     checked: Option<Result<Option<&'static str>, Failure>>,
     checks: Option<String>,
@@ -97,6 +104,7 @@ impl SlimModel {
             failure: None,
             cancelled: false,
             written: None,
+            offered: offered(&source),
             source,
             computed: None,
             asked: None,
@@ -119,6 +127,7 @@ impl SlimModel {
     /// Takes a newer state of the image, unless it is being written or was.
     pub fn update(&mut self, source: SlimSource) {
         if !self.is_writing() && self.written.is_none() {
+            self.offered = offered(&source);
             (self.source, self.computed, self.asked) = (source, None, None);
         }
     }
@@ -158,12 +167,13 @@ impl SlimModel {
     fn compute(&mut self, waker: &Waker) {
         let analysis =
             self.source.analysis.clone().filter(|_| !self.source.loading && !self.needs_all_bytes());
-        if let Some(analysis) = analysis.filter(|_| self.asked != Some(self.choices.keep_base)) {
-            self.asked = Some(self.choices.keep_base);
+        if let Some(analysis) = analysis.filter(|_| self.asked != Some(self.choices.sized_by())) {
+            self.asked = Some(self.choices.sized_by());
             let (plan, options) = (self.source.plan.clone(), self.choices.options());
+            let pruning = self.choices.pruning(&self.offered);
             self.sizes.start(waker, false, move |cancel| {
                 cancel.check()?;
-                Ok(prepare(&analysis, &plan, &options).map(Arc::new))
+                Ok(prepare(&analysis, &plan, &options, pruning.as_ref()).map(Arc::new))
             });
         }
         if let Some(result) = self.sizes.result() {
@@ -270,7 +280,21 @@ impl SlimModel {
 
     /// Whether nothing would change.
     pub fn is_unchanged(&self) -> bool {
-        matches!(&self.computed, Some(Ok(prepared)) if prepared.selection.is_unchanged())
+        let removes = |gpu: &Option<EstimateRow>| gpu.as_ref().is_some_and(|gpu| gpu.removed_bytes > 0);
+        matches!(&self.computed, Some(Ok(prepared)) if prepared.selection.is_unchanged() && !removes(&prepared.gpu))
+    }
+
+    /// GPUs to choose from: common ones, and those that the image is judged for. None if it has no GPU code.
+    pub fn offered(&self) -> &[CodeTarget] {
+        &self.offered
+    }
+
+    /// What of the GPU code would go, in words.
+    pub fn gpu_code(&self) -> Option<String> {
+        let Some(Ok(prepared)) = &self.computed else { return None };
+        let gpu = prepared.gpu.as_ref()?;
+        let compressed = gpu.removed_compressed_bytes.map_or_else(|| "unknown".to_owned(), human);
+        Some(format!("{} removed, compressed about {compressed}", human(gpu.removed_bytes)))
     }
 
     /// Starts writing, if nothing is in the way.
@@ -286,6 +310,7 @@ impl SlimModel {
         (self.failure, self.cancelled) = (None, false);
         (self.progress, self.cancel) = (Progress::default(), CancelToken::new());
         let (plan, options, opened) = (self.source.plan.clone(), self.choices.options(), opened.clone());
+        let pruning = self.choices.pruning(&self.offered);
         let (progress, cancel) = (self.progress.clone(), self.cancel.clone());
         let (thread, ended) = channel();
         self.ended = Some(ended);
@@ -295,6 +320,9 @@ impl SlimModel {
             let mut selection = prepared.selection.clone();
             let mut work = || -> Result<SlimResult, SlimError> {
                 let to = Destination::parse(&text)?;
+                if let Some(pruning) = &pruning {
+                    slim::prune(&analysis, &mut selection, pruning, &opened, &progress, &cancel)?;
+                }
                 let written =
                     slim::write(&analysis, &mut selection, &options, &to, &opened, &progress, &cancel)?;
                 // There are findings: what would be written was reported.
@@ -320,11 +348,30 @@ impl Drop for SlimModel {
     }
 }
 
-fn prepare(analysis: &Analysis, plan: &Plan, options: &SlimOptions) -> Result<Prepared, Failure> {
+fn offered(source: &SlimSource) -> Vec<CodeTarget> {
+    let Some(analysis) = source.analysis.as_ref().filter(|analysis| slim::has_gpu_code(analysis)) else {
+        return Vec::new();
+    };
+    let asked = |target: &CodeTarget| analysis.targets.iter().any(|one| one.id == target.id);
+    let all = CodeTarget::all(analysis.known_rules());
+    all.into_iter().filter(|target| target.is_common || asked(target)).collect()
+}
+
+fn prepare(
+    analysis: &Analysis,
+    plan: &Plan,
+    options: &SlimOptions,
+    pruning: Option<&Pruning>,
+) -> Result<Prepared, Failure> {
     let selection = Selection::new(analysis, plan, options).map_err(|error| failure(&error))?;
+    let gpu = pruning.map(|pruning| slim::prune_estimate(analysis, &selection, pruning));
     let report = SlimReport::new(analysis, plan, &selection, None);
-    let report = report.ok_or_else(|| Failure::new("the findings of the image are unknown"))?;
-    Ok(Prepared { selection, report })
+    let mut report = report.ok_or_else(|| Failure::new("the findings of the image are unknown"))?;
+    if let Some(gpu) = &gpu {
+        let after = report.after.compressed_bytes.zip(gpu.removed_compressed_bytes);
+        report.after.compressed_bytes = after.map(|(after, removed)| after.saturating_sub(removed));
+    }
+    Ok(Prepared { selection, report, gpu })
 }
 
 fn destination(text: &str) -> Result<Option<&'static str>, Failure> {

@@ -26,6 +26,9 @@ enum SlimEvent {
 const LAYERS: f32 = 150.0;
 /// Width of a number there.
 const NUMBER: f32 = 96.0;
+/// What removing GPU code costs.
+const PRUNING_COSTS: &str = "Other GPUs then get error 209. Whether changed copies of NVIDIA's files may be used or passed \
+                             on depends on NVIDIA's licenses.";
 /// Height of an error with its hint.
 const FAILURE: f32 = 110.0;
 /// What the rest of the window needs around the sheet.
@@ -171,7 +174,41 @@ fn choices(ui: &mut Ui, model: &mut SlimModel, browses: bool) -> Option<SlimEven
     if keep.on_hover_text(&about).on_disabled_hover_text(&about).clicked() {
         model.choices.keep_base = !model.choices.keep_base;
     }
+    gpu_code(ui, model);
     event
+}
+
+/// GPUs to choose, if the image has GPU code.
+fn gpu_code(ui: &mut Ui, model: &mut SlimModel) {
+    let offered = model.offered().to_vec();
+    if offered.is_empty() {
+        return;
+    }
+    ui.add_space(space::S);
+    ui.label(RichText::new("Keep GPU code only for").font(text::strong()));
+    ui.horizontal_wrapped(|ui| {
+        for target in &offered {
+            if check_box(ui, model.choices.targets.contains(&target.id), &target.title()).clicked() {
+                model.choices.toggle_target(&target.id);
+            }
+        }
+    });
+    if model.choices.targets.is_empty() {
+        weak(ui, "Without a choice all GPU code stays.");
+        return;
+    }
+    ui.horizontal_wrapped(|ui| {
+        let ptx = check_box(ui, model.choices.keep_ptx, "Keep PTX for later GPUs");
+        if ptx.on_hover_text("Drivers compile it when the program first starts").clicked() {
+            model.choices.keep_ptx = !model.choices.keep_ptx;
+        }
+        let shrink = check_box(ui, model.choices.shrink, "Shorten the libraries on disk");
+        let about = "Pages of zeros become memory without bytes in the file; cuobjdump then lists only part of the code";
+        if shrink.on_hover_text(about).clicked() {
+            model.choices.shrink = !model.choices.shrink;
+        }
+    });
+    weak(ui, PRUNING_COSTS);
 }
 
 /// What is wrong with the destination, or what happens there.
@@ -210,7 +247,7 @@ fn sizes(ui: &mut Ui, model: &SlimModel) -> Option<SlimEvent> {
         Some(Err(reason)) => failure(ui, reason),
         Some(Ok(report)) => {
             // Those of the earlier choice are dimmed until the new ones are there.
-            ui.add_enabled_ui(!model.is_computing(), |ui| facts(ui, report));
+            ui.add_enabled_ui(!model.is_computing(), |ui| facts(ui, report, model.gpu_code()));
             if model.is_unchanged() {
                 weak(ui, "No layer changes: the image is written as it is.");
             }
@@ -219,9 +256,9 @@ fn sizes(ui: &mut Ui, model: &SlimModel) -> Option<SlimEvent> {
     None
 }
 
-fn facts(ui: &mut Ui, report: &SlimReport) {
+fn facts(ui: &mut Ui, report: &SlimReport, gpu_code: Option<String>) {
     Grid::new("slim sizes").num_columns(2).spacing(vec2(space::L, 4.0)).show(ui, |ui| {
-        for (name, value) in report.facts() {
+        for (name, value) in report.facts().into_iter().chain(gpu_code.map(|value| ("GPU code", value))) {
             weak(ui, capitalised(name));
             ui.add(Label::new(value).wrap());
             ui.end_row();
@@ -259,7 +296,7 @@ fn show_written(
     }
     ui.add_space(space::S);
     scroll(ui, height, |ui| {
-        facts(ui, report);
+        facts(ui, report, None);
         ui.add_space(space::S);
         layers(ui, report);
         for note in &report.notes {

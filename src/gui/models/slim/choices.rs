@@ -1,7 +1,10 @@
 //! What the user chooses for a slim image.
 
+use std::collections::BTreeSet;
+
+use crate::gui::models::cuda::CodeTarget;
 use crate::gui::models::typed::tidy;
-use crate::slim::{Encoding, SlimOptions};
+use crate::slim::{Encoding, Pruning, SlimOptions};
 
 /// A kind of destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,11 +67,25 @@ pub struct SlimChoices {
     pub zstd: bool,
     /// Whether the layers of the base image are kept.
     pub keep_base: bool,
+    /// Ids of the GPUs whose code stays; none: all code stays.
+    pub targets: BTreeSet<String>,
+    /// Whether PTX stays for GPUs of the future.
+    pub keep_ptx: bool,
+    /// Whether libraries become shorter by what is removed.
+    pub shrink: bool,
 }
 
 impl Default for SlimChoices {
     fn default() -> Self {
-        Self { kind: DestinationKind::Layout, name: String::new(), zstd: false, keep_base: false }
+        Self {
+            kind: DestinationKind::Layout,
+            name: String::new(),
+            zstd: false,
+            keep_base: false,
+            targets: BTreeSet::new(),
+            keep_ptx: false,
+            shrink: false,
+        }
     }
 }
 
@@ -77,6 +94,26 @@ impl SlimChoices {
     pub(super) fn destination(&self) -> Option<String> {
         let name = tidy(&self.name);
         (!name.is_empty()).then(|| format!("{}{name}", self.kind.words().1))
+    }
+
+    /// What decides about the sizes.
+    pub(super) fn sized_by(&self) -> (bool, BTreeSet<String>, bool) {
+        (self.keep_base, self.targets.clone(), self.keep_ptx)
+    }
+
+    /// Which GPU code is removed; `None` if all of it stays.
+    pub(super) fn pruning(&self, offered: &[CodeTarget]) -> Option<Pruning> {
+        let chosen = offered.iter().filter(|target| self.targets.contains(&target.id));
+        let targets: Vec<_> = chosen.map(|target| (target.id.clone(), target.sm())).collect();
+        let Self { keep_ptx, shrink, .. } = *self;
+        (!targets.is_empty()).then_some(Pruning { targets, keep_ptx, shrink })
+    }
+
+    /// Chooses a GPU, or no longer.
+    pub fn toggle_target(&mut self, id: &str) {
+        if !self.targets.remove(id) {
+            self.targets.insert(id.to_owned());
+        }
     }
 
     /// How the image is written.
