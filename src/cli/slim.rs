@@ -47,6 +47,9 @@ pub(super) struct SlimArguments {
     /// Compression of rewritten layers: gzip[:1-9] or zstd[:1-19]
     #[arg(long, value_name = "NAME[:LEVEL]", default_value = "gzip")]
     compression: Encoding,
+    /// Take packages of which no file is left out of the databases of dpkg and apk
+    #[arg(long)]
+    forget_packages: bool,
     /// text prints a summary, json everything (schema cutaway.slim/1)
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
@@ -66,6 +69,7 @@ pub(super) fn slim(arguments: &SlimArguments) -> anyhow::Result<ExitCode> {
         keep_base: arguments.keep_base,
         squash_from: squash_from(arguments, &analysis)?,
         encoding: arguments.compression,
+        forget_packages: arguments.forget_packages,
         force: arguments.force,
     };
     let selection = guarded(|| Selection::new(&analysis, &plan, &options))?;

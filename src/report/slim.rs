@@ -14,7 +14,7 @@ use crate::base::Digest;
 use crate::base::size::human;
 use crate::base::text::{counted, printable};
 use crate::findings::Plan;
-use crate::slim::{Action, Removed, Selection, Sizes, Written};
+use crate::slim::{Action, ForgottenPackage, Removed, Selection, Sizes, Written};
 use crate::source::redacted;
 
 /// Schema of slim images.
@@ -44,6 +44,9 @@ pub struct SlimReport {
     pub verification: Option<SlimVerification>,
     /// Removed files, each of their paths.
     pub removed: Vec<RemovedLine>,
+    /// Packages of which no file is left, and which the package databases do not list any more; with
+    /// `--forget-packages`.
+    pub forgotten_packages: Vec<ForgottenLine>,
     /// Layers of the base image that were left alone, and bytes in them that would otherwise be removed.
     pub kept_base: SlimBase,
     /// What does not carry over, and what choices cost, in sentences.
@@ -137,8 +140,19 @@ pub struct RemovedLine {
     pub layer: u16,
     /// Whether no container sees it, because an upper layer deletes or replaces it.
     pub shadowed: bool,
-    /// Id of the finding.
+    /// Id of the finding; `forget-packages` for the files of forgotten packages in a package database.
     pub finding: String,
+}
+
+/// A package that the package databases do not list any more.
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
+pub struct ForgottenLine {
+    /// Package manager.
+    pub manager: Word,
+    /// Its name.
+    pub name: String,
+    /// Its version, as the manager writes it.
+    pub version: String,
 }
 
 /// Layers of the base image that were left alone.
@@ -183,6 +197,7 @@ impl SlimReport {
                 dependencies: written.verified.links,
             }),
             removed: selection.removed(analysis).map(RemovedLine::from).collect(),
+            forgotten_packages: selection.forgotten.iter().map(ForgottenLine::from).collect(),
             kept_base: SlimBase { layers: selection.base_layers, bytes: selection.base_bytes },
             notes: notes.clone(),
             warnings: analysis.warnings().into_iter().map(WarningLine::from).collect(),
@@ -210,6 +225,10 @@ impl SlimReport {
         let files = self.removed.iter().filter(|line| !line.shadowed).count();
         let findings = counted(self.plan.findings.len(), "finding");
         facts.push(("removed", format!("{} of {findings}", counted(files, "file"))));
+        if !self.forgotten_packages.is_empty() {
+            let packages = counted(self.forgotten_packages.len(), "package");
+            facts.push(("forgotten", format!("{packages} without files")));
+        }
         if self.kept_base.layers > 0 {
             let layers = counted(self.kept_base.layers, "layer");
             let bytes = human(self.kept_base.bytes);
@@ -279,6 +298,12 @@ impl From<Sizes> for SizePart {
             content_bytes: sizes.content_bytes,
             merged_bytes: sizes.merged_bytes,
         }
+    }
+}
+
+impl From<&ForgottenPackage> for ForgottenLine {
+    fn from(package: &ForgottenPackage) -> Self {
+        Self { manager: package.manager.into(), name: package.name.clone(), version: package.version.clone() }
     }
 }
 

@@ -234,6 +234,10 @@ fn comment(selection: &Selection) -> String {
         text.push_str(": ");
         text.push_str(&listed(selection, ", "));
     }
+    if !selection.forgotten.is_empty() {
+        let packages = counted(selection.forgotten.len(), "package");
+        text.push_str(&format!("; took {packages} without files out of the package database"));
+    }
     if let Some(pruned) = &selection.pruned {
         let (files, targets) = (counted(pruned.files.len(), "file"), pruned.capabilities());
         text.push_str(&format!("; took GPU code for other GPUs than {targets} out of {files}"));

@@ -12,6 +12,8 @@ pub struct SlimOptions {
     pub squash_from: Option<usize>,
     /// How rewritten layers are compressed.
     pub encoding: Encoding,
+    /// Take packages of which no file is left out of the databases of package managers.
+    pub forget_packages: bool,
     /// Write the image even if a library is no longer found that was found before.
     pub force: bool,
 }

@@ -22,6 +22,7 @@ use std::sync::Arc;
 use self::draft::Draft;
 use super::bits::Bits;
 use super::compare::{Difference, Inode, compare};
+use super::forgotten::{ForgottenPackage, Rest, forget};
 use super::pruned::Pruned;
 use super::replacement::Replacement;
 use super::{SlimError, SlimOptions};
@@ -127,9 +128,12 @@ pub struct Removed {
     pub layer: u16,
     /// Whether an upper layer deletes or replaces it.
     pub shadowed: bool,
-    /// Id of the finding.
+    /// Id of the finding; [`FORGET`] for a file of a package database.
     pub finding: String,
 }
+
+/// What stands for a finding at the files of forgotten packages in a package database.
+pub const FORGET: &str = "forget-packages";
 
 /// The entries that stay.
 #[derive(Clone, Debug)]
@@ -148,11 +152,13 @@ pub struct Selection {
     pub base_bytes: u64,
     /// What the user should know.
     pub warnings: Vec<String>,
+    /// Packages that the databases of the result do not list, by manager and name.
+    pub forgotten: Vec<ForgottenPackage>,
     /// GPU code that is taken out; `None` if none is.
     pub pruned: Option<Pruned>,
     pub(super) outputs: Vec<Output>,
-    /// Files that are removed, with the number of the finding.
-    items: Vec<(u16, EntryId, u32)>,
+    /// Files that are removed, with the number of the finding; without one they are of forgotten packages.
+    items: Vec<(u16, EntryId, Option<u32>)>,
     /// Nodes of the merged view that are removed.
     pub(super) gone: Bits,
     kept: Vec<Bits>,
@@ -197,7 +203,7 @@ impl Selection {
                     }
                     continue;
                 }
-                items.push((item.layer, item.entry, crate::base::convert::index32(number)));
+                items.push((item.layer, item.entry, Some(crate::base::convert::index32(number))));
                 for name in &names {
                     gone[usize::from(name.0)].set(name.1.0, true);
                 }
@@ -206,9 +212,20 @@ impl Selection {
                 }
             }
         }
+        let is_base = |inode: Inode| usize::from(inode.0) < base;
+        let is_over_base = |inode: Inode| is_base(inode) || (base > 0 && draft.is_over_base(inode));
+        let rest = Rest { gone: &nodes, is_base: &is_base, is_over_base: &is_over_base };
+        let forgotten = options.forget_packages.then(|| forget(analysis, before, &rest)).unwrap_or_default();
+        for node in forgotten.files.iter().map(|node| before.rootfs.node(*node)) {
+            let Some(entry) = node.entry() else { continue };
+            gone[usize::from(node.layer())].set(entry.0, true);
+            nodes.set(node.id().0, true);
+            items.push((node.layer(), entry, None));
+        }
+        warnings.extend(forgotten.notes);
         drop(draft);
         let draft = Draft::new(&layers, &outputs, base, &gone);
-        let chosen = draft.choose().map_err(|layer| {
+        let mut chosen = draft.choose().map_err(|layer| {
             let reason = "a file that the result must not show cannot be removed from it";
             SlimError::refused(named(analysis, usize::from(layer)), reason)
         })?;
@@ -222,6 +239,9 @@ impl Selection {
                 "the layers of the base image keep {base_files} files of {} that would otherwise go",
                 crate::base::size::human(base_bytes)
             ));
+        }
+        for ((layer, entry), content) in forgotten.contents {
+            chosen.changes[usize::from(layer)].entry(entry).or_default().content = Some(content);
         }
         for output in &mut outputs {
             output.action = action(output, &layers, &chosen.kept, &chosen.changes, analysis);
@@ -240,6 +260,7 @@ impl Selection {
             base_layers: base,
             base_bytes,
             warnings,
+            forgotten: forgotten.packages,
             pruned: None,
             outputs,
             items,
@@ -290,7 +311,11 @@ impl Selection {
         let rootfs = analysis.merge.as_ref().map(|merge| &merge.rootfs);
         let findings = analysis.findings.as_deref().map_or(&[][..], |findings| &findings.list);
         let files = self.items.iter().filter_map(move |(layer, entry, finding)| {
-            let (rootfs, finding) = (rootfs?, findings.get(*finding as usize)?);
+            let rootfs = rootfs?;
+            let finding = match finding {
+                Some(number) => findings.get(*number as usize)?.id.as_str(),
+                None => FORGET,
+            };
             let mut nodes: Vec<_> =
                 rootfs.all_names(*layer, *entry).map(|node| rootfs.node(node).path()).collect();
             nodes.sort();
@@ -304,7 +329,7 @@ impl Selection {
                 bytes: if place == 0 { size } else { 0 },
                 layer: *layer,
                 shadowed,
-                finding: finding.id.clone(),
+                finding: finding.to_owned(),
             }))
         });
         files.flatten()
