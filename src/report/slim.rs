@@ -148,6 +148,7 @@ pub struct RemovedLine {
 #[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
 pub struct ForgottenLine {
     /// Package manager.
+    #[schemars(transform = vocabulary::manager)]
     pub manager: Word,
     /// Its name.
     pub name: String,

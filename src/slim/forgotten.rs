@@ -1,12 +1,15 @@
 //! Packages of which no file is left, and the package databases without them.
 //!
-//! A package is forgotten if the merged view of the result has none of the paths that it owns, apart from folders.
-//! What is not known keeps it: without a list of its files, in a damaged database, or where a database cannot be
+//! A package is forgotten if the merged view of the result has no file that it owns. Folders do not count, nor links
+//! to files that are removed, nor what nearly every package has about itself: its copyright notice, which stays in the
+//! image, and its changelog.
+//!
+//! What is not known keeps a package: without a list of its files, in a damaged database, or where a database cannot be
 //! edited byte for byte, it stays.
 //!
-//! Packages that own no files, and those that own only their own copyright notice and changelog, stand for what they
-//! depend on: without them, `apt-get autoremove` would remove that too. The former always stay, the latter stay while
-//! everything that they depend on is there.
+//! A package without files, such as a metapackage, stands for what it depends on. It stays with that, since otherwise
+//! `apt-get autoremove` would remove it, and goes with the first forgotten package that it depends on, since otherwise
+//! apt would miss that.
 
 mod databases;
 mod owned;
@@ -71,7 +74,7 @@ pub(super) fn forget(analysis: &Analysis, merge: &Merge, rest: &Rest<'_>) -> For
         Forgetting::new(&databases, manager, &paths, rest).run(&mut forgotten);
     }
     forgotten.packages.sort();
-    forgotten.files.sort();
+    forgotten.files.sort_by_cached_key(|node| merge.rootfs.node(*node).path());
     forgotten
 }
 
@@ -128,7 +131,7 @@ impl<'a> Forgetting<'a> {
     /// The packages that go.
     fn choose(&mut self) -> BTreeSet<Place> {
         let mut chosen = BTreeSet::new();
-        let mut only_papers = Vec::new();
+        let mut empty = Vec::new();
         let mut unlisted = Vec::new();
         let databases = self.databases.clone();
         for (number, database) in databases.iter().enumerate() {
@@ -139,15 +142,13 @@ impl<'a> Forgetting<'a> {
                     continue;
                 };
                 let fate = self.owned.fate(package, &files.iter().map(Vec::as_slice).collect::<Vec<_>>());
-                if fate == Fate::Stays {
-                    continue;
-                }
-                if let Some(reason) = self.obstacle(database, place) {
-                    self.stay.entry(reason).or_default().push(named(package));
-                } else if fate == Fate::Gone {
-                    chosen.insert((number, place));
-                } else {
-                    only_papers.push((number, place));
+                match fate {
+                    Fate::Stays => {}
+                    Fate::Empty => empty.push((number, place)),
+                    Fate::Gone => match self.obstacle(database, place) {
+                        Some(reason) => self.stay.entry(reason).or_default().push(named(package)),
+                        None => drop(chosen.insert((number, place))),
+                    },
                 }
             }
         }
@@ -155,14 +156,14 @@ impl<'a> Forgetting<'a> {
             let reason = "no list of their files is known".to_owned();
             self.stay.entry(reason).or_default().extend(unlisted);
         }
-        self.follow(&mut chosen, &only_papers);
+        self.follow(&mut chosen, &empty);
         chosen
     }
 
     /// Adds the packages that only stand for others, if one of those goes.
-    fn follow(&self, chosen: &mut BTreeSet<Place>, only_papers: &[Place]) {
+    fn follow(&self, chosen: &mut BTreeSet<Place>, empty: &[Place]) {
         let mut by_need: HashMap<&str, Vec<Place>> = HashMap::new();
-        for place in only_papers {
+        for place in empty.iter().filter(|place| self.obstacle(self.databases[place.0], place.1).is_none()) {
             for need in &self.package(*place).depends {
                 by_need.entry(need).or_default().push(*place);
             }

@@ -10,20 +10,22 @@ use crate::slim::bits::Bits;
 /// What becomes of a package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
-    /// A file of it is left, or it has none.
+    /// A file of it is left.
     Stays,
     /// It had files, and none is left.
     Gone,
-    /// The same, but it had only papers: its copyright notice, its changelog.
-    PapersGone,
+    /// It had none: it stands for what it depends on.
+    Empty,
 }
 
 /// Files that dpkg unpacked elsewhere: by path, where, and the package that has its own file there.
 pub(super) type Diversions = HashMap<Vec<u8>, (Vec<u8>, Option<Vec<u8>>)>;
 
-/// Folders with a folder or file of papers for each package.
+/// Folders with a file or folder about each package.
 const PAPERS: [&[u8]; 4] =
     [b"/usr/share/doc", b"/usr/share/licenses", b"/usr/share/lintian/overrides", b"/usr/share/bug"];
+/// Names, or their beginnings, of files that every package has in `/usr/share/doc`.
+const IN_DOC: [&[u8]; 4] = [b"copyright", b"changelog", b"NEWS", b"README"];
 
 /// The merged view, and what is removed from it.
 pub(super) struct Owned<'a> {
@@ -36,24 +38,32 @@ pub(super) struct Owned<'a> {
 impl Owned<'_> {
     /// What becomes of a package with this file list, which may name folders.
     pub(super) fn fate(&self, package: &Package, list: &[&[u8]]) -> Fate {
-        let (mut removed, mut missing) = (Vec::new(), Vec::new());
-        for path in list {
-            match self.find(package, path) {
-                None => missing.push(*path),
-                Some(node) if self.paths.rootfs().node(node).kind() == NodeKind::Directory => {}
-                Some(node) if self.gone.has(node.0) => removed.push(*path),
-                Some(_) => return Fate::Stays,
-            }
-        }
-        // Of what is not there, a path with others below it was a folder.
+        // What others are below is a folder, even if it is missing or a link to one: `/lib` is one to `usr/lib`.
         let folders: HashSet<&[u8]> = list.iter().map(|path| folder_of(path)).collect();
-        removed.extend(missing.into_iter().filter(|path| !folders.contains(path)));
-        if removed.is_empty() {
-            Fate::Stays
-        } else if removed.iter().all(|path| is_paper(path, package.name.as_bytes())) {
-            Fate::PapersGone
-        } else {
-            Fate::Gone
+        let mut owns = false;
+        for path in list.iter().copied().filter(|path| !folders.contains(path)) {
+            if is_paper(path, package.name.as_bytes()) {
+                continue;
+            }
+            let node = self.find(package, path);
+            if node.is_some_and(|node| self.is_file(node)) {
+                return Fate::Stays;
+            }
+            owns |= node.is_none_or(|node| self.paths.rootfs().node(node).kind() != NodeKind::Directory);
+        }
+        if owns { Fate::Gone } else { Fate::Empty }
+    }
+
+    /// Whether a node is left, and no folder. A link to a file that is removed is not; where others lead may be known
+    /// only in a container.
+    fn is_file(&self, node: NodeId) -> bool {
+        let is_removed = |node: NodeId| self.gone.has(node.0);
+        match self.paths.rootfs().node(node).kind() {
+            NodeKind::Directory => false,
+            NodeKind::Symlink => {
+                !is_removed(node) && !self.paths.lookup(&self.paths.path(node)).is_some_and(is_removed)
+            }
+            NodeKind::File | NodeKind::Other => !is_removed(node),
         }
     }
 
@@ -67,9 +77,10 @@ impl Owned<'_> {
     }
 }
 
-/// Whether a path is a file that nearly every package has, about itself.
+/// Whether a path is a file that nearly every package has, about itself: its licence, its changelog.
 fn is_paper(path: &[u8], name: &[u8]) -> bool {
+    let (folder, last) = (folder_of(path), file_name(path));
     let of = |folder: &[u8], last: &[u8]| PAPERS.contains(&folder) && last == name;
-    let folder = folder_of(path);
-    of(folder, file_name(path)) || of(folder_of(folder), file_name(folder))
+    let is_usual = || PAPERS[0] != folder_of(folder) || IN_DOC.iter().any(|start| last.starts_with(start));
+    of(folder, last) || (of(folder_of(folder), file_name(folder)) && is_usual())
 }
