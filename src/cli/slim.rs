@@ -50,6 +50,9 @@ pub(super) struct SlimArguments {
     /// Take packages of which no file is left out of the databases of dpkg and apk
     #[arg(long)]
     forget_packages: bool,
+    /// Carry over the images for other platforms of a multi-platform image
+    #[arg(long)]
+    all_platforms: bool,
     /// text prints a summary, json everything (schema cutaway.slim/1)
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
@@ -59,6 +62,9 @@ pub(super) struct SlimArguments {
 pub(super) fn slim(arguments: &SlimArguments) -> anyhow::Result<ExitCode> {
     let request = PlanRequest::read(&arguments.changes, arguments.force)?;
     let destination = arguments.output.as_deref().map(Destination::parse).transpose()?;
+    if let Some(destination) = destination.as_ref().filter(|_| arguments.all_platforms) {
+        destination.check_platforms()?;
+    }
     let (analysis, opened) = analyse(arguments)?;
     let Some(findings) = analysis.findings.as_deref() else {
         anyhow::bail!("no findings for {}: the rules did not run", redacted(&arguments.reading.image));
@@ -70,6 +76,7 @@ pub(super) fn slim(arguments: &SlimArguments) -> anyhow::Result<ExitCode> {
         squash_from: squash_from(arguments, &analysis)?,
         encoding: arguments.compression,
         forget_packages: arguments.forget_packages,
+        all_platforms: arguments.all_platforms,
         force: arguments.force,
     };
     let selection = guarded(|| Selection::new(&analysis, &plan, &options))?;

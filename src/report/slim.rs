@@ -14,9 +14,11 @@ use crate::base::Digest;
 use crate::base::size::human;
 use crate::base::text::{counted, printable};
 use crate::findings::Plan;
-use crate::slim::{Action, ForgottenPackage, Removed, Selection, Sizes, Written};
+use crate::slim::{Action, ForgottenPackage, OtherPlatform, Removed, Selection, Sizes, Written};
 use crate::source::redacted;
 
+/// Platforms named in the summary.
+const SHOWN_PLATFORMS: usize = 8;
 /// Schema of slim images.
 const SCHEMA: &str = "cutaway.slim/1";
 
@@ -47,6 +49,8 @@ pub struct SlimReport {
     /// Packages of which no file is left, and which the package databases do not list any more; with
     /// `--forget-packages`.
     pub forgotten_packages: Vec<ForgottenLine>,
+    /// Images for other platforms, carried over byte for byte; with `--all-platforms`.
+    pub other_platforms: Vec<PlatformLine>,
     /// Layers of the base image that were left alone, and bytes in them that would otherwise be removed.
     pub kept_base: SlimBase,
     /// What does not carry over, and what choices cost, in sentences.
@@ -73,6 +77,8 @@ pub struct SlimOutput {
     pub manifest_digest: String,
     /// Digest of its config.
     pub config_digest: String,
+    /// Digest of the index of all platforms; null if only one is written.
+    pub index_digest: Option<String>,
 }
 
 /// Sizes of an image.
@@ -144,6 +150,15 @@ pub struct RemovedLine {
     pub finding: String,
 }
 
+/// An image for another platform.
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
+pub struct PlatformLine {
+    /// Its platform, such as `linux/arm64`; null if the index names none.
+    pub platform: Option<String>,
+    /// Digest of its manifest.
+    pub manifest_digest: String,
+}
+
 /// A package that the package databases do not list any more.
 #[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
 pub struct ForgottenLine {
@@ -186,6 +201,7 @@ impl SlimReport {
                 destination: written.published.reference.clone(),
                 manifest_digest: written.manifest_digest.to_string(),
                 config_digest: written.config_digest.to_string(),
+                index_digest: digest(written.index_digest.as_ref()),
             }),
             plan: RewritePlan::new(plan, findings),
             before: selection.before.into(),
@@ -199,6 +215,7 @@ impl SlimReport {
             }),
             removed: selection.removed(analysis).map(RemovedLine::from).collect(),
             forgotten_packages: selection.forgotten.iter().map(ForgottenLine::from).collect(),
+            other_platforms: selection.platforms.iter().map(PlatformLine::from).collect(),
             kept_base: SlimBase { layers: selection.base_layers, bytes: selection.base_bytes },
             notes: notes.clone(),
             warnings: analysis.warnings().into_iter().map(WarningLine::from).collect(),
@@ -229,6 +246,12 @@ impl SlimReport {
         if !self.forgotten_packages.is_empty() {
             let packages = counted(self.forgotten_packages.len(), "package");
             facts.push(("forgotten", format!("{packages} without files")));
+        }
+        if !self.other_platforms.is_empty() {
+            let platforms = self.other_platforms.iter().filter_map(|other| other.platform.as_deref());
+            let platforms: Vec<&str> = platforms.take(SHOWN_PLATFORMS).collect();
+            let count = counted(self.other_platforms.len(), "other image");
+            facts.push(("platforms", format!("{count} unchanged: {}", platforms.join(", "))));
         }
         if self.kept_base.layers > 0 {
             let layers = counted(self.kept_base.layers, "layer");
@@ -268,11 +291,14 @@ fn change(now: u64, then: u64, about: &str) -> String {
     format!("{} before, {about}{} after ({sign}{percent:.1} %)", human(now), human(then))
 }
 
+fn digest(digest: Option<&Digest>) -> Option<String> {
+    digest.map(ToString::to_string)
+}
+
 fn layer(analysis: &Analysis, selection: &Selection, written: Option<&Written>, index: usize) -> SlimLayer {
     let selected = &selection.layers[index];
     let source = analysis.image.layers.get(index);
     let read = analysis.layers.get(index).and_then(|layer| layer.read.as_deref());
-    let digest = |digest: Option<&Digest>| digest.map(ToString::to_string);
     SlimLayer {
         index,
         action: selected.action.as_str().into(),
@@ -299,6 +325,12 @@ impl From<Sizes> for SizePart {
             content_bytes: sizes.content_bytes,
             merged_bytes: sizes.merged_bytes,
         }
+    }
+}
+
+impl From<&OtherPlatform> for PlatformLine {
+    fn from(other: &OtherPlatform) -> Self {
+        Self { platform: other.platform.clone(), manifest_digest: other.manifest_digest.to_string() }
     }
 }
 

@@ -14,6 +14,8 @@ pub struct SlimOptions {
     pub encoding: Encoding,
     /// Take packages of which no file is left out of the databases of package managers.
     pub forget_packages: bool,
+    /// Carry over the other images of a multi-platform index.
+    pub all_platforms: bool,
     /// Write the image even if a library is no longer found that was found before.
     pub force: bool,
 }

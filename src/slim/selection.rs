@@ -23,6 +23,7 @@ use self::draft::Draft;
 use super::bits::Bits;
 use super::compare::{Difference, Inode, compare};
 use super::forgotten::{ForgottenPackage, Rest, forget};
+use super::platforms::{OtherPlatform, others};
 use super::pruned::Pruned;
 use super::replacement::Replacement;
 use super::{SlimError, SlimOptions};
@@ -154,6 +155,8 @@ pub struct Selection {
     pub warnings: Vec<String>,
     /// Packages that the databases of the result do not list, by manager and name.
     pub forgotten: Vec<ForgottenPackage>,
+    /// The images for other platforms that are carried over.
+    pub platforms: Vec<OtherPlatform>,
     /// GPU code that is taken out; `None` if none is.
     pub pruned: Option<Pruned>,
     pub(super) outputs: Vec<Output>,
@@ -223,6 +226,10 @@ impl Selection {
             items.push((node.layer(), entry, None));
         }
         warnings.extend(forgotten.notes);
+        let platforms = if options.all_platforms { others(&analysis.image) } else { Vec::new() };
+        if options.all_platforms && platforms.is_empty() {
+            warnings.push("the source has no images for other platforms to carry over".to_owned());
+        }
         drop(draft);
         let draft = Draft::new(&layers, &outputs, base, &gone);
         let mut chosen = draft.choose().map_err(|layer| {
@@ -261,6 +268,7 @@ impl Selection {
             base_bytes,
             warnings,
             forgotten: forgotten.packages,
+            platforms,
             pruned: None,
             outputs,
             items,
