@@ -2,6 +2,7 @@
 
 mod bench;
 mod forget;
+mod platforms;
 
 use cutaway::slim::{Encoding, SlimError, SlimOptions};
 use proptest::collection::vec;

@@ -24,8 +24,6 @@ pub(super) type Diversions = HashMap<Vec<u8>, (Vec<u8>, Option<Vec<u8>>)>;
 /// Folders with a file or folder about each package.
 const PAPERS: [&[u8]; 4] =
     [b"/usr/share/doc", b"/usr/share/licenses", b"/usr/share/lintian/overrides", b"/usr/share/bug"];
-/// Names, or their beginnings, of files that every package has in `/usr/share/doc`.
-const IN_DOC: [&[u8]; 4] = [b"copyright", b"changelog", b"NEWS", b"README"];
 
 /// The merged view, and what is removed from it.
 pub(super) struct Owned<'a> {
@@ -79,8 +77,7 @@ impl Owned<'_> {
 
 /// Whether a path is a file that nearly every package has, about itself: its licence, its changelog.
 fn is_paper(path: &[u8], name: &[u8]) -> bool {
-    let (folder, last) = (folder_of(path), file_name(path));
     let of = |folder: &[u8], last: &[u8]| PAPERS.contains(&folder) && last == name;
-    let is_usual = || PAPERS[0] != folder_of(folder) || IN_DOC.iter().any(|start| last.starts_with(start));
-    of(folder, last) || (of(folder_of(folder), file_name(folder)) && is_usual())
+    let folder = folder_of(path);
+    of(folder, file_name(path)) || of(folder_of(folder), file_name(folder))
 }

@@ -231,7 +231,7 @@ fn a_file_that_is_left_keeps_its_packages() {
         ("gone", &[], &["/usr/gone", "/usr/dead", "/usr/deader", "/usr/empty"]),
         ("deleted-before", &[], &["/usr/never/there"]),
         // Documents are files, unless they are about the package.
-        ("doc", &[], &["/usr/share/doc/doc/copyright", "/usr/share/doc/doc/manual.pdf"]),
+        ("doc", &[], &["/usr/share/doc/doc/copyright", "/usr/share/doc/doc/html/index.html"]),
     ];
     let mut members = vec![
         dir("usr/empty"),
@@ -240,7 +240,7 @@ fn a_file_that_is_left_keeps_its_packages() {
         sized("usr/two", 1),
         sized("usr/gone", 1),
         sized("usr/share/doc/doc/copyright", 1),
-        sized("usr/share/doc/doc/manual.pdf", 1),
+        sized("usr/share/doc/doc/html/index.html", 1),
         symlink("usr/link", "shared"),
         symlink("etc/mtab", "/proc/mounts"),
         symlink("usr/dead", "gone"),
