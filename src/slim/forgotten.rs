@@ -137,15 +137,11 @@ impl<'a> Forgetting<'a> {
         for (number, database) in databases.iter().enumerate() {
             for (place, package) in database.read.packages.iter().enumerate().filter(|(_, one)| one.installed)
             {
-                let Some(files) = database.files(place) else {
-                    unlisted.push(named(package));
-                    continue;
-                };
-                let fate = self.owned.fate(package, &files.iter().map(Vec::as_slice).collect::<Vec<_>>());
-                match fate {
-                    Fate::Stays => {}
-                    Fate::Empty => empty.push((number, place)),
-                    Fate::Gone => match self.obstacle(database, place) {
+                match database.with_files(place, |files| self.owned.fate(package, files)) {
+                    None => unlisted.push(named(package)),
+                    Some(Fate::Stays) => {}
+                    Some(Fate::Empty) => empty.push((number, place)),
+                    Some(Fate::Gone) => match self.obstacle(database, place) {
                         Some(reason) => self.stay.entry(reason).or_default().push(named(package)),
                         None => drop(chosen.insert((number, place))),
                     },

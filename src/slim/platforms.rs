@@ -67,7 +67,8 @@ pub(super) fn carried(
     }
     let reference = Reference::parse(&source.reference)
         .map_err(|error| SlimError::refused("the image", error.to_string()))?;
-    let open = |other: &OtherPlatform| {
+    let mut bytes = 0;
+    let mut open = |other: &OtherPlatform| {
         let digest = &other.manifest_digest;
         let platform = other.platform.as_deref().unwrap_or("another platform");
         let name = format!("the image for {platform} ({}:{})", digest.algorithm(), short(digest.as_ref()));
@@ -86,9 +87,14 @@ pub(super) fn carried(
             let why = image.warnings.first().map_or("its manifest or config is damaged", |one| &one.message);
             return Err(SlimError::refused(&name, why));
         }
+        bytes += (image.manifest_bytes.len() + image.config_bytes.len()) as u64;
+        if bytes > opened.limits.documents_bytes {
+            let limit = opened.limits.documents_bytes;
+            return Err(SlimError::refused("the index", format!("its documents exceed {limit} bytes")));
+        }
         Ok(Carried { name, image })
     };
-    selection.platforms.iter().map(open).collect()
+    selection.platforms.iter().map(&mut open).collect()
 }
 
 /// The layers of all of them, each once.

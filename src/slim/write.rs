@@ -78,7 +78,8 @@ pub fn write(
     });
     let carried = platforms::carried(analysis, selection, opened, cancel)?;
     let (carried_bytes, carried_layers) = platforms::totals(&carried);
-    progress.set_totals(read.sum::<u64>() + carried_bytes, outputs.len() as u64 + carried_layers);
+    progress
+        .set_totals(read.sum::<u64>().saturating_add(carried_bytes), outputs.len() as u64 + carried_layers);
     let writer = Writer {
         analysis,
         selection,

@@ -78,7 +78,7 @@ impl<'a> Databases<'a> {
         let (mut list, mut notes) = (Vec::new(), Vec::new());
         for one in visible.iter().filter(|visible| !gone.has(visible.node.0)) {
             let Some(manager) = manager(one.document.kind) else { continue };
-            match Database::new(manager, one, paths, &visible, &info) {
+            match Database::new(manager, one, paths, &info) {
                 Some(database) => list.push(database),
                 None => notes.push(format!(
                     "{manager}: {} cannot be read; all of its packages stay",
@@ -123,6 +123,8 @@ fn whole(document: &Document) -> Option<Vec<u8>> {
 /// The files of `info`, by the part of their names before the last dot.
 struct Info<'a> {
     lists: HashMap<Vec<u8>, &'a Document>,
+    /// Those of `status.d`.
+    sums: HashMap<NodeId, &'a Document>,
     papers: HashMap<Vec<u8>, Vec<NodeId>>,
 }
 
@@ -143,7 +145,9 @@ impl<'a> Info<'a> {
             let (stem, _) = split(node.name()).filter(|_| Some(node.parent().id()) == folder)?;
             Some((stem.to_vec(), visible.document))
         };
-        Self { lists: lists.filter_map(list).collect(), papers }
+        let sums = visible.iter().filter(|visible| visible.document.kind == DocumentKind::DpkgSums);
+        let sums = sums.map(|visible| (visible.node, visible.document)).collect();
+        Self { lists: lists.filter_map(list).collect(), sums, papers }
     }
 
     /// Those of a package. Of packages that may be installed for several architectures, the names have that too; without
@@ -165,13 +169,7 @@ fn split(name: &[u8]) -> Option<(&[u8], &[u8])> {
 
 impl<'a> Database<'a> {
     /// `None` if it is not stored to its end, or has an unknown format.
-    fn new(
-        manager: &'static str,
-        one: &Visible<'a>,
-        paths: &Paths<'_>,
-        visible: &[Visible<'a>],
-        info: &Info<'a>,
-    ) -> Option<Self> {
+    fn new(manager: &'static str, one: &Visible<'a>, paths: &Paths<'_>, info: &Info<'a>) -> Option<Self> {
         let Visible { node, inode, document } = *one;
         let path = paths.path(node);
         let bytes = whole(document)?;
@@ -206,9 +204,8 @@ impl<'a> Database<'a> {
             }
             DocumentKind::DpkgStatusPart => {
                 let sums = paths.entry_at(&[&path, &b".md5sums"[..]].concat());
-                let sums = visible.iter().find(|one| Some(one.node) == sums);
-                let own = |sums: &Visible<'a>| Own { list: Some(sums.document), papers: vec![sums.node] };
-                vec![sums.map(own).unwrap_or_default()]
+                let own = |sums| Some(Own { list: Some(*info.sums.get(&sums)?), papers: vec![sums] });
+                vec![sums.and_then(own).unwrap_or_default()]
             }
             _ => Vec::new(),
         };
@@ -227,14 +224,17 @@ impl Database<'_> {
         self.kind == DocumentKind::DpkgStatusPart && self.read.packages.len() == 1
     }
 
-    /// The paths of a package, folders included; `None` if they are not known.
-    pub(super) fn files(&self, place: usize) -> Option<Vec<Vec<u8>>> {
-        let list = || whole(self.of_dpkg.get(place)?.list?);
-        match self.kind {
-            DocumentKind::DpkgStatus => Some(dpkg::list_paths(&list()?).map(<[u8]>::to_vec).collect()),
-            DocumentKind::DpkgStatusPart => Some(dpkg::read_md5sums(&list()?)),
-            _ => self.read.packages.get(place)?.files.clone(),
+    /// Passes the paths of a package, folders included, to `work`; `None` if they are not known.
+    pub(super) fn with_files<T>(&self, place: usize, work: impl FnOnce(&[&[u8]]) -> T) -> Option<T> {
+        fn all(files: &[Vec<u8>]) -> Vec<&[u8]> {
+            files.iter().map(Vec::as_slice).collect()
         }
+        let list = || whole(self.of_dpkg.get(place)?.list?);
+        Some(match self.kind {
+            DocumentKind::DpkgStatus => work(&dpkg::list_paths(&list()?).collect::<Vec<_>>()),
+            DocumentKind::DpkgStatusPart => work(&all(&dpkg::read_md5sums(&list()?))),
+            _ => work(&all(self.read.packages.get(place)?.files.as_ref()?)),
+        })
     }
 
     /// Files that belong to one package.

@@ -36,33 +36,39 @@ pub(super) struct Owned<'a> {
 impl Owned<'_> {
     /// What becomes of a package with this file list, which may name folders.
     pub(super) fn fate(&self, package: &Package, list: &[&[u8]]) -> Fate {
+        let rootfs = self.paths.rootfs();
+        let mut others = Vec::new();
+        for path in list.iter().copied().filter(|path| !is_paper(path, package.name.as_bytes())) {
+            let node = self.find(package, path);
+            match node.map(|node| rootfs.node(node).kind()) {
+                Some(NodeKind::Directory) => {}
+                Some(NodeKind::File | NodeKind::Other) if node.is_some_and(|node| !self.gone.has(node.0)) => {
+                    return Fate::Stays;
+                }
+                _ => others.push((path, node)),
+            }
+        }
+        if others.is_empty() {
+            return Fate::Empty;
+        }
         // What others are below is a folder, even if it is missing or a link to one: `/lib` is one to `usr/lib`.
         let folders: HashSet<&[u8]> = list.iter().map(|path| folder_of(path)).collect();
-        let mut owns = false;
-        for path in list.iter().copied().filter(|path| !folders.contains(path)) {
-            if is_paper(path, package.name.as_bytes()) {
-                continue;
-            }
-            let node = self.find(package, path);
-            if node.is_some_and(|node| self.is_file(node)) {
-                return Fate::Stays;
-            }
-            owns |= node.is_none_or(|node| self.paths.rootfs().node(node).kind() != NodeKind::Directory);
+        others.retain(|(path, _)| !folders.contains(path));
+        if others.iter().any(|(_, node)| node.is_some_and(|node| self.is_left(node))) {
+            Fate::Stays
+        } else if others.is_empty() {
+            Fate::Empty
+        } else {
+            Fate::Gone
         }
-        if owns { Fate::Gone } else { Fate::Empty }
     }
 
-    /// Whether a node is left, and no folder. A link to a file that is removed is not; where others lead may be known
-    /// only in a container.
-    fn is_file(&self, node: NodeId) -> bool {
+    /// Whether a file or link is left. A link to a file that is removed is not; where others lead may be known only in a
+    /// container.
+    fn is_left(&self, node: NodeId) -> bool {
         let is_removed = |node: NodeId| self.gone.has(node.0);
-        match self.paths.rootfs().node(node).kind() {
-            NodeKind::Directory => false,
-            NodeKind::Symlink => {
-                !is_removed(node) && !self.paths.lookup(&self.paths.path(node)).is_some_and(is_removed)
-            }
-            NodeKind::File | NodeKind::Other => !is_removed(node),
-        }
+        let leads_to_removed = || self.paths.lookup(&self.paths.path(node)).is_some_and(is_removed);
+        !is_removed(node) && !leads_to_removed()
     }
 
     /// The node of a path in a file list. Lists name diverted files by the path of their package.
