@@ -519,3 +519,62 @@ fn the_base_image_keeps_its_database() {
         selection.warnings
     );
 }
+
+/// The databases of this machine, with a stand-in for one file of each package.
+#[test]
+fn dpkg_lists_what_is_left_of_a_real_database() {
+    let real = Path::new("/var/lib/dpkg");
+    if !real.join("status").exists() || !have(&["dpkg", "dpkg-query"]) {
+        println!("SKIPPED: no database of dpkg");
+        return;
+    }
+    let mut members = vec![dir("var/lib/dpkg"), dir("var/lib/dpkg/info"), dir("var/lib/dpkg/updates")];
+    let mut stand_ins = Vec::new();
+    let mut names: Vec<_> =
+        fs::read_dir(real.join("info")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    names.sort();
+    for path in names {
+        let bytes = fs::read(&path).unwrap();
+        if path.extension().is_some_and(|extension| extension == "list") {
+            let text = String::from_utf8(bytes.clone()).unwrap();
+            let is_file = |line: &&str| Path::new(line).is_file() && !line.starts_with("/usr/share/doc/");
+            stand_ins.extend(text.lines().find(is_file).map(str::to_owned));
+        }
+        members.push(file(path.strip_prefix("/").unwrap().to_str().unwrap(), bytes));
+    }
+    for name in ["status", "diversions"] {
+        if let Ok(bytes) = fs::read(real.join(name)) {
+            members.push(file(format!("var/lib/dpkg/{name}"), bytes));
+        }
+    }
+    stand_ins.sort();
+    stand_ins.dedup();
+    members.extend(stand_ins.iter().map(|path| sized(path.trim_start_matches('/'), 1)));
+    let removed: Vec<&str> = stand_ins.iter().step_by(3).map(String::as_str).collect();
+    let (place, out, _) = forgotten(&image([members]), &removed);
+    let root = place.path("root");
+    tar::Archive::new(&out.tars[0][..]).unpack(&root).unwrap();
+    let listed = |root: &str| {
+        let mut command = Command::new("dpkg-query");
+        command.arg("--admindir").arg(format!("{root}/var/lib/dpkg")).env("LC_ALL", "C");
+        let output =
+            command.args(["-W", "-f", "${Package} ${Version} ${db:Status-Abbrev}\n"]).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let text = String::from_utf8(output.stdout).unwrap();
+        text.lines()
+            .filter_map(|line| Some(line.trim_end().strip_suffix(" ii")?.to_owned()))
+            .collect::<Vec<_>>()
+    };
+    let (mut expected, left) = (listed(""), listed(&root));
+    let count = expected.len();
+    for package in &out.selection.forgotten {
+        let line = format!("{} {}", package.name, package.version);
+        let place = expected.iter().position(|one| *one == line).unwrap_or_else(|| panic!("{line}"));
+        expected.remove(place);
+    }
+    assert_eq!(left, expected);
+    assert!(left.len() < count && left.len() > count / 3, "{} of {count}", left.len());
+    let audit = Command::new("dpkg").args(["--root", &root, "--audit"]).env("LC_ALL", "C").output().unwrap();
+    let text = String::from_utf8_lossy(&audit.stdout).into_owned() + &String::from_utf8_lossy(&audit.stderr);
+    assert!(audit.status.success() && text.is_empty(), "{text}");
+}
