@@ -18,6 +18,7 @@ use crate::slim::{self, Destination, Encoding, Selection, SlimError, SlimOptions
 use crate::source::{Reference, redacted};
 
 #[derive(Args)]
+#[allow(clippy::struct_excessive_bools, reason = "each is one option")]
 pub(super) struct SlimArguments {
     #[command(flatten)]
     reading: Reading,

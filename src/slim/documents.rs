@@ -237,7 +237,7 @@ fn comment(selection: &Selection) -> String {
     }
     if !selection.forgotten.is_empty() {
         let packages = counted(selection.forgotten.len(), "package");
-        text.push_str(&format!("; took {packages} without files out of the package database"));
+        text.extend(["; took ", &packages, " without files out of the package database"]);
     }
     if let Some(pruned) = &selection.pruned {
         let (files, targets) = (counted(pruned.files.len(), "file"), pruned.capabilities());

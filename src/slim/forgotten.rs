@@ -28,7 +28,7 @@ use crate::base::text::{counted, printable};
 use crate::cuda::links::Paths;
 use crate::formats::packages::Package;
 use crate::formats::packages::forget::without_packages;
-use crate::rootfs::{Merge, NodeId};
+use crate::rootfs::{Merge, NodeId, Rootfs};
 
 /// Packages named in a note; the rest is counted.
 const NAMED: usize = 5;
@@ -53,6 +53,20 @@ pub(super) struct Forgotten {
     /// The databases that stay, by layer and entry.
     pub(super) contents: Vec<(Inode, Arc<Replacement>)>,
     pub(super) notes: Vec<String>,
+}
+
+impl Forgotten {
+    /// Removes the files from the merged view and from the layers, where their entries are.
+    pub(super) fn remove(&self, rootfs: &Rootfs, gone: &mut [Bits], nodes: &mut Bits) -> Vec<Inode> {
+        let mut entries = Vec::new();
+        for node in self.files.iter().map(|node| rootfs.node(*node)) {
+            let Some(entry) = node.entry() else { continue };
+            gone[usize::from(node.layer())].set(entry.0, true);
+            nodes.set(node.id().0, true);
+            entries.push((node.layer(), entry));
+        }
+        entries
+    }
 }
 
 /// What of the image stays.

@@ -12,6 +12,11 @@
 //! members that stay keep their header bytes. (`slim/layer.rs`) Compression uses all cores and gives the same bytes
 //! whatever their number. (`slim/encode.rs`)
 //!
+//! **Package databases** stay, or lose the packages without files, which the selection decides too: it needs no byte
+//! that the analysis did not store. (`slim/forgotten.rs`)
+//!
+//! **Other platforms** of an index stay out, or are carried over byte for byte. (`slim/platforms.rs`)
+//!
 //! **Documents** are those of the source, member by member, with what changed. (`slim/documents.rs`)
 //!
 //! **Stores** (`slim/store`) receive blobs, then the documents, and publish the image at its name last. Until then

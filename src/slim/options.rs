@@ -5,6 +5,7 @@ use crate::analysis::Analysis;
 
 /// How an image is written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "each is one choice of the user")]
 pub struct SlimOptions {
     /// Leave the layers of the recognised base image alone, since other images on the node share them.
     pub keep_base: bool,

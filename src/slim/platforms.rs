@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::documents::DOCKER_MANIFEST;
 use super::store::{CarriedDocuments, Documents, KeptBlob, Platforms, Store};
-use super::{Selection, SlimError};
+use super::{Selection, SlimError, SlimOptions};
 use crate::analysis::{Analysis, Options};
 use crate::base::Digest;
 use crate::base::digest::{sha256_of, short};
@@ -30,8 +30,11 @@ pub struct OtherPlatform {
     pub manifest_digest: Digest,
 }
 
-/// The other images of the index that the image was selected from.
-pub(super) fn others(image: &Image) -> Vec<OtherPlatform> {
+/// The images of the index that are carried over. A note says if there are none.
+pub(super) fn others(image: &Image, options: &SlimOptions, notes: &mut Vec<String>) -> Vec<OtherPlatform> {
+    if !options.all_platforms {
+        return Vec::new();
+    }
     let own = image.manifest_digest.as_deref();
     let other = |descriptor: &Descriptor| OtherPlatform {
         platform: descriptor.platform().as_ref().map(|platform| {
@@ -41,7 +44,12 @@ pub(super) fn others(image: &Image) -> Vec<OtherPlatform> {
         }),
         manifest_digest: descriptor.digest().clone(),
     };
-    image.index.iter().filter(|one| Some(one.digest().as_ref()) != own).map(other).collect()
+    let others = image.index.iter().filter(|one| Some(one.digest().as_ref()) != own);
+    let others: Vec<_> = others.map(other).collect();
+    if others.is_empty() {
+        notes.push("the source has no images for other platforms to carry over".to_owned());
+    }
+    others
 }
 
 /// Another image of the index, opened.
@@ -158,7 +166,9 @@ pub(super) fn index(
             types.push(descriptor.media_type().to_string());
         }
         if let Some(notes) = entry.get_mut("annotations").and_then(Value::as_object_mut) {
-            NAMES.iter().for_each(|name| drop(notes.remove(*name)));
+            for name in NAMES {
+                notes.remove(name);
+            }
             if notes.is_empty() {
                 entry.as_object_mut().and_then(|entry| entry.remove("annotations"));
             }

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use self::draft::Draft;
 use super::bits::Bits;
 use super::compare::{Difference, Inode, compare};
-use super::forgotten::{ForgottenPackage, Rest, forget};
+use super::forgotten::{Forgotten, ForgottenPackage, Rest, forget};
 use super::platforms::{OtherPlatform, others};
 use super::pruned::Pruned;
 use super::replacement::Replacement;
@@ -218,18 +218,12 @@ impl Selection {
         let is_base = |inode: Inode| usize::from(inode.0) < base;
         let is_over_base = |inode: Inode| is_base(inode) || (base > 0 && draft.is_over_base(inode));
         let rest = Rest { gone: &nodes, is_base: &is_base, is_over_base: &is_over_base };
-        let forgotten = options.forget_packages.then(|| forget(analysis, before, &rest)).unwrap_or_default();
-        for node in forgotten.files.iter().map(|node| before.rootfs.node(*node)) {
-            let Some(entry) = node.entry() else { continue };
-            gone[usize::from(node.layer())].set(entry.0, true);
-            nodes.set(node.id().0, true);
-            items.push((node.layer(), entry, None));
-        }
+        let forgotten =
+            if options.forget_packages { forget(analysis, before, &rest) } else { Forgotten::default() };
+        let files = forgotten.remove(&before.rootfs, &mut gone, &mut nodes);
+        items.extend(files.into_iter().map(|(layer, entry)| (layer, entry, None)));
         warnings.extend(forgotten.notes);
-        let platforms = if options.all_platforms { others(&analysis.image) } else { Vec::new() };
-        if options.all_platforms && platforms.is_empty() {
-            warnings.push("the source has no images for other platforms to carry over".to_owned());
-        }
+        let platforms = others(&analysis.image, options, &mut warnings);
         drop(draft);
         let draft = Draft::new(&layers, &outputs, base, &gone);
         let mut chosen = draft.choose().map_err(|layer| {

@@ -133,12 +133,14 @@ impl<'a> Info<'a> {
         let rootfs = paths.rootfs();
         let folder = paths.folder_from(NodeId::ROOT, INFO);
         let mut papers: HashMap<Vec<u8>, Vec<NodeId>> = HashMap::new();
-        for node in folder.into_iter().flat_map(|folder| rootfs.node(folder).children()) {
+        let mut files: Vec<_> =
+            folder.into_iter().flat_map(|folder| rootfs.node(folder).children()).collect();
+        files.sort_by_key(|node| node.id());
+        for node in files {
             if let Some((stem, _)) = split(node.name()) {
                 papers.entry(stem.to_vec()).or_default().push(node.id());
             }
         }
-        papers.values_mut().for_each(|nodes| nodes.sort());
         let lists = visible.iter().filter(|visible| visible.document.kind == DocumentKind::DpkgList);
         let list = |visible: &Visible<'a>| {
             let node = rootfs.node(visible.node);

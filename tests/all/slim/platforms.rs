@@ -5,15 +5,17 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use cutaway::slim::SlimOptions;
 use serde_json::Value;
 use tempfile::{TempDir, tempdir};
 
+use super::bench;
 use crate::fixtures::image::Image;
 use crate::fixtures::layout::{Layout, tagged};
 use crate::fixtures::packing::Packing;
 use crate::offline::offline;
 use crate::oracle::have;
-use crate::registry::bench::{self, Bench, ready};
+use crate::registry::bench::{Bench, image, ready};
 use crate::schema;
 use crate::support::Place;
 
@@ -21,13 +23,13 @@ const ALL: [(&str, Option<&str>); 3] = [("amd64", None), ("arm64", None), ("arm"
 
 /// An image that loses a file that an upper layer deletes, for each platform with a layer of its own.
 fn images() -> Vec<Image> {
-    let image = |(architecture, variant): (&str, Option<&str>)| {
-        let image = bench::image(Packing::Gzip);
+    let of = |(architecture, variant): (&str, Option<&str>)| {
+        let image = image(Packing::Gzip);
         let own = crate::fixtures::tarball::tar([super::sized(architecture, 1000)]);
         let own = crate::fixtures::image::Layer::new(&own, Packing::Gzip);
         image.add("COPY own", own).for_platform("linux", architecture, variant)
     };
-    ALL.map(image).into()
+    ALL.map(of).into()
 }
 
 /// A layout with the tag `1`: an index of these images, with an attestation.
@@ -138,6 +140,23 @@ fn the_others_keep_every_byte() {
     let again = slim(&place, &format!("oci-archive:{archive}:1"), &out, &["--platform", "linux/amd64"]);
     assert_eq!(again["output"]["index_digest"], written["output"]["index_digest"]);
     judge(&place, &reference, &out, &again);
+}
+
+#[test]
+fn a_layout_receives_them_beside_its_other_images() {
+    let place = Place::new();
+    let source = place.put_layout("source", &layout(&images()));
+    let reference = format!("oci:{source}:1");
+    let options = SlimOptions { all_platforms: true, ..SlimOptions::default() };
+    // The bench compares the progress with its totals.
+    let (selection, written) = bench::slim(&place, &reference, &[], &options, "source").unwrap();
+    assert_eq!((selection.platforms.len(), written.index_digest.is_some()), (2, true));
+    let manifests = |reference: &str| -> Vec<Value> {
+        reports(&place, reference).iter().map(|report| report["image"]["manifest_digest"].clone()).collect()
+    };
+    let (old, new) = (manifests(&reference), manifests(&format!("oci:{source}:new")));
+    let changed = old.iter().zip(&new).filter(|(old, new)| old != new).count();
+    assert_eq!((changed, new.contains(&written.manifest_digest.as_ref().into())), (1, true));
 }
 
 #[test]
