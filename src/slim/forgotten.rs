@@ -178,9 +178,21 @@ impl<'a> Forgetting<'a> {
                 by_need.entry(need).or_default().push(*place);
             }
         }
+        let installed =
+            self.databases.iter().flat_map(|database| &database.read.packages).filter(|one| one.installed);
+        let mut left: HashMap<&str, usize> = HashMap::new();
+        for name in installed.flat_map(offers) {
+            *left.entry(name).or_default() += 1;
+        }
         let mut open: Vec<Place> = chosen.iter().copied().collect();
         while let Some(gone) = open.pop() {
             for name in offers(self.package(gone)) {
+                if let Some(left) = left.get_mut(name) {
+                    *left = left.saturating_sub(1);
+                    if *left > 0 {
+                        continue;
+                    }
+                }
                 // Each list is followed once.
                 for place in by_need.remove(name).unwrap_or_default() {
                     if chosen.insert(place) {

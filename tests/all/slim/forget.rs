@@ -294,13 +294,15 @@ fn a_diverted_file_is_where_dpkg_put_it() {
 
 #[test]
 fn a_metapackage_goes_with_what_it_stands_for() {
-    let debs: [Deb<'_>; 7] = [
-        ("gcc", &[("Provides", "c-compiler")], &["/usr/bin/gcc", "/usr/share/doc/gcc/copyright"]),
+    let debs: [Deb<'_>; 8] = [
+        ("gcc", &[("Provides", "c-compiler, tool")], &["/usr/bin/gcc", "/usr/share/doc/gcc/copyright"]),
+        // Another package is a tool too.
+        ("tools", &[("Depends", "tool")], &["/usr/share/doc/tools/copyright"]),
         ("build-all", &[("Depends", "build")], &["/usr/share/doc/build-all/copyright"]),
         ("build", &[("Depends", "c-compiler, libc6")], &["/usr/share/doc/build/changelog.gz"]),
         ("runtime", &[("Depends", "libc6")], &["/usr/share/doc/runtime/copyright"]),
         ("empty", &[("Depends", "gcc")], &[]),
-        ("script", &[("Depends", "build")], &["/usr/bin/script"]),
+        ("script", &[("Depends", "build"), ("Provides", "tool")], &["/usr/bin/script"]),
         ("libc6", &[], &["/usr/lib/libc.so.6"]),
     ];
     let mut members = vec![
@@ -314,10 +316,10 @@ fn a_metapackage_goes_with_what_it_stands_for() {
     members.extend(dpkg(&debs));
     let papers = ["/usr/share/doc/build/changelog.gz", "/usr/share/doc/runtime/copyright"];
     let (_place, out, left) = forgotten(&image([members.clone()]), &papers);
-    assert_eq!((out.selection.forgotten.len(), left.len()), (0, 7));
+    assert_eq!((out.selection.forgotten.len(), left.len()), (0, 8));
     let (_place, out, left) = forgotten(&image([members]), &["/usr/bin/gcc"]);
     assert_eq!(names(&out.selection), ["build", "build-all", "empty", "gcc"]);
-    assert_eq!(left, ["libc6", "runtime", "script"]);
+    assert_eq!(left, ["libc6", "runtime", "script", "tools"]);
     // The copyright notice stays, without a package.
     assert!(content(&out, "usr/share/doc/gcc/copyright").is_some());
     let note = out.selection.warnings.iter().find(|note| note.contains("depend on forgotten")).unwrap();
