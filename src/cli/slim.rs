@@ -18,6 +18,7 @@ use crate::slim::{self, Destination, Encoding, Pruning, Selection, SlimError, Sl
 use crate::source::{Reference, redacted};
 
 #[derive(Args)]
+#[allow(clippy::struct_excessive_bools, reason = "each is one option")]
 pub(super) struct SlimArguments {
     #[command(flatten)]
     reading: Reading,
@@ -59,6 +60,12 @@ pub(super) struct SlimArguments {
     /// Compression of rewritten layers: gzip[:1-9] or zstd[:1-19]
     #[arg(long, value_name = "NAME[:LEVEL]", default_value = "gzip")]
     compression: Encoding,
+    /// Take packages of which no file is left out of the databases of dpkg and apk
+    #[arg(long)]
+    forget_packages: bool,
+    /// Carry over the images for other platforms of a multi-platform image
+    #[arg(long)]
+    all_platforms: bool,
     /// text prints a summary, json everything (schema cutaway.slim/1)
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
@@ -81,6 +88,9 @@ pub(super) fn slim(arguments: &SlimArguments) -> anyhow::Result<ExitCode> {
     }
     let request = PlanRequest::read(&arguments.changes, arguments.force)?;
     let destination = arguments.output.as_deref().map(Destination::parse).transpose()?;
+    if let Some(destination) = destination.as_ref().filter(|_| arguments.all_platforms) {
+        destination.check_platforms()?;
+    }
     let (analysis, opened) = analyse(arguments)?;
     let Some(findings) = analysis.findings.as_deref() else {
         anyhow::bail!("no findings for {}: the rules did not run", redacted(&arguments.reading.image));
@@ -91,6 +101,8 @@ pub(super) fn slim(arguments: &SlimArguments) -> anyhow::Result<ExitCode> {
         keep_base: arguments.keep_base,
         squash_from: squash_from(arguments, &analysis)?,
         encoding: arguments.compression,
+        forget_packages: arguments.forget_packages,
+        all_platforms: arguments.all_platforms,
         force: arguments.force,
     };
     let mut selection = guarded(|| Selection::new(&analysis, &plan, &options))?;

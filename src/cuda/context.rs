@@ -240,10 +240,7 @@ impl<'a> InventoryContext<'a> {
 
     /// The node of a path; symbolic links are followed except for the last component.
     pub(super) fn entry_at(&self, path: &[u8]) -> Option<NodeId> {
-        let trimmed = path.strip_suffix(b"/").unwrap_or(path);
-        let slash = trimmed.iter().rposition(|byte| *byte == b'/')?;
-        let folder = self.paths.lookup(if slash == 0 { b"/" } else { &trimmed[..slash] })?;
-        self.paths.child(folder, &trimmed[slash + 1..])
+        self.paths.entry_at(path)
     }
 
     /// Environment of the image, as `NAME=VALUE`.

@@ -192,7 +192,8 @@ fn read_dpkg(
     for kind in [DocumentKind::DpkgStatus, DocumentKind::DpkgStatusPart] {
         for visible in context.visible(kind) {
             let layer = context.node(visible.node).layer();
-            let parse = if kind == DocumentKind::DpkgStatus { read_whole_status } else { dpkg::read_status };
+            let parse =
+                if kind == DocumentKind::DpkgStatus { dpkg::read_whole_status } else { dpkg::read_status };
             let packages = read(context, visible.node, visible.document, warnings, parse);
             for from in packages.into_iter().filter(|from| from.installed) {
                 // Packages for two architectures have the same name, and their lists were merged: the first
@@ -204,18 +205,6 @@ fn read_dpkg(
             }
         }
     }
-}
-
-/// Parses a complete status file. dpkg ends each package with an empty line, so a file without a final line
-/// break is truncated.
-fn read_whole_status(bytes: &[u8]) -> formats::Read {
-    let mut read = dpkg::read_status(bytes);
-    if !bytes.is_empty() && !bytes.ends_with(b"\n") {
-        let at = bytes.len() as u64;
-        let what = "ends in the middle of a line: packages may be missing".into();
-        read.problems.push(formats::Problem { at, what });
-    }
-    read
 }
 
 fn read_rpm(

@@ -12,6 +12,8 @@ pub enum DocumentKind {
     DpkgSums,
     /// `/var/lib/dpkg/info/NAME.list`: the files of a package.
     DpkgList,
+    /// `/var/lib/dpkg/diversions`: files that were moved for those of other packages.
+    DpkgDiversions,
     /// An rpm database of any of the three kinds.
     Rpm,
     /// Write-ahead log of an rpm database.
@@ -150,6 +152,7 @@ impl Folder {
     pub fn document(self, name: &[u8]) -> Option<DocumentKind> {
         Some(match (self, name) {
             (Self::Dpkg, b"status") => DocumentKind::DpkgStatus,
+            (Self::Dpkg, b"diversions") => DocumentKind::DpkgDiversions,
             (Self::DpkgParts, _) if name.ends_with(b".md5sums") => DocumentKind::DpkgSums,
             (Self::DpkgParts, _) => DocumentKind::DpkgStatusPart,
             (Self::DpkgInfo, _) if name.ends_with(b".list") => DocumentKind::DpkgList,

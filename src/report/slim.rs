@@ -14,9 +14,13 @@ use crate::base::Digest;
 use crate::base::size::human;
 use crate::base::text::{counted, escape, printable};
 use crate::findings::Plan;
-use crate::slim::{Action, Pruned, PrunedFile, Removed, Selection, Sizes, Written};
+use crate::slim::{
+    Action, ForgottenPackage, OtherPlatform, Pruned, PrunedFile, Removed, Selection, Sizes, Written,
+};
 use crate::source::redacted;
 
+/// Platforms named in the summary.
+const SHOWN_PLATFORMS: usize = 8;
 /// Schema of slim images.
 const SCHEMA: &str = "cutaway.slim/1";
 
@@ -46,6 +50,11 @@ pub struct SlimReport {
     pub verification: Option<SlimVerification>,
     /// Removed files, each of their paths.
     pub removed: Vec<RemovedLine>,
+    /// Packages of which no file is left, and which the package databases do not list any more; with
+    /// `--forget-packages`.
+    pub forgotten_packages: Vec<ForgottenLine>,
+    /// Images for other platforms, carried over byte for byte; with `--all-platforms`.
+    pub other_platforms: Vec<PlatformLine>,
     /// Layers of the base image that were left alone, and bytes in them that would otherwise be removed.
     pub kept_base: SlimBase,
     /// What does not carry over, and what choices cost, in sentences.
@@ -72,6 +81,8 @@ pub struct SlimOutput {
     pub manifest_digest: String,
     /// Digest of its config.
     pub config_digest: String,
+    /// Digest of the index of all platforms; null if only one is written.
+    pub index_digest: Option<String>,
 }
 
 /// Sizes of an image.
@@ -201,8 +212,29 @@ pub struct RemovedLine {
     pub layer: u16,
     /// Whether no container sees it, because an upper layer deletes or replaces it.
     pub shadowed: bool,
-    /// Id of the finding.
+    /// Id of the finding; `forget-packages` for the files of forgotten packages in a package database.
     pub finding: String,
+}
+
+/// An image for another platform.
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
+pub struct PlatformLine {
+    /// Its platform, such as `linux/arm64`; null if the index names none.
+    pub platform: Option<String>,
+    /// Digest of its manifest.
+    pub manifest_digest: String,
+}
+
+/// A package that the package databases do not list any more.
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
+pub struct ForgottenLine {
+    /// Package manager.
+    #[schemars(transform = vocabulary::manager)]
+    pub manager: Word,
+    /// Its name.
+    pub name: String,
+    /// Its version, as the manager writes it.
+    pub version: String,
 }
 
 /// Layers of the base image that were left alone.
@@ -235,6 +267,7 @@ impl SlimReport {
                 destination: written.published.reference.clone(),
                 manifest_digest: written.manifest_digest.to_string(),
                 config_digest: written.config_digest.to_string(),
+                index_digest: digest(written.index_digest.as_ref()),
             }),
             plan: RewritePlan::new(plan, findings),
             before: selection.before.into(),
@@ -250,6 +283,8 @@ impl SlimReport {
                 gpu: None,
             }),
             removed: selection.removed(analysis).map(RemovedLine::from).collect(),
+            forgotten_packages: selection.forgotten.iter().map(ForgottenLine::from).collect(),
+            other_platforms: selection.platforms.iter().map(PlatformLine::from).collect(),
             kept_base: SlimBase { layers: selection.base_layers, bytes: selection.base_bytes },
             notes: notes.clone(),
             warnings: analysis.warnings().into_iter().map(WarningLine::from).collect(),
@@ -285,6 +320,16 @@ impl SlimReport {
                 "GPU code",
                 format!("{change} in {files}, for {}", code.compute_capabilities.join(", ")),
             ));
+        }
+        if !self.forgotten_packages.is_empty() {
+            let packages = counted(self.forgotten_packages.len(), "package");
+            facts.push(("forgotten", format!("{packages} without files")));
+        }
+        if !self.other_platforms.is_empty() {
+            let platforms = self.other_platforms.iter().filter_map(|other| other.platform.as_deref());
+            let platforms: Vec<&str> = platforms.take(SHOWN_PLATFORMS).collect();
+            let count = counted(self.other_platforms.len(), "other image");
+            facts.push(("platforms", format!("{count} unchanged: {}", platforms.join(", "))));
         }
         if self.kept_base.layers > 0 {
             let layers = counted(self.kept_base.layers, "layer");
@@ -324,11 +369,14 @@ fn change(now: u64, then: u64, about: &str) -> String {
     format!("{} before, {about}{} after ({sign}{percent:.1} %)", human(now), human(then))
 }
 
+fn digest(digest: Option<&Digest>) -> Option<String> {
+    digest.map(ToString::to_string)
+}
+
 fn layer(analysis: &Analysis, selection: &Selection, written: Option<&Written>, index: usize) -> SlimLayer {
     let selected = &selection.layers[index];
     let source = analysis.image.layers.get(index);
     let read = analysis.layers.get(index).and_then(|layer| layer.read.as_deref());
-    let digest = |digest: Option<&Digest>| digest.map(ToString::to_string);
     SlimLayer {
         index,
         action: selected.action.as_str().into(),
@@ -384,6 +432,18 @@ impl From<Sizes> for SizePart {
             content_bytes: sizes.content_bytes,
             merged_bytes: sizes.merged_bytes,
         }
+    }
+}
+
+impl From<&OtherPlatform> for PlatformLine {
+    fn from(other: &OtherPlatform) -> Self {
+        Self { platform: other.platform.clone(), manifest_digest: other.manifest_digest.to_string() }
+    }
+}
+
+impl From<&ForgottenPackage> for ForgottenLine {
+    fn from(package: &ForgottenPackage) -> Self {
+        Self { manager: package.manager.into(), name: package.name.clone(), version: package.version.clone() }
     }
 }
 

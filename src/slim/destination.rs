@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use super::store::{
-    ArchiveForm, ArchiveStore, EngineStore, FolderForm, FolderStore, ImageName, Origin, RegistryStore,
+    ArchiveForm, ArchiveStore, EngineStore, FolderForm, FolderStore, ImageName, Origin, RegistryStore, single,
 };
 use super::{SlimError, Store};
 use crate::base::text::printable;
@@ -71,6 +71,19 @@ impl Destination {
             Kind::Folder { path, form } => FolderStore::check(path, form).map(drop),
             Kind::Archive { path, form } => ArchiveStore::check(path, form).map(drop),
             Kind::Registry(_) | Kind::Engine(..) => Ok(()),
+        }
+    }
+
+    /// Refuses a destination that cannot hold images of several platforms under one name.
+    ///
+    /// # Errors
+    /// It holds one.
+    pub fn check_platforms(&self) -> Result<(), SlimError> {
+        match &self.kind {
+            Kind::Folder { form: FolderForm::Layout(_), .. }
+            | Kind::Archive { form: ArchiveForm::Oci(_), .. }
+            | Kind::Registry(_) => Ok(()),
+            Kind::Folder { .. } | Kind::Archive { .. } | Kind::Engine(..) => Err(single(self.to_string())),
         }
     }
 

@@ -20,7 +20,7 @@ use crate::source::Image;
 const OCI_MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
 const OCI_CONFIG: &str = "application/vnd.oci.image.config.v1+json";
 const OCI_LAYER: &str = "application/vnd.oci.image.layer.v1.tar";
-const DOCKER_MANIFEST: &str = "application/vnd.docker.distribution.manifest.v2+json";
+pub(super) const DOCKER_MANIFEST: &str = "application/vnd.docker.distribution.manifest.v2+json";
 const DOCKER_CONFIG: &str = "application/vnd.docker.container.image.v1+json";
 const DOCKER_LAYER: &str = "application/vnd.docker.image.rootfs.diff.tar";
 
@@ -124,6 +124,7 @@ pub(super) fn documents(
         config,
         config_digest,
         layers: layers.iter().map(|layer| (layer.digest.clone(), layer.compressed_bytes)).collect(),
+        platforms: None,
     })
 }
 
@@ -229,6 +230,10 @@ fn comment(selection: &Selection) -> String {
     if !selection.findings.is_empty() {
         text.push_str(": ");
         text.push_str(&listed(selection, ", "));
+    }
+    if !selection.forgotten.is_empty() {
+        let packages = counted(selection.forgotten.len(), "package");
+        text.extend(["; took ", &packages, " without files out of the package database"]);
     }
     if let Some(pruned) = &selection.pruned {
         let (files, targets) = (counted(pruned.files.len(), "file"), pruned.capabilities());

@@ -12,6 +12,11 @@
 //! members that stay keep their header bytes. (`slim/layer.rs`) Compression uses all cores and gives the same bytes
 //! whatever their number. (`slim/encode.rs`)
 //!
+//! **Package databases** stay, or lose the packages without files, which the selection decides too: it needs no byte
+//! that the analysis did not store. (`slim/forgotten.rs`)
+//!
+//! **Other platforms** of an index stay out, or are carried over byte for byte. (`slim/platforms.rs`)
+//!
 //! **Documents** are those of the source, member by member, with what changed. (`slim/documents.rs`)
 //!
 //! **Stores** (`slim/store`) receive blobs, then the documents, and publish the image at its name last. Until then
@@ -27,10 +32,12 @@ mod documents;
 mod encode;
 mod error;
 mod folder;
+mod forgotten;
 mod gpu_code;
 mod json;
 mod layer;
 mod options;
+mod platforms;
 mod proof;
 mod pruned;
 mod replacement;
@@ -43,10 +50,12 @@ pub use destination::Destination;
 pub use documents::WrittenLayer;
 pub use encode::Encoding;
 pub use error::SlimError;
+pub use forgotten::ForgottenPackage;
 pub use gpu_code::{has_gpu_code, prune, prune_estimate};
 pub use options::{SlimOptions, needs_all_bytes};
+pub use platforms::OtherPlatform;
 pub use pruned::{GPU_TARGETS, Pruned, PrunedFile, Pruning};
-pub use selection::{Action, Removed, SelectedLayer, Selection, Sizes};
-pub use store::{BlobSink, Documents, KeptBlob, Published, Staged, Store};
+pub use selection::{Action, FORGET, Removed, SelectedLayer, Selection, Sizes};
+pub use store::{BlobSink, CarriedDocuments, Documents, KeptBlob, Platforms, Published, Staged, Store};
 pub use verify::Verified;
 pub use write::{Written, write};

@@ -5,6 +5,7 @@ use crate::analysis::Analysis;
 
 /// How an image is written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "each is one choice of the user")]
 pub struct SlimOptions {
     /// Leave the layers of the recognised base image alone, since other images on the node share them.
     pub keep_base: bool,
@@ -12,6 +13,10 @@ pub struct SlimOptions {
     pub squash_from: Option<usize>,
     /// How rewritten layers are compressed.
     pub encoding: Encoding,
+    /// Take packages of which no file is left out of the databases of package managers.
+    pub forget_packages: bool,
+    /// Carry over the other images of a multi-platform index.
+    pub all_platforms: bool,
     /// Write the image even if a library is no longer found that was found before.
     pub force: bool,
 }

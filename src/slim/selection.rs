@@ -22,6 +22,8 @@ use std::sync::Arc;
 use self::draft::Draft;
 use super::bits::Bits;
 use super::compare::{Difference, Inode, compare};
+use super::forgotten::{Forgotten, ForgottenPackage, Rest, forget};
+use super::platforms::{OtherPlatform, others};
 use super::pruned::Pruned;
 use super::replacement::Replacement;
 use super::{SlimError, SlimOptions};
@@ -133,9 +135,12 @@ pub struct Removed {
     pub layer: u16,
     /// Whether an upper layer deletes or replaces it.
     pub shadowed: bool,
-    /// Id of the finding.
+    /// Id of the finding; [`FORGET`] for a file of a package database.
     pub finding: String,
 }
+
+/// What stands for a finding at the files of forgotten packages in a package database.
+pub const FORGET: &str = "forget-packages";
 
 /// The entries that stay.
 #[derive(Clone, Debug)]
@@ -154,11 +159,15 @@ pub struct Selection {
     pub base_bytes: u64,
     /// What the user should know.
     pub warnings: Vec<String>,
+    /// Packages that the databases of the result do not list, by manager and name.
+    pub forgotten: Vec<ForgottenPackage>,
+    /// The images for other platforms that are carried over.
+    pub platforms: Vec<OtherPlatform>,
     /// GPU code that is taken out; `None` if none is.
     pub pruned: Option<Pruned>,
     pub(super) outputs: Vec<Output>,
-    /// Files that are removed, with the number of the finding.
-    items: Vec<(u16, EntryId, u32)>,
+    /// Files that are removed, with the number of the finding; without one they are of forgotten packages.
+    items: Vec<(u16, EntryId, Option<u32>)>,
     /// Nodes of the merged view that are removed.
     pub(super) gone: Bits,
     kept: Vec<Bits>,
@@ -203,7 +212,7 @@ impl Selection {
                     }
                     continue;
                 }
-                items.push((item.layer, item.entry, crate::base::convert::index32(number)));
+                items.push((item.layer, item.entry, Some(crate::base::convert::index32(number))));
                 for name in &names {
                     gone[usize::from(name.0)].set(name.1.0, true);
                 }
@@ -212,9 +221,18 @@ impl Selection {
                 }
             }
         }
+        let is_base = |inode: Inode| usize::from(inode.0) < base;
+        let is_over_base = |inode: Inode| is_base(inode) || (base > 0 && draft.is_over_base(inode));
+        let rest = Rest { gone: &nodes, is_base: &is_base, is_over_base: &is_over_base };
+        let forgotten =
+            if options.forget_packages { forget(analysis, before, &rest) } else { Forgotten::default() };
+        let files = forgotten.remove(&before.rootfs, &mut gone, &mut nodes);
+        items.extend(files.into_iter().map(|(layer, entry)| (layer, entry, None)));
+        warnings.extend(forgotten.notes);
+        let platforms = others(&analysis.image, options, &mut warnings);
         drop(draft);
         let draft = Draft::new(&layers, &outputs, base, &gone);
-        let chosen = draft.choose().map_err(|layer| {
+        let mut chosen = draft.choose().map_err(|layer| {
             let reason = "a file that the result must not show cannot be removed from it";
             SlimError::refused(named(analysis, usize::from(layer)), reason)
         })?;
@@ -228,6 +246,9 @@ impl Selection {
                 "the layers of the base image keep {base_files} files of {} that would otherwise go",
                 crate::base::size::human(base_bytes)
             ));
+        }
+        for ((layer, entry), content) in forgotten.contents {
+            chosen.changes[usize::from(layer)].entry(entry).or_default().content = Some(content);
         }
         for output in &mut outputs {
             output.action = action(output, &layers, &chosen.kept, &chosen.changes, analysis);
@@ -246,6 +267,8 @@ impl Selection {
             base_layers: base,
             base_bytes,
             warnings,
+            forgotten: forgotten.packages,
+            platforms,
             pruned: None,
             outputs,
             items,
@@ -327,7 +350,11 @@ impl Selection {
         let rootfs = analysis.merge.as_ref().map(|merge| &merge.rootfs);
         let findings = analysis.findings.as_deref().map_or(&[][..], |findings| &findings.list);
         let files = self.items.iter().filter_map(move |(layer, entry, finding)| {
-            let (rootfs, finding) = (rootfs?, findings.get(*finding as usize)?);
+            let rootfs = rootfs?;
+            let finding = match finding {
+                Some(number) => findings.get(*number as usize)?.id.as_str(),
+                None => FORGET,
+            };
             let mut nodes: Vec<_> =
                 rootfs.all_names(*layer, *entry).map(|node| rootfs.node(node).path()).collect();
             nodes.sort();
@@ -341,7 +368,7 @@ impl Selection {
                 bytes: if place == 0 { size } else { 0 },
                 layer: *layer,
                 shadowed,
-                finding: finding.id.clone(),
+                finding: finding.to_owned(),
             }))
         });
         files.flatten()
@@ -382,7 +409,8 @@ impl Selection {
                 };
                 let lost: Vec<u64> = index.entries().filter(lost).map(|entry| index.size(entry)).collect();
                 let contents = || self.changes[number].values().filter_map(|change| change.content.as_ref());
-                let pruned_bytes: u64 = contents().map(|content| content.removed_bytes).sum();
+                let code = contents().filter(|content| content.proof.is_some());
+                let pruned_bytes: u64 = code.map(|content| content.removed_bytes).sum();
                 let compressed_bytes = read.and_then(|read| read.compressed_bytes);
                 let left = || {
                     let kept = index.entries().filter(|entry| self.kept[number].has(entry.0));

@@ -83,13 +83,91 @@ pub struct Documents {
     pub config_digest: Digest,
     /// Digest and size of each layer's blob, bottom first.
     pub layers: Vec<(Digest, u64)>,
+    /// The index of this and other images; their layers are in the store.
+    pub platforms: Option<Platforms>,
 }
 
+/// An index of several platforms, and the documents of its other images.
+#[derive(Clone, Debug)]
+pub struct Platforms {
+    /// The bytes of the index.
+    pub index: Vec<u8>,
+    /// Its media type.
+    pub media_type: String,
+    /// Its digest.
+    pub digest: Digest,
+    /// The images that are carried over.
+    pub images: Vec<CarriedDocuments>,
+}
+
+/// Manifest and config of an image that is carried over.
+#[derive(Clone, Debug)]
+pub struct CarriedDocuments {
+    /// The bytes of the manifest.
+    pub manifest: Vec<u8>,
+    /// Its media type.
+    pub media_type: String,
+    /// Its digest.
+    pub manifest_digest: Digest,
+    /// The bytes of the config.
+    pub config: Vec<u8>,
+    /// Its digest.
+    pub config_digest: Digest,
+}
+
+/// A manifest or index: its digest, its media type, its bytes.
+type Manifest<'a> = (&'a Digest, &'a str, &'a [u8]);
+
 impl Documents {
+    /// The configs of all images.
+    fn configs(&self) -> impl Iterator<Item = (&Digest, &[u8])> {
+        let own = (&self.config_digest, self.config.as_slice());
+        std::iter::once(own).chain(self.carried().map(|one| (&one.config_digest, one.config.as_slice())))
+    }
+
+    /// The manifests of all images, without their index.
+    fn manifests(&self) -> impl Iterator<Item = Manifest<'_>> {
+        let own = (&self.manifest_digest, self.media_type.as_str(), self.manifest.as_slice());
+        std::iter::once(own).chain(
+            self.carried()
+                .map(|one| (&one.manifest_digest, one.media_type.as_str(), one.manifest.as_slice())),
+        )
+    }
+
+    fn carried(&self) -> impl Iterator<Item = &CarriedDocuments> {
+        self.platforms.iter().flat_map(|platforms| &platforms.images)
+    }
+
+    /// What the name of the image is given to: the index, or without one the manifest.
+    fn top(&self) -> Manifest<'_> {
+        match &self.platforms {
+            Some(index) => (&index.digest, &index.media_type, &index.index),
+            None => (&self.manifest_digest, &self.media_type, &self.manifest),
+        }
+    }
+
+    /// All documents by their digests, the index last.
+    fn blobs(&self) -> impl Iterator<Item = (&Digest, &[u8])> {
+        let index = self.platforms.iter().map(|index| (&index.digest, index.index.as_slice()));
+        self.configs().chain(self.manifests().map(|(digest, _, bytes)| (digest, bytes))).chain(index)
+    }
+
+    /// What the ordinary reader adds to the name of the store to open the new image.
+    fn choice(&self) -> String {
+        self.platforms.as_ref().map(|_| format!("@{}", self.manifest_digest)).unwrap_or_default()
+    }
+
+    /// Refuses an index where there is none.
+    fn check_single(&self, transport: &str) -> Result<(), SlimError> {
+        match self.platforms {
+            Some(_) => Err(single(transport.to_owned())),
+            None => Ok(()),
+        }
+    }
+
     /// Refuses documents that do not have their digests.
     fn check(&self) -> Result<(), SlimError> {
-        for (digest, bytes) in [(&self.config_digest, &self.config), (&self.manifest_digest, &self.manifest)]
-        {
+        for (digest, bytes) in self.blobs() {
             if matches(digest, bytes) != Some(true) {
                 return Err(refused(
                     format!("cannot write {digest}"),
@@ -119,6 +197,13 @@ pub trait Staged {
 pub struct Published {
     /// The destination as a reference that opens it, redacted.
     pub reference: String,
+}
+
+/// The error of a destination that holds one platform.
+pub(super) fn single(text: String) -> SlimError {
+    let reason =
+        "it holds images of one platform; use oci:, oci-archive: or docker://, or omit --all-platforms";
+    SlimError::Destination { text, reason: reason.to_owned() }
 }
 
 /// Bytes collected before they are written to a file.

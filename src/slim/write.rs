@@ -18,7 +18,7 @@ use super::layer::{END, Fault, rewrite};
 use super::selection::{Output, Selection, Sizes, named};
 use super::store::{BlobSink, KeptBlob, Published, Store};
 use super::verify::{Verified, verify};
-use super::{Destination, SlimError, SlimOptions, folder};
+use super::{Destination, SlimError, SlimOptions, folder, platforms};
 use crate::analysis::{Analysis, Options};
 use crate::base::text::escape;
 use crate::base::{Digest, Hasher};
@@ -39,6 +39,8 @@ pub struct Written {
     pub manifest_digest: Digest,
     /// Digest of its config.
     pub config_digest: Digest,
+    /// Digest of the index of all platforms; `None` if only one is written.
+    pub index_digest: Option<Digest>,
     /// By layer of the source: what it became. Merged layers share one; `None` for dropped ones.
     pub layers: Vec<Option<WrittenLayer>>,
     /// Sizes of the source.
@@ -101,7 +103,10 @@ fn write_to(
         let is_read = |number: &usize| output.is_kept() || selection.entries(*number) > 0;
         output.layers.clone().filter(is_read).filter_map(bytes)
     });
-    progress.set_totals(read.sum(), outputs.len() as u64);
+    let carried = platforms::carried(analysis, selection, opened, cancel)?;
+    let (carried_bytes, carried_layers) = platforms::totals(&carried);
+    progress
+        .set_totals(read.sum::<u64>().saturating_add(carried_bytes), outputs.len() as u64 + carried_layers);
     let writer = Writer {
         analysis,
         selection,
@@ -118,7 +123,10 @@ fn write_to(
     let layers = layers?;
     let hashes = writer.hashes.into_inner().unwrap_or_else(PoisonError::into_inner);
     cancel.check()?;
-    let documents = documents(&analysis.image, selection, &layers, opened.platform.as_ref())?;
+    platforms::keep(&carried, &*store, progress, cancel)?;
+    let mut documents = documents(&analysis.image, selection, &layers, opened.platform.as_ref())?;
+    documents.platforms = platforms::index(&analysis.image, carried, &documents)?;
+    let index_digest = documents.platforms.as_ref().map(|platforms| platforms.digest.clone());
     let (manifest_digest, config_digest) =
         (documents.manifest_digest.clone(), documents.config_digest.clone());
     let staged = store.stage(documents)?;
@@ -147,6 +155,7 @@ fn write_to(
         published,
         manifest_digest,
         config_digest,
+        index_digest,
         layers: by_layer,
         before: selection.before,
         after: Sizes { compressed_bytes, ..selection.after },

@@ -29,6 +29,21 @@ pub(super) struct Offer {
     pub(super) within: Arc<[Digest]>,
 }
 
+/// The offers that have the selected name or digest.
+pub(super) fn fitting<'o>(offers: &'o [Offer], select: &Select) -> Vec<&'o Offer> {
+    match select {
+        Select::Only => offers.iter().collect(),
+        Select::Name(name) => {
+            offers.iter().filter(|offer| offer.names.iter().any(|n| same_name(n, name))).collect()
+        }
+        Select::Digest(digest) => offers
+            .iter()
+            .filter(|offer| offer.descriptor.digest() == digest || offer.within.contains(digest))
+            .collect(),
+        Select::Place(place) => offers.iter().skip(*place).take(1).collect(),
+    }
+}
+
 /// Selects one of the offers of the source `label`.
 pub(super) fn choose(label: &str, offers: &[Offer], chosen: &Chosen<'_>) -> Result<Offer, SourceError> {
     let object = label.to_owned();
@@ -41,17 +56,7 @@ pub(super) fn choose(label: &str, offers: &[Offer], chosen: &Chosen<'_>) -> Resu
             .collect();
         names.iter().map(|name| crate::base::text::printable(name)).collect()
     };
-    let fitting: Vec<&Offer> = match chosen.select {
-        Select::Only => offers.iter().collect(),
-        Select::Name(name) => {
-            offers.iter().filter(|offer| offer.names.iter().any(|n| same_name(n, name))).collect()
-        }
-        Select::Digest(digest) => offers
-            .iter()
-            .filter(|offer| offer.descriptor.digest() == digest || offer.within.contains(digest))
-            .collect(),
-        Select::Place(place) => offers.iter().skip(*place).take(1).collect(),
-    };
+    let fitting = fitting(offers, chosen.select);
     if fitting.is_empty() {
         if matches!(chosen.select, Select::Only) {
             return Err(SourceError::NotAnImage {

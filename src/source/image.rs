@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use oci_spec::image::{ImageConfiguration, ImageManifest};
+use oci_spec::image::{Descriptor, ImageConfiguration, ImageManifest};
 
 use super::registry::RemoteBlob;
 use crate::base::{Digest, Platform, Section, Warning, WarningCode};
@@ -36,6 +36,9 @@ pub struct Image {
     pub platform: Option<Platform>,
     /// Layers, bottom first.
     pub layers: Vec<LayerSource>,
+    /// The images of the index that it was selected from, each once, in their order and with itself. Empty without an
+    /// index.
+    pub index: Vec<Descriptor>,
     /// Whether the documents can be read and have the digests and sizes of their descriptors.
     pub intact: bool,
     /// Faults of the documents.
@@ -123,6 +126,7 @@ impl Image {
             config: None,
             platform: None,
             layers: Vec::new(),
+            index: Vec::new(),
             intact: true,
             warnings: Vec::new(),
         }

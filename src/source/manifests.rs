@@ -1,12 +1,13 @@
 //! From an index or manifest to an image: platform, manifest, config, layers, for any source of documents.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use oci_spec::image::{Descriptor, DigestAlgorithm, ImageIndex, ImageManifest};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::choose::{Offer, check_platform, choose, descriptor_platform, is_attestation, names};
+use super::choose::{Offer, check_platform, choose, descriptor_platform, fitting, is_attestation, names};
 use super::config::{self, Claim};
 use super::context::Chosen;
 use super::error::SourceError;
@@ -72,6 +73,9 @@ pub(super) fn of_index(
     let offers = offers(store, &index, chosen, &mut warnings)?;
     let offer = choose(store.label(), &offers, chosen)?;
     let mut image = image(store, &offer, chosen)?;
+    let mut seen = BTreeSet::new();
+    let each = fitting(&offers, chosen.select).into_iter().map(|offer| &offer.descriptor);
+    image.index = each.filter(|one| seen.insert(one.digest().as_ref())).cloned().collect();
     take(&mut image, warnings);
     Ok(image)
 }

@@ -64,6 +64,15 @@ impl Reference {
         self.transport.is_none_or(|transport| transport.is_path).then(|| Path::new(&self.location))
     }
 
+    /// The manifest with this digest at the same place.
+    pub fn with_digest(&self, digest: &Digest) -> Self {
+        if self.transport.is_none_or(|transport| transport.is_path) {
+            return Self { select: Select::Digest(digest.clone()), ..self.clone() };
+        }
+        let name = self.location.split('@').next().unwrap_or_default();
+        Self { location: format!("{name}@{digest}"), ..self.clone() }
+    }
+
     /// The path of a JSON document that was given as an image: possibly a saved report.
     pub fn json_file(&self) -> Option<&Path> {
         let path = Path::new(&self.location);

@@ -1,6 +1,8 @@
 //! Written images: what stays keeps its bytes, what goes is gone, and the merged view is the predicted one.
 
 mod bench;
+mod forget;
+mod platforms;
 
 use cutaway::slim::{Encoding, SlimError, SlimOptions};
 use proptest::collection::vec;
@@ -233,6 +235,22 @@ fn layers_above_are_merged() {
     assert_eq!(empty, [false, true, true, false, true]);
 }
 
+/// Says that the lowest layers are those of a base image.
+fn set_base(analysis: &mut cutaway::analysis::Analysis, layers: usize) {
+    let mut inventory = (**analysis.inventory.as_ref().unwrap()).clone();
+    inventory.base = Some(cutaway::cuda::BaseImage {
+        reference: None,
+        flavor: cutaway::cuda::Flavor::None,
+        cuda_version: None,
+        cudnn_version: None,
+        distribution: None,
+        layers,
+        below: Vec::new(),
+        evidence: Vec::new(),
+    });
+    analysis.inventory = Some(std::sync::Arc::new(inventory));
+}
+
 #[test]
 fn the_base_image_is_left_alone() {
     let place = Place::new();
@@ -243,18 +261,7 @@ fn the_base_image_is_left_alone() {
     ]);
     let reference = format!("oci:{}", place.put_layout("source", &Layout::of(&source, "t")));
     let (mut analysis, plan) = plan(&open(&reference), &["/d/app", "/two", "/d/base", "/more"]);
-    let mut inventory = (**analysis.inventory.as_ref().unwrap()).clone();
-    inventory.base = Some(cutaway::cuda::BaseImage {
-        reference: None,
-        flavor: cutaway::cuda::Flavor::None,
-        cuda_version: None,
-        cudnn_version: None,
-        distribution: None,
-        layers: 1,
-        below: Vec::new(),
-        evidence: Vec::new(),
-    });
-    analysis.inventory = Some(std::sync::Arc::new(inventory));
+    set_base(&mut analysis, 1);
     let with = SlimOptions { keep_base: true, ..options() };
     let selection = cutaway::slim::Selection::new(&analysis, &plan, &with).unwrap();
     let actions: Vec<&str> = selection.layers.iter().map(|layer| layer.action.as_str()).collect();

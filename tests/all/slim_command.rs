@@ -105,6 +105,33 @@ fn layers_are_merged_and_those_of_the_base_kept() {
 }
 
 #[test]
+fn packages_without_files_are_forgotten_and_listed() {
+    let place = Place::new();
+    let folder = tempfile::tempdir().unwrap();
+    let out = format!("oci:{}", folder.path().join("out").display());
+    let packages = |report: &Value| {
+        let of = |package: &Value| {
+            ["manager", "name", "version"].map(|field| package[field].as_str().unwrap().to_owned())
+        };
+        let all = report.as_array().unwrap().iter().map(of);
+        all.filter(|[manager, ..]| manager == "dpkg").collect::<Vec<_>>()
+    };
+    let dry = json(&place, &["--dry-run", "--forget-packages"]);
+    let written = json(&place, &["-o", &out, "--forget-packages"]);
+    assert_eq!(dry["forgotten_packages"], written["forgotten_packages"]);
+    assert_eq!(json(&place, &["--dry-run"])["forgotten_packages"], serde_json::json!([]));
+    let forgotten = packages(&written["forgotten_packages"]);
+    let before = packages(&place.report(SAMPLE).json["packages"]);
+    assert!(!forgotten.is_empty() && forgotten.len() < before.len(), "{forgotten:?}");
+    let mut expected = before;
+    expected.retain(|package| !forgotten.contains(package));
+    assert_eq!(packages(&place.report(&out).json["packages"]), expected);
+    let text = place.run(&["slim", SAMPLE, "--dry-run", "--forget-packages"]);
+    let line = text.stdout.lines().find(|line| line.trim_start().starts_with("forgotten"));
+    assert!(line.is_some_and(|line| line.contains("without files")), "{}", text.stdout);
+}
+
+#[test]
 fn text_leads_with_the_destination_and_sizes() {
     let place = Place::new();
     let folder = tempfile::tempdir().unwrap();

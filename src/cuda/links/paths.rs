@@ -121,6 +121,14 @@ impl<'a> Paths<'a> {
         Some(at)
     }
 
+    /// The node of an absolute path; symbolic links are followed except for the last component.
+    pub fn entry_at(&self, path: &[u8]) -> Option<NodeId> {
+        let trimmed = path.strip_suffix(b"/").unwrap_or(path);
+        let slash = trimmed.iter().rposition(|byte| *byte == b'/')?;
+        let folder = self.lookup(if slash == 0 { b"/" } else { &trimmed[..slash] })?;
+        self.child(folder, &trimmed[slash + 1..])
+    }
+
     /// The folder at a path; `None` for other kinds of nodes.
     pub fn folder_from(&self, folder: NodeId, path: &[u8]) -> Option<NodeId> {
         let node = self.lookup_from(folder, path)?;

@@ -1,7 +1,7 @@
 //! The dpkg database: `status`, the parts of `status.d` in distroless images, and file lists.
 
 use super::fields::{Part, Parts, lines};
-use super::{Bounds, Collector, Package, Read, some_text, text};
+use super::{Bounds, Collector, Package, Problem, Read, some_text, text};
 
 /// The fields of one package as written.
 #[derive(Default)]
@@ -112,6 +112,18 @@ pub fn read_status(bytes: &[u8]) -> Read {
     collector.finish()
 }
 
+/// [`read_status`] of a complete `status` file. dpkg ends each package with an empty line, so a file without a final line
+/// break is truncated.
+pub fn read_whole_status(bytes: &[u8]) -> Read {
+    let mut read = read_status(bytes);
+    if !bytes.is_empty() && !bytes.ends_with(b"\n") {
+        let at = bytes.len() as u64;
+        let what = "ends in the middle of a line: packages may be missing".into();
+        read.problems.push(Problem { at, what });
+    }
+    read
+}
+
 /// `Status` has three words: the wanted state, an error flag, and the actual state, which is used here.
 fn is_installed(status: &[u8]) -> bool {
     let mut words = status.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
@@ -153,4 +165,29 @@ pub fn list_name(file_name: &[u8]) -> Option<&[u8]> {
     let name = file_name.strip_suffix(b".list")?;
     let name = name.split(|byte| *byte == b':').next()?;
     (!name.is_empty()).then_some(name)
+}
+
+/// A file that dpkg unpacks at another path, because another package or the administrator has a file at its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Diversion<'a> {
+    /// The path in the file lists of packages.
+    pub from: &'a [u8],
+    /// Where the file is.
+    pub to: &'a [u8],
+    /// The package whose own file stays at `from`; `None` if no package's does.
+    pub by: Option<&'a [u8]>,
+}
+
+/// Parses `/var/lib/dpkg/diversions`: three lines each, the last one a package or `:`. `None` if it is damaged.
+pub fn read_diversions(bytes: &[u8]) -> Option<Vec<Diversion<'_>>> {
+    let all: Vec<&[u8]> = lines(bytes).map(|(_, line)| line).collect();
+    let (threes, rest) = all.as_chunks::<3>();
+    let mut diversions = Vec::with_capacity(threes.len());
+    for [from, to, by] in threes {
+        if !from.starts_with(b"/") || !to.starts_with(b"/") || by.is_empty() {
+            return None;
+        }
+        diversions.push(Diversion { from, to, by: (*by != b":").then_some(*by) });
+    }
+    rest.is_empty().then_some(diversions)
 }

@@ -178,6 +178,17 @@ fn a_database_that_is_not_understood_is_not_edited() {
     assert_eq!(other, NotEditable::Other { stanzas: 1, packages: 0 });
 }
 
+#[test]
+fn diversions_are_three_lines_each() {
+    let all = dpkg::read_diversions(b"/a\n/a.real\nwrapper\n/b\n/b.distrib\n:\n").unwrap();
+    let all: Vec<_> = all.iter().map(|one| (one.from, one.to, one.by)).collect();
+    assert_eq!(all, [(&b"/a"[..], &b"/a.real"[..], Some(&b"wrapper"[..])), (b"/b", b"/b.distrib", None)]);
+    assert_eq!(dpkg::read_diversions(b""), Some(Vec::new()));
+    for damaged in [&b"/a\n/b\n"[..], b"/a\n\n:\n", b"a\n/b\n:\n", b"/a\n/b\n\n", b"/a\n/b\n:\n\n"] {
+        assert_eq!(dpkg::read_diversions(damaged), None);
+    }
+}
+
 /// The packages of this machine, with every third one forgotten, as dpkg itself reads them.
 #[test]
 fn dpkg_lists_what_is_left_of_a_real_database() {

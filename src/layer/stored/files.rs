@@ -11,7 +11,7 @@ use crate::layer::facts::{Document, LayerFacts, Packed};
 use crate::layer::index::{EntryId, EntryKind, LayerIndex};
 
 /// In the order of their numbers.
-const DOCUMENTS: [DocumentKind; 24] = [
+const DOCUMENTS: [DocumentKind; 25] = [
     DocumentKind::DpkgStatus,
     DocumentKind::DpkgStatusPart,
     DocumentKind::DpkgSums,
@@ -36,6 +36,7 @@ const DOCUMENTS: [DocumentKind; 24] = [
     DocumentKind::DnfGroups,
     DocumentKind::DnfHistory,
     DocumentKind::DnfJournal,
+    DocumentKind::DpkgDiversions,
 ];
 
 /// An entry with its first line.

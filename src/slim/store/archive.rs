@@ -138,10 +138,12 @@ impl ArchiveStore {
     /// Completes the archive.
     pub(super) fn complete(self, documents: &Documents) -> Result<StagedArchive, SlimError> {
         documents.check()?;
+        if let ArchiveForm::Docker(_) = &self.form {
+            documents.check_single("docker-archive:")?;
+        }
         let mut tar = self.take()?;
         let write = |tar: &mut Tar| {
-            tar.add(&blob_name(&documents.config_digest), &documents.config)?;
-            tar.add(&blob_name(&documents.manifest_digest), &documents.manifest)?;
+            documents.blobs().try_for_each(|(digest, bytes)| tar.add(&blob_name(digest), bytes))?;
             tar.add(MARK.0, MARK.1)?;
             let entry = match &self.form {
                 ArchiveForm::Oci(tag) => descriptor(documents, tag.as_deref(), None),
@@ -165,7 +167,7 @@ impl ArchiveStore {
         };
         write(&mut tar).map_err(|error| self.failed(&error))?;
         let Self { target, form, work, .. } = self;
-        Ok(StagedArchive { target, form, work })
+        Ok(StagedArchive { target, form, work, choice: documents.choice() })
     }
 }
 
@@ -291,6 +293,8 @@ pub(super) struct StagedArchive {
     target: Option<PathBuf>,
     form: ArchiveForm,
     work: NamedTempFile,
+    /// Selects the new image of several.
+    choice: String,
 }
 
 impl StagedArchive {
@@ -302,11 +306,11 @@ impl StagedArchive {
 
 impl Staged for StagedArchive {
     fn reference(&self) -> String {
-        format!("{}:{}", self.form.transport(), self.path().display())
+        format!("{}:{}{}", self.form.transport(), self.path().display(), self.choice)
     }
 
     fn publish(self: Box<Self>) -> Result<Published, SlimError> {
-        let Self { target, form, work } = *self;
+        let Self { target, form, work, .. } = *self;
         let target = target.unwrap_or_else(|| work.path().to_owned());
         work.persist_noclobber(&target)
             .map_err(|error| failed(format!("cannot write the archive {}", shown(&target)), &error.error))?;

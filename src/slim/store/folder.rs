@@ -151,22 +151,24 @@ impl Store for FolderStore {
             write(self.place(digest).map_err(|error| self.failed(&error))?, bytes)
         };
         let file = |name: &str, bytes: &[u8]| write(self.work.path().join(name), bytes);
-        blob(&documents.config_digest, &documents.config)?;
         let entry = match &self.form {
             FolderForm::Layout(tag) => {
-                blob(&documents.manifest_digest, &documents.manifest)?;
+                documents.blobs().try_for_each(|(digest, bytes)| blob(digest, bytes))?;
                 let entry = descriptor(&documents, tag.as_deref(), None);
                 file(MARK.0, MARK.1)?;
                 file(INDEX, &index(std::slice::from_ref(&entry)))?;
                 entry
             }
             FolderForm::Flat => {
+                documents.check_single("dir:")?;
+                blob(&documents.config_digest, &documents.config)?;
                 file(FLAT_MARK.0, FLAT_MARK.1)?;
                 file(MANIFEST, &documents.manifest)?;
                 Value::Null
             }
         };
-        Ok(Box::new(StagedFolder { store: *self, entry, digest: documents.manifest_digest }))
+        let (digest, choice) = (documents.top().0.clone(), documents.choice());
+        Ok(Box::new(StagedFolder { store: *self, entry, digest, choice }))
     }
 }
 
@@ -203,6 +205,8 @@ struct StagedFolder {
     /// The image in the index of a layout.
     entry: Value,
     digest: Digest,
+    /// Selects the new image of several.
+    choice: String,
 }
 
 impl Staged for StagedFolder {
@@ -211,11 +215,11 @@ impl Staged for StagedFolder {
             FolderForm::Layout(_) => "oci",
             FolderForm::Flat => "dir",
         };
-        format!("{transport}:{}", self.store.work.path().display())
+        format!("{transport}:{}{}", self.store.work.path().display(), self.choice)
     }
 
     fn publish(self: Box<Self>) -> Result<Published, SlimError> {
-        let Self { store, entry, digest } = *self;
+        let Self { store, entry, digest, .. } = *self;
         let folder = store.folder.display();
         let reference = match &store.form {
             FolderForm::Layout(Some(tag)) => format!("oci:{folder}:{tag}"),

@@ -20,13 +20,11 @@ pub(super) fn blob_name(digest: &Digest) -> String {
     format!("blobs/{}/{}", digest.algorithm(), digest.digest())
 }
 
-/// The descriptor of an image in an index, with its tag and its full name.
+/// The descriptor of an image or its platforms in an index, with its tag and its full name.
 pub(super) fn descriptor(documents: &Documents, tag: Option<&str>, name: Option<&str>) -> Value {
-    let mut descriptor = json!({
-        "mediaType": documents.media_type,
-        "digest": documents.manifest_digest.to_string(),
-        "size": documents.manifest.len(),
-    });
+    let (digest, media_type, bytes) = documents.top();
+    let mut descriptor =
+        json!({ "mediaType": media_type, "digest": digest.to_string(), "size": bytes.len() });
     let annotations = [(REF_NAME, tag), (CONTAINERD_NAME, name)];
     for (key, value) in annotations.into_iter().filter_map(|(key, value)| Some((key, value?))) {
         descriptor["annotations"][key] = value.into();

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::copy::Origin;
 use super::temporary::large_folder;
-use super::{BlobSink, Documents, KeptBlob, Published, Staged, Store, check_size};
+use super::{BlobSink, Documents, KeptBlob, Manifest, Published, Staged, Store, check_size};
 use crate::base::Digest;
 use crate::jobs::{CancelToken, Progress};
 use crate::slim::SlimError;
@@ -37,6 +37,11 @@ impl RegistryStore {
 
     fn failed(&self, object: &str, error: SourceError) -> SlimError {
         failed(self.what(object), error)
+    }
+
+    fn put(&self, name: &str, (_, media_type, bytes): Manifest<'_>) -> Result<(), SlimError> {
+        let put = self.push.put_manifest(name, media_type, bytes, &self.cancel);
+        put.map_err(|error| self.failed(&format!("the manifest {name}"), error))
     }
 
     fn has(&self, digest: &Digest, progress: &Progress, cancel: &CancelToken) -> Result<bool, SlimError> {
@@ -99,17 +104,19 @@ impl Store for RegistryStore {
     fn stage(self: Box<Self>, documents: Documents) -> Result<Box<dyn Staged>, SlimError> {
         documents.check()?;
         let progress = Progress::default();
-        if !self.has(&documents.config_digest, &progress, &self.cancel)? {
+        for (config, bytes) in documents.configs() {
+            if self.has(config, &progress, &self.cancel)? {
+                continue;
+            }
             let mut upload = self.push.begin(&self.cancel, &progress);
-            let config = &documents.config_digest;
-            upload
-                .write_all(&documents.config)
-                .map_err(|error| super::failed(self.what(&object(config)), &error))?;
+            upload.write_all(bytes).map_err(|error| super::failed(self.what(&object(config)), &error))?;
             upload.finish(config).map_err(|error| self.failed(&object(config), error))?;
         }
-        let staged = StagedPush { store: *self, documents };
-        staged.put(staged.documents.manifest_digest.as_ref())?;
-        Ok(Box::new(staged))
+        // An index is accepted after all that it names.
+        for manifest in documents.manifests() {
+            self.put(manifest.0.as_ref(), manifest)?;
+        }
+        Ok(Box::new(StagedPush { store: *self, documents }))
     }
 }
 
@@ -145,14 +152,6 @@ struct StagedPush {
     documents: Documents,
 }
 
-impl StagedPush {
-    fn put(&self, name: &str) -> Result<(), SlimError> {
-        let Documents { manifest, media_type, .. } = &self.documents;
-        let put = self.store.push.put_manifest(name, media_type, manifest, &self.store.cancel);
-        put.map_err(|error| self.store.failed(&format!("the manifest {name}"), error))
-    }
-}
-
 impl Staged for StagedPush {
     fn reference(&self) -> String {
         format!("docker://{}@{}", self.store.push.label(), self.documents.manifest_digest)
@@ -160,7 +159,7 @@ impl Staged for StagedPush {
 
     fn publish(self: Box<Self>) -> Result<Published, SlimError> {
         let tag = self.store.push.tag();
-        self.put(tag)?;
+        self.store.put(tag, self.documents.top())?;
         Ok(Published { reference: format!("docker://{}:{tag}", self.store.push.label()) })
     }
 }

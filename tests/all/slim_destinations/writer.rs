@@ -232,6 +232,7 @@ fn write(task: &Value) -> Result<Value, SlimError> {
             .iter()
             .map(|layer| (layer.digest.clone().unwrap(), layer.size.unwrap()))
             .collect(),
+        platforms: None,
     })?;
     let again = opened(&staged.reference(), &access);
     assert_eq!(again.config_digest, image.config_digest, "{}", staged.reference());

@@ -143,6 +143,7 @@ impl Scene {
             config: Some(serde_json::from_value(all).unwrap()),
             platform: None,
             layers: Vec::new(),
+            index: Vec::new(),
             intact: true,
             warnings: Vec::new(),
         };
