@@ -4,10 +4,12 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Stdio;
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::registry::bench;
+use crate::registry::server::Server;
 use crate::schema;
 use crate::support::{Place, program};
 
@@ -189,6 +191,50 @@ fn a_killed_run_leaves_nothing_under_the_name() {
             assert!(!ended, "moment {moment}: it ended and wrote nothing");
         }
     }
+}
+
+#[test]
+fn a_killed_push_leaves_no_tag_or_a_whole_image() {
+    if !bench::ready() {
+        return;
+    }
+    let (place, server) = (Place::new(), Server::plain());
+    // Each push goes to a repository of its own, so that none finds the blobs of another.
+    let push = |name: &str| {
+        let mut command = program();
+        command.args(["slim", SAMPLE, "-o"]);
+        command.arg(format!("docker://127.0.0.1:{}/{name}:new", server.port));
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        command.spawn().unwrap()
+    };
+    let tags = |name: &str| {
+        let tags = server.folder.path().join("storage/docker/registry/v2/repositories");
+        tags.join(name).join("_manifests/tags/new/current/link").exists()
+    };
+    let started = Instant::now();
+    assert!(push("team/whole").wait().unwrap().success());
+    let whole = started.elapsed();
+    assert!(tags("team/whole"));
+    let mut cut = 0;
+    for moment in 0..20 {
+        let name = format!("team/moment-{moment}");
+        let mut child = push(&name);
+        sleep(whole * moment / 20);
+        let ended = child.try_wait().unwrap();
+        child.kill().ok();
+        child.wait().unwrap();
+        if tags(&name) {
+            // The tag was there before the kill: then everything it names is.
+            let report = place.report(&format!("docker://127.0.0.1:{}/{name}:new", server.port));
+            assert!(report.complete(), "moment {moment}, ended {ended:?}");
+        } else {
+            assert!(ended.is_none(), "moment {moment}: it ended without a tag: {ended:?}");
+            cut += 1;
+        }
+        assert!(push(&name).wait().unwrap().success(), "moment {moment}: the second run");
+        assert!(tags(&name), "moment {moment}: the second run has no tag");
+    }
+    assert!(cut > 0, "no push was cut off");
 }
 
 #[test]
