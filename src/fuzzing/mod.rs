@@ -49,6 +49,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("rpm_sqlite", rpm_sqlite),
     ("saved_report", saved_report),
     ("secrets", secrets),
+    ("shrunk_libraries", formats::elf::shrink::fuzz_shrink),
     ("sniffing", sniffing),
     ("tar_walk", tar_walk),
     ("zstd_layer", zstd_layer),

@@ -413,3 +413,31 @@ fn the_sheet_in_a_small_window() {
     window.press(NONE, Key::Tab);
     take(&mut window, "slim_light");
 }
+
+#[test]
+fn gpu_code_is_kept_for_chosen_gpus_only() {
+    let (place, folder) = (Place::new(), tempfile::tempdir().unwrap());
+    let mut window = sheet("sample:devel");
+    let all = fact(&window, "KiB before, about ");
+    window.sees("Without a choice all GPU code stays.");
+    window.click(Role::CheckBox, "H100 80GB (9.0)");
+    sized(&mut window);
+    assert_ne!(fact(&window, "KiB before, about "), all);
+    window.sees("removed, compressed about ");
+    window.sees("NVIDIA's licenses");
+    let out = folder.path().join("out").to_str().unwrap().to_owned();
+    choose(&mut window, "OCI layout", &out);
+    window.click(Role::Button, "Write");
+    window.sees("Slim image written");
+    let expected = dry_run(&place, "sample:devel", &["--target", "h100"]);
+    let written = place.report(&format!("oci:{out}"));
+    assert_eq!(written.json["image"]["config"]["labels"]["dev.cutaway.gpu.targets"], "9.0");
+    let code: u64 = expected["gpu_code"]["libraries"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|line| line["entries_removed"].as_u64().unwrap())
+        .sum();
+    assert!(code > 0);
+    assert_eq!(written.total("merged_bytes"), expected["after"]["merged_bytes"].as_u64().unwrap());
+}

@@ -95,12 +95,12 @@ fn whole_containers_are_found_by_their_place() {
 fn sections_of_one_name_are_summed_by_their_place() {
     let limits = BinaryLimits::default();
     let section = |name: &str, exclusive| {
-        let region = super::Region { name: name.to_owned(), at: 8, bytes: 10, exclusive };
-        let mut sum = super::Summing::new(&limits);
+        let region = Region { name: name.to_owned(), at: 8, bytes: 10, exclusive };
+        let mut sum = Summing::new(&limits);
         sum.search(&region, &Walk::new(&limits), true);
         sum.finish().unwrap_or_default()
     };
-    let mut sum = super::Summing::new(&limits);
+    let mut sum = Summing::new(&limits);
     for name in ["a", "b", "a", "c", "b", "a"] {
         sum.merge(section(name, true), 0, true);
     }

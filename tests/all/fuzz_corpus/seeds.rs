@@ -136,6 +136,21 @@ fn kernels() -> Vec<u8> {
         .build()
 }
 
+/// A library of one segment that ends with the zeros which the target appends.
+fn one_segment() -> Vec<u8> {
+    let bytes: u64 = 4096 + (256 << 10);
+    let mut file = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0".to_vec();
+    file.extend([3_u16, 62].iter().flat_map(|half| half.to_le_bytes()));
+    file.extend(1_u32.to_le_bytes());
+    file.extend([0_u64, 64, 0].iter().flat_map(|word| word.to_le_bytes()));
+    file.extend(0_u32.to_le_bytes());
+    file.extend([64_u16, 56, 1, 64, 0, 0].iter().flat_map(|half| half.to_le_bytes()));
+    file.extend([1_u32, 4].iter().flat_map(|half| half.to_le_bytes()));
+    file.extend([0_u64, 0, 0, bytes, bytes, 4096].iter().flat_map(|word| word.to_le_bytes()));
+    file.resize(4096, 7);
+    file
+}
+
 fn binaries(add: &mut impl FnMut(&'static str, &'static str, Vec<u8>)) {
     // These targets put the magic before what they are given.
     let library = library(Coding::Zstd);
@@ -153,6 +168,7 @@ fn binaries(add: &mut impl FnMut(&'static str, &'static str, Vec<u8>)) {
     ];
     add("fatbin", "entries", container(&entries)[4..].to_vec());
     add("gpu_code_pruning", "library", kernels()[4..].to_vec());
+    add("shrunk_libraries", "segment", one_segment());
 }
 
 fn headers() -> Vec<Vec<u8>> {

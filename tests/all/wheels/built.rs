@@ -50,6 +50,7 @@ impl<W: Write> Write for Hashed<W> {
 pub(crate) struct Built {
     folder: PathBuf,
     image: Image,
+    level: Compression,
 }
 
 impl Built {
@@ -58,10 +59,16 @@ impl Built {
         fs::create_dir_all(folder.join("blobs/sha256")).unwrap();
         let mut image = Image::new(Packing::Plain);
         image.config = json!({"Env": environment});
-        Self { folder, image }
+        Self { folder, image, level: Compression::fast() }
     }
 
-    /// With one more layer; a gzip one is packed at the fastest level.
+    /// With the level at which gzip layers that follow are packed; the fastest without this.
+    pub(crate) fn level(mut self, level: u32) -> Self {
+        self.level = Compression::new(level);
+        self
+    }
+
+    /// With one more layer.
     pub(crate) fn layer(mut self, packing: Packing, members: impl IntoIterator<Item = Member>) -> Self {
         fn write(members: impl IntoIterator<Item = Member>, out: &mut impl Write) {
             for member in members {
@@ -74,7 +81,7 @@ impl Built {
         let path = self.folder.join("blobs/sha256/layer");
         let blob = Hashed::new(BufWriter::new(File::create(&path).unwrap()));
         let (blob, diff_id) = if packing == Packing::Gzip {
-            let mut stream = Hashed::new(GzEncoder::new(blob, Compression::fast()));
+            let mut stream = Hashed::new(GzEncoder::new(blob, self.level));
             write(members, &mut stream);
             let (encoder, diff_id, _) = stream.finish();
             (encoder.finish().unwrap().finish(), Some(diff_id))

@@ -7,6 +7,7 @@ pub(crate) mod built;
 pub(crate) mod cache;
 mod compare;
 mod pruning;
+mod slimmed;
 
 use std::collections::BTreeSet;
 use std::fs;
