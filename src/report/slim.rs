@@ -40,7 +40,8 @@ pub struct SlimReport {
     pub plan: RewritePlan,
     /// Sizes of the image.
     pub before: SizePart,
-    /// Sizes of the written image; `compressed_bytes` is an estimate with `--dry-run`.
+    /// Sizes of the written image; `compressed_bytes` is an estimate with `--dry-run`, and null if a layer that changes
+    /// is stored uncompressed.
     pub after: SizePart,
     /// Layers of the image, bottom first.
     pub layers: Vec<SlimLayer>,
@@ -303,6 +304,11 @@ impl SlimReport {
         if let (Some(now), Some(then)) = (before.compressed_bytes, after.compressed_bytes) {
             let about = if self.output.is_some() { "" } else { "about " };
             facts.push(("compressed", change(now, then, about)));
+        } else if let Some(now) = before.compressed_bytes {
+            facts.push((
+                "compressed",
+                format!("{} before; after unknown: layers are stored uncompressed", human(now)),
+            ));
         }
         facts.push(("merged", change(before.merged_bytes, after.merged_bytes, "")));
         let actions = Action::ALL.iter().map(|action| (self.count(*action), action.as_str()));

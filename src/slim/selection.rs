@@ -13,13 +13,17 @@
 
 mod draft;
 mod ghosts;
+mod outputs;
 mod predict;
+mod sizes;
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
 use self::draft::Draft;
+pub(super) use self::outputs::named;
+use self::outputs::{action, outputs, readable};
 use super::bits::Bits;
 use super::compare::{Difference, Inode, compare};
 use super::forgotten::{Forgotten, ForgottenPackage, Rest, forget};
@@ -29,14 +33,12 @@ use super::replacement::Replacement;
 use super::{SlimError, SlimOptions};
 use crate::analysis::Analysis;
 use crate::base::Limits;
-use crate::base::digest::short;
 use crate::base::text::escape;
 use crate::base::words::words;
 use crate::findings::Plan;
 use crate::formats::tar::edit::Facts;
-use crate::layer::{EntryId, EntryKind, LayerIndex};
+use crate::layer::{EntryId, LayerIndex};
 use crate::rootfs::{Merge, merge};
-use crate::source::Blob;
 
 /// What becomes of a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -399,50 +401,6 @@ impl Selection {
         self.kept.get(layer).map_or(0, Bits::count)
     }
 
-    fn count(&mut self, analysis: &Analysis, layers: &[Arc<LayerIndex>]) {
-        self.layers.clear();
-        for output in &self.outputs {
-            for number in output.layers.clone() {
-                let (index, read) = (&layers[number], analysis.layers[number].read.as_deref());
-                let lost = |entry: &EntryId| {
-                    index.kind(*entry) == EntryKind::File && !self.kept[number].has(entry.0)
-                };
-                let lost: Vec<u64> = index.entries().filter(lost).map(|entry| index.size(entry)).collect();
-                let contents = || self.changes[number].values().filter_map(|change| change.content.as_ref());
-                let code = contents().filter(|content| content.proof.is_some());
-                let pruned_bytes: u64 = code.map(|content| content.removed_bytes).sum();
-                let compressed_bytes = read.and_then(|read| read.compressed_bytes);
-                let left = || {
-                    let kept = index.entries().filter(|entry| self.kept[number].has(entry.0));
-                    // A header, and half a block of padding.
-                    let bytes = kept.map(|entry| u128::from(index.size(entry)) + 768).sum::<u128>() + 1024;
-                    let whole = u128::from(read?.uncompressed_bytes?.max(1));
-                    let share = |bytes: u128| {
-                        u64::try_from(u128::from(compressed_bytes?) * bytes.min(whole) / whole).ok()
-                    };
-                    let pruned = contents().try_fold(0, |sum: u64, content| {
-                        let known = content.removed_compressed_bytes;
-                        Some(sum.saturating_add(known.or_else(|| share(u128::from(content.removed_bytes)))?))
-                    })?;
-                    Some(share(bytes)?.saturating_sub(pruned))
-                };
-                self.layers.push(SelectedLayer {
-                    action: output.action,
-                    removed_files: lost.len() as u64,
-                    removed_bytes: lost.iter().sum(),
-                    pruned_bytes,
-                    compressed_bytes,
-                    compressed_bytes_after: match output.action {
-                        Action::Kept => compressed_bytes,
-                        Action::Dropped => Some(0),
-                        Action::Rewritten | Action::Merged => left(),
-                    },
-                });
-            }
-        }
-        self.after.compressed_bytes = self.layers.iter().map(|layer| layer.compressed_bytes_after).sum();
-    }
-
     /// Compares the merged view of the result with that of the image.
     fn check(&mut self, before: &Merge, layers: &[Arc<LayerIndex>]) -> Result<(), SlimError> {
         let unsound = |reason: String| SlimError::refused("the layers of the result", reason);
@@ -453,76 +411,5 @@ impl Selection {
         self.after.merged_bytes = after.merged_bytes;
         compare(&before.rootfs, &self.gone, &self.new_sizes(), &after.rootfs, &mut |_, _| true)
             .map_err(|Difference { path, what }| unsound(format!("{path}: {what}")))
-    }
-}
-
-/// The indexes of all layers, if all of them are known to their last byte.
-fn readable(analysis: &Analysis) -> Result<Vec<Arc<LayerIndex>>, SlimError> {
-    if !analysis.image.intact {
-        return Err(SlimError::refused("the image", "its manifest or config is damaged"));
-    }
-    let read = |(number, layer): (usize, &crate::analysis::Layer)| {
-        let refused = |reason: &str| SlimError::refused(named(analysis, number), reason);
-        if let Some(fault) = &layer.fault {
-            return Err(refused(&fault.message));
-        }
-        if layer.table.is_some() {
-            return Err(refused("only its table of contents was read"));
-        }
-        let Some(read) = layer.read.as_ref().filter(|_| layer.is_complete()) else {
-            let fault = layer.read.as_ref().and_then(|read| read.warnings.first());
-            return Err(refused(fault.map_or("it was not read to its end", |fault| fault.message.as_str())));
-        };
-        if let Blob::Folder(_) = analysis.image.layers[number].blob {
-            let marks = |entry: &EntryId| read.index.name(*entry).starts_with(b".wh.");
-            if let Some(entry) = read.index.entries().find(marks) {
-                let path = escape(&read.index.path(entry));
-                return Err(refused(&format!("{path} would be a whiteout in a layer")));
-            }
-        }
-        Ok(Arc::clone(&read.index))
-    };
-    analysis.layers.iter().enumerate().map(read).collect()
-}
-
-/// What a layer is called in messages.
-pub(super) fn named(analysis: &Analysis, number: usize) -> String {
-    let source = analysis.image.layers.get(number);
-    match source.and_then(|source| source.digest.as_ref().or(source.diff_id.as_ref())) {
-        Some(digest) => format!("layer {number} ({}:{})", digest.algorithm(), short(digest.as_ref())),
-        None => format!("layer {number}"),
-    }
-}
-
-fn outputs(layers: usize, squash_from: Option<usize>) -> Vec<Output> {
-    let from = squash_from.filter(|from| from + 1 < layers).unwrap_or(layers);
-    let single = (0..from).map(|number| number..number + 1);
-    let merged = (from < layers).then_some(from..layers);
-    single.chain(merged).map(|layers| Output { layers, action: Action::Kept }).collect()
-}
-
-fn action(
-    output: &Output,
-    layers: &[Arc<LayerIndex>],
-    kept: &[Bits],
-    changes: &[BTreeMap<EntryId, Change>],
-    analysis: &Analysis,
-) -> Action {
-    let is_merged = output.layers.len() > 1;
-    let mut range = output.layers.clone();
-    let empty = output.layers.clone().all(|number| kept[number].count() == 0);
-    let is_folder = |number: usize| matches!(analysis.image.layers[number].blob, Blob::Folder(_));
-    let whole = |number: usize| {
-        kept[number].count() == layers[number].len() && changes[number].is_empty() && !is_folder(number)
-    };
-    if is_merged {
-        return if empty { Action::Dropped } else { Action::Merged };
-    }
-    if range.all(whole) {
-        Action::Kept
-    } else if empty && !output.layers.clone().any(is_folder) {
-        Action::Dropped
-    } else {
-        Action::Rewritten
     }
 }
