@@ -202,7 +202,7 @@ class Proof:
         name = f"{run['tree']}, {run['loading'].lower()}"
         if run["status"] != 0 or run["end"] is None:
             how = "took too long" if run["status"] is None else f"ended with status {run['status']}"
-            return [f"{name}: {how} after {len(run['rows'])} kinds of work: {last_line(run.get("told", ""))}"]
+            return [f"{name}: {how} after {len(run['rows'])} kinds of work: {last_line(run.get('told', ''))}"]
         root = os.path.realpath(self.at(run["tree"]))
         ours = {file for _, _, files in os.walk(root) for file in files if ".so" in file}
         return [
