@@ -83,7 +83,7 @@ class Hashed:
 
 
 def layer(blobs, prefix, files):
-    """One layer, uncompressed: links stay links, and one that leads out of the folder becomes what it leads to."""
+    """One layer, uncompressed: links stay links, and one to a file outside the folder becomes that file."""
     part = os.path.join(blobs, "partial")
     out = Hashed(part)
     folders = set()
@@ -98,7 +98,7 @@ def layer(blobs, prefix, files):
                     entry = tarfile.TarInfo(folder)
                     entry.type, entry.mode = tarfile.DIRTYPE, 0o755
                     tar.addfile(entry)
-            if os.path.islink(path) and not inside(root, path):
+            if os.path.islink(path) and not inside(root, path) and os.path.isfile(path):
                 path = os.path.realpath(path)
             entry = tar.gettarinfo(path, arcname=full)
             entry.uid = entry.gid = 0

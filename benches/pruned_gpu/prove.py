@@ -10,6 +10,7 @@ import signal
 import statistics
 import subprocess
 import sys
+import tarfile
 import tempfile
 import threading
 import time
@@ -64,6 +65,10 @@ def tail(path, size=2000):
     with open(path, "rb") as file:
         file.seek(max(0, os.path.getsize(path) - size))
         return file.read().decode(errors="replace").strip()
+
+
+def last_line(text):
+    return text.splitlines()[-1] if text else ""
 
 
 class Proof:
@@ -201,7 +206,7 @@ class Proof:
         name = f"{run['tree']}, {run['loading'].lower()}"
         if run["status"] != 0 or run["end"] is None:
             how = "took too long" if run["status"] is None else f"ended with status {run['status']}"
-            return [f"{name}: {how} after {len(run['rows'])} kinds of work: {run.get('told', '')[-400:]}"]
+            return [f"{name}: {how} after {len(run['rows'])} kinds of work: {last_line(run.get('told', ''))}"]
         root = os.path.realpath(self.at(run["tree"]))
         ours = {file for _, _, files in os.walk(root) for file in files if ".so" in file}
         return [
@@ -252,7 +257,7 @@ class Proof:
                 status, seconds, _, _ = measured([*command, "-c", kernel], LIMITS["startup"], log, environment)
                 shutil.rmtree(cache, ignore_errors=True)
                 if status != 0:
-                    raise Failed(f"the first kernel of the {tree} copy failed: {tail(log)}")
+                    raise Failed(f"the first kernel of the {tree} copy failed: {last_line(tail(log))}")
                 if number:
                     times[tree].append(round(seconds, 3))
         medians = {tree: statistics.median(rows) for tree, rows in times.items()}
@@ -307,7 +312,7 @@ class Proof:
             start = time.monotonic()
             try:
                 problems = getattr(self, step)()
-            except Failed as error:
+            except (Failed, OSError, ValueError, tarfile.TarError) as error:
                 problems = [str(error)]
             if step != "report":
                 self.state["problems"][step] = problems

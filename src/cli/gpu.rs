@@ -10,11 +10,16 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::gpu_text::{step_line, to_text};
+use super::gpu_image::{self, ImageLoads};
+use super::gpu_text::{loads_to_text, step_line, to_text};
 use super::output::{Format, code, message, write};
-use crate::gpu::{Check, CheckRequest, ChildRequest, Depth, SCHEMA, check, run_child};
+use super::reading::{Choice, ReadOptions};
+use crate::gpu::{
+    Check, CheckRequest, ChildRequest, Depth, LoaderRequest, SCHEMA, check, run_child, run_loader_child,
+};
 use crate::jobs::CancelToken;
 use crate::report::{schema_for, to_json};
+use crate::source::redacted;
 
 #[derive(Args)]
 pub(super) struct GpuArguments {
@@ -27,18 +32,29 @@ pub(super) struct GpuArguments {
     /// Measure copy bandwidth: host to device, device to host, on the device
     #[arg(long)]
     bandwidth: bool,
+    /// Also load the GPU code of IMAGE's libraries with the driver, container by container
+    #[arg(long, value_name = "IMAGE")]
+    image: Option<String>,
+    #[command(flatten)]
+    choice: Choice,
     /// Write to FILE instead of stdout
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Run the check in this process and stream results to stdout (internal)
     #[arg(long, hide = true, value_name = "DEPTH", value_parser = depth)]
     child: Option<Depth>,
+    /// Load GPU code from stdin in this process (internal)
+    #[arg(long, hide = true, conflicts_with = "child")]
+    loader: bool,
     /// CUDA driver library to load instead of libcuda.so.1 (for tests)
     #[arg(long, hide = true, value_name = "FILE")]
     library: Option<PathBuf>,
     /// Time limit (for tests)
     #[arg(long, hide = true, value_name = "SECONDS", value_parser = seconds)]
     limit: Option<Duration>,
+    /// Time limit of a container (for tests)
+    #[arg(long, hide = true, value_name = "SECONDS", value_parser = seconds)]
+    load_limit: Option<Duration>,
 }
 
 /// Result of a GPU check, schema `cutaway.gpu/1`.
@@ -51,6 +67,9 @@ struct Document<'a> {
     generator: Generator,
     #[serde(flatten)]
     check: &'a Check,
+    /// The GPU code of an image in the driver; only if an image was named and a GPU is usable.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    image: Option<&'a ImageLoads>,
 }
 
 /// Generator of a document.
@@ -78,6 +97,9 @@ pub(super) fn gpu(arguments: &GpuArguments) -> anyhow::Result<ExitCode> {
     if arguments.child.is_some() {
         return Ok(run_child(&child));
     }
+    if arguments.loader {
+        return Ok(run_loader_child(arguments.device, arguments.library.as_deref()));
+    }
     let mut request = CheckRequest::new(child)?;
     if let Some(limit) = arguments.limit {
         request.limit = limit;
@@ -91,16 +113,39 @@ pub(super) fn gpu(arguments: &GpuArguments) -> anyhow::Result<ExitCode> {
         shown = check.steps.len();
     };
     let check = check(&request, &CancelToken::new(), &mut news);
+    let image = arguments.image.as_deref();
+    let loads = match image.filter(|_| check.available) {
+        Some(image) => Some(load_image(image, arguments)?),
+        None => None,
+    };
     let text = match arguments.format {
-        Format::Text => to_text(&check),
+        Format::Text => {
+            let mut text = to_text(&check);
+            text.extend(loads.iter().map(loads_to_text));
+            text
+        }
         Format::Json => to_json(&Document {
             schema: SCHEMA,
             generator: Generator { name: env!("CARGO_PKG_NAME"), version: env!("CARGO_PKG_VERSION") },
             check: &check,
+            image: loads.as_ref(),
         }),
     };
     write(text.as_bytes(), arguments.output.as_deref())?;
-    Ok(code(check.available))
+    if let Some(image) = image.filter(|_| loads.is_none()) {
+        let image = redacted(image);
+        message(&format!("error: the GPU code of {image} was not loaded: no usable GPU, see the check"));
+    }
+    Ok(code(check.available && loads.is_none_or(|loads| loads.all.crashed + loads.all.timed_out == 0)))
+}
+
+fn load_image(image: &str, arguments: &GpuArguments) -> anyhow::Result<ImageLoads> {
+    let mut request = LoaderRequest::new(arguments.device, arguments.library.clone())?;
+    if let Some(limit) = arguments.load_limit {
+        request.limit = limit;
+    }
+    let how = ReadOptions { choice: arguments.choice.clone(), ..ReadOptions::default() };
+    gpu_image::load_image(image, &how, request)
 }
 
 fn depth(text: &str) -> Result<Depth, String> {

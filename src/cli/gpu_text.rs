@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
+use super::gpu_image::ImageLoads;
 use crate::base::size::{grouped, human};
-use crate::base::text::{elide_middle, printable, sentence};
+use crate::base::text::{counted, elide_middle, printable, sentence};
 use crate::base::wrap::wrap;
 use crate::gpu::{Bandwidth, Check, Device, Driver, GpuError, Graph, KernelVerdict, Nvml, Step};
 
@@ -17,6 +18,66 @@ pub(super) fn to_text(check: &Check) -> String {
     // Writing to a String cannot fail.
     write_all(&mut out, check).ok();
     out
+}
+
+/// The GPU code of an image as text.
+pub(super) fn loads_to_text(loads: &ImageLoads) -> String {
+    let mut out = String::new();
+    write_loads(&mut out, loads).ok();
+    out
+}
+
+fn write_loads(out: &mut String, loads: &ImageLoads) -> std::fmt::Result {
+    writeln!(out)?;
+    paragraph(out, "", &format!("GPU code of {} on {}", printable(&loads.reference), loads.device))?;
+    let all = &loads.all;
+    let mut parts = vec![
+        format!("{} loaded", grouped(all.loaded as u64)),
+        format!("{} without code for this GPU", grouped(all.no_code as u64)),
+    ];
+    let others = [
+        (all.refused, "refused"),
+        (all.crashed, "crashed the driver"),
+        (all.timed_out, "timed out"),
+        (all.too_large, "too large to try"),
+    ];
+    parts.extend(
+        others
+            .iter()
+            .filter(|one| one.0 > 0)
+            .map(|(count, what)| format!("{} {what}", grouped(*count as u64))),
+    );
+    let count = counted(all.containers as u64, "container");
+    paragraph(out, "  ", &format!("{count}: {}", parts.join(", ")))?;
+    if loads.unreferenced_libraries > 0 {
+        let count = loads.unreferenced_libraries as u64;
+        paragraph(out, "  ", &format!("Not tried: {} that nothing known loads", counted(count, "library")))?;
+    }
+    if !loads.libraries.is_empty() {
+        writeln!(out, "\n{:>12} {:>10} {:>10}  File", "Containers", "Loaded", "No code")?;
+    }
+    for library in &loads.libraries {
+        let counts = &library.counts;
+        let number = |count: usize| grouped(count as u64);
+        let head = format!(
+            "{:>12} {:>10} {:>10}  ",
+            number(counts.containers),
+            number(counts.loaded),
+            number(counts.no_code)
+        );
+        writeln!(out, "{head}{}", elide_middle(&library.path, WIDTH.saturating_sub(head.len())))?;
+    }
+    for fault in loads.faults.iter().take(LOG_LINES) {
+        let detail = fault.detail.as_ref().map_or_else(String::new, |detail| format!(": {detail}"));
+        paragraph(out, "  ", &format!("{} at {} {}{detail}", fault.path, fault.offset, fault.outcome))?;
+    }
+    if loads.faults.len() > LOG_LINES {
+        writeln!(out, "  and {} more", loads.faults.len() - LOG_LINES)?;
+    }
+    for note in &loads.notes {
+        paragraph(out, "  ", note)?;
+    }
+    Ok(())
 }
 
 /// One step as a line.

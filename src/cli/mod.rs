@@ -12,6 +12,8 @@ mod formats;
 #[cfg(feature = "gpu")]
 mod gpu;
 #[cfg(feature = "gpu")]
+mod gpu_image;
+#[cfg(feature = "gpu")]
 mod gpu_text;
 mod host;
 mod network;

@@ -60,7 +60,11 @@ functions! {
     context_release: "cuDevicePrimaryCtxRelease_v2" | "cuDevicePrimaryCtxRelease", (Ordinal);
     context_set: "cuCtxSetCurrent", (Handle);
     module_load: "cuModuleLoadDataEx", (*mut Handle, *const c_void, c_uint, *mut c_int, *mut *mut c_void);
+    module_data: "cuModuleLoadData", (*mut Handle, *const c_void);
     module_unload: "cuModuleUnload", (Handle);
+    library_load: "cuLibraryLoadData",
+        (*mut Handle, *const c_void, *mut c_int, *mut *mut c_void, c_uint, *mut c_int, *mut *mut c_void, c_uint);
+    library_unload: "cuLibraryUnload", (Handle);
     module_function: "cuModuleGetFunction", (*mut Handle, Handle, *const c_char);
     memory_info: "cuMemGetInfo_v2", (*mut usize, *mut usize);
     memory_take: "cuMemAlloc_v2", (*mut Address, usize);

@@ -18,13 +18,7 @@ use super::{Depth, Driver, Stage, device};
 
 /// Runs the check in the child. Never called in the process that shows results.
 pub fn run(request: &ChildRequest) -> ExitCode {
-    let Ok(out) = own_stdout() else { return ExitCode::FAILURE };
-    // Where the system refuses these, the parent's time limit still applies.
-    set_parent_process_death_signal(Some(Signal::KILL)).ok();
-    // A crashing driver maps the memory of all GPUs: no such core file in the user's folder.
-    let maximum = getrlimit(Resource::Core).maximum;
-    setrlimit(Resource::Core, Rlimit { current: Some(0), maximum }).ok();
-
+    let Ok(out) = isolate() else { return ExitCode::FAILURE };
     let mut work = Work { writer: MessageWriter(out), machine: Machine::look(), cuda: None };
     work.machine.asked = request.device;
     // A parent that is gone cannot end this process.
@@ -34,6 +28,16 @@ pub fn run(request: &ChildRequest) -> ExitCode {
     // Failures were reported where they occurred.
     work.check(request).ok();
     if work.writer.tell(&Message::End) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Ends this process with its parent and without a core file. Returns the pipe to the parent.
+pub(super) fn isolate() -> io::Result<File> {
+    // Where the system refuses these, the parent's time limit still applies.
+    set_parent_process_death_signal(Some(Signal::KILL)).ok();
+    // A crashing driver maps the memory of all GPUs: no such core file in the user's folder.
+    let maximum = getrlimit(Resource::Core).maximum;
+    setrlimit(Resource::Core, Rlimit { current: Some(0), maximum }).ok();
+    own_stdout()
 }
 
 /// The pipe to the parent. From here on, standard output of libraries goes to standard error.

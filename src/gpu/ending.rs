@@ -116,7 +116,7 @@ fn hint_of_signal(signal: i32, stage: Stage) -> Option<String> {
 }
 
 /// Name of a signal. Numbers are those of Linux, equal on `x86_64` and `aarch64`.
-fn signal_name(signal: i32) -> String {
+pub(super) fn signal_name(signal: i32) -> String {
     let words = match signal {
         1 => "SIGHUP (terminal closed)",
         2 => "SIGINT (interrupted)",

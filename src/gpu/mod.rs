@@ -15,6 +15,10 @@
 //! retained for crashes. A step is announced when it begins, so that a hanging step has a name. Lines, bytes,
 //! devices and notes are bounded.
 //!
+//! **GPU code of an image** (`gpu/loads`) goes to another child, container by container over a pipe, because a
+//! driver may crash or hang on it: that child is started again for the next container. What reads the image is not
+//! known here.
+//!
 //! **libloading**, because the check has to find out whether there is a driver: a program linked against
 //! `libcuda.so.1` does not start without it. Functions are loaded by the names behind the macros of `cuda.h`;
 //! a function missing in an old driver is `None` and a note.
@@ -33,9 +37,11 @@ mod ending;
 mod fault;
 mod graphs;
 mod history;
+mod images;
 mod kernel;
 mod launches;
 mod library;
+mod loads;
 mod machine;
 mod merge;
 mod nvml;
@@ -48,6 +54,10 @@ mod work;
 
 pub use child::run as run_child;
 pub use history::{History, Run};
+pub use loads::{
+    FileLoads, LoadComparison, LoadOutcome, Loader, LoaderError, LoaderRequest, Loads, LostLoad,
+    run_loader_child,
+};
 pub use parent::{CheckRequest, check};
 pub use value::{
     Bandwidth, Check, Depth, Device, Driver, GpuError, Graph, KernelCheck, KernelVerdict, Nvml, SCHEMA,

@@ -43,10 +43,7 @@ impl CheckRequest {
     /// # Errors
     /// The system does not report the path of this program.
     pub fn new(child: ChildRequest) -> std::io::Result<Self> {
-        // The kernel's link is this very file, even after an update has replaced it.
-        let running = Path::new("/proc/self/exe");
-        let executable = if running.exists() { running.to_owned() } else { std::env::current_exe()? };
-        Ok(Self { executable, child, limit: Self::LIMIT })
+        Ok(Self { executable: this_program()?, child, limit: Self::LIMIT })
     }
 
     fn command(&self) -> Command {
@@ -66,6 +63,13 @@ impl CheckRequest {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
+}
+
+/// The file of this program.
+pub(super) fn this_program() -> std::io::Result<PathBuf> {
+    // The kernel's link is this very file, even after an update has replaced it.
+    let running = Path::new("/proc/self/exe");
+    if running.exists() { Ok(running.to_owned()) } else { std::env::current_exe() }
 }
 
 /// Runs a check in a child process and waits for it. Calls `news` with the state after each step. Returns within the

@@ -5,6 +5,7 @@ mod bad_libraries;
 mod driver_errors;
 mod healthy;
 mod host_target;
+mod images;
 mod management;
 mod processes;
 mod ptx;

@@ -285,6 +285,8 @@ EXPORT cuCtxSetCurrent(Context *context) {
 EXPORT cuCtxGetCurrent(Context **context) { ENTER_STARTED; *context = current; return 0; }
 EXPORT cuCtxSynchronize(void) { ENTER_CONTEXT; return 0; }
 
+#include "fatbin.h"
+
 EXPORT cuModuleLoadDataEx(Module **module, const void *image, unsigned count, const int *options, void **values) {
     char log[4096] = "", *buffer = NULL;
     size_t bytes = 0, *size = NULL;
@@ -297,7 +299,13 @@ EXPORT cuModuleLoadDataEx(Module **module, const void *image, unsigned count, co
     if (code) snprintf(log, sizeof log, "ptxas fatal : the stand-in was told to fail");
     else if (!started) return NOT_INITIALIZED;
     else if (!current) return INVALID_CONTEXT;
-    else {
+    else if (fatbin_is(image)) {
+        code = fatbin_load(image);
+        if (code) return code;
+        *module = calloc(1, sizeof **module);
+        **module = (Module){MODULE, NULL, current->device};
+        return 0;
+    } else {
         Kernel *kernels = ptx_parse(image, log, sizeof log);
         if (kernels) {
             *module = calloc(1, sizeof **module);
@@ -315,6 +323,18 @@ EXPORT cuModuleLoadDataEx(Module **module, const void *image, unsigned count, co
 }
 
 EXPORT cuModuleLoadData(Module **module, const void *image) { return cuModuleLoadDataEx(module, image, 0, NULL, NULL); }
+
+EXPORT cuLibraryLoadData(void **library, const void *image, int *options, void **values, unsigned count, int *ours,
+                         void **our_values, unsigned our_count) {
+    ENTER_CONTEXT;
+    if (options || values || count || ours || our_values || our_count) return INVALID_VALUE;
+    static int loaded;
+    int code = fatbin_load(image);
+    if (!code) *library = &loaded;
+    return code;
+}
+
+EXPORT cuLibraryUnload(void *library) { ENTER_CONTEXT; return library ? 0 : INVALID_HANDLE; }
 
 EXPORT cuModuleUnload(Module *module) {
     ENTER_CONTEXT;
