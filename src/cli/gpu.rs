@@ -67,8 +67,7 @@ struct Document<'a> {
     generator: Generator,
     #[serde(flatten)]
     check: &'a Check,
-    /// The GPU code of an image in the driver; only if an image was named and a GPU is usable.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The GPU code of an image in the driver; null unless an image was named and a GPU is usable.
     image: Option<&'a ImageLoads>,
 }
 

@@ -154,10 +154,9 @@ pub(super) fn load_image(
         analysis = reader.analyse_with(&reference, &options)?;
     }
     let (cancel, progress) = (CancelToken::new(), Progress::default());
-    progress.tell("Loading the GPU code");
     let (mut unreferenced, mut notes) = (0, Vec::new());
     let beside = (&mut unreferenced, &mut notes);
-    let work = || load_all(&analysis, &options, request, &cancel, beside);
+    let work = || load_all(&analysis, &options, request, &progress, &cancel, beside);
     let loads = with_bar(&progress, how.verbose, work)?;
     Ok(ImageLoads { notes, ..ImageLoads::new(&analysis, &loads, unreferenced) })
 }
@@ -168,6 +167,7 @@ pub(super) fn load_all(
     analysis: &Analysis,
     options: &Options,
     request: LoaderRequest,
+    progress: &Progress,
     cancel: &CancelToken,
     (unreferenced, notes): (&mut usize, &mut Vec<String>),
 ) -> anyhow::Result<Loads> {
@@ -195,9 +195,10 @@ pub(super) fn load_all(
         }
     }
     // Where containers are is known only at the end of a file, so every file is read twice; nothing is stored.
+    progress.tell("Loading the GPU code");
     let mut first = Locate::default();
     let mut loader = Loader::start(request, cancel)?;
-    read_files(analysis, options, &wanted, &mut first, cancel)?;
+    read_files(analysis, options, &wanted, &mut first, progress, cancel)?;
     let Locate { found, problems, .. } = first;
     for (inode, problem) in problems.iter().take(MOST_NOTES) {
         let path = wanted.get(inode).map(|path| escape(path)).unwrap_or_default();
@@ -216,7 +217,7 @@ pub(super) fn load_all(
         left: &[],
         at: 0,
     };
-    let read = read_files(analysis, options, &wanted, &mut second, cancel);
+    let read = read_files(analysis, options, &wanted, &mut second, progress, cancel);
     if let Some(error) = second.error.take() {
         return Err(error.into());
     }

@@ -24,6 +24,8 @@ mod reading;
 mod report;
 mod schema;
 mod slim;
+#[cfg(feature = "gpu")]
+mod slim_gpu;
 mod tags;
 mod terminal;
 

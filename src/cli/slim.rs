@@ -51,6 +51,9 @@ pub(super) struct SlimArguments {
     /// Keep the length of libraries; what is removed is zeros in them [default]
     #[arg(long, overrides_with = "shrink")]
     no_shrink: bool,
+    #[cfg(feature = "gpu")]
+    #[command(flatten)]
+    gpu: super::slim_gpu::VerifyGpu,
     /// Leave the layers of the recognised base image unchanged
     #[arg(long)]
     keep_base: bool,
@@ -115,6 +118,9 @@ pub(super) fn slim(arguments: &SlimArguments) -> anyhow::Result<ExitCode> {
         let work = || slim::prune(&analysis, &mut selection, &pruning, &opened, &progress, &cancel);
         with_bar(&progress, verbose, || guarded(work))?;
     }
+    // Without a usable GPU nothing is written.
+    #[cfg(feature = "gpu")]
+    let loads = arguments.gpu.before(&analysis, &opened, verbose)?;
     let written: Option<Written> = match &destination {
         None => None,
         Some(to) => {
@@ -123,8 +129,15 @@ pub(super) fn slim(arguments: &SlimArguments) -> anyhow::Result<ExitCode> {
             Some(with_bar(&progress, verbose, || guarded(work))?)
         }
     };
-    let report = SlimReport::new(&analysis, &plan, &selection, written.as_ref())
+    #[cfg_attr(not(feature = "gpu"), allow(unused_mut, reason = "what the driver loads is added"))]
+    let mut report = SlimReport::new(&analysis, &plan, &selection, written.as_ref())
         .ok_or_else(|| anyhow!("the findings are not known"))?;
+    #[cfg(feature = "gpu")]
+    if let (Some(before), Some(written)) = (&loads, &written) {
+        let reader = ImageReader::new(&arguments.reading.how);
+        let gpu = arguments.gpu.after(before, &written.published.reference, &reader, verbose)?;
+        report.set_gpu(gpu);
+    }
     let text = match arguments.format {
         Format::Text => report.to_text(),
         Format::Json => to_json(&report),

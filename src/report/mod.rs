@@ -74,7 +74,7 @@ pub use saved::{SAVED_BYTES, SavedError, read_saved};
 pub use schema::{Document, schema_for, schema_of};
 pub use sections::page as report_page;
 pub use slim::{
-    RemovedLine, SizePart, SlimBase, SlimBlob, SlimLayer, SlimOutput, SlimReport, SlimSource,
+    RemovedLine, SizePart, SlimBase, SlimBlob, SlimGpuLoads, SlimLayer, SlimOutput, SlimReport, SlimSource,
     SlimVerification,
 };
 pub use summary::to_summary;

@@ -171,7 +171,7 @@ pub struct SlimBlob {
 }
 
 /// Results of the verification.
-#[derive(Clone, Copy, Debug, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
 pub struct SlimVerification {
     /// Whether its merged view, read by the ordinary reader, equals the predicted one in every entry.
     pub merged_view: bool,
@@ -190,10 +190,10 @@ pub struct SlimVerification {
 }
 
 /// What the driver of a GPU loads.
-#[derive(Clone, Copy, Debug, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
 pub struct SlimGpuLoads {
-    /// Index of the device.
-    pub device: u32,
+    /// Name of the device.
+    pub device: String,
     /// Containers that were handed to the driver.
     pub containers: u64,
     /// Those of the image that it loaded.
@@ -292,6 +292,13 @@ impl SlimReport {
         })
     }
 
+    /// Adds what a driver loaded.
+    pub fn set_gpu(&mut self, loads: SlimGpuLoads) {
+        if let Some(verification) = &mut self.verification {
+            verification.gpu = Some(loads);
+        }
+    }
+
     /// Layers with an action, by its name.
     fn count(&self, action: Action) -> usize {
         self.layers.iter().filter(|layer| layer.action == action.as_str()).count()
@@ -347,6 +354,14 @@ impl SlimReport {
             let (paths, dependencies) =
                 (counted(verified.paths, "path"), counted(verified.dependencies, "library dependency"));
             facts.push(("verified", format!("{paths} and {dependencies} as predicted")));
+            if let Some(gpu) = &verified.gpu {
+                let (all, device) = (counted(gpu.containers, "container"), printable(&gpu.device));
+                let (before, after) = (gpu.loaded_before, gpu.loaded_after);
+                facts.push((
+                    "driver",
+                    format!("{all} of GPU code on {device}: {before} loaded before, {after} after"),
+                ));
+            }
         }
         facts
     }

@@ -43,17 +43,19 @@ pub fn read_files(
     opened: &Options,
     wanted: &BTreeMap<(u16, EntryId), Vec<u8>>,
     sink: &mut dyn FileSink,
+    progress: &Progress,
     cancel: &CancelToken,
 ) -> Result<(), SlimError> {
-    let scratch = Progress::default();
     let blobs = opened.access.blobs.as_ref();
-    let reading = Reading { limits: &opened.limits, blobs, progress: &scratch, cancel };
+    let reading = Reading { limits: &opened.limits, blobs, progress, cancel };
     let mut files = Files { analysis, reading, wanted, sink };
     let layers: Vec<u16> = {
         let mut layers: Vec<u16> = wanted.keys().map(|inode| inode.0).collect();
         layers.dedup();
         layers
     };
+    let bytes = |number: &u16| analysis.layers.get(usize::from(*number))?.read.as_ref()?.compressed_bytes;
+    progress.set_totals(layers.iter().filter_map(bytes).sum(), layers.len() as u64);
     let mut streamed: BTreeMap<usize, Vec<u16>> = BTreeMap::new();
     for number in layers {
         let place = usize::from(number);
@@ -71,6 +73,7 @@ pub fn read_files(
             }
         };
         result.map_err(|error| fault(error, &named(analysis, place)))?;
+        progress.add_layer();
     }
     // The same member may be several layers: one of them in each pass.
     while !streamed.is_empty() {
@@ -79,7 +82,9 @@ pub fn read_files(
         again(analysis, opened, &reading, &mut |id, bytes| {
             let Some(number) = streamed.get_mut(&id).and_then(Vec::pop) else { return Ok(()) };
             found = true;
-            files.member(number, bytes)
+            files.member(number, bytes)?;
+            progress.add_layer();
+            Ok(())
         })?;
         streamed.retain(|_, layers| !layers.is_empty());
         if !found {

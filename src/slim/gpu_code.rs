@@ -4,18 +4,15 @@
 //! bytes of a file are not kept: only the parts that its new form is made of.
 
 use std::collections::BTreeMap;
-use std::io::Read as _;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use super::SlimError;
-use super::again::{Hashed, again};
-use super::blob::{Reading, fault, inflate_stream};
-use super::layer::Fault;
+use super::compare::Inode;
+use super::files::{FileSink, read_files};
 use super::proof::{Proof, ShrunkTables};
 use super::pruned::{Pruned, PrunedFile, Pruning};
 use super::replacement::Replacement;
-use super::selection::{Selection, Step, named};
-use super::write::STREAMS;
+use super::selection::{Selection, Step};
 use crate::analysis::{Analysis, Options};
 use crate::base::convert::layer16;
 use crate::base::text::escape;
@@ -24,11 +21,8 @@ use crate::formats::binary::{BinaryLimits, FileFacts};
 use crate::formats::elf::ElfFacts;
 use crate::formats::elf::shrink::{ElfTables, TableCollector, Unshrunk, shrink};
 use crate::formats::fatbin::{GpuFacts, LocatedGpuCode};
-use crate::formats::input::{BUFFER_BYTES, StreamInput};
-use crate::formats::tar::TarWalk;
-use crate::jobs::{CancelToken, Progress, catch_panic, run_all, workers};
-use crate::layer::{ContentHash, EntryId, LayerRead, open_file};
-use crate::source::Blob;
+use crate::jobs::{CancelToken, Cancelled, Progress};
+use crate::layer::{ContentHash, EntryId};
 
 /// Takes the GPU code out of `selection` that no target of `pruning` can run. `opened` are the options of the analysis.
 ///
@@ -50,19 +44,16 @@ pub fn prune(
             crate::base::size::human(base_bytes)
         ));
     }
-    let bytes = |number: &usize| analysis.layers[*number].read.as_ref()?.compressed_bytes;
-    progress.set_totals(wanted.keys().filter_map(bytes).sum(), wanted.len() as u64);
     progress.tell("Reading GPU code");
-    let pass = Pass {
-        analysis,
-        opened,
-        rule,
-        wanted,
-        reading: Reading { limits: &opened.limits, blobs: opened.access.blobs.as_ref(), progress, cancel },
-        found: Mutex::default(),
-    };
-    pass.run()?;
-    let mut found = pass.found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let paths = wanted.iter().map(|(inode, one)| (*inode, one.path.clone())).collect();
+    let mut found = Found { rule, wanted, reader: None, files: Vec::new(), whole: Vec::new() };
+    read_files(analysis, opened, &paths, &mut found, progress, cancel)?;
+    // Of sparse files a layer does not hold all bytes.
+    let unread = found
+        .wanted
+        .values()
+        .map(|one| format!("{} keeps all GPU code: it is a sparse file", escape(&one.path)));
+    found.whole.extend(unread);
     found.files.sort_by(|one, other| one.path.cmp(&other.path));
     found.whole.sort();
     selection.warnings.append(&mut found.whole);
@@ -77,7 +68,7 @@ pub fn prune_estimate(analysis: &Analysis, selection: &Selection, pruning: &Prun
     let rule = PruneRule::new(pruning.sms(), pruning.keep_ptx);
     let mut sum = EstimateRow::NONE;
     let (wanted, _) = wanted(analysis, selection, &rule, pruning.shrink);
-    wanted.values().flat_map(BTreeMap::values).for_each(|one| sum.add(&one.estimate));
+    wanted.values().for_each(|one| sum.add(&one.estimate));
     sum
 }
 
@@ -86,7 +77,7 @@ pub fn has_gpu_code(analysis: &Analysis) -> bool {
     gpu_files(analysis).any(|(_, _, _, gpu)| gpu.is_changeable)
 }
 
-type WantedFiles = BTreeMap<usize, BTreeMap<EntryId, Wanted>>;
+type WantedFiles = BTreeMap<Inode, Wanted>;
 
 /// The files that may lose code, by layer; and bytes of code in layers of the base image that stays for that reason.
 fn wanted(analysis: &Analysis, selection: &Selection, rule: &PruneRule, shrink: bool) -> (WantedFiles, u64) {
@@ -111,7 +102,7 @@ fn wanted(analysis: &Analysis, selection: &Selection, rule: &PruneRule, shrink: 
         if let Some(path) = node.filter(|_| stays) {
             // A program is loaded by the kernel, and libraries that can be run are programs.
             let one = Wanted { path, shrink: shrink && !elf.pie, estimate: total };
-            wanted.entry(number).or_default().insert(entry, one);
+            wanted.insert((layer16(number), entry), one);
         }
     }
     (wanted, base_bytes)
@@ -144,142 +135,39 @@ struct Wanted {
     estimate: EstimateRow,
 }
 
-#[derive(Default)]
+/// Takes the files, and decides what stays of each.
 struct Found {
+    rule: PruneRule,
+    /// Files that were not read yet.
+    wanted: WantedFiles,
+    reader: Option<Reader>,
     files: Vec<PrunedFile>,
     /// Files that stay as long as they are, and why.
     whole: Vec<String>,
 }
 
-struct Pass<'a> {
-    analysis: &'a Analysis,
-    opened: &'a Options,
-    rule: PruneRule,
-    wanted: WantedFiles,
-    reading: Reading<'a>,
-    found: Mutex<Found>,
+impl FileSink for Found {
+    fn begin(&mut self, file: Inode, bytes: u64) {
+        self.reader = self.wanted.get(&file).map(|wanted| Reader::new(bytes, wanted.shrink));
+    }
+
+    fn push(&mut self, bytes: &[u8]) {
+        if let Some(reader) = &mut self.reader {
+            reader.push(bytes);
+        }
+    }
+
+    fn end(&mut self, file: Inode) -> Result<(), Cancelled> {
+        if let Some((reader, wanted)) = self.reader.take().zip(self.wanted.remove(&file)) {
+            self.plan(file, wanted, reader);
+        }
+        Ok(())
+    }
 }
 
-impl Pass<'_> {
-    fn run(&self) -> Result<(), SlimError> {
-        let (streamed, mut direct): (Vec<usize>, Vec<usize>) = self
-            .wanted
-            .keys()
-            .partition(|number| matches!(self.analysis.image.layers[**number].blob, Blob::Streamed(_)));
-        direct.sort_by_key(|number| {
-            std::cmp::Reverse(
-                self.analysis.layers[*number].read.as_ref().and_then(|read| read.compressed_bytes),
-            )
-        });
-        let failed: Mutex<Option<SlimError>> = Mutex::default();
-        run_all(direct, STREAMS.min(workers()), |number| {
-            if failed.lock().unwrap_or_else(PoisonError::into_inner).is_some() {
-                return;
-            }
-            let done = catch_panic(|| {
-                self.layer(number).map_err(|error| fault(error, &named(self.analysis, number)))
-            });
-            let done = done.unwrap_or_else(|panic| {
-                let reason = format!("internal error; please report it: {panic}");
-                Err(SlimError::refused(named(self.analysis, number), reason))
-            });
-            if let Err(error) = done {
-                failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-            }
-            self.reading.progress.add_layer();
-        });
-        if let Some(error) = failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            return Err(error);
-        }
-        if streamed.is_empty() { Ok(()) } else { self.streamed(&streamed) }
-    }
-
-    /// Layers that exist only while their source is read, in one pass.
-    fn streamed(&self, numbers: &[usize]) -> Result<(), SlimError> {
-        again(self.analysis, self.opened, &self.reading, &mut |id, bytes| {
-            let is = |number: &&usize| matches!(self.analysis.image.layers[**number].blob, Blob::Streamed(own) if own == id);
-            // The same member may be several layers; an upper one hides the files of the lower ones.
-            let Some(number) = numbers.iter().rfind(is).copied() else { return Ok(()) };
-            let layer = named(self.analysis, number);
-            let Some(read) = self.analysis.layers[number].read.as_deref() else { return Ok(()) };
-            let mut hashed = Hashed::new(bytes, read.digest.as_deref(), self.reading.progress);
-            let compression = read.compression.unwrap_or(crate::formats::compression::Compression::None);
-            inflate_stream(&mut hashed, compression, self.reading.limits, |reader| {
-                self.walk(number, read, reader)
-            })
-            .and_then(|()| hashed.finish())
-            .map_err(|error| fault(error, &layer))?;
-            self.reading.progress.add_layer();
-            Ok(())
-        })
-    }
-
-    fn layer(&self, number: usize) -> Result<(), Fault> {
-        let source = &self.analysis.image.layers[number];
-        let Some(read) = self.analysis.layers[number].read.as_deref() else { return Ok(()) };
-        if let Blob::Folder(root) = &source.blob {
-            return self.folder(number, read, root);
-        }
-        self.reading.inflate(source, read, |reader| self.walk(number, read, reader))
-    }
-
-    fn walk(&self, number: usize, read: &LayerRead, reader: &mut dyn std::io::BufRead) -> Result<(), Fault> {
-        let input = StreamInput::new(reader, None, self.reading.limits.inflated_bytes, self.reading.cancel);
-        let mut walk = TarWalk::new(input, self.reading.limits);
-        let mut entries = read.index.entries();
-        while walk.advance()? {
-            let member = walk.member();
-            let Some(entry) = entries.next() else {
-                return Err(Fault::Read(format!("{} was not there before", escape(&member.path))));
-            };
-            let Some(wanted) = self.wanted.get(&number).and_then(|wanted| wanted.get(&entry)) else {
-                continue;
-            };
-            if member.size != read.index.size(entry) {
-                return Err(Fault::Read(format!(
-                    "{} is not what it was when the image was analysed",
-                    escape(&member.path)
-                )));
-            }
-            // Bytes of a sparse file are in the stream without its holes.
-            if member.stored != member.size {
-                self.keep_whole(wanted, "it is a sparse file");
-                continue;
-            }
-            let mut file = Reader::new(member.size, wanted.shrink);
-            walk.pass_body(&mut |bytes| file.push(bytes))?;
-            self.plan(number, entry, wanted, file);
-        }
-        Ok(())
-    }
-
-    fn folder(&self, number: usize, read: &LayerRead, root: &std::path::Path) -> Result<(), Fault> {
-        let failed = |path: &[u8], error: &std::io::Error| Fault::Read(format!("{}: {error}", escape(path)));
-        let mut buffer = vec![0; BUFFER_BYTES];
-        for (entry, wanted) in self.wanted.get(&number).into_iter().flatten() {
-            let path = read.index.path(*entry);
-            let mut from = open_file(root, &path).map_err(|error| failed(&path, &error))?;
-            let mut file = Reader::new(read.index.size(*entry), wanted.shrink);
-            loop {
-                self.reading.cancel.check().map_err(|_| Fault::Cancelled)?;
-                let count = from.read(&mut buffer).map_err(|error| failed(&path, &error))?;
-                if count == 0 {
-                    break;
-                }
-                file.push(&buffer[..count]);
-            }
-            self.plan(number, *entry, wanted, file);
-        }
-        Ok(())
-    }
-
-    fn keep_whole(&self, wanted: &Wanted, why: &str) {
-        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        found.whole.push(format!("{} keeps all GPU code: {why}", escape(&wanted.path)));
-    }
-
+impl Found {
     /// Decides what stays of a file that was read to its end.
-    fn plan(&self, number: usize, entry: EntryId, wanted: &Wanted, file: Reader) {
+    fn plan(&mut self, (layer, entry): Inode, wanted: Wanted, file: Reader) {
         let (code, old, tables) = file.finish();
         let plan = self.rule.plan(&code);
         if !plan.is_change() {
@@ -298,8 +186,7 @@ impl Pass<'_> {
             }
             None | Some((Err(Unshrunk::NoGain), _)) => {}
             Some((Err(why), _)) => {
-                let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-                found.whole.push(format!("{} stays as long as it is: {why}", escape(&wanted.path)));
+                self.whole.push(format!("{} stays as long as it is: {why}", escape(&wanted.path)));
             }
         }
         let file_bytes = (code.file_bytes, pieces.len());
@@ -312,9 +199,9 @@ impl Pass<'_> {
             proof: Some(proof),
             digests: OnceLock::new(),
         };
-        self.found.lock().unwrap_or_else(PoisonError::into_inner).files.push(PrunedFile {
-            path: wanted.path.clone(),
-            layer: layer16(number),
+        self.files.push(PrunedFile {
+            path: wanted.path,
+            layer,
             entry,
             gpu_bytes: (before, before.saturating_sub(removed)),
             file_bytes,

@@ -28,7 +28,7 @@ use crate::layer::{ContentHash, EntryId, LayerRead};
 use crate::source::{Blob, LayerSource};
 
 /// Layers that are written at a time: each one keeps some megabytes of buffers.
-pub(super) const STREAMS: usize = 4;
+const STREAMS: usize = 4;
 
 /// What was written.
 #[derive(Clone, Debug)]

@@ -20,8 +20,10 @@ static int fatbin_load(const unsigned char *image) {
     if ((unsigned long)image % 8) return INVALID_VALUE;
     while (at < end) {
         unsigned kind = (unsigned)fatbin_number(at, 2), arch = (unsigned)fatbin_number(at + 28, 4);
-        if (arch == ARCH_CRASHES) raise(SIGSEGV);
-        while (arch == ARCH_HANGS) pause();
+        if (arch == ARCH_CRASHES) {
+            signal(SIGSEGV, SIG_DFL);
+            raise(SIGSEGV);
+        }while (arch == ARCH_HANGS) pause();
         if (arch == ARCH_BREAKS) return ILLEGAL_ADDRESS;
         if (kind == 2) found |= (int)(arch / 10) == major && (int)(arch % 10) <= minor;
         if (kind == 1) found |= (int)arch <= major * 10 + minor;

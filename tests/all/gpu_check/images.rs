@@ -79,7 +79,7 @@ fn every_container_that_something_reaches_is_loaded() {
         assert_eq!(loads["unreferenced_libraries"], 1);
         let libraries = loads["libraries"].as_array().unwrap();
         let paths: Vec<&str> = libraries.iter().map(|one| one["path"].as_str().unwrap()).collect();
-        assert_eq!(paths, ["/usr/lib/libkernels.so", "/usr/bin/app"]);
+        assert_eq!(paths, ["/usr/lib/libkernels.so", "/usr/bin/again"]);
         assert_eq!(counts(&libraries[0]), [3, 2, 1, 0, 0, 0]);
         assert_eq!((&loads["faults"], &loads["notes"]), (&json!([]), &json!([])));
         assert!(loads["device"].as_str().is_some_and(|name| !name.is_empty()));
@@ -135,11 +135,52 @@ fn without_a_usable_gpu_the_image_is_not_read_and_an_error_says_so() {
     for machine in [Machine::new().with("FAIL", "cuInit:100"), Machine::new().with("DEVICES", "0")] {
         let outcome = run(&machine, &image(Packing::Plain, &[&[90]]), &["--format", "json"]);
         assert_eq!(outcome.code, 2);
-        assert!(document(&outcome).get("image").is_none());
+        assert!(document(&outcome)["image"].is_null());
         assert!(outcome.stderr.contains("was not loaded: no usable GPU"), "{}", outcome.stderr);
     }
     let broken = Machine::new();
     let outcome = broken.text(&["--image", "oci:/nowhere"]);
     assert_eq!((outcome.code, outcome.stdout.as_str()), (2, ""), "{}", outcome.stderr);
     assert!(outcome.stderr.contains("/nowhere"), "{}", outcome.stderr);
+}
+
+/// `slim --target --verify-gpu` of an image, to a layout elsewhere.
+fn slim(machine: &Machine, image: &Image, target: &str) -> (Outcome, bool) {
+    write_files(&Layout::of(image, "latest").files(), machine.place.path("image").as_ref());
+    let reference = format!("oci:{}", machine.place.path("image"));
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let to = format!("oci:{}:new", out.display());
+    let library = machine.library.clone().unwrap();
+    let options =
+        ["--target", target, "--verify-gpu", "--gpu-library", &library, "-o", &to, "--format", "json"];
+    let outcome = machine.place.run_in(&machine.environment, &[&["slim", &reference][..], &options].concat());
+    (outcome, out.exists())
+}
+
+#[test]
+fn a_slim_image_loads_what_the_image_loaded() {
+    let machine = Machine::new();
+    let image = image(Packing::Gzip, &[&[80, 90], &[80], &[90]]);
+    let (outcome, _) = slim(&machine, &image, "cc=9.0");
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    let document: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    schema::fits("slim", &document);
+    let gpu = &document["verification"]["gpu"];
+    let counts = ["containers", "loaded_before", "loaded_after"].map(|name| gpu[name].as_u64().unwrap());
+    assert_eq!(counts, [4, 3, 3], "{gpu}");
+
+    // For another GPU than that of this machine, the driver no longer loads what it did.
+    let (outcome, _) = slim(&machine, &image, "cc=8.0");
+    assert_eq!(outcome.code, 2);
+    assert!(outcome.stderr.contains("/usr/lib/libkernels.so, container 2"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("3 containers"), "{}", outcome.stderr);
+}
+
+#[test]
+fn without_a_usable_gpu_no_slim_image_is_written() {
+    let machine = Machine::new().with("DEVICES", "0");
+    let (outcome, exists) = slim(&machine, &image(Packing::Gzip, &[&[80, 90]]), "cc=9.0");
+    assert_eq!((outcome.code, exists), (2, false), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("GPU"), "{}", outcome.stderr);
 }
