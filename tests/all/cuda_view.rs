@@ -94,7 +94,7 @@ fn libraries_stand_by_component_and_largest_first() {
     assert_eq!(names(&model, &rows)[..2], ["[cublas]", "[torch]"]);
     let found = LibraryRows::new(&model.libraries, "libcublasLt*", LibrarySort::default(), true, &folded);
     assert_eq!(names(&model, &found).len(), 3, "what a filter finds is shown, folded or not");
-    let by_version = LibrarySort::default().clicked(LibraryColumn::Version, false);
+    let by_version = LibrarySort::default().clicked(LibraryColumn::VERSION, false);
     let rows = LibraryRows::new(&model.libraries, "", by_version, false, &BTreeSet::new());
     let versions: Vec<&str> = rows
         .rows
