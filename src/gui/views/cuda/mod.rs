@@ -18,8 +18,10 @@ use super::{Action, ImageView, ViewContext, leave_focus};
 use crate::cuda::catalog::Catalog;
 use crate::gui::models::cuda::{CudaModel, LibraryDetails, PrunedCode};
 use crate::gui::models::layers::waiting_for;
+use crate::gui::models::report::SavedReport;
 use crate::gui::widgets::pane::{card, empty};
 use crate::gui::widgets::split::Split;
+use crate::report::page::Page;
 
 use self::state::CudaState;
 
@@ -65,6 +67,10 @@ enum CudaEvent {
 }
 
 impl ImageView for CudaView {
+    fn saved_page(saved: &SavedReport) -> Option<&Arc<Page>> {
+        Some(&saved.cuda)
+    }
+
     fn ui(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
         self.state.update(ui, context);
         self.painted = 0;

@@ -11,6 +11,8 @@ mod plan_file;
 mod reasons;
 mod state;
 
+use std::sync::Arc;
+
 use std::path::PathBuf;
 
 use egui::{Id, Ui};
@@ -22,9 +24,11 @@ use super::{Action, ImageView, ViewContext, leave_focus, waker};
 use crate::gui::dialogs::Pick;
 use crate::gui::models::findings::{ChosenPlan, FindingDetails, FindingsModel, waits_for};
 use crate::gui::models::layers::waiting_for;
+use crate::gui::models::report::SavedReport;
 use crate::gui::widgets::pane::{card, empty};
 use crate::gui::widgets::split::Split;
 use crate::jobs::Waker;
+use crate::report::page::Page;
 
 const DETAILS: Split = Split {
     name: "finding details",
@@ -77,6 +81,10 @@ enum FindingsEvent {
 }
 
 impl ImageView for FindingsView {
+    fn saved_page(saved: &SavedReport) -> Option<&Arc<Page>> {
+        Some(&saved.findings)
+    }
+
     fn ui(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
         self.state.update(context);
         self.plan_file.update(context);
