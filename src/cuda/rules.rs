@@ -80,7 +80,7 @@ fn binary<'a>(context: &InventoryContext<'_>, file: &BinaryFile<'a>, elf: &'a El
 }
 
 fn environment(context: &InventoryContext<'_>, warnings: &mut Warnings) -> Environment {
-    let config = context.input.image.config.as_ref().and_then(|config| config.config().as_ref());
+    let config = context.input.image.run_config();
     let words = |words: Option<&Vec<String>>| {
         words.into_iter().flatten().map(|word| word.clone().into_bytes()).collect::<Vec<_>>()
     };

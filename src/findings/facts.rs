@@ -203,19 +203,17 @@ impl<'a> Facts<'a> {
 
     /// The environment of the image, as `NAME=VALUE`.
     pub(super) fn environment(&self) -> &'a [String] {
-        let config = self.input.image.config.as_ref().and_then(|config| config.config().as_ref());
-        config.and_then(|config| config.env().as_deref()).unwrap_or_default()
+        self.input.image.environment()
     }
 
     /// One variable of the environment; the last definition counts.
     pub(super) fn variable(&self, name: &str) -> Option<&'a str> {
-        let value = |pair: &'a String| pair.strip_prefix(name).and_then(|rest| rest.strip_prefix('='));
-        self.environment().iter().rev().find_map(value)
+        self.input.image.variable(name)
     }
 
     /// Entrypoint and command as one list of words.
     pub(super) fn command(&self) -> Vec<&'a str> {
-        let config = self.input.image.config.as_ref().and_then(|config| config.config().as_ref());
+        let config = self.input.image.run_config();
         let words = |list: Option<&'a Vec<String>>| list.into_iter().flatten().map(String::as_str);
         let Some(config) = config else { return Vec::new() };
         words(config.entrypoint().as_ref()).chain(words(config.cmd().as_ref())).collect()

@@ -13,7 +13,7 @@ pub(super) fn started(
     packages: &Packages,
 ) -> (HashSet<usize>, HashSet<NodeId>) {
     let (mut own, mut started) = (HashSet::new(), HashSet::new());
-    let config = context.input.image.config.as_ref().and_then(|config| config.config().as_ref());
+    let config = context.input.image.run_config();
     let words = |list: Option<&Vec<String>>| list.cloned().unwrap_or_default();
     let command = config.map_or_else(Vec::new, |config| {
         [words(config.entrypoint().as_ref()), words(config.cmd().as_ref())].concat()

@@ -42,7 +42,7 @@ fn settings(facts: &Facts<'_>) -> Option<Draft> {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         look("ENV", name, value);
     }
-    let config = facts.input.image.config.as_ref().and_then(|config| config.config().as_ref());
+    let config = facts.input.image.run_config();
     if let Some(labels) = config.and_then(|config| config.labels().as_ref()) {
         for (name, value) in labels.iter().collect::<BTreeMap<_, _>>() {
             look("LABEL", name, value);
