@@ -40,8 +40,8 @@ pub(crate) fn key_sheet(ui: &Ui, app: &mut App) {
                     group(&mut columns[0], Menu::File);
                     group(&mut columns[0], Menu::Image);
                     group(&mut columns[0], Menu::Help);
-                    others(&mut columns[0]);
                     group(&mut columns[1], Menu::View);
+                    others(&mut columns[1]);
                 });
             } else {
                 for menu in Menu::ALL {

@@ -237,11 +237,6 @@ impl DockerfileView {
         self.state.proposal(self.model()?)
     }
 
-    /// Brings a page of the details to the front.
-    pub fn show_page(&mut self, page: DockerfilePage) {
-        self.page = page;
-    }
-
     /// What is shown, as data.
     pub fn model(&self) -> Option<&DockerfileModel> {
         self.state.drafts.model().map(Arc::as_ref)

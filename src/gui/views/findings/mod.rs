@@ -22,7 +22,7 @@ use self::plan_file::PlanFile;
 use self::state::FindingsState;
 use super::{Action, ImageView, ViewContext, leave_focus, waker};
 use crate::gui::dialogs::Pick;
-use crate::gui::models::findings::{ChosenPlan, FindingDetails, FindingsModel, waits_for};
+use crate::gui::models::findings::{ChosenPlan, FindingsModel, waits_for};
 use crate::gui::models::layers::waiting_for;
 use crate::gui::models::report::SavedReport;
 use crate::gui::widgets::pane::{card, empty};
@@ -148,19 +148,9 @@ impl FindingsView {
         self.page = FindingsPage::Reasons;
     }
 
-    /// Brings a page of the details to the front.
-    pub fn show_page(&mut self, page: FindingsPage) {
-        self.page = page;
-    }
-
     /// What is shown, as data.
     pub fn model(&self) -> Option<&FindingsModel> {
         self.state.model.as_deref()
-    }
-
-    /// The details of the chosen finding.
-    pub fn chosen(&self) -> Option<&FindingDetails> {
-        self.state.details.as_ref()
     }
 
     /// How many rows of the list, and of the files, were made for the last frame.
