@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use names::{held, is_plain, shown_name, tells};
 
 use crate::base::redact;
+use crate::findings::draft::Draft;
 use crate::findings::facts::Facts;
-use crate::findings::finish::Draft;
 use crate::findings::value::{Category, Rule, Severity, User, Verdict};
 
 pub(super) static RULE: Rule = Rule {
