@@ -34,8 +34,8 @@ pub fn analyze(
 ) -> Result<Arc<Analysis>, AnalysisError> {
     // Verification requires reading the bytes.
     let cache = options.cache.as_ref().filter(|_| !options.verify);
-    let known = cache.map(|cache| LayerCache::new(cache, &options.limits));
-    let known = known.as_ref();
+    let layer_cache = cache.map(|cache| LayerCache::new(cache, &options.limits));
+    let layer_cache = layer_cache.as_ref();
     let kept = Arc::new(AtomicU64::new(0));
     let context_of = |limits: Limits, subject: &str| Context {
         limits,
@@ -44,7 +44,7 @@ pub fn analyze(
         subject: subject.to_owned(),
         kept: Arc::clone(&kept),
     };
-    let mut streamed = Streamed::new(options, known, &context_of);
+    let mut streamed = Streamed::new(options, layer_cache, &context_of);
     let image = {
         let mut context = OpenContext {
             limits: &options.limits,
@@ -63,7 +63,7 @@ pub fn analyze(
         progress,
         publish,
         streamed: &streamed.reads,
-        known,
+        layer_cache,
         context_of: &context_of,
         state: Mutex::new(Analysis::of(&image)),
         entries: AtomicU64::new(0),
@@ -82,10 +82,10 @@ pub fn analyze(
         return Ok(Arc::new(analysis));
     }
     let context = |place: usize| context_of(options.limits.clone(), &subject(place, &image.layers[place]));
-    if tables::look_into_all(&mut analysis, &distinct(&image), known, &context)? {
+    if tables::look_into_all(&mut analysis, &distinct(&image), layer_cache, &context)? {
         publish(Arc::new(analysis.clone()));
     }
-    take_inventory(&mut analysis, options, known, cancel, progress, publish)?;
+    take_inventory(&mut analysis, options, layer_cache, cancel, progress, publish)?;
     let analysis = Arc::new(analysis);
     publish(Arc::clone(&analysis));
     Ok(analysis)
@@ -99,7 +99,7 @@ struct LayerPass<'a> {
     progress: &'a Progress,
     publish: &'a (dyn Fn(Arc<Analysis>) + Sync),
     streamed: &'a [StreamedLayer],
-    known: Option<&'a LayerCache<'a>>,
+    layer_cache: Option<&'a LayerCache<'a>>,
     context_of: &'a (dyn Fn(Limits, &str) -> Context + Sync),
     state: Mutex<Analysis>,
     /// Entries of all layers so far.
@@ -148,8 +148,8 @@ impl LayerPass<'_> {
         let subject = self.subject(place);
         let context = (self.context_of)(options.limits.clone(), &subject);
         let source = &self.image.layers[place];
-        let done = catch_panic(|| read_one(source, &context, options, self.streamed, self.known));
-        let (layer, known) = match done {
+        let done = catch_panic(|| read_one(source, &context, options, self.streamed, self.layer_cache));
+        let (layer, was_known) = match done {
             Ok(Ok(read)) => read,
             Ok(Err(error)) => {
                 *self.failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
@@ -172,7 +172,7 @@ impl LayerPass<'_> {
                 judged(&layer, &self.image.layers[place], &self.subject(place))
             };
             self.progress.add_layer();
-            if known {
+            if was_known {
                 self.progress.add_known_layer();
             }
         }
@@ -193,7 +193,7 @@ fn merge_layers(analysis: &mut Analysis, options: &Options) {
 fn take_inventory(
     analysis: &mut Analysis,
     options: &Options,
-    known: Option<&LayerCache<'_>>,
+    layer_cache: Option<&LayerCache<'_>>,
     cancel: &CancelToken,
     progress: &Progress,
     publish: &(dyn Fn(Arc<Analysis>) + Sync),
@@ -228,7 +228,7 @@ fn take_inventory(
         );
         let first = Analysis { inventory: Some(Arc::new(found)), ..analysis.clone() };
         publish(Arc::new(first));
-        bodies = bodies::read(analysis, &layers, &merge, &wanted, known, cancel, progress)?;
+        bodies = bodies::read(analysis, &layers, &merge, &wanted, layer_cache, cancel, progress)?;
         note_writes(analysis);
         tables::note_unproven(analysis);
         found = match look(&bodies) {

@@ -85,8 +85,7 @@ fn environment(context: &InventoryContext<'_>, warnings: &mut Warnings) -> Envir
         words.into_iter().flatten().map(|word| word.clone().into_bytes()).collect::<Vec<_>>()
     };
     let list = |name: &str| links::split_library_path(context.variable(name).unwrap_or_default().as_bytes());
-    let path =
-        context.variable("PATH").unwrap_or("/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+    let path = context.input.image.search_path();
     let mut ld_preload: Vec<Vec<u8>> = context
         .variable("LD_PRELOAD")
         .unwrap_or_default()

@@ -9,6 +9,9 @@ use oci_spec::image::{Config, ImageConfiguration, ImageManifest};
 use super::registry::RemoteBlob;
 use crate::base::{Digest, Platform, Section, Warning, WarningCode};
 
+/// What engines set `PATH` to where an image does not.
+const DEFAULT_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
 /// An image with its documents, raw and parsed.
 #[derive(Clone)]
 pub struct Image {
@@ -118,6 +121,11 @@ impl Image {
             .filter_map(|pair| pair.split_once('='))
             .find(|(known, _)| *known == name)
             .map(|(_, value)| value)
+    }
+
+    /// The folders in which programs are searched, separated by colons.
+    pub fn search_path(&self) -> &str {
+        self.variable("PATH").unwrap_or(DEFAULT_PATH)
     }
 
     /// Compares a document with the size in its descriptor.

@@ -18,7 +18,7 @@ pub(super) fn started(
     let command = config.map_or_else(Vec::new, |config| {
         [words(config.entrypoint().as_ref()), words(config.cmd().as_ref())].concat()
     });
-    let folders = context.variable("PATH").unwrap_or("/usr/local/bin:/usr/bin:/bin").to_owned();
+    let folders = context.input.image.search_path();
     let mut module = None;
     for text in command.iter().take(WORDS) {
         let parts = text.split(|c: char| c.is_whitespace() || "'\"();&|".contains(c));

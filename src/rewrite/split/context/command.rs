@@ -24,8 +24,7 @@ impl SplitContext<'_> {
         if name.contains('/') {
             return Some(name.as_bytes().to_vec());
         }
-        let path =
-            self.variable("PATH").unwrap_or("/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+        let path = self.input.image.search_path();
         let found = |folder: &str| {
             let path = format!("{folder}/{name}").into_bytes();
             self.paths.lookup(&path).map(|_| path)
