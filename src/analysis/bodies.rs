@@ -130,13 +130,13 @@ pub(super) fn read(
     layers: &[Option<Arc<LayerRead>>],
     merge: &Merge,
     wanted: &Wanted,
-    known: Option<&LayerCache<'_>>,
+    layer_cache: Option<&LayerCache<'_>>,
     cancel: &CancelToken,
     progress: &Progress,
 ) -> Result<FileContents, Cancelled> {
     let image = &*analysis.image;
     let tables: Vec<Option<Arc<Table>>> = analysis.layers.iter().map(|layer| layer.table.clone()).collect();
-    let before = before(image, layers, &tables, wanted, known);
+    let before = before(image, layers, &tables, wanted, layer_cache);
     plan_bodies(&tables, wanted, &before, progress);
     let mut source = Source {
         image,
@@ -204,8 +204,8 @@ pub(super) fn read(
         }
     }
     tables.iter().flatten().for_each(|table| table.let_go());
-    if let Some(known) = known {
-        source.keep(known);
+    if let Some(layer_cache) = layer_cache {
+        source.keep(layer_cache);
     }
     Ok(bodies)
 }
@@ -216,15 +216,15 @@ fn before(
     layers: &[Option<Arc<LayerRead>>],
     tables: &[Option<Arc<Table>>],
     wanted: &Wanted,
-    known: Option<&LayerCache<'_>>,
+    layer_cache: Option<&LayerCache<'_>>,
 ) -> BodiesByLayer {
-    let Some(known) = known else { return BodiesByLayer::new() };
+    let Some(layer_cache) = layer_cache else { return BodiesByLayer::new() };
     let places: BTreeSet<u16> =
         wanted.hashes.iter().chain(&wanted.binaries).chain(&wanted.texts).map(|inode| inode.0).collect();
     let kept = |place: u16| {
         let read = layers.get(usize::from(place))?.as_deref()?;
         let bytes = body_place(image, tables, place)?;
-        Some((place, known.bodies(&bytes, read.index.len())))
+        Some((place, layer_cache.bodies(&bytes, read.index.len())))
     };
     places.into_iter().filter_map(kept).collect()
 }
@@ -271,7 +271,7 @@ impl Source<'_> {
     }
 
     /// Stores new facts, in addition to the known ones.
-    fn keep(self, known: &LayerCache<'_>) {
+    fn keep(self, layer_cache: &LayerCache<'_>) {
         let Self { image, tables, mut before, new, .. } = self;
         // Layers with the same blob share its facts.
         let mut by_place: BTreeMap<String, (u16, BodyFacts)> = BTreeMap::new();
@@ -290,7 +290,7 @@ impl Source<'_> {
                 _ => false,
             };
             if sound {
-                known.keep_bodies(&bytes, &all);
+                layer_cache.keep_bodies(&bytes, &all);
             }
         }
     }

@@ -2,14 +2,14 @@
 
 use std::cmp::Reverse;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::bodies;
 use super::layer_cache::LayerCache;
 use super::options::{AnalysisError, Depth, Options};
 use super::outcome::{expected, judged, length, note_write, subject, too_many};
 use super::single::read_one;
-use super::streamed::Streamed;
+use super::streamed::{Streamed, StreamedLayer};
 use super::tables;
 use super::value::{Analysis, Layer};
 use crate::base::{Limits, Warning, WarningCode};
@@ -34,8 +34,8 @@ pub fn analyze(
 ) -> Result<Arc<Analysis>, AnalysisError> {
     // Verification requires reading the bytes.
     let cache = options.cache.as_ref().filter(|_| !options.verify);
-    let known = cache.map(|cache| LayerCache::new(cache, &options.limits));
-    let known = known.as_ref();
+    let layer_cache = cache.map(|cache| LayerCache::new(cache, &options.limits));
+    let layer_cache = layer_cache.as_ref();
     let kept = Arc::new(AtomicU64::new(0));
     let context_of = |limits: Limits, subject: &str| Context {
         limits,
@@ -44,7 +44,7 @@ pub fn analyze(
         subject: subject.to_owned(),
         kept: Arc::clone(&kept),
     };
-    let mut streamed = Streamed::new(options, known, &context_of);
+    let mut streamed = Streamed::new(options, layer_cache, &context_of);
     let image = {
         let mut context = OpenContext {
             limits: &options.limits,
@@ -56,70 +56,20 @@ pub fn analyze(
         };
         Arc::new(open(reference, &mut context)?)
     };
-    let streamed = streamed.reads;
-    let state = Mutex::new(Analysis::of(&image));
-    let lock = || state.lock().unwrap_or_else(PoisonError::into_inner);
-    publish(Arc::new(lock().clone()));
-
-    let work = distinct(&image);
-    let bytes = work.iter().map(|places| length(&image.layers[places[0]])).fold(0, u64::saturating_add);
-    // A streamed archive was already read; its length is the total.
-    let passed = progress.snapshot().bytes_total;
-    progress.set_totals(if streamed.is_empty() { bytes } else { passed }, image.layers.len() as u64);
-    let failed = Mutex::new(None);
-    let entries = AtomicU64::new(0);
-    run_all(work, workers(), |places: Vec<usize>| {
-        if cancel.is_cancelled() {
-            return;
-        }
-        let place = places[0];
-        let source = &image.layers[place];
-        let subject_of = |place: usize| subject(place, &image.layers[place]);
-        let subject = subject_of(place);
-        if entries.load(Ordering::Relaxed) > options.limits.image_entries {
-            for place in places {
-                lock().layers[place] = too_many(&subject_of(place), options);
-            }
-            return;
-        }
-        let context = context_of(options.limits.clone(), &subject);
-        let done = catch_panic(|| read_one(source, &context, options, &streamed, known));
-        let (layer, known) = match done {
-            Ok(Ok(read)) => read,
-            Ok(Err(error)) => {
-                *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-                return;
-            }
-            Err(panic) => {
-                let message = format!("internal error while reading; please report it: {panic}");
-                let fault = Some(Warning::new(WarningCode::LayerMalformed, subject, message));
-                (Layer { fault, ..Layer::default() }, false)
-            }
-        };
-        let count = layer.read.as_ref().map_or(0, |read| read.index.len() as u64);
-        let mut state = lock();
-        for (number, place) in places.into_iter().enumerate() {
-            // A blob used by several layers is read once, but its entries are merged for each.
-            let before = entries.fetch_add(count, Ordering::Relaxed);
-            state.layers[place] = if number > 0 && before > options.limits.image_entries {
-                too_many(&subject_of(place), options)
-            } else {
-                judged(&layer, &image.layers[place], &subject_of(place))
-            };
-            progress.add_layer();
-            if known {
-                progress.add_known_layer();
-            }
-        }
-        // Within the lock, so that no older stage is published after a newer one.
-        publish(Arc::new(state.clone()));
-    });
-    cancel.check()?;
-    if let Some(error) = failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        return Err(error);
-    }
-
-    let mut analysis = state.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let pass = LayerPass {
+        image: &image,
+        options,
+        cancel,
+        progress,
+        publish,
+        streamed: &streamed.reads,
+        layer_cache,
+        context_of: &context_of,
+        state: Mutex::new(Analysis::of(&image)),
+        entries: AtomicU64::new(0),
+        failed: Mutex::new(None),
+    };
+    let mut analysis = pass.run()?;
     if options.depth != Depth::Full && !tables::is_any_read(&analysis) {
         // Without layers nothing is merged: totals stay unknown.
         return Ok(Arc::new(analysis));
@@ -132,13 +82,103 @@ pub fn analyze(
         return Ok(Arc::new(analysis));
     }
     let context = |place: usize| context_of(options.limits.clone(), &subject(place, &image.layers[place]));
-    if tables::look_into_all(&mut analysis, &distinct(&image), known, &context)? {
+    if tables::look_into_all(&mut analysis, &distinct(&image), layer_cache, &context)? {
         publish(Arc::new(analysis.clone()));
     }
-    take_inventory(&mut analysis, options, known, cancel, progress, publish)?;
+    take_inventory(&mut analysis, options, layer_cache, cancel, progress, publish)?;
     let analysis = Arc::new(analysis);
     publish(Arc::clone(&analysis));
     Ok(analysis)
+}
+
+/// Reads the layers of an image side by side, each blob once.
+struct LayerPass<'a> {
+    image: &'a Image,
+    options: &'a Options,
+    cancel: &'a CancelToken,
+    progress: &'a Progress,
+    publish: &'a (dyn Fn(Arc<Analysis>) + Sync),
+    streamed: &'a [StreamedLayer],
+    layer_cache: Option<&'a LayerCache<'a>>,
+    context_of: &'a (dyn Fn(Limits, &str) -> Context + Sync),
+    state: Mutex<Analysis>,
+    /// Entries of all layers so far.
+    entries: AtomicU64,
+    failed: Mutex<Option<AnalysisError>>,
+}
+
+impl LayerPass<'_> {
+    fn run(self) -> Result<Analysis, AnalysisError> {
+        (self.publish)(Arc::new(self.lock().clone()));
+        let work = distinct(self.image);
+        let bytes = work.iter().map(|places| length(&self.image.layers[places[0]]));
+        let bytes = bytes.fold(0, u64::saturating_add);
+        // A streamed archive was already read; its length is the total.
+        let passed = self.progress.snapshot().bytes_total;
+        let total = if self.streamed.is_empty() { bytes } else { passed };
+        self.progress.set_totals(total, self.image.layers.len() as u64);
+        run_all(work, workers(), |places| self.read(places));
+        self.cancel.check()?;
+        match self.failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Some(error) => Err(error),
+            None => Ok(self.state.into_inner().unwrap_or_else(PoisonError::into_inner)),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Analysis> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn subject(&self, place: usize) -> String {
+        subject(place, &self.image.layers[place])
+    }
+
+    /// Reads one blob, for all layers that have it.
+    fn read(&self, places: Vec<usize>) {
+        if self.cancel.is_cancelled() {
+            return;
+        }
+        let (place, options) = (places[0], self.options);
+        if self.entries.load(Ordering::Relaxed) > options.limits.image_entries {
+            for place in places {
+                self.lock().layers[place] = too_many(&self.subject(place), options);
+            }
+            return;
+        }
+        let subject = self.subject(place);
+        let context = (self.context_of)(options.limits.clone(), &subject);
+        let source = &self.image.layers[place];
+        let done = catch_panic(|| read_one(source, &context, options, self.streamed, self.layer_cache));
+        let (layer, was_known) = match done {
+            Ok(Ok(read)) => read,
+            Ok(Err(error)) => {
+                *self.failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                return;
+            }
+            Err(panic) => {
+                let message = format!("internal error while reading; please report it: {panic}");
+                let fault = Some(Warning::new(WarningCode::LayerMalformed, subject, message));
+                (Layer { fault, ..Layer::default() }, false)
+            }
+        };
+        let count = layer.read.as_ref().map_or(0, |read| read.index.len() as u64);
+        let mut state = self.lock();
+        for (number, place) in places.into_iter().enumerate() {
+            // A blob used by several layers is read once, but its entries are merged for each.
+            let before = self.entries.fetch_add(count, Ordering::Relaxed);
+            state.layers[place] = if number > 0 && before > options.limits.image_entries {
+                too_many(&self.subject(place), options)
+            } else {
+                judged(&layer, &self.image.layers[place], &self.subject(place))
+            };
+            self.progress.add_layer();
+            if was_known {
+                self.progress.add_known_layer();
+            }
+        }
+        // Within the lock, so that no older stage is published after a newer one.
+        (self.publish)(Arc::new(state.clone()));
+    }
 }
 
 fn merge_layers(analysis: &mut Analysis, options: &Options) {
@@ -153,7 +193,7 @@ fn merge_layers(analysis: &mut Analysis, options: &Options) {
 fn take_inventory(
     analysis: &mut Analysis,
     options: &Options,
-    known: Option<&LayerCache<'_>>,
+    layer_cache: Option<&LayerCache<'_>>,
     cancel: &CancelToken,
     progress: &Progress,
     publish: &(dyn Fn(Arc<Analysis>) + Sync),
@@ -188,7 +228,7 @@ fn take_inventory(
         );
         let first = Analysis { inventory: Some(Arc::new(found)), ..analysis.clone() };
         publish(Arc::new(first));
-        bodies = bodies::read(analysis, &layers, &merge, &wanted, known, cancel, progress)?;
+        bodies = bodies::read(analysis, &layers, &merge, &wanted, layer_cache, cancel, progress)?;
         note_writes(analysis);
         tables::note_unproven(analysis);
         found = match look(&bodies) {

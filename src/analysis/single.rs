@@ -80,10 +80,10 @@ pub(super) fn read_one(
                 return Ok((missing(subject, "not found in the archive stream"), false));
             };
             let read = layer.named(subject);
-            if layer.layer_cache {
+            if layer.was_known {
                 context.progress.add_entries(read.index.len() as u64);
             }
-            (read, layer.layer_cache)
+            (read, layer.was_known)
         }
         Blob::Missing(reason) => return Ok((missing(subject, reason), false)),
     };

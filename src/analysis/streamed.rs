@@ -27,7 +27,7 @@ pub(super) struct StreamedLayer {
     subject: String,
     read: LayerRead,
     /// Whether it was loaded from the cache.
-    pub(super) layer_cache: bool,
+    pub(super) was_known: bool,
     /// Whether no entries were omitted because earlier members used up the entry limit.
     whole: bool,
 }
@@ -78,7 +78,7 @@ impl Sink for Streamed<'_> {
         let read = read_stream(bytes, &expected, &context)?;
         self.passed_entries += read.index.len() as u64;
         let whole = read.complete || layer_entries == limits.layer_entries;
-        self.reads.push(StreamedLayer { subject: context.subject, read, layer_cache: false, whole });
+        self.reads.push(StreamedLayer { subject: context.subject, read, was_known: false, whole });
         Ok(self.reads.len() - 1)
     }
 
@@ -88,7 +88,7 @@ impl Sink for Streamed<'_> {
         let passed: Passed<'_> = postcard::from_bytes(&record).ok()?;
         let context = (self.context_of)(self.options.limits.clone(), "a layer of the archive");
         let named =
-            |read| StreamedLayer { subject: context.subject.clone(), read, layer_cache: true, whole: true };
+            |read| StreamedLayer { subject: context.subject.clone(), read, was_known: true, whole: true };
         self.reads = layer_cache.blobs(&passed.digests, &context)?.into_iter().map(named).collect();
         Some(passed.members.to_vec())
     }

@@ -32,7 +32,7 @@ pub(super) fn read_tree(
     source: &LayerSource,
     context: &Context,
     depth: Depth,
-    known: Option<&LayerCache<'_>>,
+    layer_cache: Option<&LayerCache<'_>>,
 ) -> Result<Listed, Cancelled> {
     let ranges: Arc<dyn Ranges> = match &source.blob {
         Blob::Remote(blob) => Arc::new(blob.clone()),
@@ -40,8 +40,9 @@ pub(super) fn read_tree(
         Blob::Streamed(_) | Blob::Folder(_) | Blob::Missing(_) => return Ok(Listed::None),
     };
     let Context { limits, cancel, progress, subject, .. } = context;
-    let known = known.and_then(|known| Some((known, LayerCache::listed_place(source)?)));
-    let record = known.as_ref().and_then(|(known, place)| known.table(place));
+    let layer_cache =
+        layer_cache.and_then(|layer_cache| Some((layer_cache, LayerCache::listed_place(source)?)));
+    let record = layer_cache.as_ref().and_then(|(layer_cache, place)| layer_cache.table(place));
     let ranges = Arc::new(TocCache::new(ranges, record.as_deref()));
     let (table, contents) =
         match Table::open(Arc::clone(&ranges) as _, &source.annotations, limits, cancel, progress) {
@@ -52,11 +53,12 @@ pub(super) fn read_tree(
                 return Ok(Listed::Refused(why));
             }
         };
-    if let (Some(record), Some((known, place))) = (ranges.record(), &known) {
-        known.keep_table(place, &record);
+    if let (Some(record), Some((layer_cache, place))) = (ranges.record(), &layer_cache) {
+        layer_cache.keep_table(place, &record);
     }
-    let before =
-        known.filter(|_| depth == Depth::Full).and_then(|(known, place)| known.listed(&place, context));
+    let before = layer_cache
+        .filter(|_| depth == Depth::Full)
+        .and_then(|(layer_cache, place)| layer_cache.listed(&place, context));
     if let Some(read) = before.filter(|read| read.index.len() == contents.entries().len()) {
         progress.add_passed(table.size);
         progress.add_entries(read.index.len() as u64);
@@ -110,7 +112,7 @@ pub(super) fn left_out(depth: Depth, refused: Option<&TocError>) -> Option<Strin
 pub(super) fn look_into_all(
     analysis: &mut Analysis,
     groups: &[Vec<usize>],
-    known: Option<&LayerCache<'_>>,
+    layer_cache: Option<&LayerCache<'_>>,
     context_of: &(dyn Fn(usize) -> Context + Sync),
 ) -> Result<bool, Cancelled> {
     let needed = need(&analysis.layers, groups, context_of);
@@ -141,10 +143,10 @@ pub(super) fn look_into_all(
                 continue;
             };
             // The declared properties of the others were compared when their trees were read.
-            if let (0, Some(known), Some(read)) = (number, known, &looked.read)
+            if let (0, Some(layer_cache), Some(read)) = (number, layer_cache, &looked.read)
                 && let Some(listed) = LayerCache::listed_place(source).filter(|_| is_proven(&looked))
             {
-                known.keep_listed(&listed, read, &subject(place, source));
+                layer_cache.keep_listed(&listed, read, &subject(place, source));
             }
             *layer =
                 if number == 0 { looked.clone() } else { judged(&looked, source, &subject(place, source)) };

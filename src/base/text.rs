@@ -65,6 +65,11 @@ pub fn sentence(text: &str) -> String {
     whole
 }
 
+/// The number of things beyond those named, as the end of a list.
+pub fn and_more(all: usize, named: usize) -> String {
+    if all > named { format!(" and {} more", all - named) } else { String::new() }
+}
+
 /// `text` shortened to `width` characters with `…` in its middle, so that both ends stay readable.
 pub fn elide_middle(text: &str, width: usize) -> String {
     let length = text.chars().count();

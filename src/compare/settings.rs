@@ -75,5 +75,5 @@ fn by_name(images: &[Arc<Analysis>], of: impl Fn(&Analysis) -> Vec<(String, Stri
 }
 
 fn config(image: &Analysis) -> Option<&Config> {
-    image.image.config.as_ref()?.config().as_ref()
+    image.image.run_config()
 }

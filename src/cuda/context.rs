@@ -245,14 +245,12 @@ impl<'a> InventoryContext<'a> {
 
     /// Environment of the image, as `NAME=VALUE`.
     pub(super) fn environment(&self) -> &'a [String] {
-        let config = self.input.image.config.as_ref().and_then(|config| config.config().as_ref());
-        config.and_then(|config| config.env().as_deref()).unwrap_or_default()
+        self.input.image.environment()
     }
 
     /// Value of a variable; the last one takes precedence.
     pub(super) fn variable(&self, name: &str) -> Option<&'a str> {
-        let value = |pair: &'a String| pair.strip_prefix(name).and_then(|rest| rest.strip_prefix('='));
-        self.environment().iter().rev().find_map(value)
+        self.input.image.variable(name)
     }
 }
 

@@ -80,13 +80,12 @@ fn binary<'a>(context: &InventoryContext<'_>, file: &BinaryFile<'a>, elf: &'a El
 }
 
 fn environment(context: &InventoryContext<'_>, warnings: &mut Warnings) -> Environment {
-    let config = context.input.image.config.as_ref().and_then(|config| config.config().as_ref());
+    let config = context.input.image.run_config();
     let words = |words: Option<&Vec<String>>| {
         words.into_iter().flatten().map(|word| word.clone().into_bytes()).collect::<Vec<_>>()
     };
     let list = |name: &str| links::split_library_path(context.variable(name).unwrap_or_default().as_bytes());
-    let path =
-        context.variable("PATH").unwrap_or("/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+    let path = context.input.image.search_path();
     let mut ld_preload: Vec<Vec<u8>> = context
         .variable("LD_PRELOAD")
         .unwrap_or_default()

@@ -115,7 +115,7 @@ impl Known<'_> {
         if !level.names.is_empty() {
             return level;
         }
-        let config = self.context.input.image.config.as_ref().and_then(|config| config.config().as_ref());
+        let config = self.context.input.image.run_config();
         let words = config.map(|config| {
             let words = config.entrypoint().iter().flatten().chain(config.cmd().iter().flatten());
             words.cloned().collect::<Vec<String>>()

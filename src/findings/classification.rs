@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::facts::Input;
+use super::input::Input;
 use super::value::{Category, Item};
 use crate::base::convert::layer16;
 use crate::cuda::catalog::{Catalog, DevelPath, FolderState, PathScope, Walker};

@@ -1,43 +1,19 @@
 //! The facts that rules evaluate.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
 use super::classification::FileClassification;
 use super::demand::Demands;
+use super::input::Input;
 use super::named::Named;
 use crate::base::convert::layer16;
 use crate::base::text::escape;
 use crate::cuda::catalog::{Catalog, PackageRule, normalized_python_name};
-use crate::cuda::compat::TargetGpu;
 use crate::cuda::links::{Object, ObjectId, Paths};
-use crate::cuda::{FileContents, Flavor, Inode, Inventory, Library, Package};
+use crate::cuda::{Flavor, Inode, Inventory, Library, Package};
 use crate::formats::binary::FileFacts;
 use crate::layer::{ContentHash, LayerRead};
-use crate::rootfs::{Merge, Node, NodeId, Rootfs};
-use crate::source::Image;
-
-/// The input of the rules.
-pub struct Input<'a> {
-    /// Config and history.
-    pub image: &'a Image,
-    /// Layers, bottom first; `None` for those without bytes.
-    pub layers: &'a [Option<Arc<LayerRead>>],
-    /// The merged view.
-    pub merge: &'a Merge,
-    /// File contents read after the layers.
-    pub bodies: &'a FileContents,
-    /// The CUDA inventory.
-    pub inventory: &'a Inventory,
-    /// The catalogue of rules.
-    pub catalog: &'a Catalog,
-    /// Whether the whole image was read. An unread part may contain a user of any file.
-    pub complete: bool,
-    /// Target GPUs.
-    pub targets: &'a [TargetGpu],
-    /// Today in days since 1970, for end-of-support dates; `None` skips those checks.
-    pub today: Option<u32>,
-}
+use crate::rootfs::{Node, NodeId, Rootfs};
 
 /// The input, and what several rules derive from it.
 pub struct Facts<'a> {
@@ -203,19 +179,17 @@ impl<'a> Facts<'a> {
 
     /// The environment of the image, as `NAME=VALUE`.
     pub(super) fn environment(&self) -> &'a [String] {
-        let config = self.input.image.config.as_ref().and_then(|config| config.config().as_ref());
-        config.and_then(|config| config.env().as_deref()).unwrap_or_default()
+        self.input.image.environment()
     }
 
     /// One variable of the environment; the last definition counts.
     pub(super) fn variable(&self, name: &str) -> Option<&'a str> {
-        let value = |pair: &'a String| pair.strip_prefix(name).and_then(|rest| rest.strip_prefix('='));
-        self.environment().iter().rev().find_map(value)
+        self.input.image.variable(name)
     }
 
     /// Entrypoint and command as one list of words.
     pub(super) fn command(&self) -> Vec<&'a str> {
-        let config = self.input.image.config.as_ref().and_then(|config| config.config().as_ref());
+        let config = self.input.image.run_config();
         let words = |list: Option<&'a Vec<String>>| list.into_iter().flatten().map(String::as_str);
         let Some(config) = config else { return Vec::new() };
         words(config.entrypoint().as_ref()).chain(words(config.cmd().as_ref())).collect()

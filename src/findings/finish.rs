@@ -4,56 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hashbrown::HashSet;
 
-use super::facts::{Facts, Input};
+use super::draft::Draft;
+use super::facts::Facts;
+use super::input::Input;
 use super::rules;
-use super::value::{Category, Finding, Findings, Item, Reclaimable, Rule, Severity, Share, User, Verdict};
-use crate::base::text::elide_middle;
-
-/// A finding before its bytes are counted.
-#[derive(Clone, Debug)]
-pub(super) struct Draft {
-    pub(super) rule: &'static Rule,
-    pub(super) verdict: Verdict,
-    /// The rule's category, unless the rule covers several.
-    pub(super) category: Category,
-    /// Overrides the severity of the rule.
-    pub(super) severity: Option<Severity>,
-    pub(super) title: String,
-    pub(super) reason: String,
-    pub(super) proof: Vec<String>,
-    pub(super) question: Option<String>,
-    /// What to do; empty for the fix of the rule.
-    pub(super) fix: String,
-    pub(super) items: Vec<Item>,
-    pub(super) subjects: Vec<String>,
-    pub(super) users: Vec<User>,
-    pub(super) potential_bytes: u64,
-    pub(super) potential_compressed_bytes: Option<u64>,
-    /// Indexes of other drafts: this one applies only together with them.
-    pub(super) rests_on: Vec<usize>,
-}
-
-impl Draft {
-    pub(super) fn new(rule: &'static Rule, verdict: Verdict, title: String) -> Self {
-        Self {
-            rule,
-            verdict,
-            category: rule.category,
-            severity: None,
-            title,
-            reason: String::new(),
-            proof: Vec::new(),
-            question: None,
-            fix: String::new(),
-            items: Vec::new(),
-            subjects: Vec::new(),
-            users: Vec::new(),
-            potential_bytes: 0,
-            potential_compressed_bytes: Some(0),
-            rests_on: Vec::new(),
-        }
-    }
-}
+use super::value::{Finding, Findings, Reclaimable, Rule, Severity, Share, Verdict};
+use crate::base::text::{and_more, elide_middle};
 
 /// Applies all rules. Reads no bytes of the image.
 pub fn findings(input: &Input<'_>) -> Findings {
@@ -191,11 +147,6 @@ fn severity(rule: &Rule, verdict: Verdict, bytes: u64) -> Severity {
         _ if bytes < LITTLE => Severity::Low.max(rule.severity),
         _ => rule.severity,
     }
-}
-
-/// The number of things beyond those named, as the end of a list.
-pub(super) fn and_more(all: usize, named: usize) -> String {
-    if all > named { format!(" and {} more", all - named) } else { String::new() }
 }
 
 /// The packages that own the files, as a statement.

@@ -28,9 +28,11 @@
 
 mod classification;
 mod demand;
+mod draft;
 mod facts;
 mod finish;
 mod folders;
+mod input;
 mod manual;
 mod named;
 mod plan;
@@ -39,9 +41,10 @@ mod rules;
 mod value;
 
 pub use crate::cuda::compat::{TargetError, TargetGpu, default_targets};
-pub use facts::{Facts, Input};
+pub use facts::Facts;
 pub use finish::findings;
 pub use folders::{WholeFolder, whole_folders};
+pub use input::Input;
 pub use manual::{chapter, chapters};
 pub use plan::{Answer, Plan, PlanChanges, PlanError, Predicted, SavedAnswer, SavedFinding, SavedPlan};
 pub use rules::{rule, rules};

@@ -6,13 +6,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use zstd::bulk::Compressor;
 
 use super::context::Context;
-use super::facts::{ContentHash, Document, HASH_BYTES, LayerFacts, Packed};
+use super::facts::{Document, HASH_BYTES, LayerFacts, Packed};
 use super::index::{DirId, EntryId, LayerIndex};
+use super::watch::{Hashing, SCRIPT_BYTES, Watch};
 use crate::base::convert::in_memory;
 use crate::base::text::escape;
 use crate::base::warning::Warnings;
 use crate::base::{Limits, Section, WarningCode};
-use crate::formats::binary::{self, BinaryLimits, HEAD_BYTES, Scan};
+use crate::formats::binary::{self, BinaryLimits, HEAD_BYTES};
 use crate::formats::document::{DocumentKind, Folder, Keep};
 use crate::formats::string_references::{Scanner, Sort};
 use crate::jobs::CancelToken;
@@ -34,8 +35,6 @@ fn is_hashed(file: &File<'_>) -> bool {
 
 /// Minimum size of a file whose first bytes are stored: smaller ones are not models.
 const KEPT_HEAD_BYTES: u64 = 1 << 20;
-/// The first line of a script, as far as the kernel reads it.
-pub(super) const SCRIPT_BYTES: usize = 256;
 /// Smaller documents are not compressed.
 const PACKED_BYTES: usize = 1 << 10;
 
@@ -73,21 +72,6 @@ pub(super) struct Capture<'a> {
     kept_bytes: u64,
 }
 
-/// Facts from the bytes of a streamed file.
-pub(super) struct Watch {
-    entry: EntryId,
-    head: Vec<u8>,
-    file_name: Vec<u8>,
-    size: u64,
-    executable: bool,
-    /// Whether it may be a binary or script.
-    look: bool,
-    scan: Option<Scan>,
-    document: Option<(DocumentKind, Vec<u8>, usize)>,
-    hashing: Hashing,
-    mentions: Option<Scanner>,
-}
-
 impl<'a> Capture<'a> {
     pub(super) fn new(context: &'a Context) -> Self {
         let limits = &context.limits;
@@ -102,6 +86,11 @@ impl<'a> Capture<'a> {
             compressor: None,
             kept_bytes: 0,
         }
+    }
+
+    /// Limits for binaries.
+    pub(super) fn binary_limits(&self) -> BinaryLimits {
+        self.binary_limits.clone()
     }
 
     /// The facts and faults.
@@ -331,106 +320,6 @@ impl<'a> Capture<'a> {
             Some(packed) if packed.len() < bytes.len() => Packed::Zstd(packed.into(), bytes.len()),
             _ => Packed::Plain(bytes.into()),
         }
-    }
-}
-
-impl Watch {
-    /// The next bytes of the file.
-    pub(super) fn push(&mut self, bytes: &[u8], limits: &BinaryLimits) {
-        self.hashing.push(bytes, self.size);
-        if let Some(mentions) = &mut self.mentions {
-            mentions.push(bytes);
-        }
-        if let Some((_, kept, most)) = &mut self.document {
-            let room = *most - kept.len();
-            kept.extend_from_slice(&bytes[..bytes.len().min(room)]);
-        }
-        if !self.look {
-            return;
-        }
-        if let Some(scan) = &mut self.scan {
-            scan.push(bytes);
-            return;
-        }
-        let head_before = self.head.len();
-        if head_before >= SCRIPT_BYTES.max(HEAD_BYTES) {
-            return;
-        }
-        let room = SCRIPT_BYTES.max(HEAD_BYTES) - head_before;
-        let taken = bytes.len().min(room);
-        self.head.extend_from_slice(&bytes[..taken]);
-        if head_before < HEAD_BYTES && self.head.len() >= HEAD_BYTES {
-            self.begin(limits);
-            if let Some(scan) = &mut self.scan {
-                // The head contains some of these bytes already.
-                scan.push(&bytes[taken..]);
-            }
-        }
-    }
-
-    /// Whether more bytes are needed, except for the hash and string references.
-    pub(super) fn wants_more(&self) -> bool {
-        if let Some((_, kept, most)) = &self.document {
-            return kept.len() < *most;
-        }
-        self.scan.is_some() || (self.look && self.head.len() < HEAD_BYTES)
-    }
-
-    /// Ends the file early: facts that need all bytes are omitted.
-    pub(super) fn stop_early(&mut self) {
-        self.hashing = Hashing::Off;
-        self.mentions = None;
-    }
-
-    /// Identifies the file by its head, or completely if it is shorter.
-    fn begin(&mut self, limits: &BinaryLimits) {
-        let head = &self.head[..self.head.len().min(HEAD_BYTES)];
-        self.scan = Scan::start(head, self.size, &self.file_name, limits);
-        if let Some(scan) = &mut self.scan {
-            scan.push(&self.head);
-        }
-    }
-}
-
-/// The hash of a streamed file. Most files arrive in one chunk, without hasher state.
-enum Hashing {
-    Off,
-    Waiting,
-    Running(Box<blake3::Hasher>),
-    Done(ContentHash),
-}
-
-impl Hashing {
-    fn push(&mut self, bytes: &[u8], size: u64) {
-        match self {
-            Self::Waiting if bytes.len() as u64 == size => {
-                *self = Self::Done(*blake3::hash(bytes).as_bytes());
-            }
-            Self::Waiting => {
-                let mut hasher = Box::new(blake3::Hasher::new());
-                hasher.update(bytes);
-                *self = Self::Running(hasher);
-            }
-            Self::Running(hasher) => {
-                hasher.update(bytes);
-            }
-            Self::Off | Self::Done(_) => {}
-        }
-    }
-
-    fn finish(self) -> Option<ContentHash> {
-        match self {
-            Self::Off | Self::Waiting => None,
-            Self::Running(hasher) => Some(*hasher.finalize().as_bytes()),
-            Self::Done(hash) => Some(hash),
-        }
-    }
-}
-
-impl Capture<'_> {
-    /// Limits for binaries.
-    pub(super) fn binary_limits(&self) -> BinaryLimits {
-        self.binary_limits.clone()
     }
 }
 

@@ -14,6 +14,7 @@ mod outcome;
 mod pass;
 mod stored;
 mod walk;
+mod watch;
 
 pub use bodies::BodyFacts;
 pub use builder::{IndexBuilder, IndexFull, NewEntry};

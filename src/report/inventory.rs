@@ -4,7 +4,7 @@ use super::cuda::{
     BasePart, ByHolder, ComponentLine, CudaPart, DuplicateLine, FrameworkLine, GpuCodeSumLine, IdenticalLine,
     PackageLine, ResolvedLine, StackLine, ToolkitLine, UnresolvedLine, WeightLine,
 };
-use super::library::Names;
+use super::library::{Names, library_lines};
 use crate::analysis::Analysis;
 use crate::base::text::escape;
 use crate::cuda::{BaseImage, Inventory, Package, StackLevel, arch_name, kind_name};
@@ -54,7 +54,7 @@ pub(super) fn cuda_part(analysis: &Analysis) -> Option<CudaPart> {
     Some(CudaPart {
         toolkit: inventory.toolkit.and_then(|place| toolkits.get(place).cloned()),
         toolkits,
-        libraries: inventory.libraries.iter().map(|library| names.library(library)).collect(),
+        libraries: library_lines(inventory, names.rootfs).collect(),
         components: inventory
             .components
             .iter()

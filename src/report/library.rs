@@ -101,6 +101,15 @@ pub struct GpuCodeLine {
     pub uncompressed_bytes: u64,
 }
 
+/// The libraries of an inventory, in its order.
+pub fn library_lines<'a>(
+    inventory: &'a Inventory,
+    rootfs: &'a Rootfs,
+) -> impl Iterator<Item = LibraryLine> + 'a {
+    let names = Names { inventory, rootfs };
+    inventory.libraries.iter().map(move |library| names.library(library))
+}
+
 /// Names of what an inventory refers to.
 pub(super) struct Names<'a> {
     pub(super) inventory: &'a Inventory,
@@ -124,7 +133,7 @@ impl Names<'_> {
         objects.iter().map(|object| self.object(*object)).collect()
     }
 
-    pub(super) fn library(&self, library: &Library) -> LibraryLine {
+    fn library(&self, library: &Library) -> LibraryLine {
         let object = self.links().object(library.object);
         let mut needed_by: Vec<ObjectId> = object.needed_by.clone();
         needed_by.extend(&object.opened_by);

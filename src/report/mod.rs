@@ -62,7 +62,7 @@ pub use format::Format;
 pub use html::to_html;
 pub use instruction::short_instruction;
 pub use json::to_json;
-pub use library::LibraryLine;
+pub use library::{LibraryLine, library_lines};
 pub use markdown::{markdown_escape, to_markdown};
 pub use model::{FileLine, ImagePart, LayerLine, Report, RunConfig, TablePart, TotalsPart, image_part};
 pub use options::Options;

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::value::Given;
 use crate::cuda::catalog::Catalog;
 use crate::cuda::{FileContents, Inventory};
 use crate::findings::{Findings, Plan, TargetGpu};
@@ -10,6 +9,18 @@ use crate::formats::dockerfile::SyntaxError;
 use crate::layer::LayerRead;
 use crate::rootfs::Merge;
 use crate::source::Image;
+
+/// Maximum bytes of a Dockerfile: the longest hand-written ones have some tens of KiB.
+pub const DOCKERFILE_BYTES: usize = 1 << 20;
+
+/// A Dockerfile from the user.
+#[derive(Clone, Copy, Debug)]
+pub struct Given<'a> {
+    /// Its name in messages.
+    pub name: &'a str,
+    /// Its bytes.
+    pub text: &'a [u8],
+}
 
 /// The input of proposals.
 pub struct Input<'a> {

@@ -53,11 +53,10 @@ mod value;
 
 #[cfg(feature = "fuzzing")]
 pub use edit::fuzz_edits;
-pub use input::{Input, RewriteError};
+pub use input::{DOCKERFILE_BYTES, Given, Input, RewriteError};
 pub use propose::propose;
 pub use recipe::{InstructionLayers, Origin, Recipe};
 pub use select::Selection;
 pub use value::{
-    Applicability, Closure, DOCKERFILE_BYTES, Edit, Given, Hint, Predicted, Proposal, Proposals, Reason,
-    Removed, StageSize,
+    Applicability, Closure, Edit, Hint, Predicted, Proposal, Proposals, Reason, Removed, StageSize,
 };

@@ -130,8 +130,8 @@ fn check(input: &Input<'_>, draft: &Draft) -> Proven {
         },
         0,
     );
-    let config = input.image.config.as_ref().and_then(|config| config.config().as_ref());
-    let environment = config.and_then(|config| config.env().as_deref()).unwrap_or_default();
+    let config = input.image.run_config();
+    let environment = input.image.environment();
     let working_dir = config.and_then(|config| config.working_dir().as_deref()).unwrap_or_default();
     let old = Side::new(&input.merge.rootfs, input.inventory, environment, working_dir.as_bytes());
     let new = Side::new(&view.rootfs, &found, &draft.environment, working_dir.as_bytes());

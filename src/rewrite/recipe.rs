@@ -22,8 +22,7 @@ use oci_spec::image::{Config, History};
 
 use redaction_policy::RedactionPolicy;
 
-use super::input::{Input, RewriteError};
-use super::value::{DOCKERFILE_BYTES, Given};
+use super::input::{DOCKERFILE_BYTES, Given, Input, RewriteError};
 use crate::cuda::BaseImage;
 use crate::formats::dockerfile::{Dockerfile, parse};
 

@@ -79,7 +79,7 @@ pub(super) fn draft(input: &Input<'_>, recipe: &Recipe) -> Option<Draft> {
     }
     let mut selection = Selection::all(&entries(input));
     selection.leave_out(&input.merge.rootfs, &work.gone);
-    let config = input.image.config.as_ref().and_then(|config| config.config().as_ref());
+    let config = input.image.run_config();
     Some(Draft {
         id: "tidy",
         title: "Clean up instructions, keep the stages".to_owned(),

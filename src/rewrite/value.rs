@@ -9,18 +9,6 @@ use crate::base::words::{json_words, words};
 use crate::findings::Category;
 use crate::formats::dockerfile::Span;
 
-/// Maximum bytes of a Dockerfile: the longest hand-written ones have some tens of KiB.
-pub const DOCKERFILE_BYTES: usize = 1 << 20;
-
-/// A Dockerfile from the user.
-#[derive(Clone, Copy, Debug)]
-pub struct Given<'a> {
-    /// Its name in messages.
-    pub name: &'a str,
-    /// Its bytes.
-    pub text: &'a [u8],
-}
-
 /// How much review a proposal needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Applicability {

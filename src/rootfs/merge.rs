@@ -4,13 +4,15 @@
 //! unpacker would: a later entry replaces an earlier one, a file replaces a folder with all below it.
 //! Bytes belong to inodes (regular-file entries): an inode is wasted once its last path is gone.
 
+mod removal;
+
 use std::hash::BuildHasher as _;
 use std::sync::Arc;
 
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 
 use super::tree::Rootfs;
-use super::value::{Hidden, Inode, Live, NONE, NodeKind, Origin, Place};
+use super::value::{Hidden, Inode, Live, NONE, NodeKind, Place};
 use crate::base::convert::{index32, layer16};
 use crate::base::text::escape;
 use crate::base::warning::Warnings;
@@ -195,24 +197,7 @@ impl<W: Watch> Merger<'_, W> {
     }
 
     fn name(&self, node: u32) -> &[u8] {
-        let place = self.nodes[node as usize].place;
-        let index = &self.layers[usize::from(place.layer)];
-        match place.origin() {
-            Origin::Entry(entry) => index.name(entry),
-            Origin::Implied(dir) => index.dir_name(dir),
-        }
-    }
-
-    fn whiteout(&mut self, layer: u16, index: &LayerIndex, entry: EntryId) {
-        let name = index.name(entry);
-        if let Some(node) = self.find_dir(index, index.dir(entry)).and_then(|dir| self.find(dir, name)) {
-            self.remove(node, layer);
-        }
-    }
-
-    fn opaque(&mut self, layer: u16, index: &LayerIndex, entry: EntryId) {
-        let Some(dir) = self.find_dir(index, index.dir(entry)) else { return };
-        self.remove_children(dir, layer);
+        self.nodes[node as usize].place.name(self.layers)
     }
 
     /// The node of a folder of the layer; creates it and its parents if missing.
@@ -314,12 +299,7 @@ impl<W: Watch> Merger<'_, W> {
         let (nodes, layers, hasher) = (&self.nodes, self.layers, &self.hasher);
         self.by_name.insert_unique(hash, id, |id| {
             let live = &nodes[*id as usize];
-            let index = &layers[usize::from(live.place.layer)];
-            let name = match live.place.origin() {
-                Origin::Entry(entry) => index.name(entry),
-                Origin::Implied(dir) => index.dir_name(dir),
-            };
-            hasher.hash_one((live.parent, name))
+            hasher.hash_one((live.parent, live.place.name(layers)))
         });
         id
     }
@@ -378,74 +358,5 @@ impl<W: Watch> Merger<'_, W> {
         }
         let place = self.nodes[node as usize].place;
         (place.layer, EntryId(place.id))
-    }
-
-    /// Removes a path with everything below it from the view.
-    fn remove(&mut self, node: u32, layer: u16) {
-        self.remove_children(node, layer);
-        self.release(node, layer);
-        self.unlink(node, layer);
-    }
-
-    fn remove_children(&mut self, node: u32, layer: u16) {
-        // Without recursion: a path may be thousands of folders deep.
-        let mut doomed = Vec::new();
-        let mut child = std::mem::replace(&mut self.nodes[node as usize].first_child, NONE);
-        loop {
-            while child != NONE {
-                doomed.push(child);
-                child = self.nodes[child as usize].next;
-            }
-            let Some(next) = doomed.pop() else { return };
-            child = std::mem::replace(&mut self.nodes[next as usize].first_child, NONE);
-            self.release(next, layer);
-            self.forget(next, layer);
-        }
-    }
-
-    fn unlink(&mut self, node: u32, layer: u16) {
-        let (parent, next, previous) = {
-            let live = &self.nodes[node as usize];
-            (live.parent, live.next, live.previous)
-        };
-        if previous == NONE {
-            self.nodes[parent as usize].first_child = next;
-        } else {
-            self.nodes[previous as usize].next = next;
-        }
-        if next != NONE {
-            self.nodes[next as usize].previous = previous;
-        }
-        self.forget(node, layer);
-    }
-
-    fn forget(&mut self, node: u32, layer: u16) {
-        self.nodes[node as usize].alive = false;
-        self.watch.gone(node, layer);
-    }
-
-    /// Releases the bytes of a path.
-    fn release(&mut self, node: u32, layer: u16) {
-        if self.nodes[node as usize].kind != NodeKind::File {
-            return;
-        }
-        let inode = self.inode(node);
-        self.shared.remove(&node);
-        if let Some(left) = self.paths_left.get_mut(&inode) {
-            *left -= 1;
-            if *left > 0 {
-                return;
-            }
-            self.paths_left.remove(&inode);
-        }
-        self.lose(inode, layer);
-    }
-
-    fn lose(&mut self, inode: Inode, by: u16) {
-        let (layer, entry) = inode;
-        let bytes = self.layers[usize::from(layer)].size(entry);
-        self.waste[usize::from(layer)].wasted_bytes += bytes;
-        self.waste[usize::from(by)].hides_bytes += bytes;
-        self.hidden.push(Hidden { layer, entry, by });
     }
 }

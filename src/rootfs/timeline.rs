@@ -182,11 +182,7 @@ impl Timeline {
             return b"";
         }
         let place = self.versions[self.paths[path.0 as usize].versions as usize].place;
-        let index = &self.layers[usize::from(place.layer)];
-        match place.origin() {
-            Origin::Entry(entry) => index.name(entry),
-            Origin::Implied(dir) => index.dir_name(dir),
-        }
+        place.name(&self.layers)
     }
 
     /// Depth of a path below the root.

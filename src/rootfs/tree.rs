@@ -161,12 +161,7 @@ impl<'a> Node<'a> {
         if self.id == NodeId::ROOT {
             return b"";
         }
-        let place = self.record().place;
-        let index: &'a LayerIndex = &self.rootfs.layers[usize::from(place.layer)];
-        match place.origin() {
-            Origin::Entry(entry) => index.name(entry),
-            Origin::Implied(dir) => index.dir_name(dir),
-        }
+        self.record().place.name(&self.rootfs.layers)
     }
 
     /// The layer of the visible entry.

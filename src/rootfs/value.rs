@@ -1,6 +1,8 @@
 //! What the merged view is made of: nodes, inodes, and what happened to them.
 
-use crate::layer::{DirId, EntryId};
+use std::sync::Arc;
+
+use crate::layer::{DirId, EntryId, LayerIndex};
 
 /// A path of the merged view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -42,6 +44,15 @@ pub(super) struct Place {
 impl Place {
     pub(super) fn origin(self) -> Origin {
         if self.implied { Origin::Implied(DirId(self.id)) } else { Origin::Entry(EntryId(self.id)) }
+    }
+
+    /// The last part of its path.
+    pub(super) fn name(self, layers: &[Arc<LayerIndex>]) -> &[u8] {
+        let index = &layers[usize::from(self.layer)];
+        match self.origin() {
+            Origin::Entry(entry) => index.name(entry),
+            Origin::Implied(dir) => index.dir_name(dir),
+        }
     }
 }
 

@@ -4,10 +4,13 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use oci_spec::image::{Descriptor, ImageConfiguration, ImageManifest};
+use oci_spec::image::{Config, Descriptor, ImageConfiguration, ImageManifest};
 
 use super::registry::RemoteBlob;
 use crate::base::{Digest, Platform, Section, Warning, WarningCode};
+
+/// What engines set `PATH` to where an image does not.
+const DEFAULT_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// An image with its documents, raw and parsed.
 #[derive(Clone)]
@@ -104,6 +107,30 @@ pub(super) fn size_mismatch(object: &str, what: &str, bytes: &[u8], claimed: u64
 }
 
 impl Image {
+    /// How containers of the image are run, from its config.
+    pub fn run_config(&self) -> Option<&Config> {
+        self.config.as_ref()?.config().as_ref()
+    }
+
+    /// The environment, as `NAME=VALUE`.
+    pub fn environment(&self) -> &[String] {
+        self.run_config().and_then(|config| config.env().as_deref()).unwrap_or_default()
+    }
+
+    /// The value of a variable; the last definition counts.
+    pub fn variable(&self, name: &str) -> Option<&str> {
+        let pairs = self.environment().iter().rev();
+        pairs
+            .filter_map(|pair| pair.split_once('='))
+            .find(|(known, _)| *known == name)
+            .map(|(_, value)| value)
+    }
+
+    /// The folders in which programs are searched, separated by colons.
+    pub fn search_path(&self) -> &str {
+        self.variable("PATH").unwrap_or(DEFAULT_PATH)
+    }
+
     /// Compares a document with the size in its descriptor.
     pub(super) fn check_size(&mut self, object: &str, what: &str, bytes: &[u8], claimed: u64) {
         if let Some(warning) = size_mismatch(object, what, bytes, claimed) {

@@ -4,26 +4,26 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
+use super::archive;
 use super::context::OpenContext;
 use super::context::Select;
 use super::detect::schema_of;
 use super::error::{Invalid, SourceError};
 use super::image::Image;
 use super::reference::{Reference, Transport, split_select, whole};
-use super::{archive, docker, engine, oci, registry, rootfs, samples};
 use crate::base::redact;
 use crate::base::text::{elide_end, printable};
 
 /// Every kind of source. Help, detection of paths, redaction and titles follow this order.
-static TRANSPORTS: [&Transport; 9] = [
-    &oci::LAYOUT,
-    &oci::ARCHIVE,
-    &docker::ARCHIVE,
-    &oci::DIR,
-    &rootfs::ROOTFS,
-    &registry::REGISTRY,
-    &engine::ENGINE,
-    &samples::SAMPLE,
+static TRANSPORTS: &[&Transport] = &[
+    &super::oci::LAYOUT,
+    &super::oci::ARCHIVE,
+    &super::docker::ARCHIVE,
+    &super::oci::DIR,
+    &super::rootfs::ROOTFS,
+    &super::registry::REGISTRY,
+    &super::engine::ENGINE,
+    &super::samples::SAMPLE,
     &ANY_ARCHIVE,
 ];
 
@@ -115,7 +115,7 @@ fn bare(text: &str) -> Result<(Option<&'static Transport>, &str, Select), Invali
     }
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"/:.-_@".contains(&byte);
     if text.bytes().all(fits) && text.starts_with(|c: char| c.is_ascii_alphanumeric()) {
-        return Ok((Some(&registry::REGISTRY), text, Select::Only));
+        return Ok((Some(&super::registry::REGISTRY), text, Select::Only));
     }
     let paths = TRANSPORTS.iter().filter(|transport| transport.is_path && !transport.prefixes.is_empty());
     let forms: Vec<&str> = paths.filter_map(|transport| transport.form.split('[').next()).collect();
@@ -190,7 +190,7 @@ fn open_archive(reference: &Reference, context: &mut OpenContext<'_>) -> Result<
         let object = files.label().to_owned();
         return Err(SourceError::NotAnImage { object, reason, hint: Some(hint.into()) });
     }
-    docker::open_either(&files, &context.chosen(&reference.select))
+    super::docker::open_either(&files, &context.chosen(&reference.select))
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use cutaway::gui::models::dockerfile::{
     Aligned, AlignedRow, DockerfileModel, LineChange, Proposer, SaveKind, is_dockerfile, named_dockerfile,
 };
 use cutaway::gui::models::findings::PlanChange;
-use cutaway::gui::views::dockerfile::{DockerfilePage, DockerfileView};
+use cutaway::gui::views::dockerfile::DockerfileView;
 use cutaway::gui::views::{Action, Command, View};
 use cutaway::rewrite::Origin;
 use egui::Key;
@@ -21,7 +21,7 @@ use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use self::scene::{MINIMAL, ORIGINAL, none, proposal, proposals, proposer, reason, recipe};
 use crate::findings_view::scene::analysis;
-use crate::view_stage::{Stage, actions, click, press, settle};
+use crate::view_stage::{Stage, actions, click, press, settle, tab};
 
 const REBUILT: &str = "Reconstructed from image history";
 const MINIMAL_TITLE: &str =
@@ -479,7 +479,7 @@ fn long_files_paint_the_rows_in_sight() {
         }))
     });
     let mut harness = show(analysis(), long);
-    harness.state_mut().views.dockerfile.show_page(DockerfilePage::Changes);
+    tab(&mut harness, "Changes");
     harness.get_by_role_and_label(Role::Grid, "Dockerfile and proposal").focus();
     press(&mut harness, &[Key::End]);
     assert_eq!(row(&harness), Some(10_000));

@@ -15,7 +15,6 @@ use cutaway::gui::models::findings::{
 };
 use cutaway::gui::models::grouped::GroupedRow;
 use cutaway::gui::models::layers::LayerItem;
-use cutaway::gui::views::findings::FindingsPage;
 use cutaway::gui::views::{Action, ImageView as _, View};
 use cutaway::report::read_plan;
 use egui::accesskit::{Role, Toggled};
@@ -24,7 +23,7 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use self::scene::{HEADERS, analysis};
-use crate::view_stage::{Stage, actions, click, press};
+use crate::view_stage::{Stage, actions, click, press, selected, tab};
 
 const STATIC: &str = "Static libraries in the CUDA 13.0 toolkit";
 const COMPILER: &str = "CUDA compiler";
@@ -306,10 +305,6 @@ fn show(analysis: Arc<Analysis>, view: View, done: bool) -> Harness<'static, Sta
     Stage { plan: plan(&analysis), done, plans: true, ..Stage::new(analysis, view) }.show([1300.0, 900.0])
 }
 
-fn chosen(harness: &Harness<'_, Stage>) -> String {
-    harness.state().views.findings.chosen().map(|details| details.item.title.clone()).unwrap_or_default()
-}
-
 fn in_plan(harness: &Harness<'_, Stage>, title: &str) -> bool {
     let name = format!("{title} in the plan");
     let node = harness.get_by_role_and_label(Role::CheckBox, &name);
@@ -319,7 +314,7 @@ fn in_plan(harness: &Harness<'_, Stage>, title: &str) -> bool {
 #[test]
 fn the_list_is_walked_and_chosen_by_keys() {
     let mut harness = show(analysis(), View::Findings, true);
-    assert_eq!(chosen(&harness), STATIC, "the first one, where there is room for its details");
+    assert!(selected(&harness).starts_with(STATIC), "the first one, where there is room for its details");
     harness.get_by_label("4 of 5 findings selected, 1 open question");
     let row = harness.get_all_by_role(Role::Row).nth(1).unwrap();
     row.click();
@@ -329,9 +324,9 @@ fn the_list_is_walked_and_chosen_by_keys() {
     assert!(!in_plan(&harness, STATIC));
     harness.get_by_label("3 of 5 findings selected, 1 open question");
     press(&mut harness, &[Key::J, Key::ArrowDown, Key::K]);
-    assert_eq!(chosen(&harness), "pip download cache in /root/.cache/pip");
+    assert!(selected(&harness).starts_with("pip download cache in /root/.cache/pip"));
     press(&mut harness, &[Key::End, Key::Space]);
-    assert_eq!(chosen(&harness), "Stub library, linked by a used library");
+    assert!(selected(&harness).starts_with("Stub library, linked by a used library"));
     harness.get_by_label("3 of 5 findings selected, 1 open question");
     press(&mut harness, &[Key::Enter]);
     assert!(harness.get_by_role_and_label(Role::Tab, "Reasons").is_focused(), "Enter goes to the details");
@@ -339,7 +334,7 @@ fn the_list_is_walked_and_chosen_by_keys() {
     press(&mut harness, &[Key::ArrowLeft]);
     assert_eq!(harness.get_all_by_role(Role::Row).count(), 8 + 3 - 4, "the first verdict is shut");
     press(&mut harness, &[Key::ArrowRight, Key::End, Key::Escape]);
-    assert_eq!(chosen(&harness), "");
+    assert_eq!(selected(&harness), "");
 }
 
 #[test]
@@ -352,7 +347,7 @@ fn boxes_and_buttons_change_the_plan_at_once() {
     };
     let first = unpacked(&harness);
     click(&mut harness, Role::CheckBox, &format!("{COMPILER} in the plan"));
-    assert_eq!(chosen(&harness), COMPILER);
+    assert!(selected(&harness).starts_with(COMPILER));
     harness.get_by_label("5 of 5 findings selected");
     assert_ne!(unpacked(&harness), first);
     click(&mut harness, Role::CheckBox, "In the plan");
@@ -491,8 +486,7 @@ fn only_files_in_sight_are_made() {
     let path = |number: usize| format!("/usr/local/cuda-13.0/include/header_{number:04}.h");
     let wanted = [Action::CopyText(path(1_199)), Action::SelectPath(path(1_198).into_bytes())];
     assert_eq!(actions(&mut harness), wanted);
-    harness.state_mut().views.findings.show_page(FindingsPage::Reasons);
-    harness.run();
+    tab(&mut harness, "Reasons");
     assert_eq!(harness.state().views.findings.painted_rows().1, 0);
 }
 
@@ -525,7 +519,7 @@ fn what_is_not_known_yet_is_said() {
     harness.state_mut().analysis = whole;
     harness.state_mut().generation = 2;
     harness.run();
-    assert_eq!(chosen(&harness), "Headers in the CUDA 13.0 toolkit", "chosen before it was known");
+    assert!(selected(&harness).starts_with("Headers in the CUDA 13.0 toolkit"), "chosen before it was known");
     let harness = show(before, View::Findings, true);
     harness.get_by_label("Findings unknown");
     let harness = show(scene::with(|_| Findings::default()), View::Findings, true);

@@ -133,6 +133,22 @@ pub fn click<S>(harness: &mut Harness<'_, S>, role: Role, label: &str) {
     harness.run_ok();
 }
 
+/// Brings the page to the front whose tab begins with this name.
+pub fn tab(harness: &mut Harness<'_, Stage>, name: &str) {
+    let is_tab = |tab: &egui_kittest::Node<'_>| {
+        tab.accesskit_node().label().is_some_and(|label| label.starts_with(name))
+    };
+    harness.get_all_by_role(Role::Tab).find(is_tab).unwrap_or_else(|| panic!("no tab {name}")).click();
+    settle(harness);
+}
+
+/// What is said of the chosen row; empty where none is chosen.
+pub fn selected<S>(harness: &Harness<'_, S>) -> String {
+    let rows = harness.query_all_by_role(Role::Row);
+    let chosen = rows.map(|row| row.accesskit_node()).find(|row| row.is_selected() == Some(true));
+    chosen.and_then(|row| row.label()).unwrap_or_default()
+}
+
 /// Names of all that has this role, top to bottom.
 pub fn names<S>(harness: &Harness<'_, S>, role: Role) -> Vec<String> {
     harness.query_all_by_role(role).filter_map(|node| node.accesskit_node().label()).collect()

@@ -23,7 +23,8 @@ static int fatbin_load(const unsigned char *image) {
         if (arch == ARCH_CRASHES) {
             signal(SIGSEGV, SIG_DFL);
             raise(SIGSEGV);
-        }while (arch == ARCH_HANGS) pause();
+        }
+        while (arch == ARCH_HANGS) pause();
         if (arch == ARCH_BREAKS) return ILLEGAL_ADDRESS;
         if (kind == 2) found |= (int)(arch / 10) == major && (int)(arch % 10) <= minor;
         if (kind == 1) found |= (int)arch <= major * 10 + minor;

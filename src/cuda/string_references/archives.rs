@@ -68,7 +68,7 @@ impl Runtimes {
 
 /// Whether the command starts an archive: Java programs, Python archives. Their content is not searched.
 pub(super) fn runs_archives(context: &InventoryContext<'_>) -> bool {
-    let config = context.input.image.config.as_ref().and_then(|config| config.config().as_ref());
+    let config = context.input.image.run_config();
     let lists = config.map(|config| [config.entrypoint().as_ref(), config.cmd().as_ref()]);
     lists.into_iter().flatten().flatten().flatten().any(|text| {
         text.split(|c: char| c.is_whitespace() || "'\"();&|=".contains(c)).any(|word| {

@@ -21,7 +21,7 @@ pub(super) fn leave_out(context: &InventoryContext<'_>, mentions: &mut Vec<Strin
 
 /// Whether entrypoint or command contain the name of a build system.
 fn command_builds(context: &InventoryContext<'_>) -> bool {
-    let config = context.input.image.config.as_ref().and_then(|config| config.config().as_ref());
+    let config = context.input.image.run_config();
     let lists = config.map(|config| [config.entrypoint().as_ref(), config.cmd().as_ref()]);
     lists.into_iter().flatten().flatten().flatten().any(|text| {
         let words = text.split(|c: char| c.is_whitespace() || "'\"();&|`$".contains(c));

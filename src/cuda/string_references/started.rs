@@ -13,12 +13,12 @@ pub(super) fn started(
     packages: &Packages,
 ) -> (HashSet<usize>, HashSet<NodeId>) {
     let (mut own, mut started) = (HashSet::new(), HashSet::new());
-    let config = context.input.image.config.as_ref().and_then(|config| config.config().as_ref());
+    let config = context.input.image.run_config();
     let words = |list: Option<&Vec<String>>| list.cloned().unwrap_or_default();
     let command = config.map_or_else(Vec::new, |config| {
         [words(config.entrypoint().as_ref()), words(config.cmd().as_ref())].concat()
     });
-    let folders = context.variable("PATH").unwrap_or("/usr/local/bin:/usr/bin:/bin").to_owned();
+    let folders = context.input.image.search_path();
     let mut module = None;
     for text in command.iter().take(WORDS) {
         let parts = text.split(|c: char| c.is_whitespace() || "'\"();&|".contains(c));

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use crate::base::text::printable;
 use crate::cuda::catalog::numbers;
+use crate::findings::draft::Draft;
 use crate::findings::facts::Facts;
-use crate::findings::finish::Draft;
 use crate::findings::value::{Category, Rule, Severity, Verdict};
 use crate::formats::os_release::{self, OsRelease};
 

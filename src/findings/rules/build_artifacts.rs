@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use super::common;
 use crate::cuda::links::ObjectId;
+use crate::findings::draft::Draft;
 use crate::findings::facts::Facts;
-use crate::findings::finish::Draft;
 use crate::findings::value::{Category, Item, Rule, Severity, Verdict};
 use judge::{ArtifactReason, judge};
 use sources::git;

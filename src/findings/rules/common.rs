@@ -3,8 +3,8 @@
 use crate::base::text::printable;
 use crate::cuda::Use;
 use crate::cuda::links::{ObjectId, RootKind};
+use crate::findings::draft::Draft;
 use crate::findings::facts::Facts;
-use crate::findings::finish::Draft;
 use crate::findings::value::{Item, User};
 use crate::rootfs::NodeId;
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::stubs_on_loader_path::loader_folders;
 use crate::cuda::{SearchFolder, is_compat_path, shown_folder};
+use crate::findings::draft::Draft;
 use crate::findings::facts::Facts;
-use crate::findings::finish::Draft;
 use crate::findings::value::{Category, Rule, Severity, User, Verdict};
 
 pub(super) static RULE: Rule = Rule {

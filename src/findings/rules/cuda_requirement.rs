@@ -3,8 +3,8 @@
 use crate::base::text::printable;
 use crate::cuda::compat::require::{Requirement, is_true};
 use crate::cuda::{Role, Use};
+use crate::findings::draft::Draft;
 use crate::findings::facts::Facts;
-use crate::findings::finish::Draft;
 use crate::findings::value::{Category, Rule, Severity, User, Verdict};
 
 pub(super) static RULE: Rule = Rule {

@@ -7,8 +7,8 @@ use crate::base::size::human;
 use crate::base::text::{escape, printable};
 use crate::cuda::Flavor;
 use crate::findings::demand::Certainty;
+use crate::findings::draft::Draft;
 use crate::findings::facts::Facts;
-use crate::findings::finish::Draft;
 use crate::findings::value::{Category, Rule, Severity, Verdict};
 
 pub(super) static RULE: Rule = Rule {

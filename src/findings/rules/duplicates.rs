@@ -3,8 +3,8 @@
 mod copies;
 mod same;
 
+use crate::findings::draft::Draft;
 use crate::findings::facts::Facts;
-use crate::findings::finish::Draft;
 use crate::findings::value::{Category, Rule, Severity};
 
 pub(super) static RULE: Rule = Rule {

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::findings::classification::item;
+use crate::findings::draft::Draft;
 use crate::findings::facts::Facts;
-use crate::findings::finish::Draft;
 use crate::findings::value::{Category, Item, Rule, Severity, Verdict};
 use crate::formats::compression::Compression;
 use crate::layer::EntryId;

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::common;
-use crate::base::text::printable;
+use crate::base::text::{and_more, printable};
 use crate::cuda::Use;
 use crate::cuda::links::{Need, ObjectId, RootKind};
 use crate::findings::classification::item;
+use crate::findings::draft::Draft;
 use crate::findings::facts::Facts;
-use crate::findings::finish::{Draft, and_more};
 use crate::findings::value::{Category, Rule, Severity, User, Verdict};
 
 pub(super) static RULE: Rule = Rule {

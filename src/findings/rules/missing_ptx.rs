@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::unused_gpu_code::{CodeFile, holders, names};
+use crate::base::text::and_more;
 use crate::cuda::compat::{TargetGpu, default_targets};
 use crate::cuda::links::RootKind;
 use crate::cuda::{Fit, GpuCode, Supplier, Use, fit};
 use crate::findings::classification::item;
+use crate::findings::draft::Draft;
 use crate::findings::facts::Facts;
-use crate::findings::finish::{Draft, and_more};
 use crate::findings::value::{Category, Rule, Severity, Verdict};
 use crate::formats::fatbin::{GpuKind, Suffix};
 use crate::rootfs::NodeId;

@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::base::text::and_more;
 use crate::cuda::catalog::split_library_name;
 use crate::cuda::links::{Links, ObjectId, Resolution, RootKind};
 use crate::cuda::{Role, Use};
 use crate::findings::classification::item;
+use crate::findings::draft::Draft;
 use crate::findings::facts::Facts;
-use crate::findings::finish::{Draft, and_more};
 use crate::findings::value::{Category, Rule, Severity, User, Verdict};
 
 pub(super) static RULE: Rule = Rule {

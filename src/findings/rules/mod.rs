@@ -25,8 +25,8 @@ mod unused_libraries;
 mod visible_devices;
 mod weights_in_middle_layer;
 
+use super::draft::Draft;
 use super::facts::Facts;
-use super::finish::Draft;
 use super::value::{Category, Rule};
 use crate::jobs::both;
 

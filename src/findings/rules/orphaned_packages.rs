@@ -10,8 +10,8 @@ mod uses;
 use std::collections::{HashMap, HashSet};
 
 use crate::cuda::{Inode, Package};
+use crate::findings::draft::Draft;
 use crate::findings::facts::Facts;
-use crate::findings::finish::Draft;
 use crate::findings::value::{Category, Rule, Severity, Verdict};
 use crate::rootfs::{NodeId, NodeKind};
 use graph::{Graph, is_system};

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use names::{held, is_plain, shown_name, tells};
 
 use crate::base::redact;
+use crate::findings::draft::Draft;
 use crate::findings::facts::Facts;
-use crate::findings::finish::Draft;
 use crate::findings::value::{Category, Rule, Severity, User, Verdict};
 
 pub(super) static RULE: Rule = Rule {
@@ -42,7 +42,7 @@ fn settings(facts: &Facts<'_>) -> Option<Draft> {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         look("ENV", name, value);
     }
-    let config = facts.input.image.config.as_ref().and_then(|config| config.config().as_ref());
+    let config = facts.input.image.run_config();
     if let Some(labels) = config.and_then(|config| config.labels().as_ref()) {
         for (name, value) in labels.iter().collect::<BTreeMap<_, _>>() {
             look("LABEL", name, value);

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use super::common;
 use crate::cuda::{Role, Supplier, Use};
 use crate::findings::classification::item;
+use crate::findings::draft::Draft;
 use crate::findings::facts::Facts;
-use crate::findings::finish::Draft;
 use crate::findings::value::{Category, Item, Rule, Severity, User, Verdict};
 use judge::{Judge, LibraryReason};
 

@@ -2,8 +2,8 @@
 
 use crate::base::redact;
 use crate::base::text::{elide_end, printable};
+use crate::findings::draft::Draft;
 use crate::findings::facts::Facts;
-use crate::findings::finish::Draft;
 use crate::findings::value::{Category, Rule, Severity, User, Verdict};
 
 pub(super) static RULE: Rule = Rule {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::base::size::human;
 use crate::findings::classification::item;
+use crate::findings::draft::Draft;
 use crate::findings::facts::Facts;
-use crate::findings::finish::Draft;
 use crate::findings::value::{Category, Item, Rule, Severity, Verdict};
 
 pub(super) static RULE: Rule = Rule {

@@ -93,8 +93,6 @@ pub mod space {
     pub const L: f32 = 16.0;
     /// Between sections.
     pub const XL: f32 = 24.0;
-    /// Around an empty state.
-    pub const XXL: f32 = 40.0;
 }
 
 /// Heights of rows in points. Other heights lose rows at the end of very long lists.

@@ -10,12 +10,14 @@ use crate::gui::views::{Command, Menu};
 use crate::gui::widgets::controls::{heading, key_cap};
 
 /// Keys that are no commands.
-const OTHERS: [(&str, &[&str]); 6] = [
+const OTHERS: &[(&str, &[&str])] = &[
     ("Move in a list or tree", &["Up", "Down"]),
     ("Expand or collapse a folder", &["Right", "Left"]),
     ("Select", &["Enter"]),
     ("Next or previous control", &["Tab", "Shift+Tab"]),
     ("Filter the view", &["/"]),
+    ("Choose the columns of a table", &["Shift+F10", "Menu"]),
+    ("Move a focused divider", &["Left", "Right", "Up", "Down"]),
     ("Close popup", &["Esc"]),
 ];
 
@@ -38,8 +40,8 @@ pub(crate) fn key_sheet(ui: &Ui, app: &mut App) {
                     group(&mut columns[0], Menu::File);
                     group(&mut columns[0], Menu::Image);
                     group(&mut columns[0], Menu::Help);
-                    others(&mut columns[0]);
                     group(&mut columns[1], Menu::View);
+                    others(&mut columns[1]);
                 });
             } else {
                 for menu in Menu::ALL {
@@ -71,7 +73,7 @@ fn others(ui: &mut Ui) {
     heading(ui, "General");
     Grid::new("other keys").num_columns(2).min_col_width(168.0).show(ui, |ui| {
         for (what, keys) in OTHERS {
-            ui.label(what);
+            ui.label(*what);
             caps(ui, keys.iter().copied());
             ui.end_row();
         }

@@ -32,12 +32,22 @@ use crate::findings::SavedPlan;
 use crate::gui::dialogs::Pick;
 use crate::gui::models::findings::{ChosenPlan, PlanChange};
 use crate::gui::models::gpu::Machine;
+use crate::gui::models::report::SavedReport;
 use crate::jobs::{Snapshot, Waker};
+use crate::report::page::Page;
 
 /// A view of an image: its state, which each tab has for itself, and how it is painted.
 pub trait ImageView {
     /// Why it cannot be shown of the content of a tab; `None` for a view that is there.
     fn unavailable(_: TabContent) -> Option<&'static str>
+    where
+        Self: Sized,
+    {
+        None
+    }
+
+    /// What it shows of a saved report; `None` for a view that needs the image.
+    fn saved_page(_: &SavedReport) -> Option<&Arc<Page>>
     where
         Self: Sized,
     {
@@ -92,6 +102,11 @@ macro_rules! views {
             /// See [`ImageView::unavailable`].
             pub fn unavailable(self, content: TabContent) -> Option<&'static str> {
                 match self { $(Self::$view => $state::unavailable(content),)* }
+            }
+
+            /// See [`ImageView::saved_page`].
+            fn saved_page(self, saved: &SavedReport) -> Option<&Arc<Page>> {
+                match self { $(Self::$view => $state::saved_page(saved),)* }
             }
         }
 

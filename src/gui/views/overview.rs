@@ -25,8 +25,10 @@ use crate::gui::models::background::Background;
 use crate::gui::models::findings::Savings;
 use crate::gui::models::layers::{LayerItem, LayerState};
 use crate::gui::models::overview::{Contents, Overview, PathItem};
+use crate::gui::models::report::SavedReport;
 use crate::gui::widgets::controls::heading;
 use crate::gui::widgets::stacked_bar::{Segment, stacked_bar};
+use crate::report::page::Page;
 
 /// From this width on, tables are side by side.
 const WIDE: f32 = 760.0;
@@ -54,6 +56,10 @@ pub struct OverviewView {
 }
 
 impl ImageView for OverviewView {
+    fn saved_page(saved: &SavedReport) -> Option<&Arc<Page>> {
+        Some(&saved.overview)
+    }
+
     fn ui(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
         self.update(ui, context);
         let Self { known: Some((_, overview)), contents, job, all_lines, uses, runs, savings, .. } = self

@@ -5,7 +5,7 @@ use std::f32::consts::TAU;
 use egui::accesskit::Role;
 use egui::text::{LayoutJob, TextWrapping};
 use egui::{
-    Align2, Button, Color32, FontId, Rect, Response, RichText, Sense, Stroke, StrokeKind, Ui, Vec2,
+    Align2, Button, Color32, FontId, Key, Rect, Response, RichText, Sense, Stroke, StrokeKind, Ui, Vec2,
     WidgetInfo, pos2, vec2,
 };
 
@@ -264,4 +264,50 @@ pub fn heading(ui: &mut Ui, label: &str) -> Response {
 /// Text of second rank.
 pub fn weak(ui: &mut Ui, label: impl Into<String>) -> Response {
     ui.label(RichText::new(label).color(Tokens::of(ui).text_weak))
+}
+
+/// The head of a section with a note behind it.
+pub fn heading_with_note(ui: &mut Ui, label: &str, note: &str) {
+    ui.horizontal(|ui| {
+        heading(ui, label);
+        if !note.is_empty() {
+            weak(ui, note);
+        }
+    });
+}
+
+/// What was done with the tabs of [`page_tabs`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageTab<P> {
+    /// This page is asked for.
+    Show(P),
+    /// The keyboard leaves the tabs.
+    Leave,
+}
+
+/// The pages of details, one in front, which takes the keyboard focus if `focus`.
+pub fn page_tabs<P: Copy + PartialEq>(
+    ui: &mut Ui,
+    pages: &[(P, String)],
+    front: P,
+    focus: bool,
+) -> Option<PageTab<P>> {
+    let mut done = None;
+    for (page, label) in pages {
+        let selected = *page == front;
+        let response = ui.selectable_label(selected, label);
+        response.widget_info(|| WidgetInfo::selected(Role::Tab, true, selected, label));
+        if selected && focus {
+            response.request_focus();
+        }
+        // Escape has taken the focus away already.
+        let left = response.has_focus() || response.lost_focus();
+        if left && ui.input(|input| input.key_pressed(Key::Escape)) {
+            done = Some(PageTab::Leave);
+        }
+        if response.clicked() {
+            done = Some(PageTab::Show(*page));
+        }
+    }
+    done
 }

@@ -6,9 +6,9 @@ use crate::base::convert::in_memory;
 use crate::formats::binary::FileFacts;
 use crate::formats::document::{DocumentKind, Keep};
 use crate::formats::string_references::StringReferences;
-use crate::layer::capture::SCRIPT_BYTES;
 use crate::layer::facts::{Document, LayerFacts, Packed};
 use crate::layer::index::{EntryId, EntryKind, LayerIndex};
+use crate::layer::watch::SCRIPT_BYTES;
 
 /// In the order of their numbers.
 const DOCUMENTS: [DocumentKind; 25] = [

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::base::text::{elide_end, is_unsafe, printable};
 use crate::formats::dockerfile::parse;
-use crate::rewrite::value::DOCKERFILE_BYTES;
+use crate::rewrite::input::DOCKERFILE_BYTES;
 
 /// Maximum characters of an entry quoted in a comment.
 const MAX_QUOTE: usize = 160;

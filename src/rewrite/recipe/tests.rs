@@ -3,8 +3,8 @@ use oci_spec::image::{Config, ConfigBuilder, History, HistoryBuilder};
 use super::{Facts, Recipe};
 use crate::cuda::{BaseImage, Flavor, LowerBase};
 use crate::formats::dockerfile::Keyword;
+use crate::rewrite::input::Given;
 use crate::rewrite::input::RewriteError;
-use crate::rewrite::value::Given;
 
 mod given;
 mod histories;

@@ -355,7 +355,7 @@ fn texts(recipe: &Recipe) -> HashMap<u16, String> {
 /// Whether the image defines what it runs: a command that is more than a shell.
 fn starts_something(input: &Input<'_>) -> bool {
     const SHELLS: [&str; 6] = ["sh", "bash", "dash", "ash", "zsh", "nvidia_entrypoint.sh"];
-    let config = input.image.config.as_ref().and_then(|config| config.config().as_ref());
+    let config = input.image.run_config();
     let words = config.into_iter().flat_map(|config| [config.entrypoint(), config.cmd()]).flatten().flatten();
     let mut words = words.map(|word| word.rsplit('/').next().unwrap_or_default());
     words.any(|word| !word.is_empty() && !SHELLS.contains(&word))

@@ -96,7 +96,7 @@ pub(super) struct Config {
 
 /// The config on a new base; `set` are variables that an instruction adds for it.
 pub(super) fn config(input: &Input<'_>, stage: &Final<'_>, base: &Base, set: &[String]) -> Config {
-    let config = input.image.config.as_ref().and_then(|config| config.config().as_ref());
+    let config = input.image.run_config();
     let mut environment = config.and_then(|config| config.env().clone()).unwrap_or_default();
     if !set.is_empty() {
         let is_users =

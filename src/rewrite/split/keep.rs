@@ -6,12 +6,15 @@ use std::collections::{BTreeSet, HashSet};
 
 use super::bases::Base;
 use super::context::SplitContext;
-use super::packages::USED_SILENTLY;
 use super::state::state;
 use crate::base::convert::layer16;
 use crate::cuda::links::{Resolution, RootKind};
 use crate::cuda::{Flavor, Use};
 use crate::rootfs::{Node, NodeId, NodeKind};
+
+/// Packages that programs use without a link or a dependency: certificates for TLS, rules of time zones. They
+/// are kept if the image has them.
+const USED_SILENTLY: [&str; 2] = ["ca-certificates", "tzdata"];
 
 /// How a path of the current image gets into the new one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

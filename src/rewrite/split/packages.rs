@@ -75,10 +75,6 @@ fn is_kept(context: &SplitContext<'_>, place: usize, programs: &BTreeSet<&str>, 
     built == 0 || built * 2 < all
 }
 
-/// Packages that programs use without a link or a dependency: certificates for TLS, rules of time zones. They
-/// are kept if the image has them.
-pub(super) const USED_SILENTLY: [&str; 2] = ["ca-certificates", "tzdata"];
-
 /// The assumption for `--no-install-recommends` options that are added: the packages of the image that are
 /// then no longer installed. `None` if no instruction gets the option.
 pub(super) fn without_recommended(

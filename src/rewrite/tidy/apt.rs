@@ -2,10 +2,20 @@
 
 use super::call::{Call, TAKES_VALUE};
 use super::context::{Run, TidyContext};
-use super::merge::HARMLESS;
 use super::work::Work;
 use crate::formats::dockerfile::Keyword;
 use crate::rewrite::value::Applicability;
+
+/// Instructions without effect on a `RUN`.
+pub(super) const HARMLESS: [Keyword; 7] = [
+    Keyword::Cmd,
+    Keyword::Entrypoint,
+    Keyword::Expose,
+    Keyword::Healthcheck,
+    Keyword::Label,
+    Keyword::Maintainer,
+    Keyword::StopSignal,
+];
 
 /// apt installers.
 const PROGRAMS: [&str; 2] = ["apt-get", "apt"];

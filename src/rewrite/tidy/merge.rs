@@ -1,11 +1,11 @@
 //! Merges `RUN`s that shadow files of the previous one into one layer.
 
-use super::apt::{Lists, reads};
+use super::apt::{HARMLESS, Lists, reads};
 use super::call::{Call, is_chain};
 use super::context::{Kind, Run, TidyContext, Waste};
 use super::style;
 use super::work::{Work, sum};
-use crate::formats::dockerfile::{Keyword, PieceKind, ShellCommand};
+use crate::formats::dockerfile::{PieceKind, ShellCommand};
 use crate::rewrite::value::Applicability;
 
 /// Smallest saving for a merge when the second `RUN` does more than undo. Every `RUN` that installs rewrites package
@@ -130,17 +130,6 @@ fn installs(work: &Work<'_>, lists: &Lists, group: &Group<'_>, run: &Run) -> boo
     let left = work.left(&group.layers, |one| one.kind == Kind::AptLists && one.bytes > 0);
     !left.is_empty() && reads(run) && lists.are_read_nearby(work.context, group.last.place)
 }
-
-/// Instructions without effect on a `RUN`.
-pub(super) const HARMLESS: [Keyword; 7] = [
-    Keyword::Cmd,
-    Keyword::Entrypoint,
-    Keyword::Expose,
-    Keyword::Healthcheck,
-    Keyword::Label,
-    Keyword::Maintainer,
-    Keyword::StopSignal,
-];
 
 /// Comments between two places, as lines between the joined commands.
 fn comments(context: &TidyContext<'_>, from: usize, to: usize, rest: &str) -> String {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use cutaway::analysis::Analysis;
 use cutaway::gui::models::compare::{ImageState, OpenImage};
 use cutaway::gui::views::View;
-use cutaway::gui::views::compare::{ComparePage, CompareView};
+use cutaway::gui::views::compare::CompareView;
 use egui::Key;
 use egui::accesskit::Role;
 use egui_kittest::Harness;
@@ -100,9 +100,4 @@ pub(crate) fn row(harness: &Harness<'_, Stage>, start: &str) -> String {
         .find(|row| row.starts_with(start))
         .unwrap_or_else(|| panic!("no {start} in {rows:#?}"))
         .clone()
-}
-
-pub(crate) fn page(harness: &mut Harness<'_, Stage>, page: ComparePage) {
-    harness.state_mut().views.compare.show_page(page);
-    settle(harness);
 }

@@ -154,6 +154,22 @@ fn wheels_can_go_once_they_are_installed() {
 }
 
 #[test]
+fn wheels_stay_where_a_start_script_of_the_default_path_may_install_them() {
+    for folder in ["usr/local/sbin", "usr/sbin", "sbin", "usr/bin"] {
+        let image = [
+            service(&[]),
+            wheel(SITE, "my-app", "1.2", &[("my_app/a.py", b"pass\n".to_vec())]),
+            vec![
+                file("wheels/my_app-1.2-py3-none-any.whl", "PK"),
+                file(format!("{folder}/begin"), "#!/bin/sh\npip install /wheels/*.whl\n").mode(0o755),
+            ],
+        ];
+        let report = judged(Packing::Gzip, &[image.concat()], &["begin"], &[]);
+        all(&report, &[("/wheels/my_app-1.2-py3-none-any.whl", "build-artifacts unsure")]);
+    }
+}
+
+#[test]
 fn core_dumps_and_logs_are_told_from_files_of_that_name() {
     let report = judged_files(vec![
         file("srv/core.1234", object(4, 62, 0, (0, 0), &[(".note", &[0; 16])])),

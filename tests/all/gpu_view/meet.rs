@@ -18,7 +18,7 @@ use egui_kittest::kittest::Queryable as _;
 
 use super::scene::{begun, checker, held, judge, no_kernel, no_library, setup, works};
 use crate::findings_view::scene::analysis;
-use crate::view_stage::{Stage, click, press, settle, shows, until};
+use crate::view_stage::{Stage, click, press, selected, settle, shows, until};
 
 fn show(machine: MachineSetup) -> Harness<'static, Stage> {
     let mut harness = begin(analysis(), machine, [1400.0, 1500.0]);
@@ -33,7 +33,7 @@ fn begin(analysis: Arc<Analysis>, machine: MachineSetup, size: [f32; 2]) -> Harn
 }
 
 fn chosen(harness: &Harness<'_, Stage>) -> String {
-    harness.state().views.gpu.chosen().map(|target| target.id).unwrap_or_default()
+    selected(harness).split(", ").next().unwrap_or_default().to_owned()
 }
 
 #[test]

@@ -52,7 +52,7 @@ fn environment<'p>(look: &Look<'_>, folder: &'p [u8]) -> Option<&'p [u8]> {
 /// The prefix of the Python that the image starts; `None` if it starts another program, which may start any
 /// Python.
 fn home(look: &Look<'_>) -> Option<Vec<u8>> {
-    let config = look.input.image.config.as_ref()?.config().as_ref()?;
+    let config = look.input.image.run_config()?;
     let mut words = config.entrypoint().iter().chain(config.cmd()).flatten().map(String::as_bytes);
     // Another first word, such as a script or `conda run`, may select another environment.
     let is_wrapper = |word: &&[u8]| word.starts_with(b"-") || WRAPPERS.contains(&file_name(word));

@@ -165,14 +165,12 @@ impl<'a> Look<'a> {
 
     /// Environment of the image, as `NAME=VALUE`.
     pub(super) fn environment(&self) -> &'a [String] {
-        let config = self.input.image.config.as_ref().and_then(|config| config.config().as_ref());
-        config.and_then(|config| config.env().as_deref()).unwrap_or_default()
+        self.input.image.environment()
     }
 
     /// Value of a variable, empty if unset; the last one takes precedence.
     pub(super) fn variable(&self, name: &str) -> &'a str {
-        let value = |pair: &'a String| pair.strip_prefix(name).and_then(|rest| rest.strip_prefix('='));
-        self.environment().iter().rev().find_map(value).unwrap_or_default()
+        self.input.image.variable(name).unwrap_or_default()
     }
 
     /// Why the requirements may be incomplete; `None` if complete.

@@ -134,7 +134,7 @@ pub(super) fn archive(facts: &Facts<'_>, id: &str, file: &ClassifiedFile<'_>, pa
 
 /// A shell or shell script that the image's command starts.
 fn starting_script(facts: &Facts<'_>) -> Option<String> {
-    let folders = facts.variable("PATH").unwrap_or("/usr/local/bin:/usr/bin:/bin");
+    let folders = facts.input.image.search_path();
     let words = facts.command();
     for word in words.iter().flat_map(|text| text.split_whitespace()).take(WORDS) {
         if SHELLS.contains(&word.rsplit('/').next().unwrap_or(word)) {

@@ -9,8 +9,8 @@ use super::{FindingLocation, Group, Key};
 use crate::base::text::{elide_middle, escape};
 use crate::cuda::Use;
 use crate::findings::demand::{Certainty, Demand};
+use crate::findings::draft::Draft;
 use crate::findings::facts::Facts;
-use crate::findings::finish::Draft;
 use crate::findings::named::MAX_SHOWN_CHARS;
 use crate::findings::value::{Item, User};
 

@@ -7,8 +7,8 @@ use super::RULE;
 use crate::cuda::links::{ObjectId, site_root};
 use crate::cuda::{Duplicate, Library, Supplier, Use};
 use crate::findings::classification::item;
+use crate::findings::draft::Draft;
 use crate::findings::facts::Facts;
-use crate::findings::finish::Draft;
 use crate::findings::value::{Item, User, Verdict};
 
 /// The reason for a verdict; copies with the same reason form one finding.

@@ -6,8 +6,8 @@ use super::RULE;
 use crate::base::size::human;
 use crate::cuda::Inode;
 use crate::findings::classification::item;
+use crate::findings::draft::Draft;
 use crate::findings::facts::Facts;
-use crate::findings::finish::Draft;
 use crate::findings::value::{Severity, Verdict};
 
 /// Smallest file size reported: smaller files are many and add up to little.

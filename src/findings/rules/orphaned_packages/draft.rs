@@ -7,9 +7,10 @@ use super::RULE;
 use super::files::{self, Kind};
 use super::removal::{Removal, doubt};
 use crate::base::size::human;
+use crate::base::text::and_more;
 use crate::cuda::{Inode, Package};
 use crate::findings::classification::item;
-use crate::findings::finish::{Draft, and_more};
+use crate::findings::draft::Draft;
 use crate::findings::value::{Item, Verdict};
 use crate::rootfs::{NodeId, NodeKind};
 

@@ -7,8 +7,8 @@ use super::RULE;
 use crate::base::convert::layer16;
 use crate::base::text::{elide_middle, escape};
 use crate::findings::classification::item;
+use crate::findings::draft::Draft;
 use crate::findings::facts::Facts;
-use crate::findings::finish::Draft;
 use crate::findings::value::{Item, Severity, Verdict};
 use crate::layer::EntryKind;
 

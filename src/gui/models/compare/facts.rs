@@ -1,6 +1,6 @@
 //! Facts of images that several pages show.
 
-use super::model::ComparisonResult;
+use super::result::ComparisonResult;
 use crate::base::redact;
 use crate::base::text::printable;
 use crate::compare::Row;

@@ -2,7 +2,7 @@
 
 use super::facts::{instruction, of_layer};
 use super::line::{CompareCell, CompareLine, LineSubject, NOT_THERE, NOTHING};
-use super::model::ComparisonResult;
+use super::result::ComparisonResult;
 use crate::base::digest::short;
 use crate::base::size::human_or_dash;
 use crate::base::text::printable;

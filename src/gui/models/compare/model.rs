@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::line::CompareLine;
-use super::verdicts::Verdicts;
+use super::result::ComparisonResult;
 use super::{layers, packages, settings, summary};
 use crate::base::convert::index32;
-use crate::compare::{Change, Comparison, FileSums, RowId};
+use crate::compare::{Change, FileSums, RowId};
 use crate::jobs::{CancelToken, Cancelled};
 
 /// The pages of the view.
@@ -38,24 +38,6 @@ impl ComparePage {
             Self::Packages => "Packages",
             Self::Settings => "Settings",
         }
-    }
-}
-
-/// A comparison that was made.
-pub struct ComparisonResult {
-    /// The ids of the images, in the order of its columns.
-    pub ids: Vec<u64>,
-    /// What the images are called.
-    pub titles: Vec<String>,
-    /// It.
-    pub comparison: Comparison,
-    pub(super) verdicts: Verdicts,
-}
-
-impl ComparisonResult {
-    pub(super) fn new(ids: Vec<u64>, titles: Vec<String>, comparison: Comparison) -> Self {
-        let verdicts = Verdicts::new(&comparison.images);
-        Self { ids, titles, comparison, verdicts }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Packages with their versions.
 
 use super::line::{CompareLine, LineSubject};
-use super::model::ComparisonResult;
+use super::result::ComparisonResult;
 use crate::base::text::printable;
 use crate::compare::PackageRow;
 

@@ -1,7 +1,7 @@
 //! Environment, command and labels, without their secrets.
 
 use super::line::{CompareLine, LineSubject};
-use super::model::ComparisonResult;
+use super::result::ComparisonResult;
 use crate::base::redact;
 use crate::base::text::printable;
 use crate::compare::SettingRow;

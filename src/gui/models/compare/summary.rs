@@ -2,7 +2,7 @@
 
 use super::facts::largest;
 use super::line::{CompareCell, CompareLine, LineSubject, NOTHING, UNKNOWN, Unit};
-use super::model::ComparisonResult;
+use super::result::ComparisonResult;
 use super::verdicts::Verdicts;
 use super::words::{file_delta, plain};
 use crate::analysis::Totals;

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::model::{CompareModel, ComparisonResult};
+use super::model::CompareModel;
+use super::result::ComparisonResult;
 use crate::analysis::Analysis;
 use crate::compare::{Comparison, compare};
 use crate::gui::models::background::Background;

@@ -8,27 +8,26 @@ use crate::base::size::human;
 use crate::base::text::counted;
 use crate::base::text::{escape, printable};
 use crate::cuda::{Inventory, Library, Role, Supplier, Use, arch_name};
+use crate::report::{LibraryLine, library_lines};
 use crate::rootfs::Rootfs;
 
 /// A library as a line of the table.
 #[derive(Clone, Debug)]
 pub struct LibraryItem {
+    /// Its fields in the report, for columns that show them as they are.
+    pub line: LibraryLine,
     /// Its file name, safe to show.
     pub name: String,
     /// Its absolute path, safe to show.
     pub path: String,
     /// Its absolute path, any bytes.
     pub raw: Vec<u8>,
-    /// Its soname.
-    pub soname: Option<String>,
     /// Its component.
     pub component: Arc<str>,
     /// Its version, or a dash.
     pub version: String,
     /// Who brought it.
     pub supplier: Supplier,
-    /// The package that owns it.
-    pub package: Option<String>,
     /// The layer that contains its bytes.
     pub layer: u16,
     /// Its size.
@@ -41,25 +40,21 @@ pub struct LibraryItem {
     pub codes: Vec<String>,
     /// Whether something that runs reaches it.
     pub usage: Use,
-    /// How many objects need or open it.
-    pub needed_by: usize,
     /// What is unusual about it, in words.
     pub words: Vec<String>,
 }
 
 impl LibraryItem {
     pub(super) fn all(inventory: &Inventory, rootfs: &Rootfs) -> Vec<Self> {
-        inventory.libraries.iter().map(|library| Self::new(inventory, rootfs, library)).collect()
+        let lines = library_lines(inventory, rootfs);
+        let libraries = inventory.libraries.iter().zip(lines);
+        libraries.map(|(library, line)| Self::new(inventory, rootfs, library, line)).collect()
     }
 
-    fn new(inventory: &Inventory, rootfs: &Rootfs, library: &Library) -> Self {
+    fn new(inventory: &Inventory, rootfs: &Rootfs, library: &Library, line: LibraryLine) -> Self {
         let node = rootfs.node(library.node);
         let raw = node.path();
         let object = words::object(&inventory.links, library.object);
-        let needed_by = object.map_or(0, |object| {
-            let both = object.needed_by.iter().chain(&object.opened_by);
-            both.collect::<std::collections::BTreeSet<_>>().len()
-        });
         let mut codes: Vec<String> =
             library.gpu_code.iter().map(|code| arch_name(code.kind, code.arch, code.suffix)).collect();
         codes.sort();
@@ -72,26 +67,23 @@ impl LibraryItem {
         if library.hard_link_of.is_some() {
             notes.push("hard link".to_owned());
         }
-        let package = library.package.and_then(|place| inventory.packages.get(place));
         Self {
+            line,
             name: escape(node.name()),
             path: escape(&raw),
             raw,
-            soname: library.soname.as_deref().map(printable),
             component: Arc::clone(&library.component),
             version: library
                 .version
                 .as_ref()
                 .map_or_else(|| words::UNKNOWN.to_owned(), |(version, _)| printable(version)),
             supplier: library.supplier,
-            package: package.map(|package| printable(&package.name)),
             layer: library.layer,
             bytes: library.bytes,
             counted: if library.hard_link_of.is_some() { 0 } else { library.bytes },
             gpu_bytes: library.gpu_section_bytes,
             codes,
             usage: object.map_or(Use::Unreferenced, |object| object.usage),
-            needed_by,
             words: notes,
         }
     }
@@ -111,7 +103,7 @@ impl LibraryItem {
             self.supplier.label(),
             self.layer,
             self.usage.label(),
-            counted(self.needed_by, "file")
+            counted(self.line.needed_by.len(), "file")
         )
     }
 }

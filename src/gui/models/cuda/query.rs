@@ -53,7 +53,8 @@ impl FilterView for CudaFiles {
         let name = file.raw.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
         let texts = |one: &LibraryItem| {
             let known = [Some(&*one.component), Some(&one.version)];
-            let more = [one.soname.as_deref(), one.package.as_deref()];
+            let package = one.line.package.as_ref().map(|package| package.name.as_str());
+            let more = [one.line.soname.as_deref(), package];
             known.into_iter().chain(more).flatten().any(|text| word.is_within(text))
         };
         word.is_match(name, file.raw) || !word.is_path() && file.is(texts)

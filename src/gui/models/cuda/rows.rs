@@ -10,25 +10,49 @@ use crate::cuda::Supplier;
 use crate::gui::models::filter::Filter;
 use crate::gui::models::grouped::{GroupedRow, GroupedRows, RowGroup, Sorting};
 
-/// A column of the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LibraryColumn {
+/// Compares two values of a kind.
+type Compare<T> = fn(&T, &T) -> Ordering;
+
+/// How a column of the table orders its rows.
+#[derive(Clone, Copy, Debug)]
+pub struct LibraryColumn {
+    title: &'static str,
+    libraries: Compare<LibraryItem>,
+    groups: Option<Compare<LibraryGroup>>,
+}
+
+impl PartialEq for LibraryColumn {
+    fn eq(&self, other: &Self) -> bool {
+        self.title == other.title
+    }
+}
+
+impl Eq for LibraryColumn {}
+
+impl LibraryColumn {
     /// File name; of a group, the component.
-    Library,
-    /// Version.
-    Version,
-    /// Who brought it.
-    Supplier,
-    /// The layer that contains it.
-    Layer,
+    pub const LIBRARY: Self = Self {
+        groups: Some(|one, other| one.name.cmp(&other.name)),
+        ..Self::by("Library", |one, other| one.name.cmp(&other.name))
+    };
+    /// Version, by its numbers.
+    pub const VERSION: Self =
+        Self::by("Version", |one, other| numbers(&one.version).cmp(&numbers(&other.version)));
     /// Bytes.
-    Size,
+    pub const SIZE: Self = Self {
+        groups: Some(|one, other| one.bytes.cmp(&other.bytes)),
+        ..Self::by("Size", |one, other| one.bytes.cmp(&other.bytes))
+    };
     /// Bytes of GPU code.
-    GpuCode,
-    /// Whether something that runs reaches it.
-    Use,
-    /// How many need it.
-    NeededBy,
+    pub const GPU_CODE: Self = Self {
+        groups: Some(|one, other| one.gpu_bytes.cmp(&other.gpu_bytes)),
+        ..Self::by("GPU code", |one, other| one.gpu_bytes.cmp(&other.gpu_bytes))
+    };
+
+    /// The column with this title, in which the first library of a group speaks for it.
+    pub const fn by(title: &'static str, libraries: fn(&LibraryItem, &LibraryItem) -> Ordering) -> Self {
+        Self { title, libraries, groups: None }
+    }
 }
 
 /// The order of the rows.
@@ -36,7 +60,7 @@ pub type LibrarySort = Sorting<LibraryColumn>;
 
 impl Default for LibrarySort {
     fn default() -> Self {
-        Self { column: LibraryColumn::Size, descending: true }
+        Self { column: LibraryColumn::SIZE, descending: true }
     }
 }
 
@@ -79,7 +103,7 @@ impl LibraryRows {
         let mut kept: Vec<usize> =
             (0..libraries.len()).filter(|place| query.fits(&(&libraries[*place]).into())).collect();
         kept.sort_by(|one, other| {
-            let order = compare(&libraries[*one], &libraries[*other], sorting.column);
+            let order = (sorting.column.libraries)(&libraries[*one], &libraries[*other]);
             let order = if sorting.descending { order.reverse() } else { order };
             order.then_with(|| libraries[*one].raw.cmp(&libraries[*other].raw))
         });
@@ -129,33 +153,17 @@ fn groups(libraries: &[LibraryItem], kept: &[usize], sorting: LibrarySort) -> Ve
         })
         .collect();
     groups.sort_by(|one, other| {
-        let order = match sorting.column {
-            LibraryColumn::Library => one.name.cmp(&other.name),
-            LibraryColumn::Size => one.bytes.cmp(&other.bytes),
-            LibraryColumn::GpuCode => one.gpu_bytes.cmp(&other.gpu_bytes),
-            // Its first library speaks for it.
-            column => match (one.libraries.first(), other.libraries.first()) {
-                (Some(one), Some(other)) => compare(&libraries[*one], &libraries[*other], column),
-                _ => Ordering::Equal,
-            },
+        let order = match (sorting.column.groups, one.libraries.first(), other.libraries.first()) {
+            (Some(compare), ..) => compare(one, other),
+            (None, Some(one), Some(other)) => {
+                (sorting.column.libraries)(&libraries[*one], &libraries[*other])
+            }
+            _ => Ordering::Equal,
         };
         let order = if sorting.descending { order.reverse() } else { order };
         order.then_with(|| one.name.cmp(&other.name))
     });
     groups
-}
-
-fn compare(one: &LibraryItem, other: &LibraryItem, column: LibraryColumn) -> Ordering {
-    match column {
-        LibraryColumn::Library => one.name.cmp(&other.name),
-        LibraryColumn::Version => numbers(&one.version).cmp(&numbers(&other.version)),
-        LibraryColumn::Supplier => one.supplier.cmp(&other.supplier),
-        LibraryColumn::Layer => one.layer.cmp(&other.layer),
-        LibraryColumn::Size => one.bytes.cmp(&other.bytes),
-        LibraryColumn::GpuCode => one.gpu_bytes.cmp(&other.gpu_bytes),
-        LibraryColumn::Use => one.usage.cmp(&other.usage),
-        LibraryColumn::NeededBy => one.needed_by.cmp(&other.needed_by),
-    }
 }
 
 /// The numbers of a version, so that 9 comes before 13.

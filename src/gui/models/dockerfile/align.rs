@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices};
 
-use super::line::{self, DockerfileLine};
+use super::line::{self, DockerfileLine, LineChange};
 use super::pair::pairs;
 use crate::rewrite::Reason;
 
@@ -13,31 +13,6 @@ use crate::rewrite::Reason;
 const ROW_REASONS: usize = 8;
 /// Lines of a text that are shown: a Dockerfile may be a million empty lines, and a row takes 200 bytes.
 const LINES: usize = 50_000;
-
-/// How a line of one side relates to the other side.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LineChange {
-    /// In both texts.
-    Same,
-    /// In both texts, changed.
-    Changed,
-    /// Only the original has it.
-    Removed,
-    /// Only the proposal has it.
-    Added,
-}
-
-impl LineChange {
-    /// Its sign, so that colour is not needed.
-    pub const fn sign(self) -> &'static str {
-        match self {
-            Self::Same => "",
-            Self::Changed => "~",
-            Self::Removed => "−",
-            Self::Added => "+",
-        }
-    }
-}
 
 /// A row: a line of the original, one of the proposal, or both.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -7,7 +7,6 @@ use super::DockerfileModel;
 use super::given::GivenFile;
 use super::problem::Problem;
 use crate::analysis::Analysis;
-use crate::base::text::printable;
 use crate::findings::{Findings, Plan};
 use crate::gui::models::background::{Background, Same};
 use crate::gui::models::findings::ChosenPlan;
@@ -136,11 +135,6 @@ impl Drafts {
     /// The user's own file.
     pub fn given(&self) -> Option<&Path> {
         self.given.as_ref().map(|given| given.path.as_path())
-    }
-
-    /// The name of that file, safe to show.
-    pub fn given_name(&self) -> Option<String> {
-        self.given.as_ref().map(|given| printable(&given.name))
     }
 
     /// Takes a file of the user's as the image's Dockerfile.

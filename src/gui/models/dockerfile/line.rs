@@ -4,8 +4,32 @@ use std::ops::Range;
 
 use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices};
 
-use super::align::LineChange;
 use crate::base::text::printable;
+
+/// How a line of one side relates to the other side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LineChange {
+    /// In both texts.
+    Same,
+    /// In both texts, changed.
+    Changed,
+    /// Only the original has it.
+    Removed,
+    /// Only the proposal has it.
+    Added,
+}
+
+impl LineChange {
+    /// Its sign, so that colour is not needed.
+    pub const fn sign(self) -> &'static str {
+        match self {
+            Self::Same => "",
+            Self::Changed => "~",
+            Self::Removed => "−",
+            Self::Added => "+",
+        }
+    }
+}
 
 /// Shown characters of a line: text layout runs on the painting thread.
 const SHOWN: usize = 2_000;

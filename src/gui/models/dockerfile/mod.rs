@@ -10,12 +10,12 @@ mod problem;
 mod saving;
 pub mod words;
 
-pub use align::{Aligned, AlignedRow, LineChange};
+pub use align::{Aligned, AlignedRow};
 pub use drafts::{Drafts, Proposer};
 pub(in crate::gui::models) use given::read_file;
 pub use given::{is_dockerfile, named_dockerfile};
 pub use item::{ProposalItem, ReasonItem};
-pub use line::DockerfileLine;
+pub use line::{DockerfileLine, LineChange};
 pub use problem::{Excerpt, Problem};
 pub(in crate::gui::models) use saving::write as write_text;
 pub use saving::{SaveKind, SaveState, Saving};

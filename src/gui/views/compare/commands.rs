@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{ComparePage, CompareView};
+use super::CompareView;
 use crate::gui::models::compare::{CompareModel, Comparer, ComparisonJob};
 use crate::jobs::Waker;
 
@@ -10,11 +10,6 @@ impl CompareView {
     /// Lets something else compare, for tests.
     pub fn compare_by(&mut self, comparer: Comparer) {
         self.state.work = ComparisonJob::new(comparer);
-    }
-
-    /// Brings a page to the front.
-    pub fn show_page(&mut self, page: ComparePage) {
-        self.state.page = page;
     }
 
     /// Adds an open image at the end; whether it is new.
@@ -63,11 +58,6 @@ impl CompareView {
     /// Shows differences only, or everything, whichever is not shown.
     pub fn toggle_only_differences(&mut self) {
         self.state.only = !self.state.only;
-    }
-
-    /// Shows differences only, or everything.
-    pub fn set_only_differences(&mut self, only: bool) {
-        self.state.only = only;
     }
 
     /// Whether there is a comparison to show.

@@ -28,7 +28,7 @@ use crate::gui::widgets::pane::{card, empty};
 use crate::gui::widgets::split::Split;
 use crate::jobs::Waker;
 
-pub use crate::gui::models::compare::ComparePage;
+use crate::gui::models::compare::ComparePage;
 
 const DETAILS: Split = Split {
     name: "comparison details",

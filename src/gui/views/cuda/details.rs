@@ -12,7 +12,7 @@ use crate::gui::models::cuda::{
 };
 use crate::gui::models::format;
 use crate::gui::models::layers::LayerItem;
-use crate::gui::widgets::controls::{self, Mark, heading};
+use crate::gui::widgets::controls::{self, Mark, heading_with_note};
 
 /// How many files of a list are shown before the rest is asked for.
 const SHOWN: usize = 8;
@@ -62,11 +62,11 @@ fn facts(ui: &mut Ui, details: &LibraryDetails, events: &mut Vec<CudaEvent>) {
 
 fn reasons(ui: &mut Ui, details: &LibraryDetails, layers: &[LayerItem], events: &mut Vec<CudaEvent>) {
     let tokens = Tokens::of(ui);
-    section(ui, "Origin and use", "");
+    heading_with_note(ui, "Origin and use", "");
     chain(ui, details, layers, events);
     if !details.codes.is_empty() {
         ui.add_space(space::M);
-        section(ui, "GPU code", "");
+        heading_with_note(ui, "GPU code", "");
         codes(ui, &details.codes);
     }
     let lists: [(&'static str, &[LinkLine], &str); 4] = [
@@ -80,7 +80,7 @@ fn reasons(ui: &mut Ui, details: &LibraryDetails, layers: &[LayerItem], events: 
             continue;
         }
         ui.add_space(space::M);
-        section(ui, name, &grouped(lines.len() as u64));
+        heading_with_note(ui, name, &grouped(lines.len() as u64));
         if lines.is_empty() {
             ui.label(RichText::new(nothing).color(tokens.text_weak));
         }
@@ -140,15 +140,6 @@ fn title(ui: &mut Ui, name: &str, folder: &str, raw: &[u8], events: &mut Vec<Cud
         }
         if ui.button("Copy path").clicked() {
             events.push(CudaEvent::Window(Action::CopyText(format::copy_text(raw))));
-        }
-    });
-}
-
-fn section(ui: &mut Ui, name: &str, note: &str) {
-    ui.horizontal(|ui| {
-        heading(ui, name);
-        if !note.is_empty() {
-            controls::weak(ui, note);
         }
     });
 }

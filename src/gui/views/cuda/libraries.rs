@@ -34,12 +34,12 @@ fn columns<'a>() -> [Column<'a>; 8] {
             Library(one, _) if one.words.is_empty() => TableCell::new(&*one.name, tokens.text),
             Library(one, _) => TableCell::new(&*one.name, tokens.text_weak),
         })
-        .order(LibraryColumn::Library),
+        .order(LibraryColumn::LIBRARY),
         Column::text("Version", 76.0, |line, tokens| match line {
             Group(group, _) => TableCell::new(counted(group.libraries.len(), "library"), tokens.text_weak),
             Library(one, _) => TableCell::new(&*one.version, tokens.text_weak),
         })
-        .order(LibraryColumn::Version)
+        .order(LibraryColumn::VERSION)
         .rank(3),
         Column::text("Supplier", 84.0, |line, tokens| match line {
             Group(group, _) => match *group.suppliers {
@@ -48,14 +48,14 @@ fn columns<'a>() -> [Column<'a>; 8] {
             },
             Library(one, _) => supplier_cell(tokens, one.supplier),
         })
-        .order(LibraryColumn::Supplier)
+        .order(LibraryColumn::by("Supplier", |one, other| one.supplier.cmp(&other.supplier)))
         .filter(SUPPLIERS.key)
         .rank(2),
         Column::number("Layer", 40.0, |line, tokens| match line {
             Group(..) => TableCell::EMPTY,
             Library(one, _) => layer_cell(tokens, one.layer),
         })
-        .order(LibraryColumn::Layer)
+        .order(LibraryColumn::by("Layer", |one, other| one.layer.cmp(&other.layer)))
         .filter("layer")
         .rank(5),
         Column::number("Size", 76.0, |line, tokens| {
@@ -65,7 +65,7 @@ fn columns<'a>() -> [Column<'a>; 8] {
             };
             TableCell::new(human(bytes), tokens.text).share(fraction(bytes, most))
         })
-        .largest_first(LibraryColumn::Size)
+        .largest_first(LibraryColumn::SIZE)
         .filter("size"),
         Column::number("GPU code", 76.0, |line, tokens| {
             let (bytes, none, share) = match line {
@@ -75,7 +75,7 @@ fn columns<'a>() -> [Column<'a>; 8] {
             let shown = if bytes > 0 { human(bytes) } else { none.to_owned() };
             TableCell::new(shown, tokens.text_weak).share(share)
         })
-        .largest_first(LibraryColumn::GpuCode)
+        .largest_first(LibraryColumn::GPU_CODE)
         .filter("arch")
         .rank(4),
         Column::text("Use", 122.0, |line, tokens| match line {
@@ -85,14 +85,16 @@ fn columns<'a>() -> [Column<'a>; 8] {
             }
             Library(one, _) => TableCell::new(one.usage.label(), tokens.text),
         })
-        .order(LibraryColumn::Use)
+        .order(LibraryColumn::by("Use", |one, other| one.usage.cmp(&other.usage)))
         .filter(USES.key)
         .rank(1),
         Column::number("Needed by", 62.0, |line, tokens| match line {
             Group(..) => TableCell::EMPTY,
-            Library(one, _) => TableCell::new(grouped(one.needed_by as u64), tokens.text_weak),
+            Library(one, _) => TableCell::new(grouped(one.line.needed_by.len() as u64), tokens.text_weak),
         })
-        .largest_first(LibraryColumn::NeededBy)
+        .largest_first(LibraryColumn::by("Needed by", |one, other| {
+            one.line.needed_by.len().cmp(&other.line.needed_by.len())
+        }))
         .rank(6),
     ]
 }

@@ -16,10 +16,12 @@ use egui::Ui;
 
 use super::{Action, ImageView, ViewContext, leave_focus};
 use crate::cuda::catalog::Catalog;
-use crate::gui::models::cuda::{CudaModel, LibraryDetails, PrunedCode};
+use crate::gui::models::cuda::{CudaModel, PrunedCode};
 use crate::gui::models::layers::waiting_for;
+use crate::gui::models::report::SavedReport;
 use crate::gui::widgets::pane::{card, empty};
 use crate::gui::widgets::split::Split;
+use crate::report::page::Page;
 
 use self::state::CudaState;
 
@@ -65,6 +67,10 @@ enum CudaEvent {
 }
 
 impl ImageView for CudaView {
+    fn saved_page(saved: &SavedReport) -> Option<&Arc<Page>> {
+        Some(&saved.cuda)
+    }
+
     fn ui(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
         self.state.update(ui, context);
         self.painted = 0;
@@ -97,11 +103,6 @@ impl ImageView for CudaView {
 }
 
 impl CudaView {
-    /// Brings one of the tables to the front.
-    pub fn show_page(&mut self, page: CudaPage) {
-        self.page = page;
-    }
-
     /// Chooses the library or file at a path and brings it into sight, once it is known.
     pub fn select_path(&mut self, path: Vec<u8>) {
         self.state.select_path(path);
@@ -112,11 +113,6 @@ impl CudaView {
         self.state.catalog = catalog;
     }
 
-    /// Chooses the GPU to judge by, by its id; `None` for none.
-    pub fn set_target(&mut self, id: Option<String>) {
-        self.state.target = id;
-    }
-
     /// What `slim` would keep and remove for the ticked GPUs.
     pub fn pruned(&self) -> Option<&PrunedCode> {
         self.state.known_pruned()
@@ -125,11 +121,6 @@ impl CudaView {
     /// What is shown, as data.
     pub fn model(&self) -> Option<&CudaModel> {
         self.state.model.as_deref()
-    }
-
-    /// The details of the chosen library.
-    pub fn chosen(&self) -> Option<&LibraryDetails> {
-        self.state.details.as_ref()
     }
 
     /// How many rows were made for the last frame.

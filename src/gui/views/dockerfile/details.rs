@@ -1,7 +1,6 @@
 //! Everything about a proposal that is not its text, in pages.
 
-use egui::accesskit::Role;
-use egui::{Frame, Key, Label, Margin, RichText, ScrollArea, Ui, WidgetInfo};
+use egui::{Frame, Label, Margin, RichText, ScrollArea, Ui};
 
 use super::state::DockerfileState;
 use super::{DockerfileEvent, DockerfilePage, ViewContext, changes, facts, questions, removed};
@@ -9,7 +8,7 @@ use crate::base::size::grouped;
 use crate::gui::design::{space, text};
 use crate::gui::models::dockerfile::{DockerfileModel, ProposalItem};
 use crate::gui::models::findings::ChosenPlan;
-use crate::gui::widgets::controls::heading;
+use crate::gui::widgets::controls::{self, PageTab, heading};
 
 #[expect(clippy::too_many_arguments, reason = "each is one thing that pages show")]
 pub(super) fn show(
@@ -109,20 +108,8 @@ fn tabs(
     // So that all of them fit beside the texts.
     ui.spacing_mut().item_spacing.x = 2.0;
     ui.spacing_mut().button_padding.x = 5.0;
-    for (which, label) in pages {
-        let selected = page == which;
-        let response = ui.selectable_label(selected, &label);
-        response.widget_info(|| WidgetInfo::selected(Role::Tab, true, selected, &label));
-        if selected && focus {
-            response.request_focus();
-        }
-        // Escape has taken the focus away already.
-        let left = response.has_focus() || response.lost_focus();
-        if left && ui.input(|input| input.key_pressed(Key::Escape)) {
-            events.push(DockerfileEvent::Texts);
-        }
-        if response.clicked() {
-            events.push(DockerfileEvent::Page(which));
-        }
-    }
+    events.extend(controls::page_tabs(ui, &pages, page, focus).map(|tab| match tab {
+        PageTab::Show(page) => DockerfileEvent::Page(page),
+        PageTab::Leave => DockerfileEvent::Texts,
+    }));
 }

@@ -158,8 +158,11 @@ fn option(ui: &Ui, rect: Rect, proposal: &ProposalItem, chosen: bool, hovered: b
         )
     };
     let title = row(5.0, 30.0);
-    // Titles differ at their ends.
-    cell::left(ui.painter(), title, &proposal.title, &text::strong(), tokens.text, Cut::Middle);
+    // The kind of proposal is always readable; proposals of one kind differ at their ends.
+    let (strategy, detail) = proposal.title.split_at(proposal.title.find(": ").map_or(0, |at| at + 2));
+    let written = cell::left(ui.painter(), title, strategy, &text::strong(), tokens.text, Cut::End);
+    let behind_strategy = title.with_min_x(written.right());
+    cell::left(ui.painter(), behind_strategy, detail, &text::strong(), tokens.text, Cut::Middle);
     let center = pos2(rect.left() + 16.0, title.center().y);
     ui.painter().circle_stroke(center, 6.0, Stroke::new(1.0, tokens.border_strong));
     if chosen {

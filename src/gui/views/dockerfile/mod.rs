@@ -26,10 +26,12 @@ use crate::gui::dialogs::Pick;
 use crate::gui::models::dockerfile::{DockerfileModel, Problem, ProposalItem, Proposer, SaveKind};
 use crate::gui::models::findings::{ChosenPlan, waits_for};
 use crate::gui::models::layers::{LayerItem, waiting_for};
+use crate::gui::models::report::SavedReport;
 use crate::gui::views::path_bar::PathNotice;
 use crate::gui::widgets::pane::{card, empty};
 use crate::gui::widgets::split::Split;
 use crate::jobs::Waker;
+use crate::report::page::Page;
 
 const DETAILS: Split = Split {
     name: "Dockerfile details",
@@ -102,6 +104,10 @@ impl ImageView for DockerfileView {
     fn unavailable(content: TabContent) -> Option<&'static str> {
         let missing = content == TabContent::Report { proposals: false };
         missing.then_some("No proposed Dockerfile in this report: open the image")
+    }
+
+    fn saved_page(saved: &SavedReport) -> Option<&Arc<Page>> {
+        saved.dockerfile.as_ref()
     }
 
     fn ui(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
@@ -229,11 +235,6 @@ impl DockerfileView {
     /// The chosen proposal.
     pub fn chosen(&self) -> Option<&ProposalItem> {
         self.state.proposal(self.model()?)
-    }
-
-    /// Brings a page of the details to the front.
-    pub fn show_page(&mut self, page: DockerfilePage) {
-        self.page = page;
     }
 
     /// What is shown, as data.

@@ -1,7 +1,6 @@
 //! Everything about one finding: its head, and one of three pages.
 
-use egui::accesskit::Role;
-use egui::{Frame, Key, Label, Margin, RichText, ScrollArea, Sense, Ui, WidgetInfo, vec2};
+use egui::{Frame, Label, Margin, RichText, ScrollArea, Sense, Ui, vec2};
 
 use super::state::FindingsState;
 use super::{Action, FindingsEvent, FindingsPage, ViewContext};
@@ -9,7 +8,7 @@ use super::{files, list, manual, reasons};
 use crate::base::size::grouped;
 use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::findings::{FindingDetails, FindingItem, PlanChange};
-use crate::gui::widgets::controls;
+use crate::gui::widgets::controls::{self, PageTab};
 
 /// Shows the details; gives how many rows of files were made.
 pub(super) fn show(
@@ -92,22 +91,10 @@ fn tabs(
     }
     pages.push((FindingsPage::Manual, "Manual".to_owned()));
     ui.spacing_mut().item_spacing.x = space::XS;
-    for (which, label) in pages {
-        let selected = page == which;
-        let response = ui.selectable_label(selected, &label);
-        response.widget_info(|| WidgetInfo::selected(Role::Tab, true, selected, &label));
-        if selected && focus {
-            response.request_focus();
-        }
-        // Escape has taken the focus away already.
-        let left = response.has_focus() || response.lost_focus();
-        if left && ui.input(|input| input.key_pressed(Key::Escape)) {
-            events.push(FindingsEvent::List);
-        }
-        if response.clicked() {
-            events.push(FindingsEvent::Page(which));
-        }
-    }
+    events.extend(controls::page_tabs(ui, &pages, page, focus).map(|tab| match tab {
+        PageTab::Show(page) => FindingsEvent::Page(page),
+        PageTab::Leave => FindingsEvent::List,
+    }));
 }
 
 /// The box that puts a finding into the plan.

@@ -11,6 +11,8 @@ mod plan_file;
 mod reasons;
 mod state;
 
+use std::sync::Arc;
+
 use std::path::PathBuf;
 
 use egui::{Id, Ui};
@@ -20,11 +22,13 @@ use self::plan_file::PlanFile;
 use self::state::FindingsState;
 use super::{Action, ImageView, ViewContext, leave_focus, waker};
 use crate::gui::dialogs::Pick;
-use crate::gui::models::findings::{ChosenPlan, FindingDetails, FindingsModel, waits_for};
+use crate::gui::models::findings::{ChosenPlan, FindingsModel, waits_for};
 use crate::gui::models::layers::waiting_for;
+use crate::gui::models::report::SavedReport;
 use crate::gui::widgets::pane::{card, empty};
 use crate::gui::widgets::split::Split;
 use crate::jobs::Waker;
+use crate::report::page::Page;
 
 const DETAILS: Split = Split {
     name: "finding details",
@@ -77,6 +81,10 @@ enum FindingsEvent {
 }
 
 impl ImageView for FindingsView {
+    fn saved_page(saved: &SavedReport) -> Option<&Arc<Page>> {
+        Some(&saved.findings)
+    }
+
     fn ui(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
         self.state.update(context);
         self.plan_file.update(context);
@@ -140,19 +148,9 @@ impl FindingsView {
         self.page = FindingsPage::Reasons;
     }
 
-    /// Brings a page of the details to the front.
-    pub fn show_page(&mut self, page: FindingsPage) {
-        self.page = page;
-    }
-
     /// What is shown, as data.
     pub fn model(&self) -> Option<&FindingsModel> {
         self.state.model.as_deref()
-    }
-
-    /// The details of the chosen finding.
-    pub fn chosen(&self) -> Option<&FindingDetails> {
-        self.state.details.as_ref()
     }
 
     /// How many rows of the list, and of the files, were made for the last frame.

@@ -14,7 +14,7 @@ use crate::gui::models::layers::LayerItem;
 use crate::gui::views::question;
 use crate::gui::widgets::alert::marked;
 use crate::gui::widgets::cell::{self, Cut};
-use crate::gui::widgets::controls::{self, Mark, heading};
+use crate::gui::widgets::controls::{self, Mark, heading_with_note};
 
 /// How many entries of a list are shown before the rest is asked for.
 const SHOWN: usize = 8;
@@ -86,12 +86,7 @@ fn paragraph(ui: &mut Ui, words: &str) {
 
 fn section(ui: &mut Ui, name: &str, note: &str) {
     ui.add_space(space::M);
-    ui.horizontal(|ui| {
-        heading(ui, name);
-        if !note.is_empty() {
-            controls::weak(ui, note);
-        }
-    });
+    heading_with_note(ui, name, note);
 }
 
 /// The first entries of a list; the rest when it is asked for.

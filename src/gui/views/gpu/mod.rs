@@ -20,7 +20,7 @@ pub use self::machine::MachineView;
 pub(in crate::gui) use self::machine::show as show_machine;
 use self::state::GpuState;
 use super::{Action, ImageView, ViewContext, leave_focus, waker};
-use crate::gui::models::gpu::{Judge, TargetItem, TargetVerdicts};
+use crate::gui::models::gpu::{Judge, TargetVerdicts};
 use crate::gui::models::layers::{LayerItem, waiting_for};
 use crate::gui::widgets::pane::{card, empty};
 use crate::gui::widgets::split::Split;
@@ -131,11 +131,6 @@ impl GpuView {
     /// The verdicts, as data.
     pub fn judged(&self) -> Option<Arc<TargetVerdicts>> {
         self.state.judged()
-    }
-
-    /// The chosen machine.
-    pub fn chosen(&self) -> Option<TargetItem> {
-        self.state.chosen(&*self.state.judged()?).cloned()
     }
 
     /// How many rows of the table were made for the last frame.

@@ -7,12 +7,16 @@ mod files;
 mod layer_list;
 mod map;
 
+use std::sync::Arc;
+
 use egui::Ui;
 
 use super::{ImageView, ViewContext, waker};
 use crate::gui::models::browser::Browser;
+use crate::gui::models::report::SavedReport;
 use crate::gui::widgets::pane::{card, empty};
 use crate::gui::widgets::split::Split;
+use crate::report::page::Page;
 
 const LAYERS: Split = Split {
     name: "layers",
@@ -47,6 +51,10 @@ pub struct LayersView {
 }
 
 impl ImageView for LayersView {
+    fn saved_page(saved: &SavedReport) -> Option<&Arc<Page>> {
+        Some(&saved.layers)
+    }
+
     fn ui(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
         let waker = waker(ui);
         self.browser.update(context.analysis, context.generation, context.done, &waker);

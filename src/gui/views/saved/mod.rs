@@ -46,14 +46,6 @@ impl SavedView {
     ) {
         self.painted = 0;
         match view {
-            View::Overview | View::Compare => self.page(ui, view, &saved.overview, actions),
-            View::Layers => self.page(ui, view, &saved.layers, actions),
-            View::Cuda => self.page(ui, view, &saved.cuda, actions),
-            View::Findings => self.page(ui, view, &saved.findings, actions),
-            View::Dockerfile => match &saved.dockerfile {
-                Some(made) => self.page(ui, view, made, actions),
-                None => empty(ui, "No proposed Dockerfile", ""),
-            },
             View::Gpu => self.machines(ui, saved, machine, actions),
             View::Report => {
                 let mut context = ReportContext {
@@ -66,6 +58,10 @@ impl SavedView {
                 };
                 report.show(ui, &mut context);
             }
+            _ => match view.saved_page(saved) {
+                Some(made) => self.page(ui, view, made, actions),
+                None => empty(ui, "Not part of a saved report", "Open the image."),
+            },
         }
     }
 

@@ -24,8 +24,7 @@ impl SplitContext<'_> {
         if name.contains('/') {
             return Some(name.as_bytes().to_vec());
         }
-        let path =
-            self.variable("PATH").unwrap_or("/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+        let path = self.input.image.search_path();
         let found = |folder: &str| {
             let path = format!("{folder}/{name}").into_bytes();
             self.paths.lookup(&path).map(|_| path)
@@ -35,18 +34,12 @@ impl SplitContext<'_> {
 
     /// A variable of the image; the last definition counts.
     pub(in crate::rewrite::split) fn variable(&self, name: &str) -> Option<&str> {
-        let config = self.input.image.config.as_ref()?.config().as_ref()?;
-        let pairs = config.env().as_deref().unwrap_or_default().iter().rev();
-        pairs
-            .filter_map(|pair| pair.split_once('='))
-            .find(|(known, _)| *known == name)
-            .map(|(_, value)| value)
+        self.input.image.variable(name)
     }
 
     /// Paths in the command: its words, and those of a shell text.
     pub(in crate::rewrite::split) fn command_paths(&self) -> Vec<Vec<u8>> {
-        let Some(config) = self.input.image.config.as_ref().and_then(|config| config.config().as_ref())
-        else {
+        let Some(config) = self.input.image.run_config() else {
             return Vec::new();
         };
         let folder = config.working_dir().clone().unwrap_or_else(|| "/".to_owned());
@@ -69,7 +62,7 @@ impl SplitContext<'_> {
 
     /// Paths in the image's command, working directory and variables, except the root folder.
     pub(in crate::rewrite::split) fn named_paths(&self) -> Vec<Vec<u8>> {
-        let config = self.input.image.config.as_ref().and_then(|config| config.config().as_ref());
+        let config = self.input.image.run_config();
         let Some(config) = config else { return Vec::new() };
         let mut paths: Vec<Vec<u8>> =
             self.command_paths().into_iter().filter(|path| self.paths.lookup(path).is_some()).collect();

@@ -1,0 +1,118 @@
+//! A file whose bytes stream past: what is collected of it on the way.
+
+use super::facts::ContentHash;
+use super::index::EntryId;
+use crate::formats::binary::{BinaryLimits, HEAD_BYTES, Scan};
+use crate::formats::document::DocumentKind;
+use crate::formats::string_references::Scanner;
+
+/// The first line of a script, as far as the kernel reads it.
+pub(super) const SCRIPT_BYTES: usize = 256;
+
+/// Facts from the bytes of a streamed file.
+pub(super) struct Watch {
+    pub(super) entry: EntryId,
+    pub(super) head: Vec<u8>,
+    pub(super) file_name: Vec<u8>,
+    pub(super) size: u64,
+    pub(super) executable: bool,
+    /// Whether it may be a binary or script.
+    pub(super) look: bool,
+    pub(super) scan: Option<Scan>,
+    pub(super) document: Option<(DocumentKind, Vec<u8>, usize)>,
+    pub(super) hashing: Hashing,
+    pub(super) mentions: Option<Scanner>,
+}
+
+impl Watch {
+    /// The next bytes of the file.
+    pub(super) fn push(&mut self, bytes: &[u8], limits: &BinaryLimits) {
+        self.hashing.push(bytes, self.size);
+        if let Some(mentions) = &mut self.mentions {
+            mentions.push(bytes);
+        }
+        if let Some((_, kept, most)) = &mut self.document {
+            let room = *most - kept.len();
+            kept.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        }
+        if !self.look {
+            return;
+        }
+        if let Some(scan) = &mut self.scan {
+            scan.push(bytes);
+            return;
+        }
+        let head_before = self.head.len();
+        if head_before >= SCRIPT_BYTES.max(HEAD_BYTES) {
+            return;
+        }
+        let room = SCRIPT_BYTES.max(HEAD_BYTES) - head_before;
+        let taken = bytes.len().min(room);
+        self.head.extend_from_slice(&bytes[..taken]);
+        if head_before < HEAD_BYTES && self.head.len() >= HEAD_BYTES {
+            self.begin(limits);
+            if let Some(scan) = &mut self.scan {
+                // The head contains some of these bytes already.
+                scan.push(&bytes[taken..]);
+            }
+        }
+    }
+
+    /// Whether more bytes are needed, except for the hash and string references.
+    pub(super) fn wants_more(&self) -> bool {
+        if let Some((_, kept, most)) = &self.document {
+            return kept.len() < *most;
+        }
+        self.scan.is_some() || (self.look && self.head.len() < HEAD_BYTES)
+    }
+
+    /// Ends the file early: facts that need all bytes are omitted.
+    pub(super) fn stop_early(&mut self) {
+        self.hashing = Hashing::Off;
+        self.mentions = None;
+    }
+
+    /// Identifies the file by its head, or completely if it is shorter.
+    pub(super) fn begin(&mut self, limits: &BinaryLimits) {
+        let head = &self.head[..self.head.len().min(HEAD_BYTES)];
+        self.scan = Scan::start(head, self.size, &self.file_name, limits);
+        if let Some(scan) = &mut self.scan {
+            scan.push(&self.head);
+        }
+    }
+}
+
+/// The hash of a streamed file. Most files arrive in one chunk, without hasher state.
+pub(super) enum Hashing {
+    Off,
+    Waiting,
+    Running(Box<blake3::Hasher>),
+    Done(ContentHash),
+}
+
+impl Hashing {
+    fn push(&mut self, bytes: &[u8], size: u64) {
+        match self {
+            Self::Waiting if bytes.len() as u64 == size => {
+                *self = Self::Done(*blake3::hash(bytes).as_bytes());
+            }
+            Self::Waiting => {
+                let mut hasher = Box::new(blake3::Hasher::new());
+                hasher.update(bytes);
+                *self = Self::Running(hasher);
+            }
+            Self::Running(hasher) => {
+                hasher.update(bytes);
+            }
+            Self::Off | Self::Done(_) => {}
+        }
+    }
+
+    pub(super) fn finish(self) -> Option<ContentHash> {
+        match self {
+            Self::Off | Self::Waiting => None,
+            Self::Running(hasher) => Some(*hasher.finalize().as_bytes()),
+            Self::Done(hash) => Some(hash),
+        }
+    }
+}
