@@ -176,19 +176,19 @@ pub(super) fn load_all(
     };
     let has_code =
         |library: &&crate::cuda::Library| !library.gpu_code.is_empty() && library.hard_link_of.is_none();
-    let mut nodes = Vec::new();
+    let mut holders = Vec::new();
     *unreferenced = 0;
     for library in inventory.libraries.iter().filter(has_code) {
         if inventory.links.object(library.object).usage == Use::Unreferenced {
             *unreferenced += 1;
         } else {
-            nodes.push(library.node);
+            holders.push(library.node);
         }
     }
     let programs = inventory.holders.iter().filter(|holder| holder.kind == HolderKind::Executable);
-    nodes.extend(programs.map(|holder| holder.node));
+    holders.extend(programs.map(|holder| holder.node));
     let mut wanted = BTreeMap::new();
-    for node in nodes {
+    for node in holders {
         let node = merge.rootfs.node(node);
         if let Some(inode) = node.content() {
             wanted.insert(inode, node.path());

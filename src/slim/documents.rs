@@ -238,7 +238,7 @@ fn comment(selection: &Selection) -> String {
     if let Some(pruned) = &selection.pruned {
         let (files, targets) = (counted(pruned.files.len(), "file"), pruned.capabilities());
         let bytes: u64 = changed().map(|layer| layer.pruned_bytes).sum();
-        text.push_str(&format!("; {bytes} bytes of GPU code that {targets} cannot run from {files}"));
+        text = format!("{text}; {bytes} bytes of GPU code that {targets} cannot run from {files}");
     }
     text
 }

@@ -68,7 +68,9 @@ pub fn prune_estimate(analysis: &Analysis, selection: &Selection, pruning: &Prun
     let rule = PruneRule::new(pruning.sms(), pruning.keep_ptx);
     let mut sum = EstimateRow::NONE;
     let (wanted, _) = wanted(analysis, selection, &rule, pruning.shrink);
-    wanted.values().for_each(|one| sum.add(&one.estimate));
+    for one in wanted.values() {
+        sum.add(&one.estimate);
+    }
     sum
 }
 

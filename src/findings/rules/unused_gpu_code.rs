@@ -195,10 +195,9 @@ fn draft(facts: &Facts<'_>, supplier: Supplier, mut group: Group) -> Draft {
         let flags: Vec<String> =
             architectures.iter().map(|sm| format!("-gencode arch=compute_{sm},code=sm_{sm}")).collect();
         let newest = architectures.last().copied().unwrap_or_default();
-        draft.fix.push_str(&format!(
-            " Or build for the targets only: nvcc {} and PTX for later GPUs with -gencode arch=compute_{newest},code=compute_{newest}.",
-            flags.join(" "),
-        ));
+        let newest = format!("-gencode arch=compute_{newest},code=compute_{newest}");
+        let build = format!("nvcc {} and PTX for later GPUs with {newest}", flags.join(" "));
+        draft.fix = format!("{} Or build for the targets only: {build}.", draft.fix);
     }
     draft
 }

@@ -9,7 +9,7 @@ const BLOCK: u64 = 32 << 10;
 /// Fast, and with Huffman codes of its own for each block, as higher levels have.
 const LEVEL: Compression = Compression::new(3);
 /// Room for a block that does not compress.
-const ROOM: usize = 2 * (BLOCK as usize);
+const ROOM: usize = 64 << 10;
 
 /// A measured sample.
 #[derive(Clone, Copy, Debug)]

@@ -124,7 +124,7 @@ impl Loader {
             self.outcome = Some(LoadOutcome::TooLarge);
             return Ok(());
         }
-        let ended = self.child.as_mut().is_none_or(|child| child.ended());
+        let ended = self.child.as_mut().is_none_or(Running::ended);
         if ended {
             self.again()?;
         }

@@ -57,6 +57,7 @@ impl DestinationKind {
 }
 
 /// What the user chooses.
+#[allow(clippy::struct_excessive_bools, reason = "each is a box to tick")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlimChoices {
     /// Kind of the destination.

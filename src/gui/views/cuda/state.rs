@@ -48,7 +48,9 @@ pub(super) struct CudaState {
     pub(super) hosts: Vec<CodeTarget>,
     machine: Option<u64>,
     /// `None` while it is to be computed.
-    pruned: Option<Option<PrunedCode>>,
+    pruned: Option<PrunedCode>,
+    /// Whether `pruned` is that of the ticked GPUs.
+    is_pruned: bool,
     pub(super) details: Option<LibraryDetails>,
     /// Whether the chosen row is to be brought into sight.
     pub(super) reveal: bool,
@@ -79,6 +81,7 @@ impl Default for CudaState {
             hosts: Vec::new(),
             machine: None,
             pruned: None,
+            is_pruned: false,
             details: None,
             reveal: false,
             selected: None,
@@ -113,7 +116,7 @@ impl CudaState {
         if self.machine != machine {
             self.machine = machine;
             self.hosts = context.machine.devices().iter().filter_map(CodeTarget::host).collect();
-            self.pruned = None;
+            self.is_pruned = false;
         }
         if self.stale {
             self.make_rows();
@@ -148,7 +151,7 @@ impl CudaState {
                 model.libraries.iter().map(|library| Arc::clone(&library.component)).collect();
         }
         self.model = Some(Arc::new(model));
-        self.pruned = None;
+        self.is_pruned = false;
         self.stale = true;
         self.describe();
     }
@@ -210,20 +213,21 @@ impl CudaState {
         if !self.kept.remove(id) {
             self.kept.insert(id.to_owned());
         }
-        self.pruned = None;
+        self.is_pruned = false;
     }
 
     /// Computes what is kept and removed, once for each choice.
     pub(super) fn prune(&mut self, model: &CudaModel) {
-        if self.pruned.is_none() {
+        if !self.is_pruned {
             let targets = self.offered(model);
-            self.pruned = Some(PrunedCode::new(&model.arch_matrix, &targets, &self.kept));
+            self.pruned = PrunedCode::new(&model.arch_matrix, &targets, &self.kept);
+            self.is_pruned = true;
         }
     }
 
     /// What is kept and removed for the ticked GPUs.
     pub(super) fn known_pruned(&self) -> Option<&PrunedCode> {
-        self.pruned.as_ref()?.as_ref()
+        self.pruned.as_ref().filter(|_| self.is_pruned)
     }
 
     /// The path of what is chosen.
