@@ -51,6 +51,7 @@ fn schema() -> Value {
         }},
         "steps": [{"name": "text", "ok": "truth", "us": "count", "device": "count?", "detail": "text?"}],
         "devices": [device],
+        "image": {"or null": {}},
         "error": {"or null": {
             "stage": "text", "code": "count?", "name": "text", "message": "text", "hint": "text?", "log": "text?",
         }},
