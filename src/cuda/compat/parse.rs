@@ -223,7 +223,12 @@ mod tests {
         let error = |text: &str| parse(catalog, text).unwrap_err();
         let near = error("gpu:a100-8");
         assert!(near.hint().contains("gpu:a100-80"), "{}", near.hint());
-        assert!(error("h100").hint().contains("gpu:h100"));
+        assert_eq!(
+            parse(catalog, "H100").map(|target| target.id),
+            Ok("gpu:h100".to_owned()),
+            "as people say it"
+        );
+        assert!(error("h10").hint().contains("gpu:h100"));
         assert!(error("gpu:nothing-like-it").hint().contains("cc=8.9"));
         for text in [
             "cc=",
