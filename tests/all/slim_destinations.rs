@@ -7,4 +7,5 @@ mod folders;
 mod push;
 mod refusals;
 mod resuming;
+mod trees;
 mod writer;

@@ -34,7 +34,7 @@ pub fn names(folder: &str) -> Vec<String> {
     names
 }
 
-fn shell(place: &Place, script: &str) -> String {
+pub fn shell(place: &Place, script: &str) -> String {
     let mut command = Command::new("sh");
     place.put("policy.json", r#"{"default": [{"type": "insecureAcceptAnything"}]}"#);
     place.settle(&mut command);
