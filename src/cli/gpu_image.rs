@@ -52,6 +52,8 @@ pub(super) struct Counts {
     pub(super) containers: usize,
     /// The driver loads them.
     pub(super) loaded: usize,
+    /// They have only PTX for the device, which the driver compiles when a program starts: not compiled here.
+    pub(super) jit: usize,
     /// They have no code that the device can run (error 209).
     pub(super) no_code: usize,
     /// The driver refuses them with another error.
@@ -94,6 +96,7 @@ impl Counts {
         Self {
             containers,
             loaded: count("loaded"),
+            jit: count("jit"),
             no_code: count("no-code"),
             refused: count("refused"),
             crashed: count("crashed"),
@@ -117,7 +120,9 @@ impl ImageLoads {
         };
         let faults = files.iter().flat_map(|file| {
             let bad = file.containers.iter().enumerate();
-            let bad = bad.filter(|(_, (_, is))| !matches!(is, LoadOutcome::Loaded | LoadOutcome::NoCode));
+            let bad = bad.filter(|(_, (_, is))| {
+                !matches!(is, LoadOutcome::Loaded | LoadOutcome::Jit | LoadOutcome::NoCode)
+            });
             bad.map(|(number, (offset, outcome))| fault(file, number, *offset, outcome))
         });
         Self {

@@ -36,6 +36,7 @@ fn write_loads(out: &mut String, loads: &ImageLoads) -> std::fmt::Result {
         format!("{} without code for this GPU", grouped(all.no_code as u64)),
     ];
     let others = [
+        (all.jit, "with only PTX for it (not compiled here)"),
         (all.refused, "refused"),
         (all.crashed, "crashed the driver"),
         (all.timed_out, "timed out"),
@@ -54,15 +55,16 @@ fn write_loads(out: &mut String, loads: &ImageLoads) -> std::fmt::Result {
         paragraph(out, "  ", &format!("Not tried: {} that nothing known loads", counted(count, "library")))?;
     }
     if !loads.libraries.is_empty() {
-        writeln!(out, "\n{:>12} {:>10} {:>10}  File", "Containers", "Loaded", "No code")?;
+        writeln!(out, "\n{:>12} {:>10} {:>10} {:>10}  File", "Containers", "Loaded", "Only PTX", "No code")?;
     }
     for library in &loads.libraries {
         let counts = &library.counts;
         let number = |count: usize| grouped(count as u64);
         let head = format!(
-            "{:>12} {:>10} {:>10}  ",
+            "{:>12} {:>10} {:>10} {:>10}  ",
             number(counts.containers),
             number(counts.loaded),
+            number(counts.jit),
             number(counts.no_code)
         );
         writeln!(out, "{head}{}", elide_middle(&library.path, WIDTH.saturating_sub(head.len())))?;

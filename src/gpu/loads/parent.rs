@@ -38,7 +38,7 @@ pub struct LoaderRequest {
 }
 
 impl LoaderRequest {
-    /// Default time limit: the driver compiles a container of nothing but PTX, which may take many seconds.
+    /// Default time limit: the largest containers take a second.
     pub const LIMIT: Duration = Duration::from_mins(1);
 
     /// A request that runs this program.
@@ -60,6 +60,8 @@ impl LoaderRequest {
         }
         // Lazily, the driver would look at a container only when a kernel of it is asked for.
         command.env("CUDA_MODULE_LOADING", "EAGER").env("CUDA_CACHE_DISABLE", "1");
+        // cuFFT alone has thousands of containers with nothing but PTX, half an hour of compiling.
+        command.env("CUDA_DISABLE_PTX_JIT", "1");
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
@@ -155,6 +157,7 @@ impl Loader {
             Heard::Reply(Reply::Refused { code: LoadOutcome::NO_CODE, .. }) => {
                 return Ok(LoadOutcome::NoCode);
             }
+            Heard::Reply(Reply::Refused { code: LoadOutcome::NEEDS_JIT, .. }) => return Ok(LoadOutcome::Jit),
             Heard::Reply(Reply::Refused { code, call }) => return Ok(LoadOutcome::Refused(code, call)),
             Heard::Reply(Reply::Unusable(why)) => return Err(LoaderError::Unusable(why)),
             Heard::Reply(Reply::Ready(_)) => LoadOutcome::Crashed("it answered out of turn".to_owned()),

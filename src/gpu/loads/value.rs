@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 pub enum LoadOutcome {
     /// The driver loaded it.
     Loaded,
+    /// It has only PTX for this GPU, which the driver would compile: error 223, since compiling is turned off.
+    Jit,
     /// It has no code for this GPU: error 209.
     NoCode,
     /// The driver refused it with this error code of this call.
@@ -22,16 +24,28 @@ pub enum LoadOutcome {
 impl LoadOutcome {
     /// `CUDA_ERROR_NO_BINARY_FOR_GPU`.
     pub(super) const NO_CODE: i32 = 209;
+    /// `CUDA_ERROR_JIT_COMPILATION_DISABLED`.
+    pub(super) const NEEDS_JIT: i32 = 223;
 
     /// The word of it in documents.
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::Loaded => "loaded",
+            Self::Jit => "jit",
             Self::NoCode => "no-code",
             Self::Refused(..) => "refused",
             Self::Crashed(_) => "crashed",
             Self::TimedOut => "timed-out",
             Self::TooLarge => "too-large",
+        }
+    }
+
+    /// Whether a change from this to `after` takes code from the GPU. Code that loaded must not have to be compiled.
+    fn is_lost_by(&self, after: &Self) -> bool {
+        match self {
+            Self::Loaded => *after != Self::Loaded,
+            Self::Jit => !matches!(after, Self::Loaded | Self::Jit),
+            _ => false,
         }
     }
 
@@ -82,7 +96,7 @@ impl Loads {
     }
 }
 
-/// A container that loaded before and does not after.
+/// A container that loaded, or had PTX to compile, before and does not after.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LostLoad {
     /// Path in the merged view, escaped.
@@ -115,7 +129,7 @@ impl LoadComparison {
         let now: BTreeMap<&str, &FileLoads> =
             after.files.iter().map(|file| (file.path.as_str(), file)).collect();
         let mut lost = Vec::new();
-        for file in before.files.iter().filter(|file| file.count("loaded") > 0) {
+        for file in before.files.iter().filter(|file| file.count("loaded") + file.count("jit") > 0) {
             let path = || file.path.clone();
             let Some(now) = now.get(file.path.as_str()) else {
                 lost.push(LostLoad { path: path(), container: None, after: "missing".to_owned() });
@@ -128,7 +142,7 @@ impl LoadComparison {
                 continue;
             }
             for (number, ((_, was), (_, is))) in file.containers.iter().zip(&now.containers).enumerate() {
-                if *was == LoadOutcome::Loaded && *is != LoadOutcome::Loaded {
+                if was.is_lost_by(is) {
                     let after = is.detail().unwrap_or_else(|| is.as_str().to_owned());
                     lost.push(LostLoad { path: path(), container: Some(number), after });
                 }
@@ -154,6 +168,16 @@ mod tests {
             containers: (0_u64..).zip(outcomes.iter().cloned()).collect(),
         };
         Loads { device: "a GPU".to_owned(), files: files.iter().map(file).collect() }
+    }
+
+    #[test]
+    fn code_to_compile_stays_or_becomes_code_that_loads() {
+        use LoadOutcome::{Jit, Loaded, NoCode};
+        let before = image(&[("/a", &[Jit, Jit, Jit, Loaded, NoCode])]);
+        let after = image(&[("/a", &[Jit, Loaded, NoCode, Jit, Jit])]);
+        let lost = LoadComparison::new(&before, &after).lost;
+        let told: Vec<_> = lost.iter().map(|one| (one.container, &*one.after)).collect();
+        assert_eq!(told, [(Some(2), "no-code"), (Some(3), "jit")]);
     }
 
     #[test]

@@ -18,9 +18,14 @@ use crate::support::Outcome;
 const CRASHES: u32 = 9001;
 const HANGS: u32 = 9002;
 const BREAKS: u32 = 9003;
+/// Added to an architecture: PTX for it.
+const PTX: u32 = 10_000;
 
 fn code(archs: &[u32]) -> Vec<u8> {
-    let entry = |arch: &u32| Entry::cubin(*arch, None, 600, Coding::Stored, "load");
+    let entry = |arch: &u32| match arch.checked_sub(PTX) {
+        Some(arch) => Entry::ptx(arch, 600, Coding::Stored, "load"),
+        None => Entry::cubin(*arch, None, 600, Coding::Stored, "load"),
+    };
     container(&archs.iter().map(entry).collect::<Vec<_>>())
 }
 
@@ -88,6 +93,17 @@ fn every_container_that_something_reaches_is_loaded() {
         assert_eq!(count("cuLibraryLoadData"), 3, "modules that load are loaded as libraries too");
         assert_eq!(count("cuLibraryUnload"), 3);
     }
+}
+
+#[test]
+fn ptx_is_counted_and_not_compiled() {
+    let machine = Machine::new();
+    let containers: [&[u32]; 4] = [&[90, PTX + 90], &[80, PTX + 80], &[PTX + 80], &[PTX + 100]];
+    let outcome = run(&machine, &image(Packing::Gzip, &containers), &["--format", "json"]);
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    let loads = &document(&outcome)["image"];
+    assert_eq!(counts(loads), [5, 2, 1, 0, 0, 0], "{loads:#}");
+    assert_eq!((&loads["jit"], &loads["faults"]), (&json!(2), &json!([])));
 }
 
 #[test]
