@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 
 use super::bases::{BaseImageRule, Distribution, Release};
+use super::deployment::{Codec, LazyFormat, Node, Profile};
 use super::entry::{CatalogEntry, CatalogError};
 use super::frameworks::Framework;
 use super::hardware::{
@@ -80,6 +81,10 @@ document! {
     base_images: BaseImageRule = "base_image",
     distributions: Distribution = "distribution",
     releases: Release = "release",
+    profiles: Profile = "profile",
+    nodes: Node = "node",
+    codecs: Codec = "codec",
+    lazy_formats: LazyFormat = "lazy_format",
 }
 
 impl Document {
@@ -123,6 +128,9 @@ fn check<E: CatalogEntry>(file: &str, table: &'static str, entries: &[E]) -> Res
         }
         for text in entry.globs() {
             short(text).map_err(&fault)?;
+        }
+        if let Some(message) = entry.fault() {
+            return Err(fault(message));
         }
         if keys.contains(&key) {
             return Err(fault("duplicate entry".to_owned()));

@@ -5,6 +5,7 @@
 //! Every entry has a source. Names and paths of images are untrusted input.
 
 mod bases;
+mod deployment;
 mod document;
 mod drivers;
 mod entry;
@@ -23,6 +24,7 @@ mod weights;
 use std::sync::OnceLock;
 
 pub use bases::{BaseFacts, BaseImageRule, Distribution, Release, ValueRule};
+pub use deployment::{Codec, DriverDelivery, Interval, LazyFormat, Node, Profile, ProfileMachine};
 pub use document::FILE_BYTES;
 pub use entry::CatalogError;
 pub use frameworks::{CpuBuild, CudaClue, CudaFrom, Framework, FrameworkLevel};
@@ -41,7 +43,7 @@ pub use weights::{Magic, WeightFormat};
 use document::Document;
 
 /// The built-in files, as name in error messages and text.
-const BUILTIN: [(&str, &str); 13] = [
+const BUILTIN: [(&str, &str); 14] = [
     ("components.toml", include_str!("../../../assets/catalog/components.toml")),
     ("driver.toml", include_str!("../../../assets/catalog/driver.toml")),
     ("dlopen.toml", include_str!("../../../assets/catalog/dlopen.toml")),
@@ -55,6 +57,7 @@ const BUILTIN: [(&str, &str); 13] = [
     ("leftovers.toml", include_str!("../../../assets/catalog/leftovers.toml")),
     ("packages.toml", include_str!("../../../assets/catalog/packages.toml")),
     ("base_images.toml", include_str!("../../../assets/catalog/base_images.toml")),
+    ("deployment.toml", include_str!("../../../assets/catalog/deployment.toml")),
 ];
 
 /// All facts independent of an image, with their lookup indexes.
