@@ -8,6 +8,7 @@ use super::bases::{BaseImageRule, Distribution, Release};
 use super::deployment::{Codec, LazyFormat, Node, Profile};
 use super::entry::{CatalogEntry, CatalogError};
 use super::frameworks::Framework;
+use super::graphs::{GraphCapture, GraphFeature, GraphSwitch};
 use super::hardware::{
     Architecture, CudnnSupport, DriverBranch, Machine, MajorVersion, ReleasedToolkit, Service, Target,
 };
@@ -16,6 +17,7 @@ use super::names::pattern;
 use super::opens::{ExternalLibrary, Open};
 use super::packages::{CudaSuffix, Maker, PackageRule};
 use super::places::{DevelPath, PathClass, ToolFolder, ToolkitRoot};
+use super::platforms::{Accelerator, PythonPackage, TorchWheel};
 use super::weights::WeightFormat;
 
 /// Maximum size of a catalogue file, in bytes; each built-in file is smaller than 64 KiB.
@@ -85,6 +87,12 @@ document! {
     nodes: Node = "node",
     codecs: Codec = "codec",
     lazy_formats: LazyFormat = "lazy_format",
+    graph_captures: GraphCapture = "graph_capture",
+    graph_features: GraphFeature = "graph_feature",
+    graph_switches: GraphSwitch = "graph_switch",
+    accelerators: Accelerator = "accelerator",
+    python_packages: PythonPackage = "python_package",
+    torch_wheels: TorchWheel = "torch_wheel",
 }
 
 impl Document {

@@ -10,12 +10,14 @@ mod document;
 mod drivers;
 mod entry;
 mod frameworks;
+mod graphs;
 mod hardware;
 mod libraries;
 mod names;
 mod opens;
 mod packages;
 mod places;
+mod platforms;
 #[cfg(test)]
 mod tests;
 mod walk;
@@ -28,6 +30,7 @@ pub use deployment::{Codec, DriverDelivery, Interval, LazyFormat, Node, Profile,
 pub use document::FILE_BYTES;
 pub use entry::CatalogError;
 pub use frameworks::{CpuBuild, CudaClue, CudaFrom, Framework, FrameworkLevel};
+pub use graphs::{GraphActivation, GraphCapture, GraphEffect, GraphFeature, GraphSwitch};
 pub use hardware::{
     Architecture, ArchitectureSuffix, CudnnSupport, DriverBranch, GpuClass, Machine, MachineSize,
     MajorVersion, ReleasedToolkit, Service, Target,
@@ -37,13 +40,14 @@ pub use names::{LibraryName, major_minor, normalized_python_name, numbers, split
 pub use opens::{ExternalLibrary, Open, Search};
 pub use packages::{CudaSuffix, Maker, PackageKind, PackageRule};
 pub use places::{DevelPath, Evidence, PathClass, PathScope, ToolFolder, ToolkitRoot};
+pub use platforms::{Accelerator, AcceleratorNames, NvccUse, PythonCuda, PythonPackage, TorchWheel};
 pub use walk::{FolderState, PathRules, Walker};
 pub use weights::{Magic, WeightFormat};
 
 use document::Document;
 
 /// The built-in files, as name in error messages and text.
-const BUILTIN: [(&str, &str); 14] = [
+const BUILTIN: [(&str, &str); 16] = [
     ("components.toml", include_str!("../../../assets/catalog/components.toml")),
     ("driver.toml", include_str!("../../../assets/catalog/driver.toml")),
     ("dlopen.toml", include_str!("../../../assets/catalog/dlopen.toml")),
@@ -58,6 +62,8 @@ const BUILTIN: [(&str, &str); 14] = [
     ("packages.toml", include_str!("../../../assets/catalog/packages.toml")),
     ("base_images.toml", include_str!("../../../assets/catalog/base_images.toml")),
     ("deployment.toml", include_str!("../../../assets/catalog/deployment.toml")),
+    ("graphs.toml", include_str!("../../../assets/catalog/graphs.toml")),
+    ("platforms.toml", include_str!("../../../assets/catalog/platforms.toml")),
 ];
 
 /// All facts independent of an image, with their lookup indexes.
