@@ -5,6 +5,9 @@ pub use crate::cuda::catalog::Profile;
 use crate::cuda::catalog::{Catalog, DriverDelivery};
 use crate::cuda::compat::{TargetGpu, parse_target};
 
+/// Id of the platform whose node an estimate assumes if none is chosen.
+pub const DEFAULT_PROFILE: &str = "kubernetes";
+
 /// Why a platform cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProfileError {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 
 use super::bases::{BaseImageRule, Distribution, Release};
-use super::deployment::{Codec, LazyFormat, Node, Profile};
+use super::deployment::{Codec, LazyFormat, Node, Profile, Startup};
 use super::entry::{CatalogEntry, CatalogError};
 use super::frameworks::Framework;
 use super::hardware::{
@@ -85,6 +85,7 @@ document! {
     nodes: Node = "node",
     codecs: Codec = "codec",
     lazy_formats: LazyFormat = "lazy_format",
+    startups: Startup = "startup",
 }
 
 impl Document {
