@@ -4,6 +4,7 @@
 
 mod arguments;
 mod cache;
+mod calibrate;
 mod check;
 mod compare;
 mod dockerfile;
@@ -19,6 +20,7 @@ mod host;
 mod network;
 mod output;
 mod plan;
+mod profile;
 mod progress;
 mod reading;
 mod report;

@@ -29,7 +29,9 @@ pub use calibrate::{
 };
 pub use estimate::{ColdStart, ColdStartInput, Phases, Scenario, cold_start};
 pub use layers::StoredLayer;
-pub use model::{LayerSize, Pull, ReadSize, Seconds, arrivals, lazy, pull, unpack};
-pub use profile::{DEFAULT_PROFILE, Profile, ProfileError, find_profile, judged_targets};
+pub use model::{LayerSize, Pull, ReadSize, Seconds, arrivals, lazy, pull, span, unpack};
+pub use profile::{
+    DEFAULT_PROFILE, MachineVerdict, PlatformVerdict, Profile, ProfileError, find_profile, judged_targets,
+};
 pub use rates::{Assumption, End, Rates, RatesAt};
 pub use startup::{StartupRead, startup};

@@ -165,6 +165,26 @@ impl Seconds {
     }
 }
 
+/// An interval of seconds in words, in one unit: `4.2 to 9.1 s`, `43 to 110 s`, `2.1 to 8.4 min`; a dash if a bound is
+/// not a number of seconds.
+pub fn span(low: f64, high: f64) -> String {
+    /// Three years; a longer estimate is an error in a saved report.
+    const MOST: f64 = 1e8;
+    let largest = low.abs().max(high.abs());
+    if !(low.is_finite() && high.is_finite() && largest < MOST) {
+        return "–".to_owned();
+    }
+    let (unit, scale, digits) = match largest {
+        size if size < 9.95 => ("s", 1.0, 1),
+        size if size < 119.5 => ("s", 1.0, 0),
+        _ => ("min", 60.0, 1),
+    };
+    // Without the sign of a negative zero.
+    let shown = |seconds: f64| format!("{:.digits$}", seconds / scale).replace("-0.0", "0.0");
+    let (low, high) = (shown(low), shown(high));
+    if low == high { format!("{low} {unit}") } else { format!("{low} to {high} {unit}") }
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
@@ -172,7 +192,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::rates::{End, RatesAt};
-    use super::{LayerSize, ReadSize, arrivals, lazy, pull, unpack};
+    use super::{LayerSize, ReadSize, arrivals, lazy, pull, span, unpack};
     use crate::cuda::catalog::Catalog;
     use crate::deploy::{Rates, find_profile};
     use crate::formats::compression::Compression;
@@ -249,6 +269,22 @@ mod tests {
             let rates = Rates::of(catalog, find_profile(catalog, &profile.id).unwrap(), None).unwrap();
             let [low, middle, high] = End::ALL.map(|end| pull(&layers, &rates.at(end)).total);
             assert!(0.0 < low && low < middle && middle < high, "{}: {low} {middle} {high}", profile.id);
+        }
+    }
+
+    #[test]
+    fn spans_have_one_unit() {
+        for (low, high, text) in [
+            (4.21, 9.1, "4.2 to 9.1 s"),
+            (4.2, 43.4, "4 to 43 s"),
+            (43.0, 400.0, "0.7 to 6.7 min"),
+            (-2.0, 3.0, "-2.0 to 3.0 s"),
+            (0.0, 0.04, "0.0 s"),
+            (-0.01, 0.0, "0.0 s"),
+            (1.0, f64::NAN, "–"),
+            (1.0, 1e300, "–"),
+        ] {
+            assert_eq!(span(low, high), text);
         }
     }
 

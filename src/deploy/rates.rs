@@ -88,7 +88,7 @@ pub struct RatesAt {
     pub read: f64,
     /// Creating the container and starting its process, in seconds.
     pub start: f64,
-    inflate: BTreeMap<&'static str, f64>,
+    pub(super) inflate: BTreeMap<&'static str, f64>,
 }
 
 impl RatesAt {

@@ -19,6 +19,7 @@
 //! policy that forbids both. **Markdown** escapes every character with a meaning. Both are bounded in size
 //! and state what they omit.
 
+mod cold_start;
 mod compare;
 mod compatibility;
 mod csv;
@@ -49,6 +50,10 @@ mod text;
 mod vocabulary;
 mod words;
 
+pub use cold_start::{
+    AdvicePart, AssumptionPart, ColdStartPart, PhasesPart, ProfilePart, ScenarioPart, SecondsPart,
+    StartupPart,
+};
 pub use compare::{
     CompareClass, CompareCompatibility, CompareFormat, CompareImage, CompareLayer, CompareReport,
     CompareSetting, CompareVerdict, CompareWarning, FileChange, RegressionCheck, RegressionFigure,

@@ -32,6 +32,8 @@ pub enum Part {
     Plan,
     /// On which machines it runs.
     Compatibility,
+    /// How long it takes to start on a node.
+    ColdStart,
     /// Layers.
     Layers,
     /// CUDA libraries by component, frameworks, the stack.
@@ -52,11 +54,12 @@ pub enum Part {
 
 impl Part {
     /// All of them, in the order of a page.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Sizes,
         Self::Findings,
         Self::Plan,
         Self::Compatibility,
+        Self::ColdStart,
         Self::Layers,
         Self::Cuda,
         Self::GpuCode,
@@ -74,6 +77,7 @@ impl Part {
             Self::Findings => "Findings",
             Self::Plan => "Plan",
             Self::Compatibility => "Compatibility",
+            Self::ColdStart => "Cold start",
             Self::Layers => "Layers",
             Self::Cuda => "CUDA",
             Self::GpuCode => "GPU code",

@@ -1,6 +1,7 @@
 //! A report as a page: its sections, wording, and list bounds.
 
 mod code;
+pub(super) mod cold_start;
 mod compatibility;
 mod contents;
 mod cuda;
@@ -25,6 +26,7 @@ pub fn page(report: &Report) -> Page {
         (Part::Findings, findings::section(report)),
         (Part::Plan, plan::section(report)),
         (Part::Compatibility, compatibility::section(report)),
+        (Part::ColdStart, cold_start::section(report)),
         (Part::Layers, layers::section(report)),
         (Part::Cuda, cuda::section(report)),
         (Part::GpuCode, code::gpu_code(report)),
