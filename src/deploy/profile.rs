@@ -1,9 +1,13 @@
 //! Platforms: how one is chosen, and which machines judge an image for it.
 
+use crate::analysis::Analysis;
 use crate::base::text::{elide_end, printable};
 pub use crate::cuda::catalog::Profile;
 use crate::cuda::catalog::{Catalog, DriverDelivery};
-use crate::cuda::compat::{TargetGpu, parse_target};
+use crate::cuda::compat::{Judge, Judgement, RunVerdict, TargetGpu, parse_target};
+
+/// Id of the platform whose node an estimate assumes if none is chosen.
+pub const DEFAULT_PROFILE: &str = "kubernetes";
 
 /// Why a platform cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -49,6 +53,68 @@ pub fn judged_targets(catalog: &Catalog, profile: &Profile, given: &[TargetGpu])
             _ => target,
         })
         .collect()
+}
+
+/// Whether an image runs on the machines of a platform.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlatformVerdict {
+    /// The platform.
+    pub profile: String,
+    /// Its name.
+    pub name: String,
+    /// Verdicts by machine, in the order of the targets; `None` if the image was not analysed completely.
+    pub machines: Option<Vec<MachineVerdict>>,
+}
+
+/// Whether an image runs on a machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MachineVerdict {
+    /// Id of the target.
+    pub target: String,
+    /// The verdict.
+    pub verdict: RunVerdict,
+    /// Decisive reason.
+    pub why: String,
+    /// What it is about: a file, a variable; `None` if it has no single subject.
+    pub subject: Option<String>,
+    /// Fix of the decisive reason.
+    pub hint: Option<String>,
+}
+
+impl PlatformVerdict {
+    /// Judges an image by the targets of its analysis, which are those of [`judged_targets`].
+    pub fn of(analysis: &Analysis, profile: &Profile) -> Self {
+        let judged = analysis.needs().map(|needs| {
+            let judge = Judge::new(&needs, analysis.known_rules());
+            analysis.targets.iter().map(|target| MachineVerdict::of(target, &judge.judge(target))).collect()
+        });
+        Self { profile: profile.id.clone(), name: profile.name.clone(), machines: judged }
+    }
+
+    /// Why a check fails: the image runs on none of the machines, or it is unknown.
+    pub fn failure(&self) -> Option<String> {
+        match &self.machines {
+            None => Some(format!("profile-unknown:{}", self.profile)),
+            Some(machines) if machines.is_empty() => None,
+            Some(machines) => {
+                let fails = machines.iter().all(|machine| machine.verdict == RunVerdict::Fails);
+                fails.then(|| format!("profile:{}", self.profile))
+            }
+        }
+    }
+}
+
+impl MachineVerdict {
+    fn of(target: &TargetGpu, judgement: &Judgement) -> Self {
+        let first = judgement.reasons.first();
+        Self {
+            target: printable(&target.id),
+            verdict: judgement.verdict,
+            why: judgement.why.clone(),
+            subject: first.and_then(|reason| reason.subject.clone()),
+            hint: first.and_then(|reason| reason.hint.clone()),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -19,12 +19,15 @@
 //! policy that forbids both. **Markdown** escapes every character with a meaning. Both are bounded in size
 //! and state what they omit.
 
+mod cold_start;
 mod compare;
 mod compatibility;
 mod csv;
 mod cuda;
+mod deploy;
 mod findings;
 mod format;
+mod graphs;
 mod html;
 mod instruction;
 mod inventory;
@@ -49,6 +52,10 @@ mod text;
 mod vocabulary;
 mod words;
 
+pub use cold_start::{
+    AdvicePart, AssumptionPart, ColdStartPart, PhasesPart, ProfilePart, ScenarioPart, SecondsPart,
+    StartupPart,
+};
 pub use compare::{
     CompareClass, CompareCompatibility, CompareFormat, CompareImage, CompareLayer, CompareReport,
     CompareSetting, CompareVerdict, CompareWarning, FileChange, RegressionCheck, RegressionFigure,
@@ -57,8 +64,10 @@ pub use compare::{
 pub use compatibility::{CompatibilityPart, ErrorPart, ReasonPart, RequiresPart, TargetLine, VersionLine};
 pub use csv::{CsvTable, to_csv};
 pub use cuda::CudaPart;
+pub use deploy::{DeployReport, FileFindingLine, FilePart, MachineLine, SnippetPart, deploy_page};
 pub use findings::{FindingLine, LayerShare, PlanPart, ReclaimablePart, path as item_path, user_name};
 pub use format::Format;
+pub use graphs::{CaptureLine, CudaGraphsPart, GraphFeatureLine, GraphSwitchLine, StepGainLine};
 pub use html::to_html;
 pub use instruction::short_instruction;
 pub use json::to_json;

@@ -114,6 +114,10 @@ pub struct Codec {
     pub inflate_mb_s: Interval,
     /// Compressed bytes relative to gzip of the same content.
     pub gzip_ratio: Interval,
+    /// Compressed bytes relative to the tar stream.
+    pub tar_ratio: Interval,
+    /// Speed of container engines' decoders relative to the one of this program.
+    pub engine_speed: Interval,
     /// Source of the rates.
     pub source: String,
 }
@@ -166,9 +170,24 @@ macro_rules! rated {
     };
 }
 
+/// What start-up reads of the files that it opens, as shares from 0 to 1.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Startup {
+    /// `default`.
+    pub id: String,
+    /// Of an ELF file without its GPU code.
+    pub library_share: Interval,
+    /// Of the Python modules of imported packages.
+    pub module_share: Interval,
+    /// Source of the shares.
+    pub source: String,
+}
+
+rated!(Startup, rates: [library_share, module_share], durations: []);
 rated!(Node, rates: [network_mb_s, connection_mb_s, write_mb_s, files_per_s, read_mb_s],
     durations: [layer_seconds, start_seconds]);
-rated!(Codec, rates: [inflate_mb_s, gzip_ratio], durations: []);
+rated!(Codec, rates: [inflate_mb_s, gzip_ratio, tar_ratio, engine_speed], durations: []);
 rated!(LazyFormat, rates: [parallel, fetch_mb_s], durations: [layer_seconds, request_seconds]);
 
 impl CatalogEntry for Profile {
@@ -188,6 +207,9 @@ impl CatalogEntry for Profile {
 }
 
 impl Interval {
+    /// Exactly 1.
+    pub const ONE: Self = Self { low: 1.0, high: 1.0 };
+
     fn is_valid(self, least: f64) -> bool {
         self.low >= least && self.high >= self.low && self.high.is_finite()
     }
@@ -222,6 +244,11 @@ impl Catalog {
     /// The rates of a compression.
     pub fn codec(&self, id: &str) -> Option<&Codec> {
         self.document.codecs.iter().find(|codec| codec.id == id)
+    }
+
+    /// What start-up reads; `None` if the catalogue is empty.
+    pub fn startup(&self) -> Option<&Startup> {
+        self.document.startups.first()
     }
 
     /// Lazy formats, in file order.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 
 use super::bases::{BaseImageRule, Distribution, Release};
-use super::deployment::{Codec, LazyFormat, Node, Profile};
+use super::deployment::{Codec, LazyFormat, Node, Profile, Startup};
 use super::entry::{CatalogEntry, CatalogError};
 use super::frameworks::Framework;
 use super::graphs::{GraphCapture, GraphFeature, GraphSwitch};
@@ -93,6 +93,7 @@ document! {
     accelerators: Accelerator = "accelerator",
     python_packages: PythonPackage = "python_package",
     torch_wheels: TorchWheel = "torch_wheel",
+    startups: Startup = "startup",
 }
 
 impl Document {

@@ -26,7 +26,7 @@ mod weights;
 use std::sync::OnceLock;
 
 pub use bases::{BaseFacts, BaseImageRule, Distribution, Release, ValueRule};
-pub use deployment::{Codec, DriverDelivery, Interval, LazyFormat, Node, Profile, ProfileMachine};
+pub use deployment::{Codec, DriverDelivery, Interval, LazyFormat, Node, Profile, ProfileMachine, Startup};
 pub use document::FILE_BYTES;
 pub use entry::CatalogError;
 pub use frameworks::{CpuBuild, CudaClue, CudaFrom, Framework, FrameworkLevel};
