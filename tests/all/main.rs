@@ -22,6 +22,7 @@ mod cuda_inventory;
 #[cfg(feature = "gui")]
 mod cuda_view;
 mod deletion;
+mod deploy;
 mod dockerfile;
 #[cfg(feature = "gui")]
 mod dockerfile_view;

@@ -6,6 +6,7 @@ pub mod background;
 pub mod browser;
 pub mod compare;
 pub mod cuda;
+pub mod deployment;
 pub mod dockerfile;
 pub mod files;
 pub mod filter;
