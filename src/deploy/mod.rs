@@ -12,6 +12,10 @@
 //! **What start-up reads** (`deploy/startup.rs`) follows from links and inventory; no byte of the image is read.
 //!
 //! **Findings and advice** are differences of the same model: with and without.
+//!
+//! **Files** (`deploy/files`) are parsed to documents with positions, whatever their format, and judged by name, or by an
+//! image that was read. **Lines to paste** (`deploy/snippets`) are written from facts that are safe to write. **CUDA
+//! Graphs** (`deploy/graphs`) are rules over catalogue, frameworks and settings.
 
 mod advice;
 mod calibrate;

@@ -34,7 +34,11 @@ pub(super) fn write(input: &SnippetInput) -> String {
     hardware(&mut text, input);
     // Only what starts a server: without a port, Cerebrium runs the functions of main.py.
     if let Some((port, _)) = input.ports.iter().find(|(_, udp)| !udp) {
-        let command: Vec<String> = input.entrypoint.iter().chain(&input.command).cloned().collect();
+        let mut command: Vec<String> = input.entrypoint.iter().chain(&input.command).cloned().collect();
+        // On another base image, programs are found by name.
+        if let Some(first) = command.first_mut().filter(|first| from_pip && first.contains("/bin/")) {
+            *first = first.rsplit('/').next().unwrap_or_default().to_owned();
+        }
         text += "\n[cerebrium.runtime.custom]\n";
         if !command.is_empty() {
             writeln!(text, "entrypoint = {}", list(&command)).ok();

@@ -135,6 +135,10 @@ fn machine(one: &MachineLine) -> Row {
 
 fn platform(report: &DeployReport) -> Content {
     let profile = &report.profile;
+    // The cold start has them too.
+    if report.cold_start.is_some() {
+        return (String::new(), Vec::new());
+    }
     let mut facts = vec![
         fact("Driver", label(&DRIVER_DELIVERIES, &profile.driver)),
         fact("Base image", prose(&profile.base_image)),

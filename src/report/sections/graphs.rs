@@ -1,11 +1,11 @@
 //! CUDA Graphs: who captures them, what turns them off, what single features require.
 
 use super::Content;
-use super::make::{cell, cell_or_dash, code, headed, number, paragraph, prose, row, table, text, weak};
+use super::make::{cell, cell_or_dash, code, fact, headed, number, paragraph, prose, row, table, text, weak};
 use crate::base::text::counted;
 use crate::deploy::graphs::CaptureState;
 use crate::report::graphs::{CaptureLine, CudaGraphsPart, GraphFeatureLine, GraphSwitchLine, StepGainLine};
-use crate::report::page::{Line, Row, Tone};
+use crate::report::page::{Block, Line, Row, Tone};
 
 /// Frameworks of an image; servers contain some.
 const CAPTURES: usize = 40;
@@ -20,7 +20,7 @@ pub(in crate::report) fn content(part: Option<&CudaGraphsPart>) -> Content {
     };
     let mut blocks = Vec::new();
     if !part.captures.is_empty() {
-        let columns = [text("Framework"), text("Capture"), text("State"), text("Why"), text("How")];
+        let columns = [text("Framework"), text("Capture"), text("State"), text("Why")];
         blocks.push(table(columns, "captures", (&part.captures, CAPTURES), capture));
     }
     if !part.unknown_frameworks.is_empty() {
@@ -69,13 +69,14 @@ fn state(value: &str) -> Line {
 
 fn capture(one: &CaptureLine) -> Row {
     let version = one.version.as_ref().map_or_else(String::new, |version| format!(" {version}"));
-    row([
+    let facts = vec![fact("How", prose(&one.how)), fact("Source", prose(&one.source))];
+    let cells = vec![
         cell(&format!("{}{version}", one.framework)),
         cell(&one.name),
         state(&one.state),
         Line::plain(prose(&one.why)),
-        Line::plain(prose(&one.how)),
-    ])
+    ];
+    Row { cells, details: vec![Block::Facts(facts)] }
 }
 
 fn switch(one: &GraphSwitchLine) -> Row {
@@ -97,10 +98,10 @@ fn gain(one: &StepGainLine) -> Row {
     row([Line::plain(one.launches.to_string()), us(one.stream_us), us(one.graph_us), us(one.saved_us)])
 }
 
-/// The section of a page about deployment: always with content.
+/// The section of a page about deployment: it says so if no framework is concerned.
 pub(in crate::report) fn deployment(part: Option<&CudaGraphsPart>) -> Content {
     match part {
-        None => (String::new(), vec![paragraph("Unknown: the image was not read.")]),
+        None => (String::new(), Vec::new()),
         Some(part) if part.captures.is_empty() && part.unknown_frameworks.is_empty() => {
             (String::new(), vec![paragraph("No framework with CUDA Graphs in the image.")])
         }
