@@ -18,7 +18,7 @@ const MODULES: [&str; 19] = [
 const GPU_USES: [&str; 2] = ["base", "jobs"];
 
 /// Crates that belong to some modules only, by the name that a path to them begins with.
-const CRATE_HOMES: [(&str, &[&str]); 18] = [
+const CRATE_HOMES: [(&str, &[&str]); 19] = [
     ("anstyle", &["report"]),
     ("clap", &["cli"]),
     ("clap_complete", &["cli"]),
@@ -35,6 +35,7 @@ const CRATE_HOMES: [(&str, &[&str]); 18] = [
     ("egui", &["gui"]),
     ("egui_kittest", &["gui"]),
     ("rfd", &["gui", "jobs"]),
+    ("saphyr_parser", &["deploy"]),
     ("terminal_size", &["cli"]),
     ("poll_promise", &["gui", "jobs"]),
 ];

@@ -23,6 +23,7 @@ mod cuda_inventory;
 mod cuda_view;
 mod deletion;
 mod deploy;
+mod deployment_view;
 mod dockerfile;
 #[cfg(feature = "gui")]
 mod dockerfile_view;

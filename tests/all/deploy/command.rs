@@ -95,7 +95,7 @@ fn broken_files_and_wrong_use_exit_with_2() {
 #[test]
 fn secrets_of_the_image_are_not_in_the_lines() {
     let place = Place::new();
-    let mut image = Image::of(Packing::Plain, [tar(&[file("app", b"x")])]);
+    let mut image = Image::of(Packing::Plain, [tar([file("app", b"x")])]);
     image.config = json!({
         "Cmd": ["serve", "--api-token", "hunter2-of-tests"],
         "Env": ["API_KEY=hunter3-of-tests", "PATH=/bin"],

@@ -72,7 +72,7 @@ fn what_calls_nvcc_decides_about_devel() {
     assert_eq!(at_run, [(FileRule::NvccMissing, Severity::Medium, 3)]);
     let dockerfile = cerebrium(DEVEL, "HOPPER_H100", "torch = \"latest\"")
         + "[cerebrium.runtime.custom]\nport = 80\ndockerfile_path = \"./Dockerfile\"\n";
-    assert_eq!(brief(&dockerfile), [(FileRule::NotChecked, Severity::Info, 15)]);
+    assert_eq!(brief(&dockerfile), [(FileRule::NotChecked, Severity::Info, 14)]);
 }
 
 #[test]

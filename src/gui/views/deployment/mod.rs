@@ -128,6 +128,14 @@ impl DeploymentView {
         self.format
     }
 
+    /// Puts a path into the open field, as a file dialog does.
+    pub fn type_path(&mut self, path: &str) {
+        if let Some(bar) = &mut self.bar {
+            path.clone_into(&mut bar.typed);
+            bar.changed();
+        }
+    }
+
     fn page(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
         if let Some(problem) = self.job.problem() {
             Frame::new().inner_margin(Margin::same(16)).show(ui, |ui| {
