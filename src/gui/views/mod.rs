@@ -141,7 +141,7 @@ views! {
     Compare: compare::CompareView, "Compare", "Compare images";
     Gpu: gpu::GpuView, "GPU", "Local GPU and image compatibility";
     Report: report::ReportView, "Report", "Report preview and export";
-    Deployment: deployment::DeploymentView, "Deployment", "Machines, cold start and lines to paste for a platform";
+    Deployment: deployment::DeploymentView, "Deploy", "Machines, cold start and lines to paste for a platform";
 }
 
 /// Wakes the window, for work beside it.

@@ -11,6 +11,8 @@ use crate::report::sections::{cold_start, graphs};
 
 /// Findings of a file that are listed.
 const FINDINGS: usize = 100;
+/// Reasons of a verdict: the worst are first.
+const REASONS: usize = 8;
 /// Machines that are listed.
 const MACHINES: usize = 100;
 
@@ -125,12 +127,17 @@ fn machine(one: &MachineLine) -> Row {
         _ => Tone::Unsure,
     };
     let gpu = target.gpu.strip_prefix("NVIDIA ").unwrap_or(&target.gpu);
-    row([
+    let cells = vec![
         cell(one.name.as_deref().unwrap_or(&target.target)),
         cell(&format!("{gpu} ({})", target.compute_capability)),
         cell(&label(&TARGET_VERDICTS, &target.verdict)).tone(tone),
         Line::plain(prose(&target.why)),
-    ])
+    ];
+    let reasons = target.reasons.iter().take(REASONS);
+    let mut facts: Vec<(String, Line)> =
+        reasons.clone().map(|one| fact("Reason", prose(&one.text))).collect();
+    facts.extend(reasons.filter_map(|one| one.hint.as_ref()).map(|hint| fact("Fix", prose(hint))));
+    Row { cells, details: vec![Block::Facts(facts)] }
 }
 
 fn platform(report: &DeployReport) -> Content {

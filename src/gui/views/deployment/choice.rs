@@ -18,7 +18,8 @@ pub(super) fn show(ui: &mut Ui, view: &mut DeploymentView, context: &ViewContext
             heading(ui, "Platform");
             ui.add_space(space::XS);
             for choice in profile_choices(context.analysis.known_rules()) {
-                if radio(ui, view.profile == choice.id, &choice.name, 0.0).clicked() {
+                let response = radio(ui, view.profile == choice.id, &choice.name, 0.0);
+                if response.on_hover_text(&choice.name).clicked() {
                     view.format = SnippetFormat::of_profile(&choice.id);
                     view.profile = choice.id;
                 }
