@@ -192,6 +192,11 @@ pub(super) fn estimate(analysis: &Analysis, options: &Options) -> Option<ColdSta
     })
 }
 
+/// The estimate as part of a report; `None` before the layers are merged.
+pub fn cold_start_part(analysis: &Analysis, options: &Options) -> Option<ColdStartPart> {
+    Some(part(analysis, &estimate(analysis, options)?, options))
+}
+
 pub(super) fn part(analysis: &Analysis, found: &ColdStart, options: &Options) -> ColdStartPart {
     let profile = found.profile.as_ref().map(ProfilePart::of);
     ColdStartPart {

@@ -52,6 +52,7 @@ mod text;
 mod vocabulary;
 mod words;
 
+pub use cold_start::cold_start_part;
 pub use cold_start::{
     AdvicePart, AssumptionPart, ColdStartPart, PhasesPart, ProfilePart, ScenarioPart, SecondsPart,
     StartupPart,
@@ -81,6 +82,7 @@ pub use rewrite::{AnswerLine, QuestionLine, RecipePart, RewriteImage, RewritePla
 pub use sarif::to_sarif;
 pub use saved::{SAVED_BYTES, SavedError, read_saved};
 pub use schema::{Document, schema_for, schema_of};
+pub use sections::cold_start::{figure as cold_start_figure, sentence as cold_start_sentence};
 pub use sections::page as report_page;
 pub use slim::{
     RemovedLine, SizePart, SlimBase, SlimBlob, SlimGpuLoads, SlimLayer, SlimOutput, SlimReport, SlimSource,

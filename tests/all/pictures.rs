@@ -315,7 +315,8 @@ fn an_image_on_a_platform() {
     window.settles();
     window.press(Modifiers::COMMAND, Key::Num9);
     window.click(Role::RadioButton, "Google Kubernetes Engine");
-    window.settles();
+    window.sees("nvidia-tesla-t4");
+    window.until("lines", |window| window.query_by_label("Writing lines…").is_none());
     take(&mut window, "deploy_light");
 }
 

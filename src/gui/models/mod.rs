@@ -4,6 +4,7 @@
 
 pub mod background;
 pub mod browser;
+pub mod cold_start;
 pub mod compare;
 pub mod cuda;
 pub mod deployment;

@@ -29,7 +29,7 @@ fn seconds(low: Option<f64>, high: Option<f64>) -> String {
 }
 
 /// `12 to 64 s now, 8 to 40 s after the plan`: the first scenario in words; `None` if it is unknown.
-pub(in crate::report) fn sentence(part: &ColdStartPart) -> Option<String> {
+pub fn sentence(part: &ColdStartPart) -> Option<String> {
     let first = part.scenarios.first()?;
     let now = span(first.total_low_seconds?, first.total_high_seconds?);
     let after = first.after_plan_low_seconds.zip(first.after_plan_high_seconds);
@@ -50,8 +50,7 @@ pub(in crate::report) fn content(part: Option<&ColdStartPart>) -> Content {
     (note, blocks(part))
 }
 
-/// The blocks of the section, which the window shows as well.
-pub(in crate::report) fn blocks(part: &ColdStartPart) -> Vec<Block> {
+fn blocks(part: &ColdStartPart) -> Vec<Block> {
     let mut blocks = vec![Block::Facts(facts(part))];
     let slim = part.scenarios.iter().any(|one| one.after_slim_low_seconds.is_some());
     let mut columns: Vec<Column> = vec![text("Start"), number("Now"), number("After the plan")];
@@ -143,7 +142,7 @@ fn assumption(id: &str, one: &AssumptionPart) -> Row {
 }
 
 /// A number with at most three significant digits after the point.
-fn figure(number: f64) -> String {
+pub fn figure(number: f64) -> String {
     match number.abs() {
         size if size >= 100.0 => format!("{number:.0}"),
         size if size >= 1.0 => format!("{number:.1}"),
@@ -153,7 +152,7 @@ fn figure(number: f64) -> String {
 
 fn startup(read: &StartupPart) -> Vec<(String, Line)> {
     let mut facts = vec![fact(
-        "Libraries and programs",
+        "ELF files",
         format!("{} files, {} without GPU code", grouped(read.libraries), human(read.library_bytes)),
     )];
     if read.gpu_code_bytes > 0 {
@@ -174,10 +173,9 @@ fn startup(read: &StartupPart) -> Vec<(String, Line)> {
 
 fn advice(one: &AdvicePart) -> Row {
     let saves = Line::plain(span(one.saves_seconds.low, one.saves_seconds.high));
-    let (title, tone) = if one.recommended {
-        (prose(&one.title), Tone::Plain)
-    } else {
-        (format!("Not advised: {}", prose(&one.title)), Tone::Weak)
-    };
+    // A small gain is no reason; more time is a reason against.
+    let slower = !one.recommended && one.saves_seconds.low < 0.0;
+    let title = if slower { format!("Not advised: {}", prose(&one.title)) } else { prose(&one.title) };
+    let tone = if one.recommended { Tone::Plain } else { Tone::Weak };
     Row { cells: vec![saves, Line::plain(title).tone(tone)], details: vec![paragraph(prose(&one.text))] }
 }
