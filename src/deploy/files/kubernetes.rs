@@ -156,7 +156,9 @@ fn judge_pod(
         }
     }
     if image.is_none() {
-        labels.iter().for_each(|label| label.judge_name(catalog, findings));
+        for label in &labels {
+            label.judge_name(catalog, findings);
+        }
     }
     if gpus && !is_gke {
         findings.extend(toleration(pod));
@@ -187,16 +189,11 @@ fn quantities(container: &Container<'_>, findings: &mut Vec<FileFinding>) -> boo
                 .fix(fix),
         );
     };
-    if let Some((name, quantity, at)) = limit {
-        if quantity.parse::<u32>().is_err() {
-            let text = format!("{name}: {quantity} is not a whole number of GPUs.");
-            high(
-                at,
-                &key("limits", name),
-                text,
-                "Ask for a whole number; share a GPU with MIG or time slicing.",
-            );
-        }
+    if let Some((name, quantity, at)) = limit
+        && quantity.parse::<u32>().is_err()
+    {
+        let text = format!("{name}: {quantity} is not a whole number of GPUs.");
+        high(at, &key("limits", name), text, "Ask for a whole number; share a GPU with MIG or time slicing.");
     }
     match (limit, request) {
         (None, Some((name, _, at))) => {

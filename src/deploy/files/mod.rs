@@ -53,7 +53,7 @@ pub fn read(bytes: &[u8]) -> Result<PlatformFile, FileError> {
     }
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let before = bytes.get(..error.valid_up_to()).unwrap_or_default();
-        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+        let line = before.split(|byte| *byte == b'\n').count();
         FileError::NotText { line }
     })?;
     if is_toml(text) {
@@ -116,8 +116,7 @@ pub fn judge(file: &PlatformFile, image: Option<&JudgedImage<'_>>, catalog: &Cat
             }
         }
     }
-    findings
-        .sort_by(|one, other| (one.at, one.severity, one.rule).cmp(&(other.at, other.severity, other.rule)));
+    findings.sort_by_key(|one| (one.at, one.severity, one.rule));
     findings.dedup();
     findings.truncate(FINDINGS);
     findings

@@ -12,8 +12,8 @@ pub(super) fn run(input: &SnippetInput) -> String {
     if input.uses_cuda {
         words.extend(["--gpus", "all"].map(str::to_owned));
     }
-    if input.lacks_compute && input.uses_cuda {
-        words.extend(["--env", "NVIDIA_DRIVER_CAPABILITIES=compute,utility"].map(str::to_owned));
+    if let Some(capabilities) = input.capabilities.as_ref().filter(|_| input.uses_cuda) {
+        words.extend(["--env".to_owned(), format!("NVIDIA_DRIVER_CAPABILITIES={capabilities}")]);
     }
     for (port, udp) in &input.ports {
         words.push("--publish".to_owned());
@@ -56,9 +56,10 @@ pub(super) fn compose(input: &SnippetInput) -> String {
             line(6, &format!("- \"{port}:{port}{}\"", if *udp { "/udp" } else { "" }));
         }
     }
-    if input.lacks_compute && input.uses_cuda {
+    if let Some(capabilities) = input.capabilities.as_ref().filter(|_| input.uses_cuda) {
         line(4, "environment:");
-        line(6, "NVIDIA_DRIVER_CAPABILITIES: \"compute,utility\"");
+        let literal = capabilities.replace('$', "$$");
+        line(6, &format!("NVIDIA_DRIVER_CAPABILITIES: {}", quoted(&literal)));
     }
     if input.uses_cuda {
         line(4, "deploy:");

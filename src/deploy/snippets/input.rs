@@ -9,7 +9,7 @@ use crate::analysis::Analysis;
 use crate::base::redact;
 use crate::cuda::catalog::{AcceleratorNames, Catalog, DriverDelivery, Profile, normalized_python_name};
 use crate::cuda::compat::{Judge, RunVerdict, TargetGpu};
-use crate::cuda::{Flavor, Inventory, Strategy};
+use crate::cuda::{Inventory, Strategy};
 
 /// Maximum ports, as engines show.
 const PORTS: usize = 32;
@@ -56,8 +56,8 @@ pub struct SnippetInput {
     pub loader_path: Option<String>,
     /// `PATH` of the image.
     pub path: Option<String>,
-    /// Whether `NVIDIA_DRIVER_CAPABILITIES` of the image lacks `compute`.
-    pub lacks_compute: bool,
+    /// Value for `NVIDIA_DRIVER_CAPABILITIES`, if the image's own lacks `compute`.
+    pub capabilities: Option<String>,
     /// Azure VM sizes that run it.
     pub azure: Vec<MachineName>,
     /// Cerebrium's GPUs that run it.
@@ -72,10 +72,6 @@ pub struct SnippetInput {
     pub pip: Vec<(String, String)>,
     /// Whether all CUDA libraries of its frameworks come from wheels.
     pub cuda_in_wheels: bool,
-    /// The base image; `None` if unknown.
-    pub base: Option<String>,
-    /// Whether the base image has compilers.
-    pub devel_base: bool,
 }
 
 static REFERENCE: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -105,7 +101,7 @@ impl SnippetInput {
         let environment = config.and_then(|config| config.env().as_ref());
         let variable = |name: &str| {
             let pairs = environment.into_iter().flatten().filter_map(|pair| pair.split_once('='));
-            pairs.filter(|(known, _)| *known == name).map(|(_, value)| value.to_owned()).last()
+            pairs.filter(|(known, _)| *known == name).map(|(_, value)| value.to_owned()).next_back()
         };
         let reference = reference(image.source.as_str(), &image.reference, &image.tags);
         let folder = profile.driver_folder.as_ref().filter(|_| profile.driver == DriverDelivery::Folder);
@@ -114,8 +110,10 @@ impl SnippetInput {
             let path = loader_path.as_deref().unwrap_or_default();
             path.split(':').any(|part| part.trim_end_matches('/') == folder)
         };
-        let lacks_compute = variable("NVIDIA_DRIVER_CAPABILITIES").is_some_and(|value| {
-            !value.trim().is_empty() && !value.split(',').any(|one| matches!(one.trim(), "compute" | "all"))
+        let capabilities = variable("NVIDIA_DRIVER_CAPABILITIES").and_then(|value| {
+            let named: Vec<&str> = value.split(',').map(str::trim).filter(|one| !one.is_empty()).collect();
+            let lacks = !named.is_empty() && !named.iter().any(|one| matches!(*one, "compute" | "all"));
+            lacks.then(|| format!("compute,{}", named.join(",")))
         });
         let mut ports: Vec<(u16, bool)> = config
             .and_then(|config| config.exposed_ports().as_ref())
@@ -126,7 +124,6 @@ impl SnippetInput {
         ports.sort_unstable();
         ports.dedup();
         ports.truncate(PORTS);
-        let base = inventory.base.as_ref();
         let mut input = Self {
             profile: profile.id.clone(),
             name: name_of(reference.as_deref().unwrap_or(&image.reference)),
@@ -140,12 +137,10 @@ impl SnippetInput {
             driver_folder: folder.filter(|folder| needs.uses_cuda && !searched(folder)).cloned(),
             loader_path,
             path: variable("PATH"),
-            lacks_compute,
+            capabilities,
             python: python_of(inventory),
             pip: top_packages(inventory),
             cuda_in_wheels: in_wheels(inventory),
-            base: base.and_then(|base| base.reference.clone()).filter(|reference| is_reference(reference)),
-            devel_base: base.is_some_and(|base| base.flavor == Flavor::Devel),
             ..Self::default()
         };
         if needs.uses_cuda {

@@ -119,8 +119,8 @@ fn environment(input: &SnippetInput) -> Vec<(&'static str, String)> {
         if let (Some(path), Some(tools)) = (input.path.as_deref().filter(|path| !path.is_empty()), tools) {
             all.push(("PATH", format!("{path}:{tools}")));
         }
-    } else if input.lacks_compute && input.profile != "gke" {
-        all.push(("NVIDIA_DRIVER_CAPABILITIES", "compute,utility".to_owned()));
+    } else if let Some(capabilities) = input.capabilities.as_ref().filter(|_| input.profile != "gke") {
+        all.push(("NVIDIA_DRIVER_CAPABILITIES", capabilities.clone()));
     }
     all
 }

@@ -1,5 +1,7 @@
 //! What does not fit in platform files, with lines; broken and hostile files.
 
+use std::fmt::Write as _;
+
 use cutaway::base::Platform;
 use cutaway::cuda::catalog::Catalog;
 use cutaway::cuda::compat::Needs;
@@ -287,11 +289,11 @@ fn hostile_files_stay_within_their_bounds() {
     let mut laughs = "a0: &a0 [lol, lol, lol, lol, lol, lol, lol, lol, lol]\n".to_owned();
     for level in 1..12 {
         let before = format!("*a{}", level - 1);
-        laughs += &format!("a{level}: &a{level} [{}]\n", [before.as_str(); 9].join(", "));
+        writeln!(laughs, "a{level}: &a{level} [{}]", [before.as_str(); 9].join(", ")).unwrap();
     }
     assert!(matches!(read(laughs.as_bytes()), Err(FileError::Expanded { .. })));
     let text = "x".repeat(100_000);
-    let copies = format!("a: &a {text}\nb: [{}]\n", ["*a"; 2_000].join(", "));
+    let copies = format!("a: &a {text}\nb: [{}]\n", vec!["*a"; 2_000].join(", "));
     assert!(matches!(read(copies.as_bytes()), Err(FileError::Expanded { .. })));
     assert!(matches!(read(b"a: &a [*a]\n"), Err(FileError::Syntax { .. })));
     let nested = (1..80).fold("a0: &a0 [1]\n".to_owned(), |text, level| {

@@ -330,7 +330,7 @@ fn azure_gets_environments_and_a_size_that_runs_the_image() {
 
 #[test]
 fn docker_and_compose_start_the_image() {
-    let lacking = SnippetInput { lacks_compute: true, ..input("docker") };
+    let lacking = SnippetInput { capabilities: Some("compute,utility".to_owned()), ..input("docker") };
     let line = snippet(SnippetFormat::Docker, &lacking);
     assert_eq!(
         line,

@@ -167,7 +167,7 @@ impl DeploymentView {
             PathEvent::Nothing => {}
             PathEvent::Close => self.bar = None,
             PathEvent::Browse => {
-                context.actions.push(Action::Pick(Pick::SaveSnippet(self.format.file_name())))
+                context.actions.push(Action::Pick(Pick::SaveSnippet(self.format.file_name())));
             }
             PathEvent::Take(replace) => {
                 let path = bar.path();
