@@ -12,6 +12,7 @@ mod cache_command;
 mod cache_store;
 mod check;
 mod cli;
+mod cold_start;
 mod compare;
 mod compare_command;
 #[cfg(feature = "gui")]
