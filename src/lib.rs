@@ -17,6 +17,7 @@
 //! | [`analysis`] | a reference | all of it, published stage by stage |
 //! | [`slim`] | an analysis, a plan | a smaller image, verified after writing |
 //! | [`compare`] | several analyses | shared and different content |
+//! | [`deploy`] | an analysis, a plan, a platform | seconds of a cold start, advice |
 //! | [`report`] | an analysis, a comparison | text, JSON, Markdown, HTML, SARIF, CSV |
 //! | `fuzzing` | any bytes | nothing, or a panic if an invariant is violated (feature `fuzzing`) |
 //! | `gpu` | a device | whether this machine's GPU works, checked in a child process |
@@ -31,6 +32,7 @@ pub mod cache;
 pub mod cli;
 pub mod compare;
 pub mod cuda;
+pub mod deploy;
 pub mod findings;
 pub mod formats;
 #[cfg(feature = "fuzzing")]

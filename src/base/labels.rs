@@ -216,6 +216,21 @@ pub const DRIVER_SOURCES: Family = Family {
     ],
 };
 
+/// Ways by which a platform's driver reaches a container.
+pub const DRIVER_DELIVERIES: Family = Family {
+    title: "Driver delivery",
+    key: "",
+    list: &[
+        Label::new(
+            "toolkit",
+            "container toolkit",
+            "nvidia-container-toolkit mounts the driver and updates ld.so.cache",
+        ),
+        Label::new("folder", "mounted folder", "A host folder is mounted; the image sets LD_LIBRARY_PATH"),
+        Label::new("platform", "platform", "The platform mounts the driver; the image sets nothing"),
+    ],
+};
+
 /// Applicability of proposed changes.
 pub const APPLICABILITIES: Family = Family {
     title: "Applicability of proposals",
@@ -268,7 +283,7 @@ pub const LAYER_MATCHES: Family = Family {
 pub const SHADOWED: &str = "shadowed";
 
 /// All families, in the order of the manual.
-pub const FAMILIES: [Family; 17] = [
+pub const FAMILIES: [Family; 18] = [
     VERDICTS,
     SEVERITIES,
     CATEGORIES,
@@ -282,6 +297,7 @@ pub const FAMILIES: [Family; 17] = [
     STACK_SUPPLIERS,
     TARGET_VERDICTS,
     DRIVER_SOURCES,
+    DRIVER_DELIVERIES,
     APPLICABILITIES,
     GPU_CODE,
     CHANGES,

@@ -8,8 +8,10 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
 
 use super::cache::{CacheArguments, cache};
+use super::calibrate::{CalibrateArguments, calibrate};
 use super::check::{CheckArguments, check};
 use super::compare::{CompareArguments, compare};
+use super::deploy::{DeployArguments, deploy};
 use super::dockerfile::{DockerfileArguments, dockerfile};
 use super::explain::explain;
 use super::formats::SchemaName;
@@ -24,6 +26,7 @@ use super::tags::{TagsArguments, tags};
 use crate::analysis::AnalysisError;
 use crate::cuda::catalog::Catalog;
 use crate::cuda::compat::TargetError;
+use crate::deploy::CalibrationError;
 use crate::findings::policy::PolicyError;
 use crate::rewrite::RewriteError;
 use crate::slim::SlimError;
@@ -68,11 +71,15 @@ enum Command {
     Slim(SlimArguments),
     /// Check an image against cutaway.toml; exit code 1 if it fails
     Check(CheckArguments),
+    /// Judge an image or a platform's file for a platform, and write the lines to paste
+    Deploy(DeployArguments),
     /// Compare images; exit code 1 if the last image exceeds the [regression] limits
     Compare(CompareArguments),
     /// Check this machine's NVIDIA GPU: run and verify a kernel, measure launch latency
     #[cfg(feature = "gpu")]
     Gpu(GpuArguments),
+    /// Measure this machine's decompression and disk, for the cold start estimate
+    Calibrate(CalibrateArguments),
     /// Show or prune the index cache
     #[command(subcommand)]
     Cache(CacheArguments),
@@ -155,8 +162,10 @@ impl Cli {
             Command::Slim(arguments) => slim(arguments),
             Command::Check(arguments) => check(arguments),
             Command::Compare(arguments) => compare(arguments),
+            Command::Deploy(arguments) => deploy(arguments),
             #[cfg(feature = "gpu")]
             Command::Gpu(arguments) => gpu(arguments),
+            Command::Calibrate(arguments) => calibrate(arguments),
             Command::Cache(command) => cache(command),
             Command::Tags(arguments) => tags(arguments),
             Command::Explain { name } => explain(name.as_deref()),
@@ -203,6 +212,9 @@ fn exit_code(result: anyhow::Result<ExitCode>) -> ExitCode {
         let hint = hint.or_else(|| error.downcast_ref::<RewriteError>().and_then(RewriteError::hint));
         let hint =
             hint.or_else(|| error.downcast_ref::<SlimError>().and_then(SlimError::hint).map(str::to_owned));
+        let hint = hint.or_else(|| {
+            error.downcast_ref::<CalibrationError>().and_then(CalibrationError::hint).map(str::to_owned)
+        });
         let hint = hint.or_else(|| error.downcast_ref::<UsageError>().and_then(|error| error.hint.clone()));
         if let Some(hint) = hint {
             message(&format!("hint: {hint}"));

@@ -15,6 +15,7 @@ use super::output::{TROUBLE, warn, write};
 use super::reading::Reading;
 use crate::analysis::Analysis;
 use crate::base::read_at::read_up_to;
+use crate::deploy::PlatformVerdict;
 use crate::findings::policy::{Date, FILE_BYTES, Measured, Policy};
 use crate::report::WarningLine;
 use crate::source::redacted;
@@ -49,7 +50,13 @@ pub(super) fn check(arguments: &CheckArguments) -> anyhow::Result<ExitCode> {
     };
     // Without a clock every ignore counts as expired.
     let today = Date(how.today().unwrap_or(u32::MAX));
-    let outcome = policy.unwrap_or_default().judge(&measured, today);
+    let profile = arguments.reading.profile(&analysis, policy.as_ref())?;
+    let platform = profile.map(|profile| PlatformVerdict::of(&analysis, &profile));
+    let mut outcome = policy.unwrap_or_default().judge(&measured, today);
+    // An incomplete image has no other reason.
+    if totals.complete {
+        outcome.reasons.extend(platform.as_ref().and_then(PlatformVerdict::failure));
+    }
     let warnings = analysis.warnings();
     if how.verbose {
         warn(&warnings.iter().cloned().map(WarningLine::from).collect::<Vec<_>>());
@@ -59,6 +66,7 @@ pub(super) fn check(arguments: &CheckArguments) -> anyhow::Result<ExitCode> {
         image: &redacted(image),
         policy: name.as_deref(),
         outcome: &outcome,
+        platform: platform.as_ref(),
         findings: measured.findings,
         warnings: if totals.complete { &[] } else { &warnings },
     };

@@ -51,7 +51,9 @@ pub(super) fn compare(arguments: &CompareArguments) -> anyhow::Result<ExitCode> 
     for place in 0..arguments.images.len() {
         refuse_json(arguments, place).with_context(|| which(arguments, place))?;
     }
-    let own_targets = !arguments.how.target.is_empty() || policy.as_ref().is_some_and(Policy::names_targets);
+    let named = |policy: &Policy| policy.names_targets() || policy.names_profile();
+    let chosen = !arguments.how.target.is_empty() || arguments.how.profile.profile.is_some();
+    let own_targets = chosen || policy.as_ref().is_some_and(named);
     let host = if own_targets { None } else { arguments.how.host_in_background() };
     let images = analyse_all(arguments, policy.as_ref())?;
     let (cancel, progress) = (CancelToken::new(), Progress::default());

@@ -104,6 +104,8 @@ pub(super) enum SchemaName {
     Dockerfile,
     /// cutaway slim
     Slim,
+    /// cutaway deploy
+    Deploy,
     /// cutaway gpu
     Gpu,
 }

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::gpu_image::{self, ImageLoads};
 use super::gpu_text::{loads_to_text, step_line, to_text};
-use super::output::{Format, code, message, write};
+use super::output::{Format, UsageError, code, message, write};
 use super::reading::{Choice, ReadOptions};
 use crate::gpu::{
     Check, CheckRequest, ChildRequest, Depth, LoaderRequest, SCHEMA, check, run_child, run_loader_child,
@@ -136,6 +136,23 @@ pub(super) fn gpu(arguments: &GpuArguments) -> anyhow::Result<ExitCode> {
         message(&format!("error: the GPU code of {image} was not loaded: no usable GPU, see the check"));
     }
     Ok(code(check.available && loads.is_none_or(|loads| loads.all.crashed + loads.all.timed_out == 0)))
+}
+
+/// The costs of one kernel launch on this machine's first usable GPU, on a stream and in a graph, in microseconds.
+///
+/// # Errors
+/// No usable GPU, or launches could not be measured.
+pub(super) fn launch_costs() -> anyhow::Result<(f64, f64)> {
+    let check = check(&CheckRequest::new(ChildRequest::default())?, &CancelToken::new(), &mut |_| ());
+    let graph = check.devices.iter().find_map(|device| device.graph.as_ref());
+    graph.map(|graph| (graph.stream_us_per_launch, graph.graph_us_per_launch)).ok_or_else(|| {
+        let why = check.error.as_ref().map_or_else(
+            || "launches were not measured".to_owned(),
+            |error| format!("{}: {}", error.name, error.message),
+        );
+        let hint = "cutaway gpu shows all steps; without --launches no GPU is needed".to_owned();
+        UsageError::new(format!("cannot measure launches on this machine: {why}"), Some(hint)).into()
+    })
 }
 
 fn load_image(image: &str, arguments: &GpuArguments) -> anyhow::Result<ImageLoads> {

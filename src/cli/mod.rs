@@ -4,8 +4,10 @@
 
 mod arguments;
 mod cache;
+mod calibrate;
 mod check;
 mod compare;
+mod deploy;
 mod dockerfile;
 mod explain;
 mod formats;
@@ -19,6 +21,7 @@ mod host;
 mod network;
 mod output;
 mod plan;
+mod profile;
 mod progress;
 mod reading;
 mod report;

@@ -11,6 +11,7 @@ use clap::Args;
 use super::host::host_targets;
 use super::network::Network;
 use super::output::{message, read_file};
+use super::profile::ProfileArguments;
 use super::progress::with_bar;
 use crate::analysis::{Analysis, AnalysisError, Depth, Options, analyze};
 use crate::base::size::{grouped, human};
@@ -18,6 +19,7 @@ use crate::base::{Limits, Platform, clock};
 use crate::cache::Cache;
 use crate::cuda::catalog::{self, Catalog};
 use crate::cuda::compat::{TargetGpu, parse_targets};
+use crate::deploy::{Profile, judged_targets};
 use crate::findings::policy::{Date, Policy};
 use crate::jobs::{CancelToken, Progress};
 use crate::source::{Access, Reference, engine, redacted, registry};
@@ -67,6 +69,8 @@ pub(super) struct ReadOptions {
     /// Target GPU or machine, such as gpu:a100-80 or cc=8.6 [default: five common data center GPUs; compatibility also uses this machine's]
     #[arg(long, value_name = "TARGET")]
     pub(super) target: Vec<String>,
+    #[command(flatten)]
+    pub(super) profile: ProfileArguments,
     /// Read every byte and verify all digests and diff IDs
     #[arg(long)]
     pub(super) verify: bool,
@@ -85,6 +89,15 @@ impl Reading {
     /// Analyses the image. Targets on the command line override those of `policy`.
     pub(super) fn analyse(&self, policy: Option<&Policy>) -> anyhow::Result<Arc<Analysis>> {
         ImageReader::new(&self.how).analyse(&self.image, policy)
+    }
+
+    /// The platform that the image is judged by; `None` if none is chosen.
+    pub(super) fn profile(
+        &self,
+        analysis: &Analysis,
+        policy: Option<&Policy>,
+    ) -> anyhow::Result<Option<Arc<Profile>>> {
+        self.how.profile.find_if_chosen(|| analysis.known_rules(), policy)
     }
 
     /// Why there is no result when the layers were not read.
@@ -147,6 +160,9 @@ impl<'a> ImageReader<'a> {
         }
         if let Some(policy) = policy.filter(|_| targets.is_empty()) {
             targets = policy.targets(known(), &host)?;
+        }
+        if let Some(profile) = how.profile.find_if_chosen(known, policy)? {
+            targets = judged_targets(known(), &profile, &targets);
         }
         Ok(Options {
             platform: how.choice.platform.clone(),

@@ -9,6 +9,7 @@ use clap::Args;
 use super::dockerfile::{GivenFile, propose};
 use super::formats::ReportFormatArguments;
 use super::output::{UsageError, code, message, read_file, warn, write};
+use super::profile::{RatesArguments, RatesName};
 use super::reading::Reading;
 use super::terminal::TextArguments;
 use crate::findings;
@@ -32,6 +33,8 @@ pub(super) struct ReportArguments {
     /// Dockerfile the image was built from, - for stdin [default: reconstructed from the image history]
     #[arg(long, value_name = "FILE")]
     pub(super) dockerfile: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) rates: RatesArguments,
     #[command(flatten)]
     pub(super) text: TextArguments,
 }
@@ -64,13 +67,18 @@ pub(super) fn report(arguments: &ReportArguments) -> anyhow::Result<ExitCode> {
 fn report_of_image(arguments: &ReportArguments) -> anyhow::Result<Report> {
     let given = arguments.dockerfile.as_deref().map(GivenFile::read).transpose()?;
     let how = &arguments.reading.how;
-    let host = how.target.is_empty().then(|| how.host_in_background());
+    // A platform's machines are not this one.
+    let own = how.target.is_empty() && how.profile.profile.is_none();
+    let host = own.then(|| how.host_in_background());
     let analysis = arguments.reading.analyse(None)?;
+    let profile = arguments.reading.profile(&analysis, None)?;
     let mut options = report::Options {
         show_secrets: arguments.show_secrets,
         paths: arguments.format.format() != Format::Text,
+        targets_given: !how.target.is_empty(),
         ..report::Options::default()
     };
+    arguments.rates.apply(&mut options, profile)?;
     let (proposals, report) = both(
         || match analysis.findings.as_deref().map(findings::Plan::of_safe) {
             Some(safe) => propose(&analysis, &safe, given.as_ref(), arguments.show_secrets),
@@ -132,6 +140,8 @@ fn needs_image(arguments: &ReportArguments) -> Option<&'static str> {
         (!how.target.is_empty(), "--target"),
         (how.choice.platform.is_some(), "--platform"),
         (!how.choice.catalog.is_empty(), "--catalog"),
+        (how.profile.profile.is_some(), "--profile"),
+        (arguments.rates.rates != RatesName::Catalog, "--rates"),
         (how.today.is_some(), "--today"),
     ]
     .into_iter()

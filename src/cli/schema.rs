@@ -13,6 +13,7 @@ pub(super) fn schema(name: SchemaName) -> anyhow::Result<ExitCode> {
         SchemaName::Compare => schema_of(Document::Compare),
         SchemaName::Dockerfile => schema_of(Document::Dockerfile),
         SchemaName::Slim => schema_of(Document::Slim),
+        SchemaName::Deploy => schema_of(Document::Deploy),
         #[cfg(feature = "gpu")]
         SchemaName::Gpu => super::gpu::schema(),
         #[cfg(not(feature = "gpu"))]

@@ -1,14 +1,16 @@
 //! Chapters of the manual; pages of rules are in [`super::Rule`].
 
 /// Name and text of each chapter.
-const CHAPTERS: [(&str, &str); 17] = [
+const CHAPTERS: [(&str, &str); 19] = [
     ("cache", include_str!("../../assets/manual/cache.md")),
     ("check", include_str!("../../assets/manual/check.md")),
     ("ci", include_str!("../../assets/manual/ci.md")),
     ("cli", include_str!("../../assets/manual/cli.md")),
+    ("cold-start", include_str!("../../assets/manual/cold-start.md")),
     ("compare", include_str!("../../assets/manual/compare.md")),
     ("compatibility", include_str!("../../assets/manual/compatibility.md")),
     ("cuda", include_str!("../../assets/manual/cuda.md")),
+    ("deployment", include_str!("../../assets/manual/deployment.md")),
     ("dockerfile", include_str!("../../assets/manual/dockerfile.md")),
     ("glossary", include_str!("../../assets/manual/glossary.md")),
     ("gpu", include_str!("../../assets/manual/gpu.md")),

@@ -46,6 +46,8 @@ pub use finish::findings;
 pub use folders::{WholeFolder, whole_folders};
 pub use input::Input;
 pub use manual::{chapter, chapters};
-pub use plan::{Answer, Plan, PlanChanges, PlanError, Predicted, SavedAnswer, SavedFinding, SavedPlan};
+pub use plan::{
+    Answer, Plan, PlanChanges, PlanError, Predicted, SavedAnswer, SavedFinding, SavedPlan, lost, tar_bytes,
+};
 pub use rules::{rule, rules};
 pub use value::{Category, Finding, Findings, Item, Reclaimable, Rule, Severity, Share, User, Verdict};

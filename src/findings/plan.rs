@@ -5,7 +5,7 @@ mod changes;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use self::changes::{PlanChanges, PlanError, SavedAnswer, SavedFinding, SavedPlan};
-use super::value::{Finding, Findings, Verdict};
+use super::value::{Finding, Findings, Share, Verdict};
 use crate::base::words::words;
 use crate::layer::LayerRead;
 
@@ -126,16 +126,10 @@ impl Plan {
         merged_bytes: u64,
         layers: &[Option<&LayerRead>],
     ) -> Predicted {
-        let mut lost: BTreeMap<u16, (u64, u64)> = BTreeMap::new();
-        let mut merged_lost = 0;
-        for finding in findings.list.iter().filter(|one| self.contains(&one.id)) {
-            for share in &finding.layers {
-                let sum = lost.entry(share.layer).or_default();
-                sum.0 += share.bytes;
-                sum.1 += share.files;
-                merged_lost += share.merged_bytes;
-            }
-        }
+        let removed = || findings.list.iter().filter(|one| self.contains(&one.id));
+        let shares = || removed().flat_map(|finding| &finding.layers);
+        let merged_lost: u64 = shares().map(|share| share.merged_bytes).sum();
+        let lost = lost(shares());
         let of = |layer: usize| u16::try_from(layer).ok().and_then(|layer| lost.get(&layer)).copied();
         let content: u64 = layers.iter().flatten().map(|read| read.index.counts().content_bytes).sum();
         let all_lost: u64 = lost.values().map(|(bytes, _)| bytes).sum();
@@ -163,11 +157,26 @@ fn is_free(finding: &Finding, chosen: &BTreeSet<String>) -> bool {
     finding.rests_on.iter().all(|cause| chosen.contains(cause))
 }
 
-/// The size of a blob without this content: each file also has a header and padding, 768 bytes on average, and the rest
-/// is assumed to compress at the same ratio.
-fn shrunk(compressed: u64, uncompressed: u64, bytes: u64, files: u64) -> u64 {
+/// Bytes and files that each layer loses with these shares of findings.
+pub fn lost<'s>(shares: impl IntoIterator<Item = &'s Share>) -> BTreeMap<u16, (u64, u64)> {
+    let mut lost: BTreeMap<u16, (u64, u64)> = BTreeMap::new();
+    for share in shares {
+        let sum = lost.entry(share.layer).or_default();
+        sum.0 += share.bytes;
+        sum.1 += share.files;
+    }
+    lost
+}
+
+/// Bytes that files take in a tar: each also has a header and padding, 768 bytes on average.
+pub fn tar_bytes(bytes: u64, files: u64) -> u64 {
     const BESIDE: u64 = 768;
-    let gone = bytes.saturating_add(files.saturating_mul(BESIDE)).min(uncompressed);
+    bytes.saturating_add(files.saturating_mul(BESIDE))
+}
+
+/// The size of a blob without this content; the rest is assumed to compress at the same ratio.
+fn shrunk(compressed: u64, uncompressed: u64, bytes: u64, files: u64) -> u64 {
+    let gone = tar_bytes(bytes, files).min(uncompressed);
     let left = u128::from(compressed) * u128::from(uncompressed - gone) / u128::from(uncompressed.max(1));
     u64::try_from(left).unwrap_or(compressed)
 }

@@ -18,7 +18,7 @@ pub use images::{archive_members, image_archive, image_documents};
 pub use layers::{gzip_layer, tar_walk, zstd_layer};
 pub use pruning::gpu_code_pruning;
 pub use stored::{body_facts, cache_file, layer_record};
-pub use texts::{policy, reference, saved_report, secrets};
+pub use texts::{platform_file, policy, reference, saved_report, secrets};
 
 /// What a fuzzer calls.
 pub type Target = fn(&[u8]);
@@ -43,6 +43,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("mentions", mentions),
     ("packages_system", packages_system),
     ("packages_python", packages_python),
+    ("platform_file", platform_file),
     ("policy", policy),
     ("reference", reference),
     ("rpm", rpm),

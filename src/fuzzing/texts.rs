@@ -4,6 +4,8 @@ use super::{images, invariants};
 use crate::base::redact;
 use crate::base::text::printable;
 use crate::cuda::catalog::Catalog;
+use crate::cuda::compat::Needs;
+use crate::deploy::files;
 use crate::findings::policy::{Policy, PolicyError};
 use crate::report::{read_plan, read_saved, to_json};
 use crate::source::{Reference, redacted};
@@ -85,6 +87,30 @@ pub fn policy(data: &[u8]) {
             assert!(!policy.denies("no-such-rule"));
         }
         Err(error) => fault(error),
+    }
+}
+
+/// A platform's file, judged with and without an image.
+///
+/// # Panics
+/// If a position is not in the file, or findings are not in order.
+pub fn platform_file(data: &[u8]) {
+    // YAML also ends lines at a lone carriage return.
+    let lines = data.split(|byte| matches!(byte, b'\n' | b'\r')).count();
+    let is_inside = |at: files::Position| (1..=lines + 1).contains(&at.line) && at.column >= 1;
+    let file = match files::read(data) {
+        Ok(file) => file,
+        Err(error) => {
+            assert!(error.position().is_none_or(is_inside), "a fault is in the file: {error}");
+            return;
+        }
+    };
+    let needs = Needs { uses_cuda: true, ..Needs::default() };
+    let image = files::JudgedImage { reference: None, needs: &needs, environment: &[] };
+    for image in [None, Some(&image)] {
+        let found = files::judge(&file, image, Catalog::builtin());
+        assert!(found.is_sorted_by_key(|one| one.at), "findings are in the order of the file");
+        assert!(found.iter().all(|one| is_inside(one.at) && !one.text.is_empty()), "{found:?}");
     }
 }
 

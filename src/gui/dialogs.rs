@@ -38,6 +38,8 @@ pub enum Pick {
     SavePlan,
     /// Where to save a report; how its name ends, empty for a Dockerfile.
     SaveReport(&'static str),
+    /// Where to save lines of a deployment; the usual name of the file.
+    SaveSnippet(&'static str),
     /// The folder of a slim image.
     SlimFolder,
     /// Where to save the archive of a slim image.
@@ -88,6 +90,7 @@ pub fn desktop() -> Picker {
             Pick::SaveReport(extension) => {
                 dialog.set_title("Save report").set_file_name(format!("report.{extension}")).save_file()
             }
+            Pick::SaveSnippet(name) => dialog.set_title("Save lines").set_file_name(name).save_file(),
             Pick::SavePatch => dialog.set_title("Save patch").set_file_name("Dockerfile.patch").save_file(),
         }
     })

@@ -111,10 +111,18 @@ pub struct ErrorPart {
 
 /// Compatibility with this machine's GPUs and the targets; `None` if the inventory is incomplete.
 pub(super) fn part(analysis: &Analysis, options: &Options) -> Option<CompatibilityPart> {
+    of(analysis, options.host.iter().chain(&*analysis.targets))
+}
+
+/// Compatibility with other targets; `None` if the inventory is incomplete.
+pub(super) fn of_targets(analysis: &Analysis, targets: &[TargetGpu]) -> Option<CompatibilityPart> {
+    of(analysis, targets.iter())
+}
+
+fn of<'a>(analysis: &Analysis, targets: impl Iterator<Item = &'a TargetGpu>) -> Option<CompatibilityPart> {
     let needs = analysis.needs()?;
     let catalog = analysis.known_rules();
     let judge = Judge::new(&needs, catalog);
-    let targets = options.host.iter().chain(&*analysis.targets);
     Some(CompatibilityPart {
         requires: requires_part(&needs, catalog),
         targets: targets.map(|target| target_line(target, &judge.judge(target))).collect(),

@@ -5,12 +5,14 @@ use std::collections::{BTreeMap, HashMap};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::cold_start::SecondsPart;
 use super::options::Options;
 use super::vocabulary;
 use super::words::Word;
 use crate::analysis::Analysis;
 use crate::base::text::{elide_end, escape};
 use crate::cuda::Inode;
+use crate::deploy::ColdStart;
 use crate::findings::{Finding, Findings, Item, Plan, User, WholeFolder, whole_folders};
 use crate::rootfs::{NodeId, Rootfs};
 
@@ -65,6 +67,10 @@ pub struct FindingLine {
     /// By so much compressed layers shrink without that code, estimated from samples. Null if unknown.
     #[serde(default)]
     pub potential_compressed_bytes: Option<u64>,
+    /// Seconds that it costs at each cold start, in the first scenario of `cold_start`. Null if it has no bytes of its
+    /// own, or if sizes are unknown.
+    #[serde(default)]
+    pub cold_start_seconds: Option<SecondsPart>,
     /// Fix.
     pub fix: String,
 }
@@ -122,7 +128,11 @@ pub struct PlanPart {
 }
 
 /// All findings; `None` if the rules did not run.
-pub(super) fn lines(analysis: &Analysis, options: &Options) -> Option<Vec<FindingLine>> {
+pub(super) fn lines(
+    analysis: &Analysis,
+    options: &Options,
+    cold_start: Option<&ColdStart>,
+) -> Option<Vec<FindingLine>> {
     let findings = analysis.findings.as_deref()?;
     let rootfs = &analysis.merge.as_ref()?.rootfs;
     let mut names: Names = HashMap::new();
@@ -131,7 +141,10 @@ pub(super) fn lines(analysis: &Analysis, options: &Options) -> Option<Vec<Findin
     }
     let instructions: Vec<Option<String>> =
         (0..analysis.image.layers.len()).map(|layer| instruction(analysis, layer, options)).collect();
-    let line = |one| line(analysis, (rootfs, &names), one, &instructions, options);
+    let line = |one: &Finding| FindingLine {
+        cold_start_seconds: cold_start.and_then(|found| found.findings.get(&one.id)).map(SecondsPart::of),
+        ..line(analysis, (rootfs, &names), one, &instructions, options)
+    };
     Some(findings.list.iter().map(line).collect())
 }
 
@@ -199,6 +212,7 @@ fn line(
         used_by: finding.users.iter().map(|user| user_name(analysis, rootfs, user)).collect(),
         potential_bytes: finding.potential_bytes,
         potential_compressed_bytes: finding.potential_compressed_bytes,
+        cold_start_seconds: None,
         fix: finding.fix.clone(),
     }
 }

@@ -19,12 +19,15 @@
 //! policy that forbids both. **Markdown** escapes every character with a meaning. Both are bounded in size
 //! and state what they omit.
 
+mod cold_start;
 mod compare;
 mod compatibility;
 mod csv;
 mod cuda;
+mod deploy;
 mod findings;
 mod format;
+mod graphs;
 mod html;
 mod instruction;
 mod inventory;
@@ -49,6 +52,11 @@ mod text;
 mod vocabulary;
 mod words;
 
+pub use cold_start::cold_start_part;
+pub use cold_start::{
+    AdvicePart, AssumptionPart, ColdStartPart, PhasesPart, ProfilePart, ScenarioPart, SecondsPart,
+    StartupPart,
+};
 pub use compare::{
     CompareClass, CompareCompatibility, CompareFormat, CompareImage, CompareLayer, CompareReport,
     CompareSetting, CompareVerdict, CompareWarning, FileChange, RegressionCheck, RegressionFigure,
@@ -57,8 +65,10 @@ pub use compare::{
 pub use compatibility::{CompatibilityPart, ErrorPart, ReasonPart, RequiresPart, TargetLine, VersionLine};
 pub use csv::{CsvTable, to_csv};
 pub use cuda::CudaPart;
+pub use deploy::{DeployReport, FileFindingLine, FilePart, MachineLine, SnippetPart, deploy_page};
 pub use findings::{FindingLine, LayerShare, PlanPart, ReclaimablePart, path as item_path, user_name};
 pub use format::Format;
+pub use graphs::{CaptureLine, CudaGraphsPart, GraphFeatureLine, GraphSwitchLine, StepGainLine};
 pub use html::to_html;
 pub use instruction::short_instruction;
 pub use json::to_json;
@@ -72,6 +82,7 @@ pub use rewrite::{AnswerLine, QuestionLine, RecipePart, RewriteImage, RewritePla
 pub use sarif::to_sarif;
 pub use saved::{SAVED_BYTES, SavedError, read_saved};
 pub use schema::{Document, schema_for, schema_of};
+pub use sections::cold_start::{figure as cold_start_figure, sentence as cold_start_sentence};
 pub use sections::page as report_page;
 pub use slim::{
     RemovedLine, SizePart, SlimBase, SlimBlob, SlimGpuLoads, SlimLayer, SlimOutput, SlimReport, SlimSource,

@@ -8,9 +8,11 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::cold_start::{self, ColdStartPart};
 use super::compatibility::{self, CompatibilityPart};
 use super::cuda::{BasePart, CudaPart, PackageLine};
 use super::findings::{self, FindingLine, PlanPart, ReclaimablePart};
+use super::graphs::CudaGraphsPart;
 use super::inventory;
 use super::options::{GENERATOR, Generator, Options, SCHEMA};
 use super::proposal::{DockerfilePart, ProposalLine};
@@ -20,6 +22,7 @@ use crate::analysis::{Analysis, Totals};
 use crate::base::Platform;
 use crate::base::text::escape;
 use crate::cuda::Class;
+use crate::deploy::graphs::cuda_graphs;
 use crate::formats::compression::Compression;
 use crate::layer::Verified;
 use crate::rootfs::Rootfs;
@@ -51,6 +54,12 @@ pub struct Report {
     pub plan: Option<PlanPart>,
     /// Compatibility; null if the inventory is incomplete.
     pub compatibility: Option<CompatibilityPart>,
+    /// CUDA Graphs in the image; null if the inventory is incomplete.
+    #[serde(default)]
+    pub cuda_graphs: Option<CudaGraphsPart>,
+    /// Estimated cold start; null if the layers were not read.
+    #[serde(default)]
+    pub cold_start: Option<ColdStartPart>,
     /// The Dockerfile of the image; null if none was reconstructed or given.
     #[serde(default)]
     pub dockerfile: Option<DockerfilePart>,
@@ -221,6 +230,7 @@ impl Report {
             _ if analysis.is_documents_only() => (TotalsPart::unknown(analysis.layers.len()), Vec::new()),
             _ => return None,
         };
+        let cold = cold_start::estimate(analysis, options);
         Some(Self {
             schema: SCHEMA.into(),
             generator: GENERATOR,
@@ -229,10 +239,12 @@ impl Report {
             layers: (0..analysis.layers.len()).map(|index| layer_line(analysis, index, options)).collect(),
             packages: analysis.inventory.as_deref().map(inventory::packages).unwrap_or_default(),
             cuda: inventory::cuda_part(analysis),
-            findings: findings::lines(analysis, options),
+            findings: findings::lines(analysis, options, cold.as_ref()),
             reclaimable: analysis.findings.as_deref().map(findings::reclaimable),
             plan: findings::plan(analysis, options),
             compatibility: compatibility::part(analysis, options),
+            cuda_graphs: cuda_graphs(analysis, None).map(|graphs| CudaGraphsPart::new(&graphs, None)),
+            cold_start: cold.map(|found| cold_start::part(analysis, &found, options)),
             dockerfile: None,
             proposals: None,
             largest_files,

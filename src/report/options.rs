@@ -1,11 +1,14 @@
 //! What every document of this program begins with, and the options of a report.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::words::Word;
 use crate::base::redact;
 use crate::cuda::compat::TargetGpu;
+use crate::deploy::{Calibration, Profile};
 use crate::findings::Plan;
 
 /// Generator of reports: this program.
@@ -28,11 +31,26 @@ pub struct Options {
     pub plan: Option<Plan>,
     /// GPUs of this machine, in addition to the targets of the analysis.
     pub host: Vec<TargetGpu>,
+    /// Platform of the cold start; `None` for a node without one.
+    pub profile: Option<Arc<Profile>>,
+    /// Rates of this machine for the cold start, in place of those of the catalogue.
+    pub calibration: Option<Arc<Calibration>>,
+    /// Whether targets were given, for the cold start after `cutaway slim`.
+    pub targets_given: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { show_secrets: false, largest_files: 20, paths: true, plan: None, host: Vec::new() }
+        Self {
+            show_secrets: false,
+            largest_files: 20,
+            paths: true,
+            plan: None,
+            host: Vec::new(),
+            profile: None,
+            calibration: None,
+            targets_given: false,
+        }
     }
 }
 

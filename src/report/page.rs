@@ -32,12 +32,16 @@ pub enum Part {
     Plan,
     /// On which machines it runs.
     Compatibility,
+    /// How long it takes to start on a node.
+    ColdStart,
     /// Layers.
     Layers,
     /// CUDA libraries by component, frameworks, the stack.
     Cuda,
     /// GPU code by architecture.
     GpuCode,
+    /// CUDA Graphs: which frameworks capture, what turns them off.
+    CudaGraphs,
     /// Duplicates.
     Duplicates,
     /// Installed packages.
@@ -52,14 +56,16 @@ pub enum Part {
 
 impl Part {
     /// All of them, in the order of a page.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 14] = [
         Self::Sizes,
         Self::Findings,
         Self::Plan,
         Self::Compatibility,
+        Self::ColdStart,
         Self::Layers,
         Self::Cuda,
         Self::GpuCode,
+        Self::CudaGraphs,
         Self::Duplicates,
         Self::Packages,
         Self::Files,
@@ -74,9 +80,11 @@ impl Part {
             Self::Findings => "Findings",
             Self::Plan => "Plan",
             Self::Compatibility => "Compatibility",
+            Self::ColdStart => "Cold start",
             Self::Layers => "Layers",
             Self::Cuda => "CUDA",
             Self::GpuCode => "GPU code",
+            Self::CudaGraphs => "CUDA Graphs",
             Self::Duplicates => "Duplicates",
             Self::Packages => "Packages",
             Self::Files => "Files",

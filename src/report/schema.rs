@@ -6,6 +6,7 @@ use schemars::{JsonSchema, Schema};
 use serde_json::{Value, json};
 
 use super::compare::CompareReport;
+use super::deploy::DeployReport;
 use super::model::Report;
 use super::rewrite::RewriteReport;
 use super::slim::SlimReport;
@@ -21,6 +22,8 @@ pub enum Document {
     Dockerfile,
     /// `cutaway slim`.
     Slim,
+    /// `cutaway deploy`.
+    Deploy,
 }
 
 /// The schema of a document.
@@ -30,6 +33,7 @@ pub fn schema_of(document: Document) -> Value {
         Document::Compare => schema_for::<CompareReport>(),
         Document::Dockerfile => schema_for::<RewriteReport>(),
         Document::Slim => schema_for::<SlimReport>(),
+        Document::Deploy => schema_for::<DeployReport>(),
     }
 }
 

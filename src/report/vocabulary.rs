@@ -5,10 +5,12 @@ use serde_json::{Map, Value, json};
 
 use crate::base::WarningCode;
 use crate::compare::{Change, LayerMatch};
+use crate::cuda::catalog::{GraphActivation, GraphEffect};
 use crate::cuda::compat::{DriverFrom, RuleId, RunVerdict};
 use crate::cuda::{
     CODE_KINDS, Class, Flavor, Level, MANAGERS, Role, Strategy, Supplier, Use, compression_name,
 };
+use crate::deploy::graphs::CaptureState;
 use crate::findings::{Answer, Category, Severity, Verdict, rules};
 use crate::formats::compression::Compression;
 use crate::formats::contents::Format;
@@ -46,6 +48,7 @@ macro_rules! vocabularies {
 vocabularies! {
     answer: Answer::ALL.iter().map(|one| one.as_str());
     applicability: Applicability::ALL.iter().map(|one| one.as_str());
+    capture_state: CaptureState::ALL.iter().map(|one| one.as_str());
     change: [Change::Added, Change::Removed, Change::Changed].map(Change::as_str);
     category: Category::ALL.iter().map(|one| one.as_str());
     class: Class::ALL.map(Class::as_str);
@@ -58,6 +61,8 @@ vocabularies! {
     driver_source: DriverFrom::ALL.iter().map(|one| one.as_str());
     finding_rule: rules().map(|rule| rule.id);
     flavor: Flavor::ALL.iter().map(|one| one.as_str());
+    graph_activation: GraphActivation::ALL.iter().map(|one| one.as_str());
+    graph_effect: GraphEffect::ALL.iter().map(|one| one.as_str());
     keyword: Keyword::ALL.iter().map(|one| one.as_str());
     layer_match: [LayerMatch::Digest, LayerMatch::DiffId, LayerMatch::Content].map(LayerMatch::as_str);
     level: Level::ALL.iter().map(|one| one.as_str());

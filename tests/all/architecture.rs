@@ -9,16 +9,16 @@ use std::fs;
 use std::path::Path;
 
 /// All modules, in the order of the pipeline. A module may use those before it.
-const MODULES: [&str; 18] = [
+const MODULES: [&str; 19] = [
     "base", "jobs", "cache", "formats", "source", "layer", "rootfs", "cuda", "findings", "rewrite",
-    "analysis", "slim", "compare", "report", "fuzzing", "gpu", "cli", "gui",
+    "analysis", "slim", "compare", "deploy", "report", "fuzzing", "gpu", "cli", "gui",
 ];
 
 /// What the leaf module `gpu` may use.
 const GPU_USES: [&str; 2] = ["base", "jobs"];
 
 /// Crates that belong to some modules only, by the name that a path to them begins with.
-const CRATE_HOMES: [(&str, &[&str]); 18] = [
+const CRATE_HOMES: [(&str, &[&str]); 19] = [
     ("anstyle", &["report"]),
     ("clap", &["cli"]),
     ("clap_complete", &["cli"]),
@@ -35,6 +35,7 @@ const CRATE_HOMES: [(&str, &[&str]); 18] = [
     ("egui", &["gui"]),
     ("egui_kittest", &["gui"]),
     ("rfd", &["gui", "jobs"]),
+    ("saphyr_parser", &["deploy"]),
     ("terminal_size", &["cli"]),
     ("poll_promise", &["gui", "jobs"]),
 ];

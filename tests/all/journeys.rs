@@ -223,7 +223,9 @@ fn views_change_by_rail_and_by_key() {
     window.press(Modifiers::COMMAND, Key::Num5);
     assert!(window.in_front("Dockerfile"));
     window.click(Role::Tab, "Overview");
-    for (key, name) in [(Key::Num6, "Compare"), (Key::Num7, "GPU"), (Key::Num8, "Report")] {
+    for (key, name) in
+        [(Key::Num6, "Compare"), (Key::Num7, "GPU"), (Key::Num8, "Report"), (Key::Num9, "Deploy")]
+    {
         window.press(Modifiers::COMMAND, key);
         assert!(window.in_front(name), "{name}");
     }

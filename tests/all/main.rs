@@ -12,6 +12,7 @@ mod cache_command;
 mod cache_store;
 mod check;
 mod cli;
+mod cold_start;
 mod compare;
 mod compare_command;
 #[cfg(feature = "gui")]
@@ -22,6 +23,8 @@ mod cuda_inventory;
 #[cfg(feature = "gui")]
 mod cuda_view;
 mod deletion;
+mod deploy;
+mod deployment_view;
 mod dockerfile;
 #[cfg(feature = "gui")]
 mod dockerfile_view;

@@ -6,13 +6,14 @@ use std::process::Command;
 pub const NOWHERE: &str = "http://127.0.0.1:9";
 
 /// What says how registries are reached, and who asks.
-const SETTINGS: [&str; 19] = [
+const SETTINGS: [&str; 20] = [
     "ALL_PROXY",
     "all_proxy",
     "http_proxy",
     "https_proxy",
     "no_proxy",
     "CONTAINERS_REGISTRIES_CONF",
+    "CUTAWAY_RATES_FILE",
     "CUTAWAY_REGISTRY_HOST",
     "CUTAWAY_REGISTRY_PASSWORD",
     "CUTAWAY_REGISTRY_TIMEOUT_MS",

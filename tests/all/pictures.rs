@@ -306,6 +306,21 @@ fn no_gpu_in_a_small_window() {
 }
 
 #[test]
+fn an_image_on_a_platform() {
+    if !can_paint() {
+        return;
+    }
+    let mut window = sized_window(Theme::Light, [1100.0, 760.0]);
+    window.open("sample:devel");
+    window.settles();
+    window.press(Modifiers::COMMAND, Key::Num9);
+    window.click(Role::RadioButton, "Google Kubernetes Engine");
+    window.sees("nvidia-tesla-t4");
+    window.until("lines", |window| window.query_by_label("Writing lines…").is_none());
+    take(&mut window, "deploy_light");
+}
+
+#[test]
 fn an_image_while_it_loads() {
     if !can_paint() {
         return;

@@ -42,6 +42,23 @@ fn write_all(out: &mut String, told: &CheckSummary<'_>) -> std::fmt::Result {
             writeln!(out, "| {word} | `{}` | {actual} | {} |", check.name, limit(check))?;
         }
     }
+    if let Some(platform) = told.platform {
+        match &platform.machines {
+            Some(machines) if !machines.is_empty() => {
+                writeln!(out, "\n| {} | verdict | why | fix |\n|---|---|---|---|", safe(&platform.name))?;
+                for one in machines.iter().take(MOST) {
+                    let (target, verdict, why) = (safe(&one.target), one.verdict.label(), safe(&one.why));
+                    let fix = one.hint.as_deref().map(safe).unwrap_or_default();
+                    writeln!(out, "| {target} | {verdict} | {why} | {fix} |")?;
+                }
+                more(out, machines.len())?;
+            }
+            Some(_) => {}
+            None => {
+                writeln!(out, "\nRuns on {}: unknown, not analysed completely.", safe(&platform.name))?;
+            }
+        }
+    }
     if !outcome.failing.is_empty() {
         writeln!(
             out,

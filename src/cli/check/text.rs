@@ -7,6 +7,8 @@ use crate::base::Warning;
 use crate::base::size::human;
 use crate::base::text::{counted, elide_end, elide_middle, printable};
 use crate::base::wrap::wrap;
+use crate::cuda::compat::RunVerdict;
+use crate::deploy::{MachineVerdict, PlatformVerdict};
 use crate::findings::policy::{Amount, Check, Outcome};
 use crate::findings::{Finding, Findings, Verdict};
 
@@ -17,6 +19,8 @@ pub(super) struct CheckSummary<'a> {
     /// The policy file; `None` without one.
     pub(super) policy: Option<&'a str>,
     pub(super) outcome: &'a Outcome,
+    /// Verdicts on the machines of the platform; `None` without one.
+    pub(super) platform: Option<&'a PlatformVerdict>,
     pub(super) findings: Option<&'a Findings>,
     /// Why the image is incomplete; empty when it is complete.
     pub(super) warnings: &'a [Warning],
@@ -44,6 +48,13 @@ fn write_all(out: &mut String, told: &CheckSummary<'_>) -> std::fmt::Result {
         line(out, 2, &format!("{}: {}: {}", warning.code, warning.subject, warning.message))
     })?;
     section(out, "Budgets", &told.outcome.checks, budget)?;
+    if let Some(platform) = told.platform {
+        let title = format!("Runs on {}", platform.name);
+        match &platform.machines {
+            Some(machines) => section(out, &title, machines, machine)?,
+            None => writeln!(out, "\n{title}\n  unknown: the image was not analysed completely")?,
+        }
+    }
     section(out, "Denied findings", &told.outcome.failing, |out, one| {
         let head = format!("{}: {}", one.rule.id, one.title);
         finding(out, one.bytes, one.verdict, &head)?;
@@ -90,6 +101,14 @@ fn line(out: &mut String, indent: usize, text: &str) -> std::fmt::Result {
         writeln!(out, "{:indent$}{}", "", elide_end(line, WIDTH - indent))?;
     }
     Ok(())
+}
+
+fn machine(out: &mut String, one: &MachineVerdict) -> std::fmt::Result {
+    line(out, 2, &format!("{}: {}: {}", one.target, one.verdict.label(), one.why))?;
+    match &one.hint {
+        Some(hint) if one.verdict != RunVerdict::Runs => line(out, 6, &format!("hint: {hint}")),
+        _ => Ok(()),
+    }
 }
 
 fn budget(out: &mut String, check: &Check) -> std::fmt::Result {

@@ -5,8 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 
 use super::bases::{BaseImageRule, Distribution, Release};
+use super::deployment::{Codec, LazyFormat, Node, Profile, Startup};
 use super::entry::{CatalogEntry, CatalogError};
 use super::frameworks::Framework;
+use super::graphs::{GraphCapture, GraphFeature, GraphSwitch};
 use super::hardware::{
     Architecture, CudnnSupport, DriverBranch, Machine, MajorVersion, ReleasedToolkit, Service, Target,
 };
@@ -15,6 +17,7 @@ use super::names::pattern;
 use super::opens::{ExternalLibrary, Open};
 use super::packages::{CudaSuffix, Maker, PackageRule};
 use super::places::{DevelPath, PathClass, ToolFolder, ToolkitRoot};
+use super::platforms::{Accelerator, PythonPackage, TorchWheel};
 use super::weights::WeightFormat;
 
 /// Maximum size of a catalogue file, in bytes; each built-in file is smaller than 64 KiB.
@@ -80,6 +83,17 @@ document! {
     base_images: BaseImageRule = "base_image",
     distributions: Distribution = "distribution",
     releases: Release = "release",
+    profiles: Profile = "profile",
+    nodes: Node = "node",
+    codecs: Codec = "codec",
+    lazy_formats: LazyFormat = "lazy_format",
+    graph_captures: GraphCapture = "graph_capture",
+    graph_features: GraphFeature = "graph_feature",
+    graph_switches: GraphSwitch = "graph_switch",
+    accelerators: Accelerator = "accelerator",
+    python_packages: PythonPackage = "python_package",
+    torch_wheels: TorchWheel = "torch_wheel",
+    startups: Startup = "startup",
 }
 
 impl Document {
@@ -123,6 +137,9 @@ fn check<E: CatalogEntry>(file: &str, table: &'static str, entries: &[E]) -> Res
         }
         for text in entry.globs() {
             short(text).map_err(&fault)?;
+        }
+        if let Some(message) = entry.fault() {
+            return Err(fault(message));
         }
         if keys.contains(&key) {
             return Err(fault("duplicate entry".to_owned()));

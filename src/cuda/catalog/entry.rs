@@ -67,6 +67,10 @@ pub(super) trait CatalogEntry {
     fn globs(&self) -> Vec<&str> {
         Vec::new()
     }
+    /// Why the values of the entry are invalid.
+    fn fault(&self) -> Option<String> {
+        None
+    }
 }
 
 /// Implements [`CatalogEntry`] with the given key, patterns and globs.

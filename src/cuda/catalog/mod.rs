@@ -5,16 +5,19 @@
 //! Every entry has a source. Names and paths of images are untrusted input.
 
 mod bases;
+mod deployment;
 mod document;
 mod drivers;
 mod entry;
 mod frameworks;
+mod graphs;
 mod hardware;
 mod libraries;
 mod names;
 mod opens;
 mod packages;
 mod places;
+mod platforms;
 #[cfg(test)]
 mod tests;
 mod walk;
@@ -23,9 +26,11 @@ mod weights;
 use std::sync::OnceLock;
 
 pub use bases::{BaseFacts, BaseImageRule, Distribution, Release, ValueRule};
+pub use deployment::{Codec, DriverDelivery, Interval, LazyFormat, Node, Profile, ProfileMachine, Startup};
 pub use document::FILE_BYTES;
 pub use entry::CatalogError;
 pub use frameworks::{CpuBuild, CudaClue, CudaFrom, Framework, FrameworkLevel};
+pub use graphs::{GraphActivation, GraphCapture, GraphEffect, GraphFeature, GraphSwitch};
 pub use hardware::{
     Architecture, ArchitectureSuffix, CudnnSupport, DriverBranch, GpuClass, Machine, MachineSize,
     MajorVersion, ReleasedToolkit, Service, Target,
@@ -35,13 +40,14 @@ pub use names::{LibraryName, major_minor, normalized_python_name, numbers, split
 pub use opens::{ExternalLibrary, Open, Search};
 pub use packages::{CudaSuffix, Maker, PackageKind, PackageRule};
 pub use places::{DevelPath, Evidence, PathClass, PathScope, ToolFolder, ToolkitRoot};
+pub use platforms::{Accelerator, AcceleratorNames, NvccUse, PythonCuda, PythonPackage, TorchWheel};
 pub use walk::{FolderState, PathRules, Walker};
 pub use weights::{Magic, WeightFormat};
 
 use document::Document;
 
 /// The built-in files, as name in error messages and text.
-const BUILTIN: [(&str, &str); 13] = [
+const BUILTIN: [(&str, &str); 16] = [
     ("components.toml", include_str!("../../../assets/catalog/components.toml")),
     ("driver.toml", include_str!("../../../assets/catalog/driver.toml")),
     ("dlopen.toml", include_str!("../../../assets/catalog/dlopen.toml")),
@@ -55,6 +61,9 @@ const BUILTIN: [(&str, &str); 13] = [
     ("leftovers.toml", include_str!("../../../assets/catalog/leftovers.toml")),
     ("packages.toml", include_str!("../../../assets/catalog/packages.toml")),
     ("base_images.toml", include_str!("../../../assets/catalog/base_images.toml")),
+    ("deployment.toml", include_str!("../../../assets/catalog/deployment.toml")),
+    ("graphs.toml", include_str!("../../../assets/catalog/graphs.toml")),
+    ("platforms.toml", include_str!("../../../assets/catalog/platforms.toml")),
 ];
 
 /// All facts independent of an image, with their lookup indexes.

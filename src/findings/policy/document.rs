@@ -60,6 +60,7 @@ impl PolicyError {
 #[serde(default, deny_unknown_fields)]
 struct Document {
     targets: Vec<Spanned<String>>,
+    profile: Option<Spanned<String>>,
     budget: BudgetTable,
     regression: RegressionTable,
     rules: RulesTable,
@@ -157,13 +158,14 @@ impl Policy {
                 denied.remove(allowed);
             }
         }
-        let target = |value: Spanned<String>| {
+        let written = |value: Spanned<String>| {
             let (line, column) = place(text, value.span().start);
             Ok(Written { text: filled(value)?, line, column })
         };
         Ok(Self {
             file: name.to_owned(),
-            targets: document.targets.into_iter().map(target).collect::<Result<_, _>>()?,
+            targets: document.targets.into_iter().map(written).collect::<Result<_, _>>()?,
+            profile: document.profile.map(written).transpose()?,
             budget: budget(&document.budget)?,
             regression: regression(&document.regression)?,
             denied,

@@ -18,7 +18,8 @@ pub use regression::{Compared, Difference, Growth, Regressed, Regression};
 
 use std::collections::BTreeSet;
 
-use crate::cuda::catalog::Catalog;
+use crate::base::text::elide_end;
+use crate::cuda::catalog::{Catalog, Profile};
 use crate::cuda::compat::{HostTargets, TargetGpu, parse_targets};
 use pattern::Pattern;
 
@@ -28,6 +29,7 @@ pub struct Policy {
     /// The file name in errors.
     file: String,
     targets: Vec<Written>,
+    profile: Option<Written>,
     /// Size limits.
     pub budget: Budget,
     /// Limits for the growth from the first to the last image of a comparison.
@@ -101,6 +103,28 @@ impl Policy {
     /// Whether the file sets targets.
     pub fn names_targets(&self) -> bool {
         !self.targets.is_empty()
+    }
+
+    /// Whether the file names a platform.
+    pub fn names_profile(&self) -> bool {
+        self.profile.is_some()
+    }
+
+    /// The platform that the image is meant for; `None` when the file names none.
+    ///
+    /// # Errors
+    /// No profile of the catalogue has this id: with line and column.
+    pub fn profile<'c>(&self, catalog: &'c Catalog) -> Result<Option<&'c Profile>, PolicyError> {
+        let Some(written) = &self.profile else { return Ok(None) };
+        let ids = || catalog.profiles().iter().map(|profile| profile.id.as_str());
+        let found = catalog.profiles().iter().find(|one| one.id.eq_ignore_ascii_case(written.text.trim()));
+        found.map(Some).ok_or_else(|| PolicyError::Fault {
+            file: self.file.clone(),
+            line: written.line,
+            column: written.column,
+            message: format!("unknown profile {:?}", elide_end(&written.text, 40)),
+            hint: Some(format!("profiles are {}", ids().collect::<Vec<_>>().join(", "))),
+        })
     }
 
     /// Whether findings of this rule fail the check.

@@ -44,7 +44,8 @@ fn faults_name_line_column_and_cause() {
         ("[[ignore]]\nrule = \"stubs\"\nreason = \"x\"\nexpires = 2026-02-01T10:00:00Z", 4, 11, "YYYY-MM-DD"),
         ("[[ignore]]\nrule = \"stubs\"\nreason = \"x\"\nexpires = 20260201", 4, 11, "YYYY-MM-DD"),
         ("targets = [\"gpu:l4\", \" \"]", 1, 22, "empty value"),
-        ("targets = []\nprofile = \"serverless\"", 2, 1, "unknown field `profile`"),
+        ("targets = []\nprofile = \" \"", 2, 11, "empty value"),
+        ("targets = []\nplatform = \"gke\"", 2, 1, "unknown field `platform`"),
         ("# é\ntargets = [\"é\", 1]", 2, 17, "invalid type"),
     ];
     for (text, line, column, cause) in cases {

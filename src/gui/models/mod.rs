@@ -4,8 +4,10 @@
 
 pub mod background;
 pub mod browser;
+pub mod cold_start;
 pub mod compare;
 pub mod cuda;
+pub mod deployment;
 pub mod dockerfile;
 pub mod files;
 pub mod filter;

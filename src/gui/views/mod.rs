@@ -5,6 +5,7 @@
 pub mod commands;
 pub mod compare;
 pub mod cuda;
+pub mod deployment;
 pub mod dockerfile;
 mod filter_field;
 pub mod findings;
@@ -140,6 +141,7 @@ views! {
     Compare: compare::CompareView, "Compare", "Compare images";
     Gpu: gpu::GpuView, "GPU", "Local GPU and image compatibility";
     Report: report::ReportView, "Report", "Report preview and export";
+    Deployment: deployment::DeploymentView, "Deploy", "Machines, cold start and lines to paste for a platform";
 }
 
 /// Wakes the window, for work beside it.

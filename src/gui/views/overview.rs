@@ -1,6 +1,7 @@
 //! The first view of an image.
 
 mod classes;
+mod cold_start;
 mod runs;
 mod savings;
 mod settings;
@@ -12,6 +13,7 @@ use std::sync::Arc;
 
 use egui::{RichText, ScrollArea, Ui};
 
+use self::cold_start::ColdStartState;
 use self::runs::RunsOn;
 use self::tables::{Figure, Table};
 use self::uses::Uses;
@@ -50,6 +52,7 @@ pub struct OverviewView {
     all_lines: bool,
     uses: Option<Uses>,
     runs: RunsOn,
+    cold_start: ColdStartState,
     savings: Option<Savings>,
     /// The generation and the plan that the savings were made from.
     saved: Option<(u64, u64)>,
@@ -62,7 +65,17 @@ impl ImageView for OverviewView {
 
     fn ui(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
         self.update(ui, context);
-        let Self { known: Some((_, overview)), contents, job, all_lines, uses, runs, savings, .. } = self
+        let Self {
+            known: Some((_, overview)),
+            contents,
+            job,
+            all_lines,
+            uses,
+            runs,
+            savings,
+            cold_start,
+            ..
+        } = self
         else {
             return;
         };
@@ -72,6 +85,7 @@ impl ImageView for OverviewView {
             head(ui, overview, savings.as_ref(), arrival.as_deref());
             figures(ui, overview);
             ui.add_space(space::XL);
+            cold_start.show(ui);
             if let Some(uses) = uses {
                 uses.classes(ui, context.actions);
                 ui.add_space(space::XL);
@@ -117,6 +131,10 @@ impl OverviewView {
         if self.saved != saved {
             self.saved = saved;
             self.savings = Savings::new(context.analysis, context.plan);
+        }
+        if context.analysis.findings.is_some() {
+            let basis = (context.generation, context.plan.revision());
+            self.cold_start.update(ui, basis, context.analysis, context.plan.plan());
         }
         let merge = context.analysis.merge.as_ref();
         let at = merge.map(|merge| Arc::as_ptr(merge) as usize);

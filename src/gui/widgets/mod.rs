@@ -13,6 +13,7 @@ pub mod list;
 pub mod matrix;
 pub mod page;
 pub mod pane;
+pub mod radio;
 pub mod sides;
 pub mod split;
 pub mod stacked_bar;

@@ -2,6 +2,7 @@
 
 use super::make::{cell, fact, more, name, number, one_line, path, paths, prose, row, some, table, text};
 use crate::base::size::{grouped, human};
+use crate::deploy::span;
 use crate::report::findings::{FindingLine, LayerShare};
 use crate::report::instruction::short_instruction;
 use crate::report::page::{Block, Line, Tone};
@@ -46,6 +47,9 @@ pub(super) fn evidence(finding: &FindingLine) -> Vec<Block> {
         facts.push(fact("GPU code that slim removes", human(finding.potential_bytes)));
         let compressed = finding.potential_compressed_bytes;
         facts.push(fact("Compressed (estimate)", compressed.map_or_else(|| "unknown".to_owned(), human)));
+    }
+    if let Some(costs) = &finding.cold_start_seconds {
+        facts.push(fact("Costs at each cold start", span(costs.low, costs.high)));
     }
     facts.push(fact("Fix", prose(&finding.fix)));
     facts.push((ID.to_owned(), Line::code(name(&finding.id))));

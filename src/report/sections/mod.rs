@@ -1,11 +1,13 @@
 //! A report as a page: its sections, wording, and list bounds.
 
 mod code;
+pub(super) mod cold_start;
 mod compatibility;
 mod contents;
 mod cuda;
 mod evidence;
 mod findings;
+pub(super) mod graphs;
 mod layers;
 mod lead;
 mod libraries;
@@ -25,9 +27,11 @@ pub fn page(report: &Report) -> Page {
         (Part::Findings, findings::section(report)),
         (Part::Plan, plan::section(report)),
         (Part::Compatibility, compatibility::section(report)),
+        (Part::ColdStart, cold_start::section(report)),
         (Part::Layers, layers::section(report)),
         (Part::Cuda, cuda::section(report)),
         (Part::GpuCode, code::gpu_code(report)),
+        (Part::CudaGraphs, graphs::content(report.cuda_graphs.as_ref())),
         (Part::Duplicates, code::duplicates(report)),
         (Part::Packages, contents::packages(report)),
         (Part::Files, contents::files(report)),

@@ -259,6 +259,16 @@ fn texts(add: &mut impl FnMut(&'static str, &'static str, Vec<u8>)) {
     let script = "#!/bin/sh\n# not nvcc\ncmake . && make; gcc -I/usr/include x.c\nnvcc -lcublas\n\
         ctypes.CDLL('libcudnn.so.9')\n#include <cuda_runtime.h>\nenv CC=gcc git clone x\n";
     add("mentions", "script", script.into());
+    let cerebrium = "[cerebrium.deployment]\nname = \"a\"\ndocker_base_image_url = \"nvidia/cuda:12.1.1-devel-ubuntu22.04\"\n\
+        [cerebrium.hardware]\ncompute = \"HOPPER_H100\"\ngpu_count = 1\n[cerebrium.dependencies.pip]\ntorch = \"==2.6.0\"\n";
+    add("platform_file", "cerebrium.toml", cerebrium.into());
+    let pod = "x: &a {limits: {nvidia.com/gpu: 1}}\napiVersion: v1\nkind: Pod\nspec:\n  nodeSelector: {nvidia.com/gpu.product: \
+        NVIDIA-L4}\n  containers:\n  - <<: {image: 'nvidia/cuda:12.4.1-base-ubuntu22.04', resources: *a}\n    name: a\n    env: [{name: \
+        LD_LIBRARY_PATH, value: /a}]\n---\nkind: Job\n";
+    add("platform_file", "pod.yaml", pod.into());
+    let azure = "$schema: https://x/environment.schema.json\nimage: a\nbuild: {path: .}\nconda_file:\n  dependencies: [python=3.10, \
+        {pip: [torch==2.9.1]}]\ninstance_type: Standard_NC4as_T4_v3\n";
+    add("platform_file", "azure.yml", azure.into());
     add("policy", "cutaway.toml", POLICY.into());
     let digest = format!("oci-archive:a.tar@sha256:{}", "a".repeat(64));
     add("reference", "digest", digest.into_bytes());

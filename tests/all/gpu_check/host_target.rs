@@ -51,3 +51,24 @@ fn no_device_is_an_error_of_the_check() {
     assert_eq!((check.outcome.code, check.error("stage")), (2, &"devices".into()), "{:#}", check.json);
     assert!(check.error("hint").is_string());
 }
+
+#[test]
+fn the_gain_of_graphs_is_measured_on_this_machine() {
+    let machine = host();
+    let arguments = ["deploy", "sample:devel", "--launches", "100,7", "--format", "json"];
+    let outcome = machine.place.run_in(&machine.environment, &arguments);
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    let report: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
+    crate::schema::fits("deploy", &report);
+    let gains = report["cuda_graphs"]["gains"].as_array().unwrap();
+    let launches: Vec<&serde_json::Value> = gains.iter().map(|gain| &gain["launches"]).collect();
+    assert_eq!(launches, [100, 7]);
+    assert!(
+        gains.iter().all(|gain| gain["stream_us"].is_number() && gain["saved_us"].is_number()),
+        "{gains:?}"
+    );
+    let failing = host().with("FAIL", "cuInit:802");
+    let outcome = failing.place.run_in(&failing.environment, &arguments);
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (2, ""), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("cannot measure launches on this machine"), "{}", outcome.stderr);
+}

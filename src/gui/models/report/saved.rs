@@ -48,9 +48,9 @@ impl SavedReport {
         Self {
             changed,
             image,
-            overview: only(&[Part::Sizes, Part::Plan, Part::Settings, Part::Warnings]),
+            overview: only(&[Part::Sizes, Part::Plan, Part::ColdStart, Part::Settings, Part::Warnings]),
             layers: only(&[Part::Layers, Part::Files]),
-            cuda: only(&[Part::Cuda, Part::GpuCode, Part::Duplicates, Part::Packages]),
+            cuda: only(&[Part::Cuda, Part::GpuCode, Part::CudaGraphs, Part::Duplicates, Part::Packages]),
             findings: only(&[Part::Findings]),
             dockerfile: dockerfile(&report).map(Arc::new),
             machines: only(&[Part::Compatibility]),

@@ -1,13 +1,13 @@
 //! What the report is written as, and which parts of it.
 
-use egui::accesskit::Role;
-use egui::{Frame, Label, Margin, Response, RichText, ScrollArea, Sense, Stroke, Ui, WidgetInfo, pos2, vec2};
+use egui::{Frame, Label, Margin, RichText, ScrollArea, Ui};
 
 use super::{ReportContext, ReportView};
-use crate::gui::design::{Tokens, radius, space, text};
+use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::report::{ExportFormat, TABLES, table_title};
 use crate::gui::views::{Action, View};
-use crate::gui::widgets::controls::{check_box, heading, line_of_text, paint_focus};
+use crate::gui::widgets::controls::{check_box, heading};
+use crate::gui::widgets::radio::radio;
 use crate::report::page::Part;
 
 pub(super) fn show(ui: &mut Ui, view: &mut ReportView, context: &mut ReportContext<'_>) {
@@ -95,25 +95,4 @@ fn notes(ui: &mut Ui, context: &mut ReportContext<'_>) {
         "Likely secrets are redacted in every format. The Dockerfile view saves your own Dockerfile \
          with its original values.",
     ));
-}
-
-/// One of several, in the full width.
-fn radio(ui: &mut Ui, on: bool, label: &str, indent: f32) -> Response {
-    let tokens = Tokens::of(ui);
-    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), 24.0), Sense::click());
-    response.widget_info(|| WidgetInfo::selected(Role::RadioButton, ui.is_enabled(), on, label));
-    if ui.is_rect_visible(rect) {
-        let center = pos2(rect.left() + indent + 8.0, rect.center().y);
-        let line = if response.hovered() { tokens.text } else { tokens.border_strong };
-        if on {
-            ui.painter().circle(center, 6.5, tokens.accent, Stroke::NONE);
-            ui.painter().circle_filled(center, 2.5, tokens.on_accent);
-        } else {
-            ui.painter().circle(center, 6.0, tokens.field, Stroke::new(1.0, line));
-        }
-        let room = egui::Rect::from_min_max(pos2(center.x + 14.0, rect.top()), rect.max);
-        line_of_text(ui, room, label, text::body(), tokens.text);
-        paint_focus(ui, &response, radius::S);
-    }
-    response
 }

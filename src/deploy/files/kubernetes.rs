@@ -1,0 +1,349 @@
+//! Kubernetes manifests: GPU limits, node labels, tolerations and environment of every pod specification.
+
+mod labels;
+
+use super::base_name::BaseName;
+use super::node::{Node, Position};
+use super::value::{FileFinding, FileImage, FileRule, JudgedImage};
+use crate::cuda::catalog::Catalog;
+use crate::findings::Severity;
+use labels::{NodeLabel, labels};
+
+const GPU: &str = "nvidia.com/gpu";
+const MIG: &str = "nvidia.com/mig-";
+/// The label of GKE's GPU nodes.
+const GKE: &str = "cloud.google.com/gke-accelerator";
+/// Where GKE's device plugin mounts the driver.
+const GKE_DRIVER: &str = "/usr/local/nvidia/lib64";
+/// Maximum number of pod specifications in a file.
+const PODS: usize = 1_000;
+
+/// A pod specification in a manifest.
+struct Pod<'a> {
+    spec: &'a Node,
+    /// Path of the specification, such as `spec.template.spec`.
+    path: String,
+}
+
+/// The pod specifications of a document: of a pod, of a template, of the items of a list.
+fn pods(document: &Node) -> Vec<Pod<'_>> {
+    let mut found = Vec::new();
+    let mut objects: Vec<(&Node, String)> = vec![(document, String::new())];
+    objects.extend(
+        document
+            .get("items")
+            .map(Node::items)
+            .unwrap_or_default()
+            .iter()
+            .take(PODS)
+            .enumerate()
+            .map(|(index, item)| (item, format!("items[{index}]."))),
+    );
+    for (object, prefix) in objects {
+        for path in [
+            &["spec"][..],
+            &["spec", "template", "spec"],
+            &["spec", "jobTemplate", "spec", "template", "spec"],
+            &["template", "spec"],
+        ] {
+            let spec = object.at_path(path).filter(|spec| spec.get("containers").is_some());
+            found.extend(spec.map(|spec| Pod { spec, path: format!("{prefix}{}", path.join(".")) }));
+        }
+    }
+    found
+}
+
+/// A container of a pod.
+struct Container<'a> {
+    node: &'a Node,
+    /// Path of the container.
+    path: String,
+    is_init: bool,
+}
+
+impl<'a> Pod<'a> {
+    fn containers(&self) -> Vec<Container<'a>> {
+        ["containers", "initContainers"]
+            .into_iter()
+            .flat_map(|list| {
+                let items = self.spec.get(list).map(Node::items).unwrap_or_default();
+                items.iter().enumerate().map(move |(index, node)| (list, index, node))
+            })
+            .map(|(list, index, node)| Container {
+                node,
+                path: format!("{}.{list}[{index}]", self.path),
+                is_init: list == "initContainers",
+            })
+            .collect()
+    }
+}
+
+impl<'a> Container<'a> {
+    fn image(&self) -> Option<(&'a str, Position)> {
+        let node = self.node.get("image")?;
+        Some((node.text()?, node.at))
+    }
+
+    /// The value of a variable that the manifest sets, with its position; the last of several.
+    fn variable(&self, name: &str) -> Option<(&'a str, Position)> {
+        let list = self.node.get("env").map(Node::items).unwrap_or_default();
+        let set = list.iter().rev().find(|item| item.text_of("name") == Some(name))?;
+        let value = set.get("value")?;
+        Some((value.text()?, value.at))
+    }
+
+    /// A GPU resource of `limits` or `requests`: its name, quantity and position.
+    fn gpu(&self, list: &str) -> Option<(&'a str, &'a str, Position)> {
+        let resources = self.node.at_path(&["resources", list])?;
+        let entry =
+            resources.entries().iter().find(|entry| entry.key == GPU || entry.key.starts_with(MIG))?;
+        Some((&entry.key, entry.node.text().unwrap_or_default(), entry.at))
+    }
+}
+
+/// The images of all documents, each reference once.
+pub(super) fn images(documents: &[Node]) -> Vec<FileImage> {
+    let mut images: Vec<FileImage> = Vec::new();
+    for document in documents {
+        for (reference, at) in
+            pods(document).iter().flat_map(Pod::containers).filter_map(|container| container.image())
+        {
+            if images.len() < PODS && !images.iter().any(|known| known.reference == reference) {
+                images.push(FileImage { reference: reference.to_owned(), at });
+            }
+        }
+    }
+    images
+}
+
+pub(super) fn judge(
+    document: &Node,
+    image: Option<&JudgedImage<'_>>,
+    catalog: &Catalog,
+    findings: &mut Vec<FileFinding>,
+) {
+    for pod in pods(document) {
+        judge_pod(&pod, image, catalog, findings);
+    }
+}
+
+fn judge_pod(
+    pod: &Pod<'_>,
+    image: Option<&JudgedImage<'_>>,
+    catalog: &Catalog,
+    findings: &mut Vec<FileFinding>,
+) {
+    let labels = labels(pod.spec, &pod.path);
+    let is_gke = labels.iter().any(|label| label.name == GKE);
+    let containers = pod.containers();
+    let mut gpus = false;
+    for container in &containers {
+        let asked = quantities(container, findings);
+        gpus |= asked;
+        let Some((reference, at)) = container.image() else { continue };
+        let read = image.filter(|image| image.is(reference) && takes(image, &containers, container));
+        let is_cuda =
+            read.map_or_else(|| BaseName::parse(reference).cuda.is_some(), |image| image.needs.uses_cuda);
+        if is_cuda && !asked && !container.is_init {
+            findings.push(no_gpu(container, reference, at, read.is_some()));
+        }
+        visible_devices(container, asked, findings);
+        findings.extend(loader_path(container, read, is_gke && (asked || is_cuda)));
+        if let Some(read) = read {
+            for label in &labels {
+                label.judge(read, catalog, findings);
+            }
+        }
+    }
+    if image.is_none() {
+        for label in &labels {
+            label.judge_name(catalog, findings);
+        }
+    }
+    if gpus && !is_gke {
+        findings.extend(toleration(pod));
+    }
+}
+
+/// Whether an image that was read without naming the container is this container's: the one with a GPU, or the only
+/// one.
+fn takes(image: &JudgedImage<'_>, all: &[Container<'_>], this: &Container<'_>) -> bool {
+    if image.reference.is_some() || all.len() == 1 {
+        return true;
+    }
+    let with_gpu: Vec<&Container<'_>> = all.iter().filter(|one| one.gpu("limits").is_some()).collect();
+    match with_gpu[..] {
+        [] => !this.is_init,
+        _ => with_gpu.iter().any(|one| one.path == this.path),
+    }
+}
+
+/// Judges the GPU quantities of a container; whether it gets a GPU.
+fn quantities(container: &Container<'_>, findings: &mut Vec<FileFinding>) -> bool {
+    let key = |list: &str, name: &str| format!("{}.resources.{list}[\"{name}\"]", container.path);
+    let (limit, request) = (container.gpu("limits"), container.gpu("requests"));
+    let mut high = |at, key: &str, text: String, fix: &str| {
+        findings.push(
+            FileFinding::new(FileRule::GpuQuantity, Severity::High, at, key, text)
+                .evidence("kubernetes.io/docs, Schedule GPUs: limits only, or equal limits and requests; whole numbers")
+                .fix(fix),
+        );
+    };
+    if let Some((name, quantity, at)) = limit
+        && quantity.parse::<u32>().is_err()
+    {
+        let text = format!("{name}: {quantity} is not a whole number of GPUs.");
+        high(at, &key("limits", name), text, "Ask for a whole number; share a GPU with MIG or time slicing.");
+    }
+    match (limit, request) {
+        (None, Some((name, _, at))) => {
+            let text = format!("{name} is requested without a limit: the API server rejects the pod.");
+            high(at, &key("requests", name), text, "Set it in limits.");
+        }
+        (Some((_, limit, _)), Some((name, request, at))) if limit != request => {
+            let text = format!("The request of {request} {name} differs from the limit of {limit}.");
+            high(at, &key("requests", name), text, "Remove the request, or set it to the limit.");
+        }
+        _ => {}
+    }
+    limit.is_some_and(|(_, quantity, _)| quantity != "0")
+}
+
+fn no_gpu(container: &Container<'_>, reference: &str, at: Position, was_read: bool) -> FileFinding {
+    let (severity, known) = if was_read {
+        (Severity::High, "uses CUDA")
+    } else {
+        (Severity::Medium, "is a CUDA image by its name")
+    };
+    let text = format!("{reference} {known}, and the container has no limit for {GPU}: it gets no GPU.");
+    FileFinding::new(FileRule::NoGpu, severity, at, &format!("{}.image", container.path), text)
+        .evidence("kubernetes.io/docs, Schedule GPUs")
+        .fix(format!("Add to the container: resources: {{limits: {{{GPU}: 1}}}}"))
+}
+
+fn visible_devices(container: &Container<'_>, asked: bool, findings: &mut Vec<FileFinding>) {
+    const NAME: &str = "NVIDIA_VISIBLE_DEVICES";
+    let Some((value, at)) = container.variable(NAME) else { return };
+    let key = format!("{}.env.{NAME}", container.path);
+    let (severity, text) = match value {
+        "none" | "void" | "" if asked => {
+            (Severity::High, format!("{NAME}={value:?} hides the GPU that the container asks for."))
+        }
+        "none" | "void" | "" => return,
+        _ => (
+            Severity::Medium,
+            format!("{NAME}={value} goes past the device plugin: the container may see GPUs of other pods."),
+        ),
+    };
+    findings.push(
+        FileFinding::new(FileRule::VisibleDevices, severity, at, &key, text)
+            .evidence("NVIDIA/k8s-device-plugin, README: the variable is set by the plugin")
+            .fix("Remove the variable; the device plugin sets it."),
+    );
+}
+
+/// Whether the loader finds the driver on GKE, and what a variable of the manifest removes from the search path.
+fn loader_path(
+    container: &Container<'_>,
+    image: Option<&JudgedImage<'_>>,
+    is_gke: bool,
+) -> Option<FileFinding> {
+    const NAME: &str = "LD_LIBRARY_PATH";
+    let set = container.variable(NAME);
+    let own = image.and_then(|image| image.variable(NAME));
+    let has = |path: &str, folder: &str| path.split(':').any(|part| part.trim_end_matches('/') == folder);
+    if is_gke {
+        let fix = format!("Set in the container: {NAME}={GKE_DRIVER}");
+        let source = "container-engine-accelerators, GPU device plugin: the driver is mounted at /usr/local/nvidia, \
+            and the loader's cache is not updated";
+        if let Some((value, at)) = set.filter(|(value, _)| !has(value, GKE_DRIVER)) {
+            let text = format!("{NAME}={value} lacks {GKE_DRIVER}: libcuda.so.1 is not found on GKE.");
+            let key = format!("{}.env.{NAME}", container.path);
+            return Some(
+                FileFinding::new(FileRule::DriverPath, Severity::High, at, &key, text)
+                    .evidence(source)
+                    .fix(format!("Set it to {GKE_DRIVER}:{value}")),
+            );
+        }
+        let (_, at) = container.image()?;
+        if let Some(image) = image.filter(|_| set.is_none()) {
+            let by_variable = own.is_some_and(|own| has(own, GKE_DRIVER));
+            if image.needs.uses_cuda && !by_variable {
+                let text = format!(
+                    "The image does not set {NAME} to {GKE_DRIVER}: libcuda.so.1 is not found on GKE, unless ldconfig runs \
+                    at start."
+                );
+                let key = format!("{}.image", container.path);
+                return Some(
+                    FileFinding::new(FileRule::DriverPath, Severity::High, at, &key, text)
+                        .evidence(source)
+                        .evidence(format!("{NAME} of the image: {}", own.unwrap_or("not set")))
+                        .fix(fix),
+                );
+            }
+        } else if set.is_none() && BaseName::parse(container.image()?.0).plain {
+            let text =
+                format!("{} is not known to set {NAME}: GKE needs {GKE_DRIVER} in it.", container.image()?.0);
+            let key = format!("{}.image", container.path);
+            return Some(
+                FileFinding::new(FileRule::DriverPath, Severity::Medium, at, &key, text)
+                    .evidence(source)
+                    .fix(fix),
+            );
+        }
+    }
+    let ((value, at), own) = (set?, own?);
+    let lost: Vec<&str> =
+        own.split(':').filter(|part| !part.is_empty() && !has(value, part.trim_end_matches('/'))).collect();
+    (!lost.is_empty()).then(|| {
+        let text = format!("{NAME} replaces that of the image: {} is no longer searched.", lost.join(", "));
+        FileFinding::new(
+            FileRule::LoaderPath,
+            Severity::Low,
+            at,
+            &format!("{}.env.{NAME}", container.path),
+            text,
+        )
+        .evidence(format!("{NAME} of the image: {own}"))
+        .fix(format!("Set it to {value}:{}", lost.join(":")))
+    })
+}
+
+/// Whether the pod tolerates the usual taint of GPU nodes.
+fn toleration(pod: &Pod<'_>) -> Option<FileFinding> {
+    let list = pod.spec.get("tolerations").map(Node::items).unwrap_or_default();
+    let tolerates = |item: &Node| {
+        let key = item.text_of("key");
+        key == Some(GPU) || (key.is_none() && item.text_of("operator") == Some("Exists"))
+    };
+    if list.iter().any(tolerates) {
+        return None;
+    }
+    let text = format!("The pod does not tolerate {GPU}:NoSchedule, which many clusters set on GPU nodes.");
+    let at = pod.spec.get("tolerations").map_or(pod.spec.at, |node| node.at);
+    Some(
+        FileFinding::new(FileRule::Toleration, Severity::Info, at, &format!("{}.tolerations", pod.path), text)
+            .evidence("kubernetes.io/docs, Taints and Tolerations: ExtendedResourceToleration adds it where enabled, as on GKE")
+            .fix(format!("Add: tolerations: [{{key: {GPU}, operator: Exists, effect: NoSchedule}}]")),
+    )
+}
+
+impl NodeLabel<'_> {
+    fn judge(&self, image: &JudgedImage<'_>, catalog: &Catalog, findings: &mut Vec<FileFinding>) {
+        if self.name == "kubernetes.io/arch" {
+            let Some(platform) = &image.needs.platform else { return };
+            let fits = |value: &&(&str, Position)| value.0.eq_ignore_ascii_case(&platform.architecture);
+            if let Some((value, at)) = self.values.first()
+                && !self.values.iter().any(|value| fits(&value))
+            {
+                let text = format!("The image is for {}, the nodes are {value}.", platform.architecture);
+                findings.push(
+                    FileFinding::new(FileRule::Architecture, Severity::High, *at, &self.key, text)
+                        .fix(format!("Build the image for linux/{value}.")),
+                );
+            }
+            return;
+        }
+        self.judge_machines(image, catalog, findings);
+    }
+}
