@@ -35,14 +35,12 @@ pub(super) struct CalibrateArguments {
 
 /// Measures, stores and prints.
 pub(super) fn calibrate(arguments: &CalibrateArguments) -> anyhow::Result<ExitCode> {
-    let folder = match &arguments.dir {
-        Some(folder) => folder.clone(),
-        None => {
-            let folder = Settings::from_environment().context("no folder to measure in")?.folder;
-            std::fs::create_dir_all(&folder)
-                .with_context(|| format!("cannot create {}", folder.display()))?;
-            folder
-        }
+    let folder = if let Some(folder) = &arguments.dir {
+        folder.clone()
+    } else {
+        let folder = Settings::from_environment().context("no folder to measure in")?.folder;
+        std::fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
+        folder
     };
     // The file is known before anything is measured.
     let file = if arguments.no_save { None } else { Some(rates_file()?) };
@@ -84,7 +82,7 @@ fn text(rates: &Calibration, file: Option<&Path>) -> String {
     match file {
         Some(file) => {
             let file = printable(&file.to_string_lossy());
-            out.push_str(&format!("\nStored in {file}\nUse them: cutaway report IMAGE --rates calibrated\n"));
+            writeln!(out, "\nStored in {file}\nUse them: cutaway report IMAGE --rates calibrated").ok();
         }
         None => out.push_str("\nNot stored (--no-save)\n"),
     }

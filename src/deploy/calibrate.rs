@@ -1,9 +1,10 @@
 //! Rates of this machine: decompression, writing, creating files, reading. Measured in a folder that is removed again.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 use directories::ProjectDirs;
 use schemars::JsonSchema;
@@ -74,7 +75,7 @@ pub struct Calibration {
     pub zstd_inflate_mb_s: Measured,
     /// Writing one large file: `low` until it is on the disk, `high` until the system has it.
     pub write_mb_s: Measured,
-    /// Creating files of 4 KiB, per second: `low` until all are on the disk, `high` until the system has them.
+    /// Creating files of 4 KiB with mode and time, per second: `low` until all are on the disk, `high` until the system has them.
     pub files_per_s: Measured,
     /// Writing one small file until it is on the disk (fsync), in seconds.
     pub fsync_seconds: Measured,
@@ -377,7 +378,11 @@ fn create(folder: &Path, content: &[u8], files: u32, sync: bool) -> io::Result<f
             fs::create_dir_all(&inside)?;
             made += 1;
         }
-        File::create(inside.join(number.to_string()))?.write_all(content)?;
+        // As an unpacker does: content, mode, modification time.
+        let mut file = File::create(inside.join(number.to_string()))?;
+        file.write_all(content)?;
+        file.set_permissions(Permissions::from_mode(0o644))?;
+        file.set_modified(SystemTime::UNIX_EPOCH)?;
         made += 1;
     }
     if sync {

@@ -199,14 +199,11 @@ impl Model<'_> {
     fn seconds(&self, way: Way<'_>, layers: &[StoredLayer], rates: &RatesAt) -> Option<f64> {
         Some(match way {
             Way::Pull { held } => {
-                self.pull(layers.get(held..).unwrap_or_default(), rates) + rates.start + self.reading(rates)
+                let pulled = at(layers.get(held..).unwrap_or_default(), rates.end);
+                model::pull(&pulled, rates).total + rates.start + self.reading(rates)
             }
             Way::Lazy(format) => self.lazy(format, layers, rates)? + rates.start,
         })
-    }
-
-    fn pull(&self, layers: &[StoredLayer], rates: &RatesAt) -> f64 {
-        model::pull(&at(layers, rates.end), rates).total
     }
 
     /// Seconds to read files at start-up; zero if what is read is unknown, which the scenario states.
