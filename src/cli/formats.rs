@@ -106,4 +106,6 @@ pub(super) enum SchemaName {
     Slim,
     /// cutaway gpu
     Gpu,
+    /// cutaway why
+    Why,
 }

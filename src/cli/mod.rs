@@ -4,10 +4,12 @@
 
 mod arguments;
 mod cache;
+mod cat;
 mod check;
 mod compare;
 mod dockerfile;
 mod explain;
+mod extract;
 mod formats;
 #[cfg(feature = "gpu")]
 mod gpu;
@@ -28,6 +30,7 @@ mod slim;
 mod slim_gpu;
 mod tags;
 mod terminal;
+mod why;
 
 pub use arguments::{Cli, WindowArguments, catalog, parse, without_window};
 pub use reading::Choice;

@@ -13,6 +13,7 @@ pub(super) fn schema(name: SchemaName) -> anyhow::Result<ExitCode> {
         SchemaName::Compare => schema_of(Document::Compare),
         SchemaName::Dockerfile => schema_of(Document::Dockerfile),
         SchemaName::Slim => schema_of(Document::Slim),
+        SchemaName::Why => schema_of(Document::Why),
         #[cfg(feature = "gpu")]
         SchemaName::Gpu => super::gpu::schema(),
         #[cfg(not(feature = "gpu"))]

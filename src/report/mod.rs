@@ -47,6 +47,7 @@ mod slim;
 mod summary;
 mod text;
 mod vocabulary;
+mod why;
 mod words;
 
 pub use compare::{
@@ -79,4 +80,8 @@ pub use slim::{
 };
 pub use summary::to_summary;
 pub use text::{TextStyle, to_text};
+pub use why::{
+    Effect, PathName, WhyFinding, WhyFolder, WhyLayer, WhyLoading, WhyPackage, WhyReference, WhyReport,
+    WhyShare, WhyStep, WhyVersion, WhyWithout, search_step,
+};
 pub use words::{WarningLine, Word};

@@ -9,6 +9,7 @@ use super::compare::CompareReport;
 use super::model::Report;
 use super::rewrite::RewriteReport;
 use super::slim::SlimReport;
+use super::why::WhyReport;
 
 /// A document with a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub enum Document {
     Dockerfile,
     /// `cutaway slim`.
     Slim,
+    /// `cutaway why`.
+    Why,
 }
 
 /// The schema of a document.
@@ -30,6 +33,7 @@ pub fn schema_of(document: Document) -> Value {
         Document::Compare => schema_for::<CompareReport>(),
         Document::Dockerfile => schema_for::<RewriteReport>(),
         Document::Slim => schema_for::<SlimReport>(),
+        Document::Why => schema_for::<WhyReport>(),
     }
 }
 

@@ -13,14 +13,13 @@ mod tests;
 pub use date::Date;
 pub use document::{FILE_BYTES, PolicyError};
 pub use outcome::{Amount, Check, Failing, Ignored, Measured, Outcome};
-pub use pattern::near;
+pub use pattern::{Pattern, near};
 pub use regression::{Compared, Difference, Growth, Regressed, Regression};
 
 use std::collections::BTreeSet;
 
 use crate::cuda::catalog::Catalog;
 use crate::cuda::compat::{HostTargets, TargetGpu, parse_targets};
-use pattern::Pattern;
 
 /// The policy of a project. Without a file there are no requirements.
 #[derive(Clone, Debug, Default)]
