@@ -13,6 +13,7 @@ use super::output::{code, message};
 use super::progress::with_bar;
 use super::reading::{ImageReader, Reading};
 use crate::analysis::{Analysis, AnalysisError, Options};
+use crate::base::WarningCode;
 use crate::base::text::{escape, printable_lines};
 use crate::contents::{ContentsError, find, read_into};
 use crate::jobs::{CancelToken, Cancelled, Progress};
@@ -50,6 +51,13 @@ pub(super) fn tell_incomplete(analysis: &Analysis) -> bool {
         message(&format!(
             "warning: layer {number} was not read completely; it may change or remove files{why}"
         ));
+    }
+    // Unpackers differ where a layer has entries below a link of a lower one.
+    let merge = analysis.merge.as_deref();
+    let links = merge
+        .map(|merge| merge.warnings.iter().filter(|warning| warning.code == WarningCode::ParentIsSymlink));
+    for warning in links.into_iter().flatten() {
+        message(&format!("warning: {}: {}", warning.subject, warning.message));
     }
     analysis.layers.iter().all(crate::analysis::Layer::is_complete)
 }

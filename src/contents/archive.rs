@@ -122,9 +122,9 @@ fn name_of(node: Node<'_>) -> Vec<u8> {
     path
 }
 
-/// Whether two paths are the same from the root, and none of them leaves it.
-fn is_same(a: &[u8], b: &[u8]) -> bool {
-    parts(a).eq(parts(b)) && !parts(a).any(|part| part == b"..")
+/// Whether a name in a header is the path `path` of an archive: neither absolute nor with `..`.
+fn is_same(name: &[u8], path: &[u8]) -> bool {
+    !name.starts_with(b"/") && parts(name).eq(parts(path)) && !parts(name).any(|part| part == b"..")
 }
 
 impl Writer<'_> {
@@ -179,7 +179,7 @@ impl Writer<'_> {
     fn write_header(&mut self, node: Node<'_>, raw: &[u8], member: &Member) -> io::Result<()> {
         let path = name_of(node);
         let other_path = (!is_same(&member.path, &path)).then_some(&*path);
-        let link = self.linked(node).filter(|link| !is_same(link, &member.link));
+        let link = self.linked(node).filter(|link| !is_same(&member.link, link));
         // Only files have a body, whatever another header claims.
         let claims = member.kind != MemberKind::File
             && raw.len() >= in_memory(BLOCK)

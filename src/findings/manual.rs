@@ -1,7 +1,7 @@
 //! Chapters of the manual; pages of rules are in [`super::Rule`].
 
 /// Name and text of each chapter.
-const CHAPTERS: [(&str, &str); 17] = [
+const CHAPTERS: [(&str, &str); 18] = [
     ("cache", include_str!("../../assets/manual/cache.md")),
     ("check", include_str!("../../assets/manual/check.md")),
     ("ci", include_str!("../../assets/manual/ci.md")),
@@ -10,6 +10,7 @@ const CHAPTERS: [(&str, &str); 17] = [
     ("compatibility", include_str!("../../assets/manual/compatibility.md")),
     ("cuda", include_str!("../../assets/manual/cuda.md")),
     ("dockerfile", include_str!("../../assets/manual/dockerfile.md")),
+    ("files", include_str!("../../assets/manual/files.md")),
     ("glossary", include_str!("../../assets/manual/glossary.md")),
     ("gpu", include_str!("../../assets/manual/gpu.md")),
     ("labels", include_str!("../../assets/manual/labels.md")),

@@ -16,9 +16,9 @@ use crate::support::{Place, program};
 
 /// What has a schema in this build.
 const NAMES: &[&str] = if cfg!(feature = "gpu") {
-    &["report", "compare", "dockerfile", "slim", "gpu"]
+    &["report", "compare", "dockerfile", "slim", "why", "gpu"]
 } else {
-    &["report", "compare", "dockerfile", "slim"]
+    &["report", "compare", "dockerfile", "slim", "why"]
 };
 
 static SCHEMAS: LazyLock<BTreeMap<&str, Value>> = LazyLock::new(|| {
