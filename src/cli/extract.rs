@@ -2,11 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::fs::Permissions;
 use std::io::{self, BufWriter, Write};
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -20,7 +18,9 @@ use super::reading::{ImageReader, Reading};
 use crate::analysis::{Analysis, AnalysisError, Options};
 use crate::base::size::human;
 use crate::base::text::{counted, escape};
-use crate::contents::{ContentsError, ExtractOptions, Extracted, archive, extract as extract_into, select};
+use crate::contents::{
+    ContentsError, ExtractOptions, Extracted, archive, extract as extract_into, save_archive, select,
+};
 use crate::jobs::{CancelToken, Progress, catch_panic};
 use crate::rootfs::{NodeId, NodeKind, Rootfs};
 use crate::slim;
@@ -113,26 +113,7 @@ fn write(
         out.flush().context("cannot write to stdout")?;
         return Ok(done);
     }
-    let failed = || format!("cannot write {}", to.display());
-    let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    std::fs::metadata(folder).with_context(failed)?;
-    let mut file = tempfile::Builder::new()
-        .prefix(".cutaway-")
-        // The user's umask applies, as for any new file.
-        .permissions(Permissions::from_mode(0o666))
-        .tempfile_in(folder)
-        .map_err(|error| io::Error::from(error.kind()))
-        .with_context(failed)?;
-    let mut out = BufWriter::new(file.as_file_mut());
-    let done = archive((analysis, opened), rootfs, nodes, &mut out, job)?;
-    out.flush().with_context(failed)?;
-    drop(out);
-    if arguments.force {
-        file.persist(to).map_err(|error| error.error).with_context(failed)?;
-    } else {
-        file.persist_noclobber(to).map_err(|error| error.error).with_context(failed)?;
-    }
-    Ok(done)
+    Ok(save_archive((analysis, opened), rootfs, nodes, to, arguments.force, job)?)
 }
 
 /// Says what was written, and what was not.

@@ -5,12 +5,12 @@ use std::io::{self, Write};
 
 use super::error::ContentsError;
 use super::output::{Extracted, with_contents};
-use crate::analysis::{Analysis, Options};
+use super::save::{Opened, Work};
 use crate::base::convert::in_memory;
 use crate::cuda::Inode;
 use crate::formats::tar::edit::{Edit, Facts, edited, fresh};
 use crate::formats::tar::{BLOCK, Member, MemberKind};
-use crate::jobs::{CancelToken, Cancelled, Progress};
+use crate::jobs::{CancelToken, Cancelled};
 use crate::layer::{EntryId, parts};
 use crate::rootfs::{Node, NodeId, NodeKind, Rootfs};
 use crate::slim::{FileSink, SparseFiles, read_files};
@@ -28,11 +28,11 @@ const SIZE: std::ops::Range<usize> = 124..136;
 /// # Errors
 /// `out` fails, a layer cannot be read, cancelled.
 pub fn archive(
-    (analysis, opened): (&Analysis, &Options),
+    (analysis, opened): Opened<'_>,
     rootfs: &Rootfs,
     nodes: &BTreeSet<NodeId>,
     out: &mut dyn Write,
-    (progress, cancel): (&Progress, &CancelToken),
+    (progress, cancel): Work<'_>,
 ) -> Result<Extracted, ContentsError> {
     let failed =
         |error: &io::Error| ContentsError::Write { to: "the archive".to_owned(), reason: error.to_string() };

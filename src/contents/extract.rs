@@ -16,9 +16,9 @@ use rustix::fs::{AtFlags, Mode, Timespec, Timestamps, UTIME_OMIT, fchmod, futime
 use super::error::ContentsError;
 use super::output::{Extracted, with_contents};
 use super::read::{is_file, read_into};
-use crate::analysis::{Analysis, Options};
+use super::save::{Opened, Work};
 use crate::cuda::Inode;
-use crate::jobs::{CancelToken, Cancelled, Progress};
+use crate::jobs::{CancelToken, Cancelled};
 use crate::layer::EntryId;
 use crate::rootfs::{Node, NodeId, NodeKind, Rootfs};
 use crate::slim::{FileSink, SparseFiles};
@@ -44,12 +44,12 @@ const ALL_BITS: u16 = 0o7777;
 /// # Errors
 /// The folder cannot be written, a layer cannot be read, cancelled. Files that are complete stay.
 pub fn extract(
-    (analysis, opened): (&Analysis, &Options),
+    (analysis, opened): Opened<'_>,
     rootfs: &Rootfs,
     nodes: &BTreeSet<NodeId>,
     to: &Path,
     options: ExtractOptions,
-    (progress, cancel): (&Progress, &CancelToken),
+    (progress, cancel): Work<'_>,
 ) -> Result<Extracted, ContentsError> {
     let failed =
         |error: &io::Error| ContentsError::Write { to: to.display().to_string(), reason: error.to_string() };

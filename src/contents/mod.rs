@@ -21,6 +21,7 @@ mod extract;
 mod lookup;
 mod output;
 mod read;
+mod save;
 
 pub use archive::archive;
 pub use error::{ContentsError, LookupError};
@@ -28,3 +29,4 @@ pub use extract::{ExtractOptions, extract};
 pub use lookup::{find, select, unescape};
 pub use output::{Extracted, LeftOut};
 pub use read::{FileHead, read_head, read_into};
+pub use save::{Opened, Work, save_archive, save_file};

@@ -42,6 +42,8 @@ pub enum Pick {
     SlimFolder,
     /// Where to save the archive of a slim image.
     SlimArchive,
+    /// Where to save a file of an image.
+    SaveFile,
 }
 
 /// Shows a dialog and waits for its answer; runs on its own thread.
@@ -88,6 +90,7 @@ pub fn desktop() -> Picker {
             Pick::SaveReport(extension) => {
                 dialog.set_title("Save report").set_file_name(format!("report.{extension}")).save_file()
             }
+            Pick::SaveFile => dialog.set_title("Save file").save_file(),
             Pick::SavePatch => dialog.set_title("Save patch").set_file_name("Dockerfile.patch").save_file(),
         }
     })

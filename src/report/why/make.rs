@@ -9,7 +9,7 @@ use super::loading::{loading, object_of};
 use super::path::PathName;
 use super::without::Users;
 use super::{SCHEMA, WhyFinding, WhyImage, WhyPackage, WhyReference, WhyReport};
-use crate::analysis::Analysis;
+use crate::analysis::{Analysis, Layer};
 use crate::base::text::{escape, printable};
 use crate::contents::{LookupError, find};
 use crate::cuda::links::{ObjectId, Paths, file_name};
@@ -33,7 +33,7 @@ struct Source<'a> {
     rootfs: &'a Rootfs,
     inventory: Option<&'a Inventory>,
     options: &'a Options,
-    timeline: Timeline,
+    timeline: &'a Timeline,
 }
 
 impl WhyReport {
@@ -43,13 +43,29 @@ impl WhyReport {
     /// # Errors
     /// No layer has the path.
     pub fn new(analysis: &Analysis, path: &[u8], options: &Options) -> Option<Result<Self, LookupError>> {
+        analysis.merge.as_ref()?;
+        Self::with_timeline(analysis, &Self::timeline(analysis), path, options)
+    }
+
+    /// All versions of all paths, for several calls of [`Self::with_timeline`]. Layers that were not read have none.
+    pub fn timeline(analysis: &Analysis) -> Timeline {
+        let index =
+            |layer: &Layer| layer.read.as_ref().map(|read| Arc::clone(&read.index)).unwrap_or_default();
+        let indexes: Vec<Arc<LayerIndex>> = analysis.layers.iter().map(index).collect();
+        Timeline::new(&indexes)
+    }
+
+    /// The same as [`Self::new`], with the versions of all paths.
+    ///
+    /// # Errors
+    /// Those of [`Self::new`].
+    pub fn with_timeline(
+        analysis: &Analysis,
+        timeline: &Timeline,
+        path: &[u8],
+        options: &Options,
+    ) -> Option<Result<Self, LookupError>> {
         let rootfs = &analysis.merge.as_ref()?.rootfs;
-        let indexes: Vec<Arc<LayerIndex>> = analysis
-            .layers
-            .iter()
-            .map(|layer| layer.read.as_ref().map(|read| Arc::clone(&read.index)).unwrap_or_default())
-            .collect();
-        let timeline = Timeline::new(&indexes);
         let inventory = analysis.inventory.as_deref();
         let source = Source { analysis, rootfs, inventory, options, timeline };
         Some(match find(analysis, rootfs, path, false) {
@@ -86,7 +102,7 @@ impl Source<'_> {
         let settings = self.settings(node);
         let path = self.timeline.find(&raw);
         let versions =
-            path.map(|path| versions(self.analysis, &self.timeline, path, self.options)).unwrap_or_default();
+            path.map(|path| versions(self.analysis, self.timeline, path, self.options)).unwrap_or_default();
         let kept_elsewhere = !names.is_empty();
         let layer_bytes: u64 = if kept_elsewhere {
             0
@@ -176,7 +192,7 @@ impl Source<'_> {
             link_target: None,
             other_names: Vec::new(),
             layer: last.entry.map(|_| layer(self.analysis, last.layer, self.options)),
-            versions: versions(self.analysis, &self.timeline, id, self.options),
+            versions: versions(self.analysis, self.timeline, id, self.options),
             package: None,
             loading: None,
             settings: Vec::new(),
