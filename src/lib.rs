@@ -16,6 +16,7 @@
 //! | [`rewrite`] | findings, a Dockerfile | proposed Dockerfiles, their sizes and proof |
 //! | [`analysis`] | a reference | all of it, published stage by stage |
 //! | [`slim`] | an analysis, a plan | a smaller image, verified after writing |
+//! | [`contents`] | an analysis, paths | bytes of files, on disk or in a tar archive |
 //! | [`compare`] | several analyses | shared and different content |
 //! | [`deploy`] | an analysis, a plan, a platform | seconds of a cold start, advice |
 //! | [`report`] | an analysis, a comparison | text, JSON, Markdown, HTML, SARIF, CSV |
@@ -31,6 +32,7 @@ pub mod base;
 pub mod cache;
 pub mod cli;
 pub mod compare;
+pub mod contents;
 pub mod cuda;
 pub mod deploy;
 pub mod findings;

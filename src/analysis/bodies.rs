@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::os::unix::fs::MetadataExt as _;
 use std::sync::Arc;
 
-use super::body::{Compared, SAMPLE_BYTES, mark_of, sample, search, whole};
+use super::body::{Compared, SAMPLE_BYTES, mark_of, pass, sample, search, whole};
 use super::layer_cache::{BodiesByLayer, LayerCache};
 use super::tables::plan_bodies;
 use super::value::{Analysis, Layer};
@@ -85,6 +85,14 @@ impl Body {
     pub fn sample(&self) -> Option<ContentHash> {
         let size = self.0.len();
         (size > 4 * SAMPLE_BYTES).then(|| sample(&self.0, size).ok())?
+    }
+
+    /// Passes all bytes to `take`, in chunks.
+    ///
+    /// # Errors
+    /// The bytes cannot be read; cancelled.
+    pub fn pass(self, cancel: &CancelToken, take: impl FnMut(&[u8])) -> std::io::Result<()> {
+        pass(self.0, cancel, take)
     }
 
     /// The hash of all bytes; `None` if they cannot be read.

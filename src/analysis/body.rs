@@ -66,7 +66,7 @@ pub(super) fn whole(section: Section, cancel: &CancelToken) -> io::Result<Conten
 }
 
 /// Passes all bytes of a file to `take`, in chunks.
-fn pass(section: Section, cancel: &CancelToken, mut take: impl FnMut(&[u8])) -> io::Result<()> {
+pub(super) fn pass(section: Section, cancel: &CancelToken, mut take: impl FnMut(&[u8])) -> io::Result<()> {
     let size = section.len();
     let mut reader = SectionReader::new(section);
     let mut buffer = vec![0; BUFFER_BYTES.min(in_memory(size.saturating_add(1)))];

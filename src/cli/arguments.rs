@@ -9,11 +9,13 @@ use clap::{Args, CommandFactory as _, Parser, Subcommand};
 
 use super::cache::{CacheArguments, cache};
 use super::calibrate::{CalibrateArguments, calibrate};
+use super::cat::{CatArguments, cat};
 use super::check::{CheckArguments, check};
 use super::compare::{CompareArguments, compare};
 use super::deploy::{DeployArguments, deploy};
 use super::dockerfile::{DockerfileArguments, dockerfile};
 use super::explain::explain;
+use super::extract::{ExtractArguments, extract};
 use super::formats::SchemaName;
 #[cfg(feature = "gpu")]
 use super::gpu::{GpuArguments, gpu};
@@ -23,7 +25,9 @@ use super::report::{ReportArguments, report};
 use super::schema::schema;
 use super::slim::{SlimArguments, slim};
 use super::tags::{TagsArguments, tags};
+use super::why::{WhyArguments, why};
 use crate::analysis::AnalysisError;
+use crate::contents::ContentsError;
 use crate::cuda::catalog::Catalog;
 use crate::cuda::compat::TargetError;
 use crate::deploy::CalibrationError;
@@ -65,6 +69,12 @@ pub struct WindowArguments {
 enum Command {
     /// Report what an image contains
     Report(ReportArguments),
+    /// Explain why a file or folder is in an image: layer, package, what loads it, findings
+    Why(WhyArguments),
+    /// Print the bytes of a file of an image
+    Cat(CatArguments),
+    /// Copy files and folders of an image to a folder or a tar archive
+    Extract(ExtractArguments),
     /// Propose a smaller Dockerfile, with reasons, predicted size and proof
     Dockerfile(DockerfileArguments),
     /// Write the image without removable content, and verify it
@@ -158,6 +168,9 @@ impl Cli {
         };
         exit_code(match command {
             Command::Report(arguments) => report(arguments),
+            Command::Why(arguments) => why(arguments),
+            Command::Cat(arguments) => cat(arguments),
+            Command::Extract(arguments) => extract(arguments),
             Command::Dockerfile(arguments) => dockerfile(arguments),
             Command::Slim(arguments) => slim(arguments),
             Command::Check(arguments) => check(arguments),
@@ -215,6 +228,7 @@ fn exit_code(result: anyhow::Result<ExitCode>) -> ExitCode {
         let hint = hint.or_else(|| {
             error.downcast_ref::<CalibrationError>().and_then(CalibrationError::hint).map(str::to_owned)
         });
+        let hint = hint.or_else(|| error.downcast_ref::<ContentsError>().and_then(ContentsError::hint));
         let hint = hint.or_else(|| error.downcast_ref::<UsageError>().and_then(|error| error.hint.clone()));
         if let Some(hint) = hint {
             message(&format!("hint: {hint}"));

@@ -108,4 +108,6 @@ pub(super) enum SchemaName {
     Deploy,
     /// cutaway gpu
     Gpu,
+    /// cutaway why
+    Why,
 }

@@ -5,11 +5,13 @@
 mod arguments;
 mod cache;
 mod calibrate;
+mod cat;
 mod check;
 mod compare;
 mod deploy;
 mod dockerfile;
 mod explain;
+mod extract;
 mod formats;
 #[cfg(feature = "gpu")]
 mod gpu;
@@ -31,6 +33,7 @@ mod slim;
 mod slim_gpu;
 mod tags;
 mod terminal;
+mod why;
 
 pub use arguments::{Cli, WindowArguments, catalog, parse, without_window};
 pub use reading::Choice;

@@ -14,6 +14,7 @@ pub(super) fn schema(name: SchemaName) -> anyhow::Result<ExitCode> {
         SchemaName::Dockerfile => schema_of(Document::Dockerfile),
         SchemaName::Slim => schema_of(Document::Slim),
         SchemaName::Deploy => schema_of(Document::Deploy),
+        SchemaName::Why => schema_of(Document::Why),
         #[cfg(feature = "gpu")]
         SchemaName::Gpu => super::gpu::schema(),
         #[cfg(not(feature = "gpu"))]

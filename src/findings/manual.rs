@@ -1,7 +1,7 @@
 //! Chapters of the manual; pages of rules are in [`super::Rule`].
 
 /// Name and text of each chapter.
-const CHAPTERS: [(&str, &str); 19] = [
+const CHAPTERS: [(&str, &str); 20] = [
     ("cache", include_str!("../../assets/manual/cache.md")),
     ("check", include_str!("../../assets/manual/check.md")),
     ("ci", include_str!("../../assets/manual/ci.md")),
@@ -12,6 +12,7 @@ const CHAPTERS: [(&str, &str); 19] = [
     ("cuda", include_str!("../../assets/manual/cuda.md")),
     ("deployment", include_str!("../../assets/manual/deployment.md")),
     ("dockerfile", include_str!("../../assets/manual/dockerfile.md")),
+    ("files", include_str!("../../assets/manual/files.md")),
     ("glossary", include_str!("../../assets/manual/glossary.md")),
     ("gpu", include_str!("../../assets/manual/gpu.md")),
     ("labels", include_str!("../../assets/manual/labels.md")),

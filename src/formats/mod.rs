@@ -21,6 +21,7 @@ pub mod fatbin;
 pub mod glob;
 pub mod input;
 pub mod ld_so_conf;
+pub mod members;
 pub mod os_release;
 pub mod packages;
 pub mod pax;

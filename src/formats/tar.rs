@@ -7,6 +7,7 @@
 pub mod edit;
 mod header;
 mod member;
+pub mod sparse;
 
 use std::io;
 

@@ -44,6 +44,8 @@ pub enum Pick {
     SlimFolder,
     /// Where to save the archive of a slim image.
     SlimArchive,
+    /// Where to save a file of an image.
+    SaveFile,
 }
 
 /// Shows a dialog and waits for its answer; runs on its own thread.
@@ -91,6 +93,7 @@ pub fn desktop() -> Picker {
                 dialog.set_title("Save report").set_file_name(format!("report.{extension}")).save_file()
             }
             Pick::SaveSnippet(name) => dialog.set_title("Save lines").set_file_name(name).save_file(),
+            Pick::SaveFile => dialog.set_title("Save file").save_file(),
             Pick::SavePatch => dialog.set_title("Save patch").set_file_name("Dockerfile.patch").save_file(),
         }
     })

@@ -4,7 +4,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Cancels running work. Clones share one flag.
 #[derive(Clone, Debug, Default)]
-pub struct CancelToken(Arc<AtomicBool>);
+pub struct CancelToken(Arc<Flag>);
+
+#[derive(Debug, Default)]
+struct Flag {
+    set: AtomicBool,
+    /// Cancels this one too.
+    parent: Option<CancelToken>,
+}
 
 /// The work was cancelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -17,14 +24,19 @@ impl CancelToken {
         Self::default()
     }
 
+    /// A token for a part of the work: cancelled with this one, or alone.
+    pub fn child(&self) -> Self {
+        Self(Arc::new(Flag { set: AtomicBool::new(false), parent: Some(self.clone()) }))
+    }
+
     /// Requests cancellation; work notices where it reads bytes.
     pub fn cancel(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.0.set.store(true, Ordering::Relaxed);
     }
 
     /// Whether [`Self::cancel`] was called.
     pub fn is_cancelled(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.0.set.load(Ordering::Relaxed) || self.0.parent.as_ref().is_some_and(Self::is_cancelled)
     }
 
     /// For use with `?` in loops.

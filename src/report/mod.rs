@@ -50,6 +50,7 @@ mod slim;
 mod summary;
 mod text;
 mod vocabulary;
+mod why;
 mod words;
 
 pub use cold_start::cold_start_part;
@@ -90,4 +91,8 @@ pub use slim::{
 };
 pub use summary::to_summary;
 pub use text::{TextStyle, to_text};
+pub use why::{
+    Effect, PathName, WhyFinding, WhyFolder, WhyLayer, WhyLoading, WhyPackage, WhyReference, WhyReport,
+    WhyShare, WhyStep, WhyVersion, WhyWithout, search_step,
+};
 pub use words::{WarningLine, Word};

@@ -10,6 +10,7 @@ use super::deploy::DeployReport;
 use super::model::Report;
 use super::rewrite::RewriteReport;
 use super::slim::SlimReport;
+use super::why::WhyReport;
 
 /// A document with a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +25,8 @@ pub enum Document {
     Slim,
     /// `cutaway deploy`.
     Deploy,
+    /// `cutaway why`.
+    Why,
 }
 
 /// The schema of a document.
@@ -34,6 +37,7 @@ pub fn schema_of(document: Document) -> Value {
         Document::Dockerfile => schema_for::<RewriteReport>(),
         Document::Slim => schema_for::<SlimReport>(),
         Document::Deploy => schema_for::<DeployReport>(),
+        Document::Why => schema_for::<WhyReport>(),
     }
 }
 

@@ -3,6 +3,7 @@
 use schemars::Schema;
 use serde_json::{Map, Value, json};
 
+use super::why::{Effect, KINDS as PATH_KINDS};
 use crate::base::WarningCode;
 use crate::compare::{Change, LayerMatch};
 use crate::cuda::catalog::{GraphActivation, GraphEffect};
@@ -58,6 +59,7 @@ vocabularies! {
     };
     code_kind: CODE_KINDS;
     compression: Compression::ALL.iter().map(|one| one.as_str());
+    effect: Effect::ALL.iter().map(|one| one.as_str());
     driver_source: DriverFrom::ALL.iter().map(|one| one.as_str());
     finding_rule: rules().map(|rule| rule.id);
     flavor: Flavor::ALL.iter().map(|one| one.as_str());
@@ -68,6 +70,7 @@ vocabularies! {
     level: Level::ALL.iter().map(|one| one.as_str());
     manager: MANAGERS;
     origin: ["given", "rebuilt"];
+    path_kind: PATH_KINDS;
     role: Role::ALL.iter().map(|one| one.as_str());
     run_verdict: RunVerdict::ALL.iter().map(|one| one.as_str());
     slim_action: Action::ALL.iter().map(|one| one.as_str());

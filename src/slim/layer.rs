@@ -38,11 +38,20 @@ impl From<TarError> for Fault {
 }
 
 /// Records the bytes from one position on, except bodies that are passed on.
-struct Tee<I> {
+pub(super) struct Tee<I> {
     inner: I,
     at: u64,
-    from: u64,
-    raw: Vec<u8>,
+    /// From where on bytes are recorded.
+    pub(super) from: u64,
+    /// The bytes since the last call that took them.
+    pub(super) raw: Vec<u8>,
+}
+
+impl<I> Tee<I> {
+    /// Records from the start.
+    pub(super) fn new(inner: I) -> Self {
+        Self { inner, at: 0, from: 0, raw: Vec::new() }
+    }
 }
 
 impl<I: TarInput> Tee<I> {
@@ -97,7 +106,7 @@ pub(super) fn rewrite(
     hashed: &mut dyn FnMut(EntryId, ContentHash),
 ) -> Result<(), Fault> {
     let input = StreamInput::new(reader, None, limits.inflated_bytes, cancel);
-    let mut walk = TarWalk::new(Tee { inner: input, at: 0, from: 0, raw: Vec::new() }, limits);
+    let mut walk = TarWalk::new(Tee::new(input), limits);
     let mut entries = index.entries();
     // Bytes of padding after the last body, and whether that member stays.
     let (mut padding, mut stays) = (0, false);

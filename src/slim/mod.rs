@@ -51,7 +51,7 @@ pub use destination::Destination;
 pub use documents::WrittenLayer;
 pub use encode::Encoding;
 pub use error::SlimError;
-pub use files::{FileSink, read_files};
+pub use files::{FileSink, SparseFiles, read_files};
 pub use forgotten::ForgottenPackage;
 pub use gpu_code::{has_gpu_code, prune, prune_estimate};
 pub use options::{SlimOptions, needs_all_bytes};

@@ -9,9 +9,9 @@ use std::fs;
 use std::path::Path;
 
 /// All modules, in the order of the pipeline. A module may use those before it.
-const MODULES: [&str; 19] = [
+const MODULES: [&str; 20] = [
     "base", "jobs", "cache", "formats", "source", "layer", "rootfs", "cuda", "findings", "rewrite",
-    "analysis", "slim", "compare", "deploy", "report", "fuzzing", "gpu", "cli", "gui",
+    "analysis", "slim", "contents", "compare", "deploy", "report", "fuzzing", "gpu", "cli", "gui",
 ];
 
 /// What the leaf module `gpu` may use.

@@ -18,6 +18,7 @@ mod compare_command;
 #[cfg(feature = "gui")]
 mod compare_view;
 mod compatibility;
+mod contents_command;
 mod counts;
 mod cuda_inventory;
 #[cfg(feature = "gui")]

@@ -16,9 +16,9 @@ use crate::support::{Place, program};
 
 /// What has a schema in this build.
 const NAMES: &[&str] = if cfg!(feature = "gpu") {
-    &["report", "compare", "dockerfile", "slim", "deploy", "gpu"]
+    &["report", "compare", "dockerfile", "slim", "deploy", "why", "gpu"]
 } else {
-    &["report", "compare", "dockerfile", "slim", "deploy"]
+    &["report", "compare", "dockerfile", "slim", "deploy", "why"]
 };
 
 static SCHEMAS: LazyLock<BTreeMap<&str, Value>> = LazyLock::new(|| {

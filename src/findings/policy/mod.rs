@@ -13,7 +13,7 @@ mod tests;
 pub use date::Date;
 pub use document::{FILE_BYTES, PolicyError};
 pub use outcome::{Amount, Check, Failing, Ignored, Measured, Outcome};
-pub use pattern::near;
+pub use pattern::{Pattern, near};
 pub use regression::{Compared, Difference, Growth, Regressed, Regression};
 
 use std::collections::BTreeSet;
@@ -21,7 +21,6 @@ use std::collections::BTreeSet;
 use crate::base::text::elide_end;
 use crate::cuda::catalog::{Catalog, Profile};
 use crate::cuda::compat::{HostTargets, TargetGpu, parse_targets};
-use pattern::Pattern;
 
 /// The policy of a project. Without a file there are no requirements.
 #[derive(Clone, Debug, Default)]

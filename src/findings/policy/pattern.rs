@@ -10,13 +10,17 @@ const COMPILED_BYTES: usize = 1 << 20;
 /// A glob: `*` matches any characters except a slash, `**` any characters, and `/**/` also a single slash. Nothing else
 /// is special.
 #[derive(Clone, Debug)]
-pub(super) struct Pattern {
+pub struct Pattern {
     pub(super) text: String,
     regex: Regex,
 }
 
 impl Pattern {
-    pub(super) fn new(glob: &str) -> Result<Self, String> {
+    /// Parses a glob.
+    ///
+    /// # Errors
+    /// The glob is empty or too long; why.
+    pub fn new(glob: &str) -> Result<Self, String> {
         if glob.is_empty() {
             return Err("empty".to_owned());
         }
@@ -27,7 +31,8 @@ impl Pattern {
         Ok(Self { text: glob.to_owned(), regex: regex.map_err(|error| error.to_string())? })
     }
 
-    pub(super) fn is_match(&self, text: &str) -> bool {
+    /// Whether it matches all of `text`.
+    pub fn is_match(&self, text: &str) -> bool {
         self.regex.is_match(text)
     }
 }

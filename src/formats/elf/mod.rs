@@ -6,6 +6,7 @@ mod captured_ranges;
 mod dynamic;
 mod gpu_code;
 mod layout;
+mod listing;
 mod notes;
 mod parse;
 mod ranges;
@@ -20,6 +21,7 @@ use super::binary::Problem;
 use super::fatbin::{GpuFacts, Suffix};
 
 pub use gpu_code::{GpuCodeLocator, locate_gpu_code};
+pub use listing::{ElfListing, SectionRow, Segment, listing};
 pub(in crate::formats) use ranges::read;
 pub(in crate::formats) use scan::ElfScan;
 

@@ -50,13 +50,13 @@ pub struct Edit<'a> {
 pub struct NotAHeader;
 
 /// A part of a header.
-struct Piece<'a> {
-    kind: u8,
+pub(super) struct Piece<'a> {
+    pub(super) kind: u8,
     bytes: &'a [u8],
 }
 
 /// The extension headers with their bodies, and the rest, which begins with the header of the member.
-fn pieces(raw: &[u8]) -> Result<(Vec<Piece<'_>>, &[u8]), NotAHeader> {
+pub(super) fn pieces(raw: &[u8]) -> Result<(Vec<Piece<'_>>, &[u8]), NotAHeader> {
     let mut extensions = Vec::new();
     let mut rest = raw;
     while rest.len() >= BLOCK {
@@ -231,7 +231,8 @@ fn octal(field: &mut [u8], value: u64) -> bool {
     fits
 }
 
-fn body<'a>(piece: &Piece<'a>) -> Result<&'a [u8], NotAHeader> {
+/// The body of an extension header.
+pub(super) fn body<'a>(piece: &Piece<'a>) -> Result<&'a [u8], NotAHeader> {
     let size = number(&piece.bytes[SIZE]).and_then(|size| usize::try_from(size).ok()).ok_or(NotAHeader)?;
     piece.bytes.get(BLOCK..BLOCK + size).ok_or(NotAHeader)
 }

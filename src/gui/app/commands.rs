@@ -4,6 +4,7 @@ use super::{App, Phase, Tab};
 use crate::gui::dialogs::Pick;
 use crate::gui::models::dockerfile::SaveKind;
 use crate::gui::models::findings::PlanChange;
+use crate::gui::models::inspector::InspectorPage;
 use crate::gui::settings::ThemeChoice;
 use crate::gui::views::{Command, Needs, View};
 
@@ -56,6 +57,9 @@ impl App {
             }
             Needs::Dockerfile => {
                 unsaved(tab?.views.dockerfile.given().is_none(), "No Dockerfile is open for this image")
+            }
+            Needs::Path => {
+                unsaved(self.selected_target().is_none(), "Select a file or folder in Layers first")
             }
             Needs::Comparable => View::Compare.unavailable(tab?.content()).map_or(Ok(()), Err),
             Needs::Compared => {
@@ -130,6 +134,8 @@ impl App {
                 let text = self.front_tab().map(|tab| tab.shown.clone());
                 self.copy(text);
             }
+            Command::ShowContents => self.inspect_selected(InspectorPage::Contents),
+            Command::ShowWhy => self.inspect_selected(InspectorPage::Why),
             Command::SelectSafe => self.in_tab(front, |tab| tab.plan.change(PlanChange::AllSafe)),
             Command::ClearPlan => self.in_tab(front, |tab| tab.plan.change(PlanChange::Clear)),
             Command::CopyPlan => {

@@ -55,6 +55,7 @@ impl App {
                     DialogAnswer::Nothing => {}
                 }
             }
+            (Pick::SaveFile, answer, _) => self.picked_file(answer),
             (_, DialogAnswer::Picked(path), Some((tab, view))) => {
                 tab.views.get(view).picked(pick, path, &tab.plan, &waker);
             }

@@ -8,6 +8,7 @@ use super::{App, Phase, Tab};
 use crate::analysis::Options;
 use crate::cache::Cache;
 use crate::gui::dialogs::Pick;
+use crate::gui::models::inspector::{Inspector, InspectorPage, PathTarget};
 use crate::gui::models::slim::SlimModel;
 use crate::gui::models::typed::tidy;
 use crate::gui::settings::ThemeChoice;
@@ -41,6 +42,7 @@ impl App {
         self.machine.poll();
         self.poll_remote();
         self.poll_slim();
+        self.poll_inspector();
         self.poll_dialogs();
         self.poll_drops();
         if self.is_busy() {
@@ -73,6 +75,11 @@ impl App {
             Action::SelectFinding(id) => {
                 self.in_view(View::Findings, |views| views.findings.select(&id));
             }
+            Action::ShowContents(target) => self.inspect(target, InspectorPage::Contents),
+            Action::ShowWhy(target) => self.inspect(target, InspectorPage::Why),
+            Action::PathMenu(target) => self.open_path_menu(target),
+            Action::SaveInspected(to) => self.save_inspected(to, false),
+            Action::CloseInspector => self.inspector = None,
             Action::ChangePlan(change) => self.in_tab(front, |tab| tab.plan.change(change)),
             Action::LoadPlan(saved) => {
                 let Some(tab) = self.front_tab_mut() else { return };
@@ -194,6 +201,7 @@ impl App {
         self.tabs.remove(place);
         self.log.forget(id);
         // What is being written goes on.
+        self.inspector.take_if(|inspector| inspector.tab == id);
         self.slim.take_if(|slim| slim.tab == id && !slim.is_writing());
         if self.front == Some(id) {
             let next = self.tabs.get(place).or_else(|| self.tabs.last());
@@ -209,6 +217,10 @@ impl App {
     pub(super) fn again_with(&mut self, id: u64, options: Options) {
         let waker = self.waker();
         self.log.forget(id);
+        if let Some(inspector) = self.inspector.as_mut().filter(|inspector| inspector.tab == id) {
+            // Versions are numbered by the analysis that goes.
+            *inspector = Inspector::new(id, PathTarget::of(inspector.target.raw.clone()), inspector.page);
+        }
         if let Some(tab) = self.tabs.iter_mut().find(|tab| tab.id == id) {
             tab.again(options, waker);
         }

@@ -5,6 +5,7 @@
 mod commands;
 mod compare;
 mod files;
+mod inspector;
 mod log;
 mod logic;
 mod remote;
@@ -16,6 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub(crate) use compare::DropOffer;
+pub(crate) use inspector::PathMenu;
 pub(crate) use log::{Log, LogEntry, Severity};
 pub(crate) use remote::{Question, Remote, Retry};
 pub(crate) use tab::{Phase, Tab};
@@ -23,6 +25,7 @@ pub(crate) use tab::{Phase, Tab};
 use super::design;
 use super::dialogs::{self, Dialogs, Picker};
 use super::models::gpu::{Machine, MachineSetup};
+use super::models::inspector::Inspector;
 use super::models::remote::RemoteSetup;
 use super::models::slim::SlimModel;
 use super::panels::{Palette, StartScreen};
@@ -100,6 +103,10 @@ pub struct App {
     pub(crate) offer: Option<DropOffer>,
     /// The slim image that is being chosen or written.
     pub(crate) slim: Option<SlimModel>,
+    /// The panel about a path.
+    pub(crate) inspector: Option<Inspector>,
+    /// The menu of a path.
+    pub(crate) path_menu: Option<PathMenu>,
     /// What panels and views ask for, until the frame is painted.
     pub(crate) actions: Vec<Action>,
     pub(crate) drops_arrive: bool,
@@ -138,6 +145,8 @@ impl App {
             drops: files::DroppedFiles::default(),
             offer: None,
             slim: None,
+            inspector: None,
+            path_menu: None,
             actions: Vec::new(),
             drops_arrive: setup.drops_arrive,
             options: setup.options,
@@ -192,6 +201,7 @@ impl App {
     /// Whether the view in front is working, or this machine is being looked at.
     pub fn is_working(&self) -> bool {
         self.machine.is_busy()
+            || self.inspector.as_ref().is_some_and(Inspector::is_busy)
             || self.front_tab().is_some_and(|tab| {
                 // The report of an image has what the Dockerfile view proposes.
                 let proposes = tab.view == View::Report && tab.analysis.is_some();

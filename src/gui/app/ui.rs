@@ -64,6 +64,7 @@ impl App {
         panels::offer(ui, self);
         panels::slim(ui, self);
         panels::remote(ui, self);
+        panels::path_menu(ui, self);
         show_drop_target(ui);
     }
 
@@ -71,7 +72,7 @@ impl App {
     fn show_image(&mut self, ui: &mut Ui) {
         let comparing = self.front_tab().is_some_and(|tab| tab.view == View::Compare);
         let images = if comparing { self.compare_context() } else { CompareContext::default() };
-        let Self { tabs, front, machine, actions, .. } = self;
+        let Self { tabs, front, machine, actions, inspector, .. } = self;
         let Some(tab) = tabs.iter_mut().find(|tab| Some(tab.id) == *front) else { return };
         let inside = Frame::new().inner_margin(Margin::same(16));
         if let Some(analysis) = tab.analysis.clone() {
@@ -87,7 +88,13 @@ impl App {
                 proposed: ProposedDockerfile::default(),
                 actions,
             };
-            inside.show(ui, |ui| tab.views.ui(tab.view, ui, &mut context));
+            inside.show(ui, |ui| {
+                let shown = inspector.as_mut().filter(|inspector| inspector.tab == tab.id);
+                if let Some(inspector) = shown {
+                    panels::inspector(ui, inspector, &mut context);
+                }
+                tab.views.ui(tab.view, ui, &mut context);
+            });
         } else if let Some(saved) = &tab.saved {
             tab.saved_view.banner(ui, saved, actions);
             let report = &mut tab.views.report;

@@ -5,6 +5,7 @@
 
 mod contact;
 mod engines;
+mod inspector;
 mod keys;
 mod log;
 mod login;
@@ -12,6 +13,7 @@ mod machine;
 mod menu;
 mod offer;
 mod palette;
+mod path_menu;
 mod problem;
 mod rail;
 mod sheet;
@@ -22,6 +24,7 @@ mod tabs;
 mod tags;
 
 pub(super) use contact::remote;
+pub(super) use inspector::inspector;
 pub(super) use keys::key_sheet;
 pub(super) use log::log_view;
 pub(super) use login::{Login, Secret};
@@ -29,6 +32,7 @@ pub(super) use machine::machine;
 pub(super) use menu::menu_bar;
 pub(super) use offer::offer;
 pub(super) use palette::{Palette, palette};
+pub(super) use path_menu::path_menu;
 pub(super) use problem::{banner, no_image};
 pub(super) use rail::rail;
 pub(super) use slim::slim;

@@ -89,6 +89,8 @@ pub enum Needs {
     Comparable,
     /// Another image beside the one in front.
     Compared,
+    /// A path that is selected or looked at.
+    Path,
     /// A finished comparison.
     Comparison,
     /// The content of a report.
@@ -228,6 +230,10 @@ commands! {
     }
     Image 1 {
         CopyReference: "Copy reference", "Copy the reference of this image to the clipboard", [], Front;
+        ShowContents: "Show file contents", "Show the text, bytes or headers of the selected file",
+            [plain(Key::F3)], Path;
+        ShowWhy: "Why is this here?", "Show what brought the selected path, what uses it and its findings",
+            [ctrl(Key::I)], Path;
     }
     Image 2 {
         SelectSafe: "Select all removable findings", "Select removable findings only", [], Findings;

@@ -33,6 +33,7 @@ use crate::findings::SavedPlan;
 use crate::gui::dialogs::Pick;
 use crate::gui::models::findings::{ChosenPlan, PlanChange};
 use crate::gui::models::gpu::Machine;
+use crate::gui::models::inspector::PathTarget;
 use crate::gui::models::report::SavedReport;
 use crate::jobs::{Snapshot, Waker};
 use crate::report::page::Page;
@@ -150,6 +151,11 @@ fn waker(ui: &Ui) -> Waker {
     Arc::new(move || context.request_repaint())
 }
 
+/// Asks for the menu of a path when the secondary button is clicked on what shows it.
+pub(in crate::gui) fn path_menu(response: &egui::Response, raw: &[u8]) -> Option<Action> {
+    response.secondary_clicked().then(|| Action::PathMenu(PathTarget::of(raw.to_vec())))
+}
+
 /// Escape with nothing chosen: the keyboard leaves the list.
 fn leave_focus(ui: &Ui) {
     ui.memory_mut(|memory| memory.focused().map(|id| memory.surrender_focus(id)));
@@ -213,6 +219,16 @@ pub enum Action {
     SelectLayer(usize),
     /// Show the finding with this id in the findings view ([`FindingsView::select`]).
     SelectFinding(String),
+    /// Show the contents of a file.
+    ShowContents(PathTarget),
+    /// Show why a path is in the image.
+    ShowWhy(PathTarget),
+    /// Offer what can be done with a path, at the pointer.
+    PathMenu(PathTarget),
+    /// Save the file of the panel about a path here, unless something is there.
+    SaveInspected(PathBuf),
+    /// Close the panel about a path.
+    CloseInspector,
     /// Change the plan.
     ChangePlan(PlanChange),
     /// Take a saved plan in place of the plan.

@@ -2,7 +2,7 @@ use super::tree::{FileTree, PathChange, Scope};
 use crate::base::size::human;
 use crate::base::text::escape;
 use crate::gui::models::format;
-use crate::layer::{EntryKind, LayerIndex};
+use crate::layer::{EntryId, EntryKind, LayerIndex};
 use crate::rootfs::{NodeKind, PathId, Timeline, Version};
 
 /// A fact about a path: what it is called, and how it reads.
@@ -36,6 +36,8 @@ pub struct PathDetails {
     pub raw_path: Vec<u8>,
     /// The absolute path, safe to show.
     pub shown_path: String,
+    /// Layer and entry of the bytes of a file, if it is not what a container sees.
+    pub version: Option<(u16, EntryId)>,
     /// Kind, size, mode, owner, time, link target.
     pub facts: Vec<PathFact>,
     /// What each layer does to it, bottom first.
@@ -97,7 +99,13 @@ impl PathDetails {
             }
             _ => fate,
         };
-        Self { path, shown_path: escape(&raw_path), raw_path, facts, touches, fate }
+        let lower =
+            version.as_ref().filter(|version| version.kind == NodeKind::File && version.until.is_some());
+        let lower = lower.and_then(|version| match shared {
+            Some((layer, entry, _)) => Some((layer, entry)),
+            None => Some((version.layer, version.entry?)),
+        });
+        Self { path, version: lower, shown_path: escape(&raw_path), raw_path, facts, touches, fate }
     }
 }
 

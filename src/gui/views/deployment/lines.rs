@@ -40,7 +40,14 @@ pub(super) fn show(ui: &mut Ui, view: &mut DeploymentView, context: &mut ViewCon
             return;
         };
         let name = format!("Lines for {}", view.format.title());
-        let shape = TextShape { name: &name, lines: snippet.lines.count(), widest: snippet.lines.widest() };
+        let shape = TextShape {
+            name: &name,
+            lines: snippet.lines.count(),
+            widest: snippet.lines.widest(),
+            numbers: false,
+            marked: None,
+            reveal: false,
+        };
         let salt = format!("lines {}", view.format.as_str());
         text_view(ui, &salt, &shape, |place| snippet.lines.shown(&snippet.text, place));
     });

@@ -4,16 +4,21 @@ use egui::{RichText, ScrollArea, Ui};
 
 use super::empty;
 use super::files::mark_color;
+use crate::base::labels::VERDICTS;
 use crate::base::size::human;
-use crate::base::text::elide_middle;
+use crate::base::text::{elide_middle, printable};
 use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::browser::Browser;
 use crate::gui::models::format;
-use crate::gui::views::{Action, ViewContext};
+use crate::gui::models::inspector::PathTarget;
+use crate::gui::models::path_why::PathWhy;
+use crate::gui::views::commands::command_button;
+use crate::gui::views::{Action, Command, ViewContext, path_menu};
 use crate::gui::widgets::controls::heading;
+use crate::report::WhyReport;
 
 /// Shows the facts, and what each layer does to the path.
-pub(super) fn show(ui: &mut Ui, browser: &mut Browser, context: &mut ViewContext<'_>) {
+pub(super) fn show(ui: &mut Ui, browser: &mut Browser, why: &PathWhy, context: &mut ViewContext<'_>) {
     let Some(details) = browser.details() else {
         empty(ui, "No file selected", "Select a file in the tree or treemap to see its metadata and layers.");
         return;
@@ -52,6 +57,17 @@ pub(super) fn show(ui: &mut Ui, browser: &mut Browser, context: &mut ViewContext
                     ui.end_row();
                 }
             });
+            ui.add_space(space::S);
+            let target = PathTarget { raw: details.raw_path.clone(), version: details.version };
+            ui.horizontal_wrapped(|ui| {
+                context.actions.extend(command_button(ui, Command::ShowContents, "Contents"));
+                if ui.button("Why is this here?").clicked() {
+                    context.actions.push(Action::ShowWhy(target));
+                }
+            });
+            if let Some(Ok(report)) = why.answer(&details.raw_path) {
+                reasons(ui, report, context.actions);
+            }
             ui.add_space(space::M);
             heading(ui, "Layer history");
             if details.touches.is_empty() {
@@ -85,4 +101,48 @@ pub(super) fn show(ui: &mut Ui, browser: &mut Browser, context: &mut ViewContext
         browser.select_layer(layer);
         browser.set_merged(false);
     }
+}
+
+/// Package, who loads it, and its findings, each a link.
+fn reasons(ui: &mut Ui, report: &WhyReport, actions: &mut Vec<Action>) {
+    let tokens = Tokens::of(ui);
+    let why = || Action::ShowWhy(PathTarget::of(report.path.0.clone()));
+    egui::Grid::new("reasons").num_columns(2).spacing([space::M, space::XS]).show(ui, |ui| {
+        let name = |ui: &mut Ui, words: &str| ui.label(RichText::new(words).color(tokens.text_weak));
+        if let Some(package) = &report.package {
+            name(ui, "Package");
+            let words = printable(&format!(
+                "{} {} ({})",
+                package.name.name, package.name.version, package.name.manager
+            ));
+            if ui.link(elide_middle(&words, 48)).on_hover_text(words).clicked() {
+                actions.push(why());
+            }
+            ui.end_row();
+        }
+        if let Some(loading) = &report.loading {
+            name(ui, "Loaded by");
+            match (loading.chain.get(1), &loading.root) {
+                (_, Some(root)) => drop(ui.label(elide_middle(root, 48))),
+                (Some(step), None) => {
+                    let path = step.path.to_string();
+                    let response = ui.link(elide_middle(&path, 48)).on_hover_text(path);
+                    actions.extend(path_menu(&response, &step.path.0));
+                    if response.clicked() {
+                        actions.push(Action::SelectPath(step.path.0.clone()));
+                    }
+                }
+                (None, None) => drop(ui.label("Nothing that runs")),
+            }
+            ui.end_row();
+        }
+        for finding in report.findings.iter().take(3) {
+            name(ui, "Finding");
+            let words = format!("{}: {}", VERDICTS.shown(&finding.verdict), finding.title);
+            if ui.link(elide_middle(&words, 64)).on_hover_text(words).clicked() {
+                actions.push(Action::SelectFinding(finding.id.clone()));
+            }
+            ui.end_row();
+        }
+    });
 }

@@ -12,6 +12,7 @@ use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::browser::{Browser, MissingTree};
 use crate::gui::models::files::{FileTreeRow, Files, HIDDEN_SIGN, PathChange, ShownTree, SortKey};
 use crate::gui::models::format;
+use crate::gui::models::inspector::PathTarget;
 use crate::gui::views::filter_field::{FilterField, show_error, show_found};
 use crate::gui::views::{Action, ViewContext};
 use crate::gui::widgets::list::{ListEvent, ListOutput};
@@ -163,8 +164,18 @@ fn take_events(ui: &Ui, browser: &mut Browser, output: &ListOutput, context: &mu
             ListEvent::Sort(column) => {
                 browser.sort_by([SortKey::Name, SortKey::Size, SortKey::Files][column.min(2)]);
             }
+            ListEvent::Activate(row) => {
+                browser.select_row(row);
+                context.actions.extend(target(browser).map(Action::ShowContents));
+            }
             _ => {}
         }
+    }
+    if let Some((row, response)) = &output.hovered
+        && response.secondary_clicked()
+    {
+        browser.select_row(*row);
+        context.actions.extend(target(browser).map(Action::PathMenu));
     }
     if !output.events.is_empty() {
         ui.ctx().request_repaint();
@@ -175,6 +186,11 @@ fn take_events(ui: &Ui, browser: &mut Browser, output: &ListOutput, context: &mu
     {
         context.actions.push(Action::CopyText(format::copy_text(&details.raw_path)));
     }
+}
+
+/// The selected path.
+fn target(browser: &Browser) -> Option<PathTarget> {
+    browser.details().map(|details| PathTarget { raw: details.raw_path.clone(), version: details.version })
 }
 
 fn make_row(tokens: &Tokens, shown: &ShownTree, row: FileTreeRow) -> TreeRow {

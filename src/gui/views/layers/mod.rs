@@ -13,6 +13,8 @@ use egui::Ui;
 
 use super::{ImageView, ViewContext, waker};
 use crate::gui::models::browser::Browser;
+use crate::gui::models::inspector::PathTarget;
+use crate::gui::models::path_why::PathWhy;
 use crate::gui::models::report::SavedReport;
 use crate::gui::widgets::pane::{card, empty};
 use crate::gui::widgets::split::Split;
@@ -47,6 +49,7 @@ pub struct LayersView {
     browser: Browser,
     files: files::FilesPane,
     map: map::MapPane,
+    why: PathWhy,
     reveal_layer: bool,
 }
 
@@ -58,12 +61,17 @@ impl ImageView for LayersView {
     fn ui(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
         let waker = waker(ui);
         self.browser.update(context.analysis, context.generation, context.done, &waker);
+        if let Some(details) = self.browser.details() {
+            self.why.update(context.analysis, context.generation, &details.raw_path, &waker);
+        }
         let (view, wide) = (ui.available_size(), LAYERS.is_wide(ui));
         LAYERS.show(ui, |ui| self.layer_list(ui));
         if wide {
             FILE.show_in(ui, view, |ui| self.side(ui, context));
         } else if self.browser.details().is_some() {
-            FILE.show_in(ui, view, |ui| card(ui, |ui| details::show(ui, &mut self.browser, context)));
+            FILE.show_in(ui, view, |ui| {
+                card(ui, |ui| details::show(ui, &mut self.browser, &self.why, context))
+            });
         }
         egui::CentralPanel::no_frame().show(ui, |ui| self.tree(ui, context));
     }
@@ -78,6 +86,13 @@ impl LayersView {
     /// Selects a path and scrolls to it, at the first frame that has it.
     pub fn select_path(&mut self, path: Vec<u8>) {
         self.browser.select_path(path);
+    }
+
+    /// The selected path, in the version that is shown.
+    pub fn selected_target(&self) -> Option<PathTarget> {
+        self.browser
+            .details()
+            .map(|details| PathTarget { raw: details.raw_path.clone(), version: details.version })
     }
 
     /// Chooses a layer, counted from the bottom, shows it alone, and brings it into sight.
@@ -115,7 +130,7 @@ impl LayersView {
     fn side(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
         TREEMAP.show(ui, |ui| card(ui, |ui| self.map.show(ui, &mut self.browser)));
         egui::CentralPanel::no_frame()
-            .show(ui, |ui| card(ui, |ui| details::show(ui, &mut self.browser, context)));
+            .show(ui, |ui| card(ui, |ui| details::show(ui, &mut self.browser, &self.why, context)));
     }
 }
 

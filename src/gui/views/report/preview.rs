@@ -88,7 +88,14 @@ fn lines(ui: &mut Ui, view: &mut ReportView, preview: &Preview) {
     }
     let form = preview.choice.form.title();
     let name = format!("Preview of {form}");
-    let shape = TextShape { name: &name, lines: preview.lines.count(), widest: preview.lines.widest() };
+    let shape = TextShape {
+        name: &name,
+        lines: preview.lines.count(),
+        widest: preview.lines.widest(),
+        numbers: true,
+        marked: None,
+        reveal: false,
+    };
     let salt = format!("report text {form}");
     view.painted = text_view(ui, &salt, &shape, |place| preview.lines.shown(&preview.text, place));
 }

@@ -18,6 +18,12 @@ pub struct TextShape<'a> {
     pub lines: usize,
     /// Characters of the longest line.
     pub widest: usize,
+    /// Whether lines have their numbers.
+    pub numbers: bool,
+    /// A line that stands out.
+    pub marked: Option<usize>,
+    /// Whether to bring that line into sight.
+    pub reveal: bool,
 }
 
 /// Shows a text in the room that is left; `line_at` makes a line, for lines in sight. Gives how many were painted.
@@ -37,7 +43,7 @@ pub fn text_view(
     }
     let each = ui.fonts_mut(|fonts| fonts.glyph_width(&text::mono(), '0'));
     let digits = shape.lines.max(100).to_string().len();
-    let gutter = each * digits as f32 + 20.0;
+    let gutter = if shape.numbers { each * digits as f32 + 20.0 } else { 4.0 };
     let count = shape.lines.min(LINES);
     let size = vec2(gutter + 8.0 + each * (shape.widest + 2) as f32, count as f32 * row::DENSE);
     let mut area = ScrollArea::both().id_salt("lines").auto_shrink(false);
@@ -45,6 +51,10 @@ pub fn text_view(
         && let Some(offset) = keys(ui, id, whole.height(), size.y)
     {
         area = area.scroll_offset(offset);
+    }
+    if let Some(line) = shape.marked.filter(|line| shape.reveal && *line < count) {
+        let top = line as f32 * row::DENSE - whole.height() / 2.0;
+        area = area.vertical_scroll_offset(top.clamp(0.0, (size.y - whole.height()).max(0.0)));
     }
     let mut inner = ui.new_child(UiBuilder::new().max_rect(whole.shrink(1.0)).id_salt(salt));
     inner.set_clip_rect(whole.shrink(1.0).intersect(ui.clip_rect()));
@@ -60,17 +70,24 @@ pub fn text_view(
             let line = line_at(place);
             let response = ui.interact(rect, id.with(place), Sense::hover());
             response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &line));
+            if shape.marked == Some(place) {
+                ui.painter().rect_filled(rect, 0.0, tokens.selection);
+            }
             let room = Rect::from_min_max(pos2(left + gutter, top), rect.max);
             let clipped = ui.painter().with_clip_rect(room.intersect(ui.clip_rect()));
             let galley = clipped.layout_no_wrap(line, text::mono(), tokens.text);
             let at = pos2(origin.x + gutter + 8.0, rect.center().y - galley.size().y / 2.0);
             clipped.galley(at, galley, tokens.text);
-            let numbers = Rect::from_min_size(rect.min, vec2(gutter - 8.0, row::DENSE));
-            let number = (place + 1).to_string();
-            cell::right(ui.painter(), numbers, &number, &text::mono(), tokens.text_weak);
+            if shape.numbers {
+                let numbers = Rect::from_min_size(rect.min, vec2(gutter - 8.0, row::DENSE));
+                let number = (place + 1).to_string();
+                cell::right(ui.painter(), numbers, &number, &text::mono(), tokens.text_weak);
+            }
         }
-        let edge = left + gutter - 0.5;
-        ui.painter().vline(edge, ui.clip_rect().y_range(), Stroke::new(1.0, tokens.border));
+        if shape.numbers {
+            let edge = left + gutter - 0.5;
+            ui.painter().vline(edge, ui.clip_rect().y_range(), Stroke::new(1.0, tokens.border));
+        }
         painted
     });
     ui.data_mut(|data| data.insert_temp(id, scrolled.state.clamped_offset()));

@@ -1,0 +1,95 @@
+//! The panel about a path, and the menu of paths.
+
+use std::path::PathBuf;
+
+use super::App;
+use crate::gui::dialogs::DialogAnswer;
+use crate::gui::models::inspector::{Inspector, InspectorPage, PathTarget};
+use crate::gui::views::View;
+
+/// The menu of a path.
+pub(crate) struct PathMenu {
+    /// The path.
+    pub(crate) target: PathTarget,
+    /// Where it opens.
+    pub(crate) at: egui::Pos2,
+    /// Whether its first entry had the focus once.
+    pub(crate) focused: bool,
+}
+
+impl App {
+    /// Opens the panel about a path of the image in front.
+    pub(super) fn inspect(&mut self, target: PathTarget, page: InspectorPage) {
+        let Some(tab) = self.front_tab().filter(|tab| tab.analysis.is_some()).map(|tab| tab.id) else {
+            return;
+        };
+        match &mut self.inspector {
+            Some(known) if known.tab == tab && known.target == target => known.page = page,
+            inspector => *inspector = Some(Inspector::new(tab, target, page)),
+        }
+    }
+
+    /// The path that commands act on: the selected one in Layers, else that of the panel.
+    pub(crate) fn selected_target(&self) -> Option<PathTarget> {
+        let tab = self.front_tab()?;
+        let selected = if tab.view == View::Layers { tab.views.layers.selected_target() } else { None };
+        let inspected = self.inspector.as_ref().filter(|inspector| inspector.tab == tab.id);
+        selected
+            .or_else(|| inspected.map(|inspector| inspector.target.clone()))
+            .or_else(|| tab.views.layers.selected_target())
+    }
+
+    /// The panel about the path that commands act on; closes it if it shows this already.
+    pub(super) fn inspect_selected(&mut self, page: InspectorPage) {
+        let Some(target) = self.selected_target() else { return };
+        let front = self.front;
+        let shows =
+            |known: &Inspector| Some(known.tab) == front && known.target == target && known.page == page;
+        if self.inspector.as_ref().is_some_and(shows) {
+            self.inspector = None;
+        } else {
+            self.inspect(target, page);
+        }
+    }
+
+    pub(super) fn open_path_menu(&mut self, target: PathTarget) {
+        let at = self.context.pointer_latest_pos().unwrap_or(egui::pos2(80.0, 80.0));
+        self.path_menu = Some(PathMenu { target, at, focused: false });
+    }
+
+    /// Takes the results of the panel.
+    pub(super) fn poll_inspector(&mut self) {
+        let waker = self.waker();
+        let Some(inspector) = &mut self.inspector else { return };
+        let Some(tab) = self.tabs.iter().find(|tab| tab.id == inspector.tab) else { return };
+        if let Some(analysis) = &tab.analysis {
+            inspector.update(analysis, tab.generation, &self.options, &waker);
+        }
+        if inspector.is_running() {
+            self.context.request_repaint_after(std::time::Duration::from_millis(100));
+        }
+    }
+
+    /// Saves the file of the panel; `replace` if the user agreed to it.
+    pub(crate) fn save_inspected(&mut self, to: PathBuf, replace: bool) {
+        let waker = self.waker();
+        let Some(inspector) = &mut self.inspector else { return };
+        let Some(tab) = self.tabs.iter().find(|tab| tab.id == inspector.tab) else { return };
+        if let Some(analysis) = &tab.analysis {
+            inspector.save_to(analysis, &self.options, (to, replace), &waker);
+        }
+    }
+
+    pub(super) fn picked_file(&mut self, answer: DialogAnswer) {
+        match answer {
+            DialogAnswer::Picked(path) => self.save_inspected(path, true),
+            DialogAnswer::Failed(reason) => {
+                self.log.error("", &reason);
+                if let Some(inspector) = &mut self.inspector {
+                    inspector.save_as = Some(inspector.file_name());
+                }
+            }
+            DialogAnswer::Nothing => {}
+        }
+    }
+}

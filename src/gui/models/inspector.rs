@@ -1,0 +1,444 @@
+//! The panel about one path: its contents, and why it is there.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::background::Background;
+use super::contents::{ContentView, FIRST_BYTES, FileDocument, MOST_BYTES, TextDocument};
+use super::path_why::{PathWhy, WhyAnswer};
+use crate::analysis::{Analysis, Options};
+use crate::base::size::{grouped, human};
+use crate::base::text::{counted, escape, printable};
+use crate::contents::{ContentsError, find, read_head, save_archive, save_file};
+use crate::cuda::Inode;
+use crate::cuda::links::file_name;
+use crate::formats::binary::FileFacts;
+use crate::jobs::{CancelToken, Progress, Snapshot, Waker};
+use crate::report::WhyReport;
+use crate::rootfs::{NodeId, NodeKind, Rootfs};
+use crate::slim::needs_all_bytes;
+use crate::source::Blob;
+
+/// A page of the panel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum InspectorPage {
+    /// The bytes.
+    #[default]
+    Contents,
+    /// Layer, owner, loader, findings.
+    Why,
+}
+
+/// A path, and optionally one version of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PathTarget {
+    /// Absolute path, any bytes.
+    pub raw: Vec<u8>,
+    /// Layer and entry with the bytes; `None` for what a container sees.
+    pub version: Option<Inode>,
+}
+
+impl PathTarget {
+    /// What a container sees at a path.
+    pub fn of(raw: Vec<u8>) -> Self {
+        Self { raw, version: None }
+    }
+}
+
+/// What the contents page shows.
+pub enum ContentState {
+    /// The layers are not merged yet.
+    Waiting,
+    /// Its bytes are at a registry: so many must be downloaded.
+    Ask(Option<u64>),
+    /// Being read.
+    Loading,
+    /// The file.
+    Ready(Box<FileDocument>),
+    /// It has no bytes to show, and why.
+    Nothing(String),
+    /// It cannot be read, and why.
+    Failed(String),
+    /// Reading was cancelled.
+    Cancelled,
+}
+
+/// What was saved, or why not.
+pub enum SaveState {
+    /// Nothing was saved.
+    Idle,
+    /// Being written.
+    Saving,
+    /// It is there.
+    Saved(String),
+    /// It is not.
+    Failed(String),
+}
+
+type Loaded = Result<FileDocument, ContentsError>;
+
+/// A search in the text of a file.
+#[derive(Default)]
+pub struct TextSearch {
+    /// As typed.
+    pub query: String,
+    /// Whether to bring the match in front into sight.
+    pub reveal: bool,
+    /// For what the lines were found.
+    asked: Option<(ContentView, String)>,
+    found: Vec<usize>,
+    at: usize,
+}
+
+impl TextSearch {
+    /// Searches again if something else is typed or shown.
+    pub fn update(&mut self, view: ContentView, text: &TextDocument) {
+        let wanted = (view, self.query.clone());
+        if self.asked.as_ref() != Some(&wanted) {
+            self.found = text.find(&self.query);
+            self.at = 0;
+            self.reveal = !self.found.is_empty();
+            self.asked = Some(wanted);
+        }
+    }
+
+    /// Goes to the next match, or the one before, around the end.
+    pub fn step(&mut self, forward: bool) {
+        let count = self.found.len().max(1);
+        self.at = if forward { (self.at + 1) % count } else { (self.at + count - 1) % count };
+        self.reveal = true;
+    }
+
+    /// The line of the match in front.
+    pub fn line(&self) -> Option<usize> {
+        self.found.get(self.at).copied()
+    }
+
+    /// How many lines match, in words; empty without a search.
+    pub fn words(&self) -> String {
+        match self.found.len() {
+            _ if self.query.is_empty() => String::new(),
+            0 => "No match".to_owned(),
+            count => format!("{} of {}", grouped(self.at as u64 + 1), counted(count as u64, "line")),
+        }
+    }
+}
+
+/// The panel.
+pub struct Inspector {
+    /// The tab of the image.
+    pub tab: u64,
+    /// What it is about.
+    pub target: PathTarget,
+    /// The page in front.
+    pub page: InspectorPage,
+    /// The way in which the contents are shown.
+    pub view: Option<ContentView>,
+    /// The search in its text.
+    pub search: TextSearch,
+    /// Where to save it, while that is typed.
+    pub save_as: Option<String>,
+    /// Text that is saved.
+    pub save: SaveState,
+    state: ContentState,
+    /// Generation for which the state was made.
+    generation: Option<u64>,
+    inode: Option<Inode>,
+    most: u64,
+    allowed: bool,
+    why: PathWhy,
+    load: Background<Loaded>,
+    load_progress: Progress,
+    saving: Background<Result<String, ContentsError>>,
+    save_progress: Progress,
+}
+
+impl Inspector {
+    /// A panel about a path.
+    pub fn new(tab: u64, target: PathTarget, page: InspectorPage) -> Self {
+        Self {
+            tab,
+            target,
+            page,
+            view: None,
+            search: TextSearch::default(),
+            save_as: None,
+            save: SaveState::Idle,
+            state: ContentState::Waiting,
+            generation: None,
+            inode: None,
+            most: FIRST_BYTES,
+            allowed: false,
+            why: PathWhy::default(),
+            load: Background::default(),
+            load_progress: Progress::default(),
+            saving: Background::default(),
+            save_progress: Progress::default(),
+        }
+    }
+
+    /// Takes results, and starts what the page in front needs. Called on each frame.
+    pub fn update(&mut self, analysis: &Arc<Analysis>, generation: u64, options: &Options, waker: &Waker) {
+        if let Some(result) = self.load.result() {
+            self.state = match result {
+                Ok(Ok(document)) => {
+                    if self.view.is_none_or(|view| !document.views.contains(&view)) {
+                        self.view = document.views.first().copied();
+                    }
+                    ContentState::Ready(Box::new(document))
+                }
+                Ok(Err(ContentsError::Cancelled)) => ContentState::Cancelled,
+                Ok(Err(error)) => ContentState::Failed(printable(&error.to_string())),
+                Err(panic) => ContentState::Failed(panic),
+            };
+        }
+        if let Some(result) = self.saving.result() {
+            self.save = match result {
+                Ok(Ok(words)) => SaveState::Saved(words),
+                Ok(Err(ContentsError::Cancelled)) => SaveState::Idle,
+                Ok(Err(error)) => SaveState::Failed(printable(&error.to_string())),
+                Err(panic) => SaveState::Failed(panic),
+            };
+        }
+        match self.page {
+            InspectorPage::Why => self.why.update(analysis, generation, &self.target.raw, waker),
+            InspectorPage::Contents => {
+                // A file that is shown stays while more of the image becomes known.
+                let settled = matches!(self.state, ContentState::Ready(_) | ContentState::Loading);
+                if self.generation != Some(generation) && !settled {
+                    self.generation = Some(generation);
+                    self.begin(analysis, options, waker);
+                }
+            }
+        }
+    }
+
+    /// The state of the contents.
+    pub fn state(&self) -> &ContentState {
+        &self.state
+    }
+
+    /// Why the path is there; `None` while that is worked out.
+    pub fn why(&self) -> Option<&WhyAnswer> {
+        self.why.answer(&self.target.raw)
+    }
+
+    /// Why that is not known.
+    pub fn why_error(&self) -> Option<&str> {
+        self.why.error()
+    }
+
+    /// Progress of reading.
+    pub fn progress(&self) -> Snapshot {
+        self.load_progress.snapshot()
+    }
+
+    /// Progress of saving.
+    pub fn save_progress(&self) -> Snapshot {
+        self.save_progress.snapshot()
+    }
+
+    /// Whether it is read or saved: the progress is shown.
+    pub fn is_running(&self) -> bool {
+        self.load.is_busy() || self.saving.is_busy()
+    }
+
+    /// Whether it works.
+    pub fn is_busy(&self) -> bool {
+        self.load.is_busy() || self.saving.is_busy() || self.why.is_busy()
+    }
+
+    /// Allows a download.
+    pub fn allow(&mut self) {
+        self.allowed = true;
+        self.again();
+    }
+
+    /// Reads again.
+    pub fn again(&mut self) {
+        self.state = ContentState::Waiting;
+        self.generation = None;
+    }
+
+    /// Stops reading.
+    pub fn cancel(&mut self) {
+        self.load = Background::default();
+        self.state = ContentState::Cancelled;
+    }
+
+    /// Stops saving.
+    pub fn cancel_save(&mut self) {
+        self.saving = Background::default();
+        self.save = SaveState::Idle;
+    }
+
+    /// Reads more of the file.
+    pub fn load_more(&mut self) {
+        self.most = self.most.saturating_mul(8).min(MOST_BYTES);
+        self.again();
+    }
+
+    /// Whether more of it can be read.
+    pub fn can_load_more(&self) -> bool {
+        self.most < MOST_BYTES
+    }
+
+    /// A name for the file dialog.
+    pub fn file_name(&self) -> String {
+        let name = String::from_utf8_lossy(file_name(&self.target.raw)).into_owned();
+        let name = if name.is_empty() { "image".to_owned() } else { name };
+        if matches!(self.state, ContentState::Nothing(_)) { format!("{name}.tar") } else { name }
+    }
+
+    fn begin(&mut self, analysis: &Arc<Analysis>, options: &Options, waker: &Waker) {
+        let Some(merge) = &analysis.merge else {
+            self.state = ContentState::Waiting;
+            return;
+        };
+        let inode = match self.target.version {
+            Some(inode) => inode,
+            None => match resolve(analysis, &merge.rootfs, &self.target.raw) {
+                Ok(inode) => inode,
+                Err(reason) => {
+                    self.state = ContentState::Nothing(reason);
+                    return;
+                }
+            },
+        };
+        self.inode = Some(inode);
+        if let Some(bytes) = download(analysis, options, inode)
+            && !self.allowed
+        {
+            self.state = ContentState::Ask(bytes);
+            return;
+        }
+        self.state = ContentState::Loading;
+        self.load_progress = Progress::default();
+        let (analysis, options, progress) =
+            (Arc::clone(analysis), options.clone(), self.load_progress.clone());
+        let (raw, most) = (self.target.raw.clone(), self.most);
+        self.load.start(waker, false, move |cancel| {
+            Ok(load(&analysis, &options, (inode, raw), most, &progress, cancel))
+        });
+    }
+
+    /// Saves the file, or a folder as a tar archive, to a path; `replace` if a dialog asked whether it may be replaced.
+    pub fn save_to(
+        &mut self,
+        analysis: &Arc<Analysis>,
+        options: &Options,
+        (to, replace): (PathBuf, bool),
+        waker: &Waker,
+    ) {
+        self.save = SaveState::Saving;
+        self.save_as = None;
+        self.save_progress = Progress::default();
+        let (analysis, options, progress) =
+            (Arc::clone(analysis), options.clone(), self.save_progress.clone());
+        let (raw, version) = (self.target.raw.clone(), self.target.version);
+        self.saving.start(waker, false, move |cancel| {
+            Ok(save(&analysis, &options, (raw, version), (&to, replace), &progress, cancel))
+        });
+    }
+}
+
+/// Layer and entry of the file at a path: what a container sees, else the last version.
+fn resolve(analysis: &Analysis, rootfs: &Rootfs, raw: &[u8]) -> Result<Inode, String> {
+    let error = match find(analysis, rootfs, raw, true) {
+        Ok(node) => {
+            let node = rootfs.node(node);
+            return node.content().ok_or_else(|| match node.kind() {
+                NodeKind::Directory => {
+                    let (bytes, files) = (human(node.bytes()), counted(u64::from(node.files()), "file"));
+                    format!("A folder: {bytes} in {files}.")
+                }
+                _ => "A device, pipe or socket: it has no bytes.".to_owned(),
+            });
+        }
+        Err(error) => error,
+    };
+    let timeline = WhyReport::timeline(analysis);
+    let last = timeline.find(raw).and_then(|path| timeline.versions(path).next_back());
+    let inode = last.filter(|last| last.kind == NodeKind::File).and_then(|last| {
+        let shared = timeline.shares(last.id).map(|(layer, entry, _)| (layer, entry));
+        shared.or_else(|| Some((last.layer, last.entry?)))
+    });
+    inode.ok_or_else(|| error.to_string())
+}
+
+/// Bytes to download before a file can be read; `None` if all of it is here.
+fn download(analysis: &Analysis, options: &Options, inode: Inode) -> Option<Option<u64>> {
+    let place = usize::from(inode.0);
+    let source = analysis.image.layers.get(place)?;
+    let Blob::Remote(remote) = &source.blob else { return None };
+    let layer = analysis.layers.get(place)?;
+    if layer.table.is_some() {
+        // By range: about the size of the file.
+        return Some(layer.read.as_ref().map(|read| read.index.size(inode.1)));
+    }
+    let digest = source.digest.as_ref();
+    let cached = digest.is_some_and(|digest| {
+        options.access.blobs.as_ref().is_some_and(|blobs| blobs.find(digest.as_ref()).is_some())
+    });
+    (!cached).then(|| Some(remote.size()))
+}
+
+fn facts_of(analysis: &Analysis, inode: Inode) -> Option<&FileFacts> {
+    let read = analysis.layers.get(usize::from(inode.0))?.read.as_ref()?;
+    analysis.bodies.binaries.get(&inode).or_else(|| read.facts.binary(inode.1))
+}
+
+fn load(
+    analysis: &Analysis,
+    options: &Options,
+    (inode, raw): (Inode, Vec<u8>),
+    most: u64,
+    progress: &Progress,
+    cancel: &CancelToken,
+) -> Loaded {
+    let head = read_head(analysis, options, (inode, raw.clone()), most, progress, cancel)?;
+    Ok(FileDocument::new(head, file_name(&raw), facts_of(analysis, inode), cancel)?)
+}
+
+fn save(
+    analysis: &Analysis,
+    options: &Options,
+    (raw, version): (Vec<u8>, Option<Inode>),
+    (to, replace): (&std::path::Path, bool),
+    progress: &Progress,
+    cancel: &CancelToken,
+) -> Result<String, ContentsError> {
+    let merge = analysis.merge.as_deref();
+    let merge = merge.ok_or_else(|| unread("the image", "its layers are not merged yet"))?;
+    let node: Option<NodeId> = find(analysis, &merge.rootfs, &raw, true).ok();
+    let folder =
+        node.filter(|node| version.is_none() && merge.rootfs.node(*node).kind() == NodeKind::Directory);
+    let shown = printable(&to.display().to_string());
+    if let Some(folder) = folder {
+        if needs_all_bytes(analysis) {
+            return Err(unread(
+                "the folder",
+                "layers were read by their tables of contents; use cutaway extract",
+            ));
+        }
+        let nodes = BTreeSet::from([folder]);
+        let done = save_archive((analysis, options), &merge.rootfs, &nodes, to, replace, (progress, cancel))?;
+        let left = if done.left_out.is_empty() {
+            String::new()
+        } else {
+            format!(", {} left out", done.left_out.len())
+        };
+        return Ok(format!("Saved {}{left} to {shown}", counted(done.files, "file")));
+    }
+    let inode = match version {
+        Some(inode) => inode,
+        None => resolve(analysis, &merge.rootfs, &raw).map_err(|reason| unread(&escape(&raw), &reason))?,
+    };
+    let bytes = save_file((analysis, options), (inode, raw), to, replace, (progress, cancel))?;
+    Ok(format!("Saved {} to {shown}", human(bytes)))
+}
+
+fn unread(object: &str, reason: &str) -> ContentsError {
+    ContentsError::Unread { object: object.to_owned(), reason: reason.to_owned() }
+}

@@ -1,0 +1,209 @@
+//! The contents of a file: text, bytes, headers, members.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use egui::{Frame, Key, Label, Margin, RichText, TextEdit, Ui, vec2};
+
+use super::is_shown;
+use crate::base::size::human;
+use crate::base::text::sentence;
+use crate::gui::design::{Tokens, space};
+use crate::gui::models::contents::{ContentView, FileDocument};
+use crate::gui::models::format::exact;
+use crate::gui::models::inspector::{ContentState, Inspector, TextSearch};
+use crate::gui::widgets::controls::{PageTab, page_tabs, primary_button, progress_bar, weak};
+use crate::gui::widgets::page::text::{TextShape, text_view};
+use crate::gui::widgets::page::{PageShape, PageState, page};
+use crate::gui::widgets::pane::empty;
+
+/// Bytes of a line.
+const BYTES: usize = 16;
+
+pub(super) fn show(ui: &mut Ui, inspector: &mut Inspector) {
+    if is_shown(inspector) {
+        ready(ui, inspector);
+        return;
+    }
+    match inspector.state() {
+        ContentState::Waiting => {
+            empty(ui, "Waiting for layers", "Contents are available when the layers are merged.")
+        }
+        ContentState::Nothing(reason) => empty(ui, "No contents", &sentence(reason)),
+        ContentState::Failed(reason) => {
+            let reason = reason.clone();
+            empty(ui, "Cannot read the file", &sentence(&reason));
+            button(ui, "Try again", Inspector::again, inspector);
+        }
+        ContentState::Cancelled => {
+            empty(ui, "Cancelled", "");
+            button(ui, "Read the file", Inspector::again, inspector);
+        }
+        ContentState::Ask(bytes) => {
+            let bytes = bytes.map_or_else(|| "Its layer".to_owned(), human);
+            let note = format!("{bytes} must be downloaded from the registry to show this file.");
+            empty(ui, "Not downloaded", &note);
+            button(ui, "Download", Inspector::allow, inspector);
+        }
+        ContentState::Loading => {
+            let now = inspector.progress();
+            ui.add_space(ui.available_height() * 0.3);
+            let mut stop = false;
+            ui.vertical_centered(|ui| {
+                ui.label("Reading…");
+                progress_bar(ui, "Reading progress", now.fraction(), vec2(180.0, 6.0));
+                weak(ui, format!("{} of {}", human(now.bytes_passed), human(now.bytes_total)));
+                stop = ui.button("Cancel").clicked();
+            });
+            if stop {
+                inspector.cancel();
+            }
+        }
+        ContentState::Ready(_) => {}
+    }
+}
+
+fn button(ui: &mut Ui, label: &str, act: fn(&mut Inspector), inspector: &mut Inspector) {
+    ui.add_space(space::S);
+    ui.vertical_centered(|ui| {
+        if primary_button(ui, label).clicked() {
+            act(inspector);
+        }
+    });
+}
+
+fn ready(ui: &mut Ui, inspector: &mut Inspector) {
+    let mut more = false;
+    let can = inspector.can_load_more();
+    let mut view = inspector.view.unwrap_or(ContentView::Hex);
+    // The search is changed while the document is shown.
+    let mut search = std::mem::take(&mut inspector.search);
+    if let ContentState::Ready(document) = inspector.state() {
+        Frame::new().inner_margin(Margin::symmetric(12, 6)).show(ui, |ui| {
+            more = bar(ui, document, &mut view, &mut search, can);
+        });
+        body(ui, document, view, &mut search);
+    }
+    inspector.search = search;
+    inspector.view = Some(view);
+    if more {
+        inspector.load_more();
+    }
+}
+
+/// What it is, the ways to show it, the search. Whether more is to be read.
+fn bar(
+    ui: &mut Ui,
+    document: &FileDocument,
+    view: &mut ContentView,
+    search: &mut TextSearch,
+    can_load_more: bool,
+) -> bool {
+    let mut more = false;
+    ui.horizontal_wrapped(|ui| {
+        let pages: Vec<(ContentView, String)> =
+            document.views.iter().map(|view| (*view, view.title().to_owned())).collect();
+        if let Some(PageTab::Show(chosen)) = page_tabs(ui, &pages, *view, false) {
+            *view = chosen;
+        }
+    });
+    let tokens = Tokens::of(ui);
+    ui.add(
+        Label::new(
+            RichText::new(format!("{}, {}", document.about, exact(document.head.size)))
+                .color(tokens.text_weak),
+        )
+        .wrap(),
+    );
+    if !document.head.is_whole() {
+        ui.horizontal_wrapped(|ui| {
+            let words = format!("The first {} are shown.", human(document.head.bytes.len() as u64));
+            ui.label(RichText::new(words).color(tokens.warning));
+            if can_load_more {
+                more = ui.button("Load more").clicked();
+            } else {
+                weak(ui, "Save the file to see the rest.");
+            }
+        });
+    }
+    if let Some(text) = document.text_of(*view) {
+        search.update(*view, text);
+        ui.horizontal(|ui| {
+            let width = (ui.available_width() - 190.0).clamp(80.0, 280.0);
+            let field =
+                TextEdit::singleline(&mut search.query).hint_text("Find in file").desired_width(width);
+            let field = ui.add(field);
+            field.widget_info(|| {
+                egui::WidgetInfo::labeled(egui::accesskit::Role::SearchInput, true, "Find in file")
+            });
+            if field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter)) {
+                search.step(!ui.input(|input| input.modifiers.shift));
+                field.request_focus();
+            }
+            weak(ui, search.words());
+            if search.line().is_some() {
+                if ui.button("Previous").clicked() {
+                    search.step(false);
+                }
+                if ui.button("Next").clicked() {
+                    search.step(true);
+                }
+            }
+        });
+    }
+    more
+}
+
+fn body(ui: &mut Ui, document: &FileDocument, view: ContentView, search: &mut TextSearch) {
+    if let Some(text) = document.text_of(view) {
+        let shape = TextShape {
+            name: "File text",
+            lines: text.lines(),
+            widest: text.widest(),
+            numbers: true,
+            marked: search.line(),
+            reveal: std::mem::take(&mut search.reveal),
+        };
+        text_view(ui, view.title(), &shape, |place| text.line(place));
+    } else if let Some(shown) = document.page(view) {
+        pages(ui, view, shown);
+    } else {
+        let bytes = &document.head.bytes;
+        let shape = TextShape {
+            name: "File bytes",
+            lines: bytes.len().div_ceil(BYTES),
+            widest: 10 + 3 * BYTES + 2 + BYTES,
+            numbers: false,
+            marked: None,
+            reveal: false,
+        };
+        text_view(ui, view.title(), &shape, |place| hex_line(bytes, place));
+    }
+}
+
+fn pages(ui: &mut Ui, view: ContentView, shown: &Arc<crate::report::page::Page>) {
+    let id = ui.make_persistent_id(("inspector page", view.title()));
+    let state: Arc<egui::mutex::Mutex<PageState>> =
+        ui.data_mut(|data| Arc::clone(data.get_temp_mut_or_default(id)));
+    let shape = PageShape { name: view.title(), page: shown, opening: false, headings: false };
+    let output = page(ui, view.title(), &shape, &mut state.lock());
+    if let Some(text) = output.copied {
+        ui.ctx().copy_text(text);
+    }
+}
+
+/// Offset, bytes and their ASCII characters.
+fn hex_line(bytes: &[u8], place: usize) -> String {
+    let at = place * BYTES;
+    let part = bytes.get(at..bytes.len().min(at + BYTES)).unwrap_or_default();
+    let mut line = format!("{at:08x} ");
+    for (column, byte) in part.iter().enumerate() {
+        let gap = if column == BYTES / 2 { "  " } else { " " };
+        write!(line, "{gap}{byte:02x}").ok();
+    }
+    let width = 10 + 3 * BYTES + 2;
+    let ascii = part
+        .iter()
+        .map(|byte| if byte.is_ascii_graphic() || *byte == b' ' { char::from(*byte) } else { '.' });
+    format!("{line:width$}{}", ascii.collect::<String>())
+}
