@@ -42,6 +42,8 @@ mod fuzz_corpus;
 mod gpu_check;
 #[cfg(feature = "gui")]
 mod gpu_view;
+#[cfg(feature = "gui")]
+mod inspector_view;
 mod invalid;
 #[cfg(feature = "gui")]
 mod journeys;

@@ -34,11 +34,11 @@ impl PathWhy {
             self.answer = answer;
             self.known = Some((generation, path));
         }
-        let wanted = (generation, path.to_vec());
-        if self.job.is_busy() || self.asked.as_ref() == Some(&wanted) {
+        let is_asked = |(known, asked): &(u64, Vec<u8>)| *known == generation && asked == path;
+        if self.job.is_busy() || self.asked.as_ref().is_some_and(is_asked) {
             return;
         }
-        self.asked = Some(wanted);
+        self.asked = Some((generation, path.to_vec()));
         let (analysis, path) = (Arc::clone(analysis), path.to_vec());
         let known =
             self.timeline.take().filter(|(known, _)| *known == generation).map(|(_, timeline)| timeline);

@@ -3,7 +3,7 @@
 mod contents;
 mod why;
 
-use egui::{Align, CentralPanel, Frame, Key, Label, Layout, Margin, Panel, RichText, TextEdit, Ui, vec2};
+use egui::{Align, Frame, Key, Label, Layout, Margin, RichText, TextEdit, Ui, vec2};
 
 use crate::base::size::human;
 use crate::base::text::{elide_middle, escape};
@@ -29,14 +29,15 @@ pub(crate) fn inspector(ui: &mut Ui, inspector: &mut Inspector, context: &mut Vi
     SPLIT.show(ui, |ui| {
         card(ui, |ui| {
             let tokens = Tokens::of(ui);
-            Panel::top("inspector head")
-                .frame(Frame::new().fill(tokens.raised).inner_margin(Margin::symmetric(12, 8)))
-                .resizable(false)
-                .show(ui, |ui| head(ui, inspector, context));
-            CentralPanel::no_frame().show(ui, |ui| match inspector.page {
+            ui.spacing_mut().item_spacing.y = space::XS;
+            Frame::new().fill(tokens.raised).inner_margin(Margin::symmetric(12, 8)).show(ui, |ui| {
+                ui.set_width(ui.available_width());
+                head(ui, inspector, context);
+            });
+            match inspector.page {
                 InspectorPage::Contents => contents::show(ui, inspector),
                 InspectorPage::Why => why::show(ui, inspector, context),
-            });
+            }
         });
     });
 }
@@ -44,14 +45,17 @@ pub(crate) fn inspector(ui: &mut Ui, inspector: &mut Inspector, context: &mut Vi
 fn head(ui: &mut Ui, inspector: &mut Inspector, context: &mut ViewContext<'_>) {
     let tokens = Tokens::of(ui);
     let path = escape(&inspector.target.raw);
-    ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-        if mark_button(ui, Mark::Close, "Close panel").clicked() {
-            context.actions.push(Action::CloseInspector);
-        }
-        ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-            let name = path.rsplit('/').find(|part| !part.is_empty()).unwrap_or("/");
-            let label = Label::new(RichText::new(elide_middle(name, 64)).font(text::heading())).truncate();
-            ui.add(label).on_hover_text(&path);
+    ui.horizontal(|ui| {
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if mark_button(ui, Mark::Close, "Close panel").clicked() {
+                context.actions.push(Action::CloseInspector);
+            }
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                let name = path.rsplit('/').find(|part| !part.is_empty()).unwrap_or("/");
+                let label =
+                    Label::new(RichText::new(elide_middle(name, 64)).font(text::heading())).truncate();
+                ui.add(label).on_hover_text(&path);
+            });
         });
     });
     let place = match inspector.target.version {

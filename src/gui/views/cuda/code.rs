@@ -14,6 +14,7 @@ use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::cuda::{
     ArchMatrix, ArchMatrixRow, Architecture, CodeTarget, CudaModel, Fit, PrunedCode,
 };
+use crate::gui::views::path_menu;
 use crate::gui::widgets::arch_matrix::{
     ArchMatrixCell, ArchMatrixColumn, ArchMatrixLine, ArchMatrixShape, arch_matrix,
 };
@@ -88,6 +89,11 @@ fn take(ui: &Ui, state: &CudaState, model: &CudaModel, output: &ListOutput, even
             ListEvent::Clear => events.push(CudaEvent::Clear),
             _ => {}
         }
+    }
+    if let Some((index, response)) = &output.hovered
+        && let Some(row) = row(*index)
+    {
+        events.extend(path_menu(response, &row.raw).map(CudaEvent::Window));
     }
     if !output.events.is_empty() {
         ui.ctx().request_repaint();

@@ -11,7 +11,9 @@ use crate::gui::models::cuda::{
     ChainStep, CodeLine, CudaModel, LibraryDetails, LinkLine, LinkState, LinkTarget,
 };
 use crate::gui::models::format;
+use crate::gui::models::inspector::PathTarget;
 use crate::gui::models::layers::LayerItem;
+use crate::gui::views::path_menu;
 use crate::gui::widgets::controls::{self, Mark, heading_with_note};
 
 /// How many files of a list are shown before the rest is asked for.
@@ -138,6 +140,12 @@ fn title(ui: &mut Ui, name: &str, folder: &str, raw: &[u8], events: &mut Vec<Cud
         if ui.button("Show in Layers").clicked() {
             events.push(CudaEvent::Window(Action::SelectPath(raw.to_vec())));
         }
+        if ui.button("Contents").clicked() {
+            events.push(CudaEvent::Window(Action::ShowContents(PathTarget::of(raw.to_vec()))));
+        }
+        if ui.button("Why is this here?").clicked() {
+            events.push(CudaEvent::Window(Action::ShowWhy(PathTarget::of(raw.to_vec()))));
+        }
         if ui.button("Copy path").clicked() {
             events.push(CudaEvent::Window(Action::CopyText(format::copy_text(raw))));
         }
@@ -171,6 +179,9 @@ fn name(ui: &mut Ui, words: &str, place: Option<&LinkTarget>, events: &mut Vec<C
         ui.label(words);
         controls::weak(ui, about);
     });
+    if let LinkTarget::Path(raw) = place {
+        events.extend(path_menu(&response, raw).map(CudaEvent::Window));
+    }
     if response.clicked() {
         events.push(event_for(place));
     }

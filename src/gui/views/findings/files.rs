@@ -9,6 +9,7 @@ use crate::base::size::human;
 use crate::gui::design::{Tokens, space};
 use crate::gui::models::findings::{FileLine, FindingDetails};
 use crate::gui::models::format;
+use crate::gui::views::path_menu;
 use crate::gui::widgets::list::ListEvent;
 use crate::gui::widgets::table::{TableCell, TableColumn, TableRow, TableShape, layer_cell, table};
 
@@ -94,6 +95,11 @@ pub(super) fn show(
             ListEvent::Clear => events.push(FindingsEvent::List),
             _ => {}
         }
+    }
+    if let Some((row, response)) = &output.hovered
+        && let Some(line) = line(*row)
+    {
+        events.extend(path_menu(response, &line.raw).map(FindingsEvent::Window));
     }
     let copies = output.focused && ui.input(|input| input.events.contains(&Event::Copy));
     if let Some(line) = chosen.and_then(line).filter(|_| copies) {

@@ -11,7 +11,7 @@ use crate::findings::Verdict;
 use crate::gui::design::{Tokens, radius, space, text};
 use crate::gui::models::findings::{ChosenPlan, FileLine, FindingDetails, LayerLine, UserLine, spans};
 use crate::gui::models::layers::LayerItem;
-use crate::gui::views::question;
+use crate::gui::views::{path_menu, question};
 use crate::gui::widgets::alert::marked;
 use crate::gui::widgets::cell::{self, Cut};
 use crate::gui::widgets::controls::{self, Mark, heading_with_note};
@@ -206,6 +206,7 @@ fn path(ui: &mut Ui, words: &str, whole: &str, raw: &[u8], events: &mut Vec<Find
         ui.label(elide_middle(whole, 400));
         controls::weak(ui, "Show file in Layers");
     });
+    events.extend(path_menu(&link, raw).map(FindingsEvent::Window));
     if link.clicked() {
         events.push(FindingsEvent::Window(Action::SelectPath(raw.to_vec())));
     }

@@ -76,6 +76,10 @@ impl ImageView for LayersView {
         egui::CentralPanel::no_frame().show(ui, |ui| self.tree(ui, context));
     }
 
+    fn is_busy(&self) -> bool {
+        self.why.is_busy()
+    }
+
     fn focus_search(&mut self) -> bool {
         self.files.focus_search = true;
         true
