@@ -9,6 +9,7 @@ use anyhow::Context as _;
 use clap::Args;
 
 use super::check::{FAILED, measured, policy_of};
+use super::defaults::defaults;
 use super::output::{TROUBLE, UsageError, message, warn, write};
 use super::progress::with_bar;
 use super::reading::{ImageReader, ReadOptions};
@@ -51,7 +52,8 @@ pub(super) fn compare(arguments: &CompareArguments) -> anyhow::Result<ExitCode> 
     for place in 0..arguments.images.len() {
         refuse_json(arguments, place).with_context(|| which(arguments, place))?;
     }
-    let own_targets = !arguments.how.target.is_empty() || policy.as_ref().is_some_and(Policy::names_targets);
+    let own_targets = !arguments.how.target.is_empty()
+        || policy.as_ref().map_or(!defaults().targets.is_empty(), Policy::names_targets);
     let host = if own_targets { None } else { arguments.how.host_in_background() };
     let images = analyse_all(arguments, policy.as_ref())?;
     let (cancel, progress) = (CancelToken::new(), Progress::default());

@@ -6,6 +6,7 @@ mod arguments;
 mod cache;
 mod check;
 mod compare;
+mod defaults;
 mod dockerfile;
 mod explain;
 mod formats;
@@ -18,16 +19,18 @@ mod gpu_text;
 mod host;
 mod network;
 mod output;
+mod package_files;
 mod plan;
 mod progress;
 mod reading;
 mod report;
 mod schema;
+mod settings;
 mod slim;
 #[cfg(feature = "gpu")]
 mod slim_gpu;
 mod tags;
 mod terminal;
 
-pub use arguments::{Cli, WindowArguments, catalog, parse, without_window};
+pub use arguments::{Cli, WindowArguments, parse, without_window};
 pub use reading::Choice;

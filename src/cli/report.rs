@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
+use super::defaults::defaults;
 use super::dockerfile::{GivenFile, propose};
 use super::formats::ReportFormatArguments;
 use super::output::{UsageError, code, message, read_file, warn, write};
@@ -64,7 +65,7 @@ pub(super) fn report(arguments: &ReportArguments) -> anyhow::Result<ExitCode> {
 fn report_of_image(arguments: &ReportArguments) -> anyhow::Result<Report> {
     let given = arguments.dockerfile.as_deref().map(GivenFile::read).transpose()?;
     let how = &arguments.reading.how;
-    let host = how.target.is_empty().then(|| how.host_in_background());
+    let host = (how.target.is_empty() && defaults().targets.is_empty()).then(|| how.host_in_background());
     let analysis = arguments.reading.analyse(None)?;
     let mut options = report::Options {
         show_secrets: arguments.show_secrets,

@@ -18,6 +18,7 @@ pub mod open_rows;
 pub mod overview;
 pub mod remote;
 pub mod report;
+pub mod settings;
 pub mod slim;
 pub mod stack;
 pub mod treemap;

@@ -3,6 +3,7 @@
 //! the sheet for dropped files, the dialogs about registries.
 //! Must not know: what a view shows.
 
+mod changed;
 mod contact;
 mod engines;
 mod keys;
@@ -14,6 +15,7 @@ mod offer;
 mod palette;
 mod problem;
 mod rail;
+mod settings;
 mod sheet;
 mod slim;
 mod start;
@@ -21,6 +23,7 @@ mod status;
 mod tabs;
 mod tags;
 
+pub(super) use changed::changed;
 pub(super) use contact::remote;
 pub(super) use keys::key_sheet;
 pub(super) use log::log_view;
@@ -31,6 +34,7 @@ pub(super) use offer::offer;
 pub(super) use palette::{Palette, palette};
 pub(super) use problem::{banner, no_image};
 pub(super) use rail::rail;
+pub(super) use settings::{SettingsPage, settings_page};
 pub(super) use slim::slim;
 pub(super) use start::{StartScreen, start_screen};
 pub(super) use status::status_bar;
