@@ -152,16 +152,56 @@ fn put(document: &mut DocumentMut, key: &Key, value: Option<Value>) {
     }
 }
 
-/// Makes the entries of a list those of another, touching only what differs.
+/// Makes the entries of a list those of another, touching only what differs. A comment behind an entry is part of the
+/// next one's prefix, or of the end of the list: it goes with the entry that it is behind.
 fn merge(there: &mut Array, wanted: &Array) {
-    let texts = |array: &Array| -> Vec<String> {
-        array.iter().filter_map(Value::as_str).map(str::to_owned).collect()
-    };
-    let (wanted, had) = (texts(wanted), texts(there));
-    there.retain(|entry| entry.as_str().is_none_or(|entry| wanted.iter().any(|text| text == entry)));
-    for text in wanted.into_iter().filter(|text| !had.contains(text)) {
-        there.push(text);
+    let wanted: Vec<&str> = wanted.iter().filter_map(Value::as_str).collect();
+    let old = std::mem::take(there);
+    let first = old.get(0).map(|entry| prefix(entry.decor()));
+    let indent = first.as_deref().and_then(|first| Some(first.get(first.rfind('\n')?..)?.to_owned()));
+    let had: Vec<String> = old.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+    let (end, comma) = (old.trailing().as_str().unwrap_or_default().to_owned(), old.trailing_comma());
+    *there.decor_mut() = old.decor().clone();
+    let (mut comment, mut kept) = (String::new(), true);
+    for mut entry in old {
+        let before = prefix(entry.decor());
+        let (behind, rest) = split_comment(&before);
+        if kept {
+            behind.clone_into(&mut comment);
+        }
+        kept = entry.as_str().is_none_or(|entry| wanted.contains(&entry));
+        if kept {
+            entry.decor_mut().set_prefix(std::mem::take(&mut comment) + rest);
+            there.push_formatted(entry);
+        }
     }
+    let (behind, rest) = split_comment(&end);
+    if kept {
+        behind.clone_into(&mut comment);
+    }
+    for text in wanted.into_iter().filter(|text| !had.iter().any(|known| known == text)) {
+        let usual = if there.is_empty() { "" } else { " " };
+        let before = match &indent {
+            Some(indent) => indent.as_str(),
+            None if comment.is_empty() => usual,
+            None => "\n",
+        };
+        let mut entry = Value::from(text);
+        entry.decor_mut().set_prefix(std::mem::take(&mut comment) + before);
+        there.push_formatted(entry);
+    }
+    there.set_trailing(comment + rest);
+    there.set_trailing_comma(comma && !there.is_empty());
+}
+
+fn prefix(decor: &toml_edit::Decor) -> String {
+    decor.prefix().and_then(|prefix| prefix.as_str()).unwrap_or_default().to_owned()
+}
+
+/// A comment that ends the line of the entry before, and the rest.
+fn split_comment(prefix: &str) -> (&str, &str) {
+    let line = prefix.find('\n').unwrap_or(prefix.len());
+    if prefix[..line].contains('#') { prefix.split_at(line) } else { ("", prefix) }
 }
 
 impl Settings {

@@ -77,6 +77,12 @@ fn a_change_keeps_comments_order_and_layout() {
     file.change(|settings| settings.allowed.retain(|host| host != "quay.io")).unwrap();
     let changed = std::fs::read_to_string(file.path()).unwrap();
     assert!(changed.contains("\"ghcr.io\", # work\n") && !changed.contains("quay"), "{changed}");
+    file.change(|settings| settings.allowed.retain(|host| host != "ghcr.io")).unwrap();
+    let changed = std::fs::read_to_string(file.path()).unwrap();
+    assert!(!changed.contains("# work") && changed.contains("# mine\n"), "{changed}");
+    file.change(|settings| settings.allowed.clear()).unwrap();
+    file.change(|settings| settings.allowed.push("a.example".to_owned())).unwrap();
+    assert_eq!(file.load().unwrap().allowed, ["a.example"]);
 }
 
 #[test]

@@ -51,6 +51,7 @@ mod offline;
 mod oracle;
 mod orphaned_packages;
 mod packages;
+mod packaging;
 #[cfg(feature = "gui")]
 mod pictures;
 mod pipelines;
@@ -72,6 +73,9 @@ mod rpm;
 mod samples;
 mod schema;
 mod second_opening;
+mod settings;
+#[cfg(feature = "gui")]
+mod settings_view;
 mod shrink;
 mod slim;
 mod slim_command;

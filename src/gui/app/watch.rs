@@ -172,7 +172,7 @@ mod tests {
         let path = folder.path().join("image.tar");
         let mut file = WatchedFile::of(path.to_str().unwrap());
         assert_eq!(file.path.as_deref(), Some(path.as_path()));
-        let mut put = |bytes: &[u8]| {
+        let put = |bytes: &[u8]| {
             fs::write(&path, bytes).unwrap();
             identity(&path).unwrap()
         };

@@ -115,7 +115,12 @@ fn section(ui: &mut Ui, name: &str) {
 /// A setting with its name at the left.
 fn row<R>(ui: &mut Ui, name: &str, add: impl FnOnce(&mut Ui, egui::Id) -> R) -> R {
     ui.horizontal(|ui| {
-        let label = ui.add_sized(vec2(NAME, 24.0), Label::new(name).halign(egui::Align::LEFT).truncate());
+        let left = egui::Layout::left_to_right(egui::Align::Center);
+        let label = ui.allocate_ui_with_layout(vec2(NAME, 24.0), left, |ui| {
+            ui.set_min_width(NAME);
+            ui.add(Label::new(name).truncate())
+        });
+        let label = label.inner;
         add(ui, label.id)
     })
     .inner
@@ -176,7 +181,7 @@ fn window(ui: &mut Ui, app: &mut App) {
 
 fn defaults(ui: &mut Ui, app: &mut App, page: &mut SettingsPage) {
     section(ui, "Defaults");
-    let hint = "gpu:h100; azure:Standard_NC24ads_A100_v4";
+    let hint = "such as gpu:h100; azure:Standard_NC24ads_A100_v4";
     typed(ui, app, page, TypedSetting::Targets, "Target GPUs and machines", hint, None);
     typed(ui, app, page, TypedSetting::Profile, "Deployment platform", "none", None);
     note(
@@ -232,7 +237,7 @@ fn registries(ui: &mut Ui, app: &mut App, page: &mut SettingsPage) {
         });
     }
     let by_option = app.overrides.ca_file.then_some("Set by an option");
-    let hint = "/path/to/certificates.pem";
+    let hint = "path of a PEM file";
     typed(ui, app, page, TypedSetting::CaFile, "Further CA certificates", hint, by_option);
 }
 
