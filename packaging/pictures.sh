@@ -38,6 +38,8 @@ open() {
     done
     [ -n "$window" ] || { echo "error: no window" >&2; exit 1; }
     xdotool windowmove "$window" 0 0 windowsize "$window" 1200 800 windowfocus "$window"
+    # Nothing is highlighted below the pointer.
+    xdotool mousemove 1199 799
     still
 }
 # Waits until two pictures in a row are the same.

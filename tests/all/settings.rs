@@ -74,8 +74,9 @@ fn settings_are_defaults_that_options_and_the_environment_override() {
     assert_eq!(targets(&["--target", "gpu:l4"]), ["gpu:l4"]);
     fs::write(&path, "[analysis]\ntargets = [\"gpu:h100\",\n  \"gpu:none\"]\n").unwrap();
     let message = place.failure(&["report", "sample:devel"]);
-    assert!(message.contains("line 2, column 3: ") && message.contains("gpu:none"), "{message}");
+    assert!(message.contains("line 3, column 3: ") && message.contains("gpu:none"), "{message}");
     // A project is judged alike for everybody: by its own file.
+    place.put("cutaway.toml", "[budget]\nmerged_bytes = \"1 GiB\"\n");
     assert_eq!(place.run(&["check", "sample:devel"]).code, 0);
 }
 
