@@ -5,6 +5,7 @@
 //! | module | input | output |
 //! |---|---|---|
 //! | [`base`] | | sizes, digests, limits, warnings, escaped text |
+//! | [`settings`] | the user's settings file | its values, and the file with values changed |
 //! | [`jobs`] | closures | progress, cancellation, the newest result |
 //! | [`cache`] | verified keys, bytes | the same bytes in a later run |
 //! | [`formats`] | bytes | facts: tar members, ELF, GPU code, package databases |
@@ -48,5 +49,6 @@ pub mod layer;
 pub mod report;
 pub mod rewrite;
 pub mod rootfs;
+pub mod settings;
 pub mod slim;
 pub mod source;

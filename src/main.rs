@@ -11,23 +11,18 @@ fn main() -> ExitCode {
     };
     #[cfg(feature = "gui")]
     if let Some(window) = arguments.window() {
-        let catalog = match cli::catalog(&window.choice.catalog) {
-            Ok(catalog) => catalog,
+        let options = match window.options() {
+            Ok(options) => options,
             Err(code) => return code,
         };
         let setup = cutaway::gui::Setup {
             image: window.image.clone(),
             compare: window.compare.clone(),
-            options: cutaway::analysis::Options {
-                catalog,
-                platform: window.choice.platform.clone(),
-                cache: window.choice.cache(),
-                access: window.choice.access(),
-                today: cutaway::base::clock::today(),
-                ..Default::default()
-            },
+            options,
             renderer: window.renderer.clone(),
             exit_after_frames: window.exit_after_frames,
+            settings: cutaway::settings::SettingsFile::of_user().ok(),
+            overrides: window.choice.overrides(),
             ..Default::default()
         };
         return match cutaway::gui::run(setup) {

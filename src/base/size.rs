@@ -1,23 +1,68 @@
-//! Sizes as text in binary units, as in the contract; JSON has plain bytes.
+//! Sizes as text, in binary units unless the user's settings ask for decimal ones; JSON has plain bytes.
 
-const UNITS: [&str; 6] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+use std::sync::atomic::{AtomicBool, Ordering};
 
-/// `bytes` in the largest binary unit with at least one whole digit, such as `1.50 GiB`. Three significant digits;
-/// whole bytes below 1 KiB.
+/// Units in which sizes are shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Units {
+    /// Powers of 1024: KiB, MiB, GiB.
+    #[default]
+    Binary,
+    /// Powers of 1000: kB, MB, GB.
+    Decimal,
+}
+
+impl Units {
+    /// The factor from one unit to the next, the lowest value that would be rounded to it, and the units.
+    const fn scale(self) -> (f64, f64, [&'static str; 6]) {
+        match self {
+            Self::Binary => (1024.0, 1023.5, ["B", "KiB", "MiB", "GiB", "TiB", "PiB"]),
+            Self::Decimal => (1000.0, 999.5, ["B", "kB", "MB", "GB", "TB", "PB"]),
+        }
+    }
+}
+
+/// One for the process: hundreds of texts have a size, and two units side by side would be misread.
+static DECIMAL: AtomicBool = AtomicBool::new(false);
+
+/// Sets the units of all sizes that are formatted from now on, by [`human`].
+pub fn use_units(units: Units) {
+    DECIMAL.store(units == Units::Decimal, Ordering::Relaxed);
+}
+
+/// `bytes` in the largest unit with at least one whole digit, such as `1.50 GiB`. Three significant digits; whole bytes
+/// below the first unit. Binary units, unless [`use_units`] has set others.
 pub fn human(bytes: u64) -> String {
-    let mut unit = 0;
+    let decimal = DECIMAL.load(Ordering::Relaxed);
+    human_in(bytes, if decimal { Units::Decimal } else { Units::Binary })
+}
+
+/// [`human`], in these units.
+pub fn human_in(bytes: u64, units: Units) -> String {
+    let (factor, next, names) = units.scale();
     let mut value = bytes as f64;
+    let mut names = names.into_iter();
+    let mut name = names.next().unwrap_or_default();
     // 1023.95 would print as 1024: step up before rounding can reach the next unit.
-    while value >= 1023.5 && unit + 1 < UNITS.len() {
-        value /= 1024.0;
-        unit += 1;
+    while value >= next
+        && let Some(larger) = names.next()
+    {
+        value /= factor;
+        name = larger;
     }
-    match (unit, value) {
-        (0, _) => format!("{bytes} B"),
-        (_, v) if v < 9.995 => format!("{v:.2} {}", UNITS[unit]),
-        (_, v) if v < 99.95 => format!("{v:.1} {}", UNITS[unit]),
-        (_, v) => format!("{v:.0} {}", UNITS[unit]),
+    match value {
+        _ if name == "B" => format!("{bytes} B"),
+        v if v < 9.995 => format!("{v:.2} {name}"),
+        v if v < 99.95 => format!("{v:.1} {name}"),
+        v => format!("{v:.0} {name}"),
     }
+}
+
+/// `bytes` as it can be written in a file and read by [`parse`] without a loss: `20 GiB` if that is exact, else a plain
+/// number.
+pub fn exact(bytes: u64) -> String {
+    let shown = human_in(bytes, Units::Binary).replace(".00 ", " ").replace(".0 ", " ");
+    if bytes > 0 && parse(&shown) == Ok(bytes) { shown } else { bytes.to_string() }
 }
 
 /// [`human`], or a dash if unknown, never zero.
@@ -79,7 +124,7 @@ pub fn grouped(count: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{grouped, human, parse};
+    use super::{Units, grouped, human_in, parse};
 
     #[test]
     fn units_step_before_rounding_reaches_the_next() {
@@ -95,7 +140,19 @@ mod tests {
             (u64::MAX, "16384 PiB"),
         ];
         for (bytes, text) in cases {
-            assert_eq!(human(bytes), text, "{bytes}");
+            assert_eq!(human_in(bytes, Units::Binary), text, "{bytes}");
+        }
+        let cases: [(u64, &str); 7] = [
+            (0, "0 B"),
+            (999, "999 B"),
+            (1000, "1.00 kB"),
+            (9_994, "9.99 kB"),
+            (999_500, "1.00 MB"),
+            (1_610_612_736, "1.61 GB"),
+            (u64::MAX, "18447 PB"),
+        ];
+        for (bytes, text) in cases {
+            assert_eq!(human_in(bytes, Units::Decimal), text, "{bytes}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! Location and limit of the cache, from the environment.
+//! Location and limit of the cache, from the environment and the user's settings.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -42,11 +42,11 @@ pub enum SettingsError {
 }
 
 impl Settings {
-    /// Reads the environment. An empty variable counts as unset.
+    /// Reads the environment. An empty variable counts as unset; `limit` is then the limit of the user's settings.
     ///
     /// # Errors
     /// An invalid variable, or no home folder.
-    pub fn from_environment() -> Result<Self, SettingsError> {
+    pub fn from_environment(limit: Option<u64>) -> Result<Self, SettingsError> {
         let folder = match set(FOLDER) {
             Some(folder) if Path::new(&folder).is_absolute() => PathBuf::from(folder),
             Some(folder) => return Err(SettingsError::Relative(printable(&folder.to_string_lossy()))),
@@ -54,19 +54,20 @@ impl Settings {
         };
         let limit = match set(SIZE) {
             Some(text) => size::parse(&text.to_string_lossy()).map_err(SettingsError::Size)?,
-            None => LIMIT,
+            None => limit.unwrap_or(LIMIT),
         };
         Ok(Self { folder, limit })
     }
 }
 
 impl Cache {
-    /// The current user's cache; `None` if disabled by the environment. An unusable one has the reason in its notes.
-    pub fn of_user() -> Option<Self> {
+    /// The current user's cache, with the limit of their settings; `None` if disabled there or by the environment. An
+    /// unusable one has the reason in its notes.
+    pub fn of_user(limit: Option<u64>) -> Option<Self> {
         if set(NONE).is_some_and(|value| value != "0") {
             return None;
         }
-        match Settings::from_environment() {
+        match Settings::from_environment(limit) {
             Ok(Settings { limit: 0, .. }) => None,
             Ok(Settings { folder, limit }) => Some(Self::new(folder, limit)),
             Err(error) => Some(Self::without(&error.to_string())),

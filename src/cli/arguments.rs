@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
@@ -12,6 +11,7 @@ use super::calibrate::{CalibrateArguments, calibrate};
 use super::cat::{CatArguments, cat};
 use super::check::{CheckArguments, check};
 use super::compare::{CompareArguments, compare};
+use super::defaults::read_settings;
 use super::deploy::{DeployArguments, deploy};
 use super::dockerfile::{DockerfileArguments, dockerfile};
 use super::explain::explain;
@@ -20,19 +20,22 @@ use super::formats::SchemaName;
 #[cfg(feature = "gpu")]
 use super::gpu::{GpuArguments, gpu};
 use super::output::{TROUBLE, UsageError, message, write};
+use super::package_files::package_files;
 use super::reading::{Choice, ReadOptions, Reading, read_catalog};
 use super::report::{ReportArguments, report};
 use super::schema::schema;
+use super::settings::{SettingsArguments, settings};
 use super::slim::{SlimArguments, slim};
 use super::tags::{TagsArguments, tags};
 use super::why::{WhyArguments, why};
-use crate::analysis::AnalysisError;
+use crate::analysis::{AnalysisError, Options};
+use crate::base::clock;
 use crate::contents::ContentsError;
-use crate::cuda::catalog::Catalog;
 use crate::cuda::compat::TargetError;
 use crate::deploy::CalibrationError;
 use crate::findings::policy::PolicyError;
 use crate::rewrite::RewriteError;
+use crate::settings::SettingsError;
 use crate::slim::SlimError;
 use crate::source::reference_forms;
 
@@ -107,10 +110,20 @@ enum Command {
         #[arg(value_name = "COMMAND")]
         document: SchemaName,
     },
+    /// Show the user's settings, or where they are
+    #[command(subcommand)]
+    Settings(SettingsArguments),
     /// Print a completion script
     Completions {
         /// Shell to generate the script for
         shell: clap_complete::Shell,
+    },
+    /// Write the man pages and completion scripts that a package installs
+    #[command(hide = true)]
+    PackageFiles {
+        /// Folder to write to, which becomes /usr of the package
+        #[arg(value_name = "FOLDER")]
+        folder: PathBuf,
     },
 }
 
@@ -152,10 +165,29 @@ pub fn parse() -> Result<Cli, ExitCode> {
     {
         return Err(told(error));
     }
+    if cli.reads_settings()
+        && let Err(error) = read_settings()
+    {
+        return Err(exit_code(Err(error.into())));
+    }
     Ok(cli)
 }
 
 impl Cli {
+    /// Whether the command uses the user's settings. The window does, but shows what is wrong with them itself.
+    fn reads_settings(&self) -> bool {
+        !matches!(
+            self.command,
+            None | Some(
+                Command::Settings(_)
+                    | Command::Completions { .. }
+                    | Command::PackageFiles { .. }
+                    | Command::Schema { .. }
+                    | Command::Explain { .. }
+            )
+        )
+    }
+
     /// The window to open, if there is no command.
     pub fn window(&self) -> Option<&WindowArguments> {
         self.command.is_none().then_some(&self.window)
@@ -183,7 +215,30 @@ impl Cli {
             Command::Tags(arguments) => tags(arguments),
             Command::Explain { name } => explain(name.as_deref()),
             Command::Schema { document } => schema(*document),
+            Command::Settings(command) => settings(command),
+            Command::PackageFiles { folder } => package_files(Cli::command(), folder),
             Command::Completions { shell } => write(&completions(*shell), None).map(|()| ExitCode::SUCCESS),
+        })
+    }
+}
+
+impl WindowArguments {
+    /// How the window reads images. Settings that cannot be read are left to the window, which shows why.
+    ///
+    /// # Errors
+    /// The exit code, after the message is printed: a catalogue cannot be read or parsed.
+    pub fn options(&self) -> Result<Options, ExitCode> {
+        if let Err(error) = read_settings() {
+            message(&format!("warning: {error}; using defaults"));
+        }
+        let catalog = read_catalog(&self.choice.catalog).map_err(|error| exit_code(Err(error)))?;
+        Ok(Options {
+            catalog,
+            platform: self.choice.platform.clone(),
+            cache: self.choice.cache(),
+            access: self.choice.access(),
+            today: clock::today(),
+            ..Options::default()
         })
     }
 }
@@ -194,14 +249,6 @@ pub fn without_window(window: &WindowArguments, reason: &str) -> ExitCode {
     let image = window.image.clone().unwrap_or_else(|| "sample:devel".into());
     let how = ReadOptions { choice: window.choice.clone(), ..ReadOptions::default() };
     exit_code(report(&ReportArguments { reading: Reading { image, how }, ..ReportArguments::default() }))
-}
-
-/// The catalogue extended by the user's files; `None` without files.
-///
-/// # Errors
-/// The exit code, after the message is printed: a file cannot be read or parsed.
-pub fn catalog(files: &[PathBuf]) -> Result<Option<Arc<Catalog>>, ExitCode> {
-    read_catalog(files).map_err(|error| exit_code(Err(error)))
 }
 
 /// An error and its causes, up to one whose message includes its own cause.
@@ -221,6 +268,7 @@ fn exit_code(result: anyhow::Result<ExitCode>) -> ExitCode {
         message(&format!("error: {}", causes(&error)));
         let hint = error.downcast_ref::<AnalysisError>().and_then(AnalysisError::hint);
         let hint = hint.or_else(|| error.downcast_ref::<PolicyError>().and_then(PolicyError::hint));
+        let hint = hint.or_else(|| error.downcast_ref::<SettingsError>().and_then(SettingsError::hint));
         let hint = hint.or_else(|| error.downcast_ref::<TargetError>().map(TargetError::hint));
         let hint = hint.or_else(|| error.downcast_ref::<RewriteError>().and_then(RewriteError::hint));
         let hint =

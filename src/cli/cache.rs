@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
 
+use super::defaults::defaults;
 use super::output::{message, write};
 use crate::base::size::{self, grouped, human};
 use crate::base::text::{counted, printable};
@@ -38,7 +39,7 @@ const NAMED: usize = 5;
 
 /// Prints the folder or the size of the cache, or prunes it.
 pub(super) fn cache(command: &CacheArguments) -> anyhow::Result<ExitCode> {
-    let settings = Settings::from_environment().context("index cache not available")?;
+    let settings = Settings::from_environment(defaults().cache_limit).context("index cache not available")?;
     let cache = Cache::new(settings.folder, settings.limit);
     let text = match command {
         // Raw bytes, for scripts: a path need not be UTF-8.

@@ -38,7 +38,7 @@ pub(super) fn calibrate(arguments: &CalibrateArguments) -> anyhow::Result<ExitCo
     let folder = if let Some(folder) = &arguments.dir {
         folder.clone()
     } else {
-        let folder = Settings::from_environment().context("no folder to measure in")?.folder;
+        let folder = Settings::from_environment(None).context("no folder to measure in")?.folder;
         std::fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
         folder
     };

@@ -9,6 +9,7 @@ use anyhow::Context as _;
 use clap::Args;
 
 use super::check::{FAILED, measured, policy_of};
+use super::defaults::defaults;
 use super::output::{TROUBLE, UsageError, message, warn, write};
 use super::progress::with_bar;
 use super::reading::{ImageReader, ReadOptions};
@@ -53,7 +54,8 @@ pub(super) fn compare(arguments: &CompareArguments) -> anyhow::Result<ExitCode> 
     }
     let named = |policy: &Policy| policy.names_targets() || policy.names_profile();
     let chosen = !arguments.how.target.is_empty() || arguments.how.profile.profile.is_some();
-    let own_targets = chosen || policy.as_ref().is_some_and(named);
+    let own_targets = chosen
+        || policy.as_ref().map_or(!defaults().targets.is_empty() || defaults().profile.is_some(), named);
     let host = if own_targets { None } else { arguments.how.host_in_background() };
     let images = analyse_all(arguments, policy.as_ref())?;
     let (cancel, progress) = (CancelToken::new(), Progress::default());

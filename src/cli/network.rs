@@ -4,9 +4,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::defaults::defaults;
 use super::output::message;
 use crate::base::size;
 use crate::cache::{Blobs, Settings};
+use crate::settings::Overrides;
 use crate::source::Access;
 
 #[derive(Args, Clone, Default)]
@@ -23,13 +25,20 @@ pub(super) struct Network {
 }
 
 impl Network {
+    /// Which settings have no effect because of options.
+    pub(super) fn overrides(&self) -> Overrides {
+        let (blob_limit, ca_file) = (self.blob_cache.is_some(), self.ca_file.is_some());
+        Overrides { blob_limit, ca_file, ..Overrides::default() }
+    }
+
     /// Access to registries and engines.
     pub(super) fn access(&self) -> Access {
-        let folder = || Settings::from_environment().map(|settings| settings.folder);
-        let limit = self.blob_cache.filter(|limit| *limit > 0);
+        let folder = || Settings::from_environment(None).map(|settings| settings.folder);
+        let limit = self.blob_cache.unwrap_or(defaults().blob_limit);
+        let limit = Some(limit).filter(|limit| *limit > 0);
         Access {
             plain_http: self.plain_http,
-            ca_file: self.ca_file.clone(),
+            ca_file: self.ca_file.clone().or_else(|| defaults().ca_file.clone()),
             blobs: limit.and_then(|limit| match folder() {
                 Ok(folder) => Some(Blobs::new(folder, limit)),
                 Err(error) => {

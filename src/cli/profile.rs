@@ -1,9 +1,10 @@
-//! The platform of a command: `--profile`, else `profile` in `cutaway.toml`; and the rates of the cold start.
+//! The platform of a command: `--profile`, else `profile` in `cutaway.toml`, else that of the settings; and the rates of the cold start.
 
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 
+use super::defaults::default_profile;
 use super::output::UsageError;
 use crate::cuda::catalog::Catalog;
 use crate::deploy::{Calibration, Profile, find_profile, rates_file};
@@ -37,7 +38,8 @@ pub(super) enum RatesName {
 }
 
 impl ProfileArguments {
-    /// The platform; `None` if none is chosen. That of the command line precedes that of the policy.
+    /// The platform; `None` if none is chosen. That of the command line precedes that of the policy; without a policy
+    /// it is that of the settings.
     /// `catalog` is called only if one is: the built-in one takes milliseconds to parse.
     pub(super) fn find_if_chosen<'c>(
         &self,
@@ -51,7 +53,11 @@ impl ProfileArguments {
                 found.map_err(|error| UsageError::new(error.to_string(), Some(error.hint(catalog))))?;
             return Ok(Some(Arc::new(found.clone())));
         }
-        let Some(policy) = policy.filter(|policy| policy.names_profile()) else { return Ok(None) };
+        // A project is judged by its own file, the same for everybody.
+        let Some(policy) = policy else { return Ok(default_profile(catalog)?) };
+        if !policy.names_profile() {
+            return Ok(None);
+        }
         Ok(policy.profile(catalog())?.map(|profile| Arc::new(profile.clone())))
     }
 }

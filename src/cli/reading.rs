@@ -8,6 +8,7 @@ use std::thread::JoinHandle;
 use anyhow::Context as _;
 use clap::Args;
 
+use super::defaults::{default_targets, defaults};
 use super::host::host_targets;
 use super::network::Network;
 use super::output::{message, read_file};
@@ -22,6 +23,7 @@ use crate::cuda::compat::{TargetGpu, parse_targets};
 use crate::deploy::{Profile, judged_targets};
 use crate::findings::policy::{Date, Policy};
 use crate::jobs::{CancelToken, Progress};
+use crate::settings::Overrides;
 use crate::source::{Access, Reference, engine, redacted, registry};
 
 /// Arguments of the window and of all commands that read images.
@@ -43,12 +45,19 @@ pub struct Choice {
 impl Choice {
     /// Index cache; `None` with `--no-cache`.
     pub fn cache(&self) -> Option<Cache> {
-        if self.no_cache { None } else { Cache::of_user() }
+        if self.no_cache { None } else { Cache::of_user(defaults().cache_limit) }
     }
 
     /// Access to registries and engines.
     pub fn access(&self) -> Access {
         self.network.access()
+    }
+
+    /// Which settings have no effect because of options or the environment.
+    pub fn overrides(&self) -> Overrides {
+        let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let cache_limit = self.no_cache || is_set("CUTAWAY_NO_CACHE") || is_set("CUTAWAY_CACHE_SIZE");
+        Overrides { cache_limit, ..self.network.overrides() }
     }
 }
 
@@ -161,7 +170,12 @@ impl<'a> ImageReader<'a> {
         if let Some(policy) = policy.filter(|_| targets.is_empty()) {
             targets = policy.targets(known(), &host)?;
         }
-        if let Some(profile) = how.profile.find_if_chosen(known, policy)? {
+        let profile = how.profile.find_if_chosen(known, policy)?;
+        // A project is judged by its own file, the same for everybody, and a platform by its machines.
+        if targets.is_empty() && policy.is_none() && profile.is_none() {
+            targets = default_targets(known(), &host)?;
+        }
+        if let Some(profile) = profile {
             targets = judged_targets(known(), &profile, &targets);
         }
         Ok(Options {

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
+use super::defaults::defaults;
 use super::dockerfile::{GivenFile, propose};
 use super::formats::ReportFormatArguments;
 use super::output::{UsageError, code, message, read_file, warn, write};
@@ -68,7 +69,8 @@ fn report_of_image(arguments: &ReportArguments) -> anyhow::Result<Report> {
     let given = arguments.dockerfile.as_deref().map(GivenFile::read).transpose()?;
     let how = &arguments.reading.how;
     // A platform's machines are not this one.
-    let own = how.target.is_empty() && how.profile.profile.is_none();
+    let chosen = how.profile.profile.is_some() || defaults().profile.is_some();
+    let own = how.target.is_empty() && !chosen && defaults().targets.is_empty();
     let host = own.then(|| how.host_in_background());
     let analysis = arguments.reading.analyse(None)?;
     let profile = arguments.reading.profile(&analysis, None)?;

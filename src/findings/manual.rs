@@ -1,7 +1,7 @@
 //! Chapters of the manual; pages of rules are in [`super::Rule`].
 
 /// Name and text of each chapter.
-const CHAPTERS: [(&str, &str); 20] = [
+const CHAPTERS: [(&str, &str); 22] = [
     ("cache", include_str!("../../assets/manual/cache.md")),
     ("check", include_str!("../../assets/manual/check.md")),
     ("ci", include_str!("../../assets/manual/ci.md")),
@@ -15,10 +15,12 @@ const CHAPTERS: [(&str, &str); 20] = [
     ("files", include_str!("../../assets/manual/files.md")),
     ("glossary", include_str!("../../assets/manual/glossary.md")),
     ("gpu", include_str!("../../assets/manual/gpu.md")),
+    ("install", include_str!("../../assets/manual/install.md")),
     ("labels", include_str!("../../assets/manual/labels.md")),
     ("performance", include_str!("../../assets/manual/performance.md")),
     ("registries", include_str!("../../assets/manual/registries.md")),
     ("report", include_str!("../../assets/manual/report.md")),
+    ("settings", include_str!("../../assets/manual/settings.md")),
     ("sizes", include_str!("../../assets/manual/sizes.md")),
     ("slim", include_str!("../../assets/manual/slim.md")),
     ("verdicts", include_str!("../../assets/manual/verdicts.md")),

@@ -18,7 +18,7 @@ pub mod design;
 pub mod dialogs;
 pub mod models;
 mod panels;
-mod settings;
+mod remembered;
 pub mod testing;
 pub mod views;
 pub mod widgets;

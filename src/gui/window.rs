@@ -13,14 +13,14 @@ use egui::ViewportBuilder;
 
 use super::app::{App, Setup};
 use super::models::gpu::MachineSetup;
-use super::settings;
+use super::remembered;
 
 const ICON: &[u8] = include_bytes!("../../assets/icons/cutaway.png");
 
 /// Shows the window until it is closed.
 pub(super) fn run(setup: Setup) -> Result<(), String> {
     display()?;
-    let machine = MachineSetup { history: settings::gpu_history(), ..setup.machine };
+    let machine = MachineSetup { history: remembered::gpu_history(), ..setup.machine };
     let setup = Setup { drops_arrive: drops_arrive(), machine, ..setup };
     let wanted = setup.renderer.clone().or_else(|| std::env::var("CUTAWAY_RENDERER").ok());
     let (first, second) = renderers(wanted.as_deref().map(str::trim))?;
@@ -104,7 +104,7 @@ fn attempt(setup: &Setup, renderer: Renderer, note: Option<String>) -> Result<()
         });
         Ok(Box::new(app))
     });
-    let ended = quietly(&shown, || eframe::run_native(settings::APP, native, create));
+    let ended = quietly(&shown, || eframe::run_native(remembered::APP, native, create));
     match ended {
         Ok(Ok(())) => Ok(()),
         Ok(Err(eframe::Error::WinitEventLoop(error))) => {

@@ -9,19 +9,21 @@ use std::fs;
 use std::path::Path;
 
 /// All modules, in the order of the pipeline. A module may use those before it.
-const MODULES: [&str; 20] = [
-    "base", "jobs", "cache", "formats", "source", "layer", "rootfs", "cuda", "findings", "rewrite",
-    "analysis", "slim", "contents", "compare", "deploy", "report", "fuzzing", "gpu", "cli", "gui",
+const MODULES: [&str; 21] = [
+    "base", "settings", "jobs", "cache", "formats", "source", "layer", "rootfs", "cuda", "findings",
+    "rewrite", "analysis", "slim", "contents", "compare", "deploy", "report", "fuzzing", "gpu", "cli", "gui",
 ];
 
 /// What the leaf module `gpu` may use.
 const GPU_USES: [&str; 2] = ["base", "jobs"];
 
 /// Crates that belong to some modules only, by the name that a path to them begins with.
-const CRATE_HOMES: [(&str, &[&str]); 19] = [
+const CRATE_HOMES: [(&str, &[&str]); 21] = [
     ("anstyle", &["report"]),
     ("clap", &["cli"]),
     ("clap_complete", &["cli"]),
+    ("clap_mangen", &["cli"]),
+    ("toml_edit", &["settings"]),
     ("indicatif", &["cli"]),
     ("bollard", &["source"]),
     ("base64", &["source"]),

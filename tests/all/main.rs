@@ -57,6 +57,7 @@ mod offline;
 mod oracle;
 mod orphaned_packages;
 mod packages;
+mod packaging;
 #[cfg(feature = "gui")]
 mod pictures;
 mod pipelines;
@@ -78,6 +79,9 @@ mod rpm;
 mod samples;
 mod schema;
 mod second_opening;
+mod settings;
+#[cfg(feature = "gui")]
+mod settings_view;
 mod shrink;
 mod slim;
 mod slim_command;

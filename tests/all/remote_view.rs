@@ -99,7 +99,7 @@ fn a_registry_is_contacted_only_when_that_is_allowed() {
     window.sees("Connect to registry.invalid?");
     window.click(Role::Button, "Cancel");
     assert!(!window.has_tab("tool:1"));
-    assert_eq!(window.harness.state().allowed_hosts(), Vec::<String>::new());
+    assert_eq!(window.harness.state().settings().allowed, Vec::<String>::new());
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn this_machine_is_contacted_without_a_question() {
     window.settles();
     window.sees("Cannot open image");
     assert!(!window.shows("Connect to 127.0.0.1:1?"));
-    assert_eq!(window.harness.state().allowed_hosts(), Vec::<String>::new());
+    assert_eq!(window.harness.state().settings().allowed, Vec::<String>::new());
 }
 
 #[test]

@@ -44,6 +44,8 @@ pub struct Report {
 pub fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cutaway"));
     offline(&mut command).env("CUTAWAY_NO_CACHE", "1");
+    // Nor with the settings of whoever runs the tests.
+    command.env("CUTAWAY_SETTINGS", "/nonexistent/settings.toml");
     command
 }
 
@@ -164,7 +166,7 @@ impl Place {
             .env("XDG_CACHE_HOME", home.join("cache"))
             .env("XDG_CONFIG_HOME", home.join("config"))
             .env("XDG_DATA_HOME", home.join("data"));
-        for name in ["CUTAWAY_CACHE_DIR", "CUTAWAY_CACHE_SIZE", "CUTAWAY_NO_CACHE"] {
+        for name in ["CUTAWAY_CACHE_DIR", "CUTAWAY_CACHE_SIZE", "CUTAWAY_NO_CACHE", "CUTAWAY_SETTINGS"] {
             command.env_remove(name);
         }
     }

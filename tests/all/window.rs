@@ -29,6 +29,7 @@ fn with_display(folder: &Path, renderer: &str, script: &str) -> Output {
         .env("HOME", &home)
         .env("CUTAWAY_NO_CACHE", "1")
         .env("XDG_DATA_HOME", home.join("data"))
+        .env("CUTAWAY_SETTINGS", home.join("settings.toml"))
         .env("CUTAWAY_RENDERER", renderer)
         .env("LIBGL_ALWAYS_SOFTWARE", "1")
         .env_remove("WAYLAND_DISPLAY")

@@ -9,6 +9,7 @@ use super::date::Date;
 use super::pattern::{Pattern, near};
 use super::{Budget, Ignore, Policy, Regression, Written};
 use crate::base::size;
+use crate::base::text::line_and_column as place;
 use crate::findings::rules::{rule, rules};
 
 /// Maximum bytes of a `cutaway.toml`: a thousand ignores take about 200 KiB.
@@ -172,13 +173,6 @@ impl Policy {
             ignores: document.ignore.into_iter().map(ignore).collect::<Result<_, _>>()?,
         })
     }
-}
-
-/// Line and column of a byte, both from 1; columns are characters.
-fn place(text: &str, at: usize) -> (usize, usize) {
-    let before = text.get(..at).unwrap_or(text);
-    let column = before.chars().rev().take_while(|character| *character != '\n').count() + 1;
-    (before.matches('\n').count() + 1, column)
 }
 
 fn filled(value: Spanned<String>) -> Result<String, Fault> {

@@ -5,8 +5,8 @@ use crate::gui::dialogs::Pick;
 use crate::gui::models::dockerfile::SaveKind;
 use crate::gui::models::findings::PlanChange;
 use crate::gui::models::inspector::InspectorPage;
-use crate::gui::settings::ThemeChoice;
 use crate::gui::views::{Command, Needs, View};
+use crate::settings::{TEXT_SIZES, Theme};
 
 /// Why what acts on an image cannot be done in a tab with a saved report.
 const NEEDS_IMAGE: &str = "Not available in a saved report: open the image";
@@ -32,12 +32,12 @@ impl App {
             Needs::IdleEngines => unless(self.remote.images.is_busy(), "Already refreshing"),
             Needs::Logins => unless(!self.remote.has_logins(), "Not logged in"),
             Needs::Hosts => unless(!self.has_hosts(), "No registry is allowed yet"),
-            Needs::Recent => unless(self.settings.recent.is_empty(), "No recent images"),
+            Needs::Recent => unless(self.remembered.recent.is_empty(), "No recent images"),
             Needs::NoCheck => unless(self.machine.is_checking(), "A GPU check is already running"),
             Needs::Check if !self.machine.is_checking() => Err("No GPU check is running"),
             Needs::Check => unless(self.machine.is_stopping(), "The check is already stopping"),
-            Needs::ZoomBelowMost => unless(self.settings.zoom_percent >= 300, "Maximum zoom"),
-            Needs::ZoomAboveLeast => unless(self.settings.zoom_percent <= 50, "Minimum zoom"),
+            Needs::ZoomBelowMost => unless(self.settings.text_size >= *TEXT_SIZES.end(), "Maximum zoom"),
+            Needs::ZoomAboveLeast => unless(self.settings.text_size <= *TEXT_SIZES.start(), "Minimum zoom"),
             Needs::Tabs => unless(self.tabs.is_empty(), "Open an image first"),
             Needs::Front => tab.map(drop),
             Needs::View(view) => view.unavailable(self.content()).map_or(tab.map(drop), Err),
@@ -46,6 +46,7 @@ impl App {
                 Phase::Stopping => Err("Already stopping"),
                 _ => Err("No work is running for this image"),
             },
+            Needs::Ended if tab?.earlier => Err("The file has changed since"),
             Needs::Ended => unless(tab?.is_running(), "The image is still loading"),
             Needs::Searchable => unsaved(tab?.analysis.is_none(), "Nothing to search yet"),
             Needs::Loaded => unsaved(tab?.analysis.is_none(), "The image is not loaded yet"),
@@ -84,9 +85,10 @@ impl App {
         match command {
             Command::Show(view) => self.front_tab().is_some_and(|tab| tab.view == view),
             Command::Log => self.log_open,
-            Command::ThemeSystem => self.settings.theme == ThemeChoice::System,
-            Command::ThemeLight => self.settings.theme == ThemeChoice::Light,
-            Command::ThemeDark => self.settings.theme == ThemeChoice::Dark,
+            Command::Settings => self.settings_page.is_some(),
+            Command::ThemeSystem => self.settings.theme == Theme::System,
+            Command::ThemeLight => self.settings.theme == Theme::Light,
+            Command::ThemeDark => self.settings.theme == Theme::Dark,
             Command::OnlyDifferences => {
                 self.front_tab().is_some_and(|tab| tab.views.compare.only_differences())
             }
@@ -112,16 +114,17 @@ impl App {
             Command::LogIn => self.ask_login(None, None),
             Command::ForgetLogins => self.forget_logins(),
             Command::ForgetHosts => self.forget_hosts(),
-            Command::ForgetRecent => self.settings.recent.clear(),
+            Command::ForgetRecent => self.remembered.recent.clear(),
+            Command::Settings => self.show_settings(),
             Command::CloseTab => self.close(front),
             Command::Quit => self.context.send_viewport_cmd(egui::ViewportCommand::Close),
             Command::Find => self.find(),
             Command::Log => self.log_open = !self.log_open,
-            Command::ThemeSystem => self.set_theme(ThemeChoice::System),
-            Command::ThemeLight => self.set_theme(ThemeChoice::Light),
-            Command::ThemeDark => self.set_theme(ThemeChoice::Dark),
-            Command::ZoomIn => self.zoom(self.settings.zoom_percent.saturating_add(10)),
-            Command::ZoomOut => self.zoom(self.settings.zoom_percent.saturating_sub(10)),
+            Command::ThemeSystem => self.set_theme(Theme::System),
+            Command::ThemeLight => self.set_theme(Theme::Light),
+            Command::ThemeDark => self.set_theme(Theme::Dark),
+            Command::ZoomIn => self.zoom(self.settings.text_size.saturating_add(10)),
+            Command::ZoomOut => self.zoom(self.settings.text_size.saturating_sub(10)),
             Command::ZoomReset => self.zoom(100),
             Command::CheckGpu => {
                 self.show_machine();

@@ -27,7 +27,7 @@ impl App {
     pub(super) fn compare_context(&self) -> CompareContext {
         CompareContext {
             images: self.tabs.iter().map(open_image).collect(),
-            recent: self.settings.recent.clone(),
+            recent: self.remembered.recent.clone(),
             dialog: self.dialogs.is_waiting(),
         }
     }

@@ -11,9 +11,9 @@ use crate::gui::dialogs::Pick;
 use crate::gui::models::inspector::{Inspector, InspectorPage, PathTarget};
 use crate::gui::models::slim::SlimModel;
 use crate::gui::models::typed::tidy;
-use crate::gui::settings::ThemeChoice;
 use crate::gui::views::gpu::MachineView;
 use crate::gui::views::{Action, Command, ImageView as _, TabViews, View};
+use crate::settings::{TEXT_SIZES, Theme};
 
 /// Refresh interval of progress counters.
 const TICK: Duration = Duration::from_millis(100);
@@ -21,7 +21,7 @@ const TICK: Duration = Duration::from_millis(100);
 impl App {
     /// Polls jobs and dialogs.
     pub(super) fn poll(&mut self) {
-        let Self { tabs, log, settings, options, .. } = self;
+        let Self { tabs, log, remembered, options, .. } = self;
         for tab in tabs {
             let news = tab.poll();
             for message in tab.new_messages() {
@@ -34,7 +34,7 @@ impl App {
             log.warnings(tab.id, &tab.title, warnings);
             match &tab.phase {
                 Phase::Failed(failure) => log.error(&tab.title, failure.message.clone()),
-                Phase::Done => settings.remember(&tab.text),
+                Phase::Done => remembered.remember(&tab.text),
                 Phase::Asking | Phase::Running | Phase::Stopping | Phase::Cancelled => {}
             }
         }
@@ -45,6 +45,7 @@ impl App {
         self.poll_inspector();
         self.poll_dialogs();
         self.poll_drops();
+        self.poll_watch();
         if self.is_busy() {
             self.context.request_repaint_after(TICK);
         }
@@ -104,9 +105,11 @@ impl App {
             Action::ShowLayerIn(id, layer) => {
                 self.show_in(id, View::Layers, |tab| tab.views.layers.select_layer(layer));
             }
-            Action::ShowTab(id) => self.front = Some(id),
+            Action::ShowTab(id) => (self.front, self.settings_page) = (Some(id), None),
             Action::CloseTab(id) => self.close(id),
             Action::Again(id) => self.again(id),
+            Action::ReloadChanged(id, compare) => self.reload_changed(id, compare),
+            Action::DismissChange(id) => self.dismiss_change(id),
             Action::ShowSlim => self.slim.iter_mut().for_each(|slim| slim.open = true),
             Action::CancelSlim => self.slim.iter().for_each(SlimModel::stop),
             Action::CancelTab(id) => self.in_tab(id, Tab::cancel),
@@ -128,7 +131,7 @@ impl App {
                 tab.view = view;
             }
             act(tab);
-            self.front = Some(id);
+            (self.front, self.settings_page) = (Some(id), None);
         }
     }
 
@@ -151,12 +154,13 @@ impl App {
             return;
         }
         self.start.opened();
+        self.settings_page = None;
         self.front = Some(self.tab_of(&text));
     }
 
     /// The tab of an image: a new one, or the one that has it, which tries again if it has failed.
     pub(super) fn tab_of(&mut self, text: &str) -> u64 {
-        if let Some(tab) = self.tabs.iter().find(|tab| tab.text == text) {
+        if let Some(tab) = self.tabs.iter().find(|tab| tab.text == text && !tab.earlier) {
             let id = tab.id;
             if matches!(tab.phase, Phase::Failed(_) | Phase::Cancelled) {
                 self.again(id);
@@ -227,7 +231,7 @@ impl App {
     }
 
     pub(crate) fn show_start(&mut self) {
-        (self.front, self.machine_alone) = (None, None);
+        (self.front, self.machine_alone, self.settings_page) = (None, None, None);
         self.start.focus();
         if !self.remote.images.is_busy() {
             self.list_engines();
@@ -236,6 +240,7 @@ impl App {
 
     /// Shows this machine's GPU: beside the image in front, or alone.
     pub(crate) fn show_machine(&mut self) {
+        self.settings_page = None;
         match self.front_tab_mut() {
             Some(tab) if tab.analysis.is_some() || tab.saved.is_some() => tab.view = View::Gpu,
             _ => (self.front, self.machine_alone) = (None, Some(MachineView::default())),
@@ -268,22 +273,17 @@ impl App {
             Some(at) => (at + count).saturating_add_signed(by) % count.max(1),
             None => 0,
         };
-        self.front = self.tabs.get(next).map(|tab| tab.id);
+        (self.front, self.settings_page) = (self.tabs.get(next).map(|tab| tab.id), None);
     }
 
+    /// Sets the text size, in steps of ten percent.
     pub(crate) fn zoom(&mut self, percent: u16) {
-        self.settings.set_zoom(percent);
-        self.apply_settings();
+        let percent = (percent.div_ceil(10) * 10).clamp(*TEXT_SIZES.start(), *TEXT_SIZES.end());
+        self.change_settings(|settings| settings.text_size = percent);
     }
 
-    pub(crate) fn set_theme(&mut self, theme: ThemeChoice) {
-        self.settings.theme = theme;
-        self.apply_settings();
-    }
-
-    pub(crate) fn apply_settings(&self) {
-        self.context.set_theme(self.settings.theme);
-        self.context.set_zoom_factor(self.settings.zoom());
+    pub(crate) fn set_theme(&mut self, theme: Theme) {
+        self.change_settings(|settings| settings.theme = theme);
     }
 
     /// Counts frames and closes the window after the set number of them, with a word on what they cost:

@@ -9,9 +9,11 @@ mod inspector;
 mod log;
 mod logic;
 mod remote;
+mod settings;
 mod slim;
 mod tab;
 mod ui;
+mod watch;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,13 +30,14 @@ use super::models::gpu::{Machine, MachineSetup};
 use super::models::inspector::Inspector;
 use super::models::remote::RemoteSetup;
 use super::models::slim::SlimModel;
-use super::panels::{Palette, StartScreen};
-use super::settings::Settings;
+use super::panels::{Palette, SettingsPage, StartScreen};
+use super::remembered::Remembered;
 use super::views::gpu::MachineView;
 use super::views::{Action, TabContent, TabViews, View};
 use super::widgets::split::{pane_sizes, set_pane_sizes};
 use crate::analysis::{Analysis, Failure, Options};
 use crate::jobs::{Snapshot, Waker};
+use crate::settings::{Overrides, Settings, SettingsFile};
 
 /// What the window starts with.
 #[derive(Clone)]
@@ -57,6 +60,10 @@ pub struct Setup {
     pub machine: MachineSetup,
     /// How registries and engines are asked.
     pub remote: RemoteSetup,
+    /// The user's settings; `None` for the defaults, which are then not kept.
+    pub settings: Option<SettingsFile>,
+    /// What options and the environment have set.
+    pub overrides: Overrides,
 }
 
 impl Default for Setup {
@@ -71,6 +78,8 @@ impl Default for Setup {
             picker: dialogs::desktop(),
             machine: MachineSetup::default(),
             remote: RemoteSetup::default(),
+            settings: None,
+            overrides: Overrides::default(),
         }
     }
 }
@@ -79,6 +88,14 @@ impl Default for Setup {
 pub struct App {
     pub(crate) context: egui::Context,
     pub(crate) settings: Settings,
+    pub(crate) settings_file: Option<SettingsFile>,
+    /// Why the settings file was not read or written.
+    pub(crate) settings_fault: Option<String>,
+    /// The settings in the place of what is in front.
+    pub(crate) settings_page: Option<SettingsPage>,
+    pub(crate) overrides: Overrides,
+    pub(crate) remembered: Remembered,
+    watch: watch::Watch,
     pub(crate) tabs: Vec<Tab>,
     /// The tab in front; `None` is the start screen.
     pub(crate) front: Option<u64>,
@@ -128,7 +145,13 @@ impl App {
         design::apply(context);
         let mut app = Self {
             context: context.clone(),
-            settings: Settings::load(storage),
+            settings: Settings::default(),
+            settings_file: setup.settings,
+            settings_fault: None,
+            settings_page: None,
+            overrides: setup.overrides,
+            remembered: Remembered::load(storage),
+            watch: watch::Watch::default(),
             tabs: Vec::new(),
             front: None,
             seen_front: None,
@@ -158,12 +181,14 @@ impl App {
             frames: 0,
             on_frame: None,
         };
-        app.apply_settings();
-        set_pane_sizes(context, &app.settings.panes);
+        app.read_settings();
+        set_pane_sizes(context, &app.remembered.panes);
         if let Some(image) = setup.image {
             app.open(&image);
             app.start_comparing(&setup.compare);
             app.tabs.iter_mut().for_each(|tab| tab.asked_already = true);
+        } else if app.settings.restore_images {
+            app.restore_images();
         }
         app
     }
@@ -175,7 +200,7 @@ impl App {
 
     /// Puts a reference on top of the recent images.
     pub fn remember(&mut self, reference: &str) {
-        self.settings.remember(reference);
+        self.remembered.remember(reference);
     }
 
     /// Opens a tab that shows one moment of an analysis and stays there, for pictures and measurements.
@@ -188,9 +213,14 @@ impl App {
         self.front = Some(self.add_tab(|id| Tab::failed(id, reference, failure)));
     }
 
-    /// Allowed registries, newest first.
-    pub fn allowed_hosts(&self) -> Vec<String> {
-        self.settings.hosts.clone()
+    /// The settings in effect.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Looks at once whether open files changed, for tests.
+    pub fn look_at_files(&mut self) {
+        self.watch.look_now();
     }
 
     /// The views of the image in front, for pictures and tests.
@@ -245,8 +275,11 @@ impl eframe::App for App {
     }
 
     fn save(&mut self, storage: &mut dyn eframe::Storage) {
-        self.settings.panes = pane_sizes(&self.context);
-        self.settings.save(storage);
+        self.remembered.panes = pane_sizes(&self.context);
+        let front = self.front_tab().map(|tab| tab.text.clone());
+        let kept = self.tabs.iter().filter(|tab| !tab.earlier).map(|tab| tab.text.as_str());
+        self.remembered.keep_open(kept, front.as_deref());
+        self.remembered.save(storage);
     }
 
     fn persist_egui_memory(&self) -> bool {

@@ -8,6 +8,7 @@ use crate::gui::models::remote::{
     LocalImages, RemoteSetup, TagList, is_loopback, registry_of, repository, with_tag,
 };
 use crate::gui::panels::{Login, Secret};
+use crate::settings::MOST_HOSTS;
 use crate::source::{Credential, Reference, redacted};
 
 /// State of registries and engines, and the dialog that is open.
@@ -87,7 +88,10 @@ impl Remote {
 impl App {
     /// Whether a registry is allowed without a question.
     fn allows(&self, host: &str) -> bool {
-        is_loopback(host) || self.remote.hosts.contains(host) || self.settings.knows_host(host)
+        !self.settings.ask
+            || is_loopback(host)
+            || self.remote.hosts.contains(host)
+            || self.settings.allowed.iter().any(|allowed| allowed == host)
     }
 
     /// Lets tabs go on whose host may be contacted, and takes what engines and registries answered.
@@ -136,7 +140,13 @@ impl App {
 
     /// Allows a host; the choice is saved.
     pub(crate) fn allow(&mut self, host: &str) {
-        self.settings.remember_host(host);
+        self.change_settings(|settings| {
+            settings.allowed.retain(|allowed| allowed != host);
+            if settings.allowed.len() >= MOST_HOSTS {
+                settings.allowed.remove(0);
+            }
+            settings.allowed.push(host.to_owned());
+        });
         self.remote.hosts.insert(host.to_owned());
         self.poll_remote();
         self.context.request_repaint();
@@ -157,6 +167,9 @@ impl App {
 
     /// Lists the images of the engines.
     pub(crate) fn list_engines(&mut self) {
+        if !self.settings.list_engines {
+            return;
+        }
         let waker = self.waker();
         self.remote.images.refresh(&self.remote.setup, &waker);
     }
@@ -224,12 +237,12 @@ impl App {
     /// Clears the allowed hosts.
     pub(crate) fn forget_hosts(&mut self) {
         self.remote.hosts.clear();
-        self.settings.hosts.clear();
+        self.change_settings(|settings| settings.allowed.clear());
     }
 
     /// Whether a host is remembered.
     pub(crate) fn has_hosts(&self) -> bool {
-        !self.remote.hosts.is_empty() || !self.settings.hosts.is_empty()
+        !self.remote.hosts.is_empty() || !self.settings.allowed.is_empty()
     }
 
     /// Opens the login dialog for a tab that failed without a login.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use self::log_cursor::LogCursor;
 use self::rate::Rate;
+use super::watch::WatchedFile;
 use crate::analysis::{Analysis, AnalysisJob, Failure, JobState, Options};
 use crate::base::Warning;
 use crate::base::redact;
@@ -66,6 +67,12 @@ pub(crate) struct Tab {
     /// A saved report, in the place of an image.
     pub(crate) saved: Option<Arc<SavedReport>>,
     pub(crate) saved_view: SavedView,
+    /// The file that it was read from, if it is one.
+    pub(crate) file: WatchedFile,
+    /// Whether the file changed since.
+    pub(crate) changed: bool,
+    /// Whether it shows what a file contained before it changed.
+    pub(crate) earlier: bool,
     /// Whether the file is a JSON document, and not an image.
     pub(crate) is_report: bool,
     /// The selected findings; user changes survive a reload.
@@ -89,6 +96,7 @@ impl Tab {
         let looking = FileKindJob::start(text, &waker);
         let mut tab = Self::new(id, text, Work::Look(looking, Box::new(options), waker));
         tab.views.cuda.set_catalog(catalog);
+        tab.file = WatchedFile::of(text);
         tab
     }
 
@@ -120,6 +128,9 @@ impl Tab {
             views: TabViews { compare: CompareView::new(id), ..TabViews::default() },
             saved: None,
             saved_view: SavedView::default(),
+            file: WatchedFile::default(),
+            changed: false,
+            earlier: false,
             is_report: false,
             plan: ChosenPlan::default(),
             log_cursor: LogCursor::default(),
@@ -136,6 +147,7 @@ impl Tab {
     pub(crate) fn again(&mut self, options: Options, waker: Waker) {
         self.work = Work::Look(FileKindJob::start(&self.text, &waker), Box::new(options), waker);
         (self.saved, self.is_report) = (None, false);
+        (self.file, self.changed) = (WatchedFile::of(&self.text), false);
         self.seen = 0;
         self.generation += 1;
         self.phase = Phase::Running;

@@ -47,7 +47,9 @@ impl App {
                 .size_range(96.0..=480.0)
                 .show(ui, |ui| panels::log_view(ui, self));
         }
-        if self.front_tab().is_some() {
+        if self.settings_page.is_some() {
+            CentralPanel::no_frame().show(ui, |ui| panels::settings_page(ui, self));
+        } else if self.front_tab().is_some() {
             Panel::left("views")
                 .frame(edge(Margin::same(8)))
                 .exact_size(if wide { 148.0 } else { 116.0 })
@@ -75,6 +77,7 @@ impl App {
         let Self { tabs, front, machine, actions, inspector, .. } = self;
         let Some(tab) = tabs.iter_mut().find(|tab| Some(tab.id) == *front) else { return };
         let inside = Frame::new().inner_margin(Margin::same(16));
+        panels::changed(ui, tab, actions);
         if let Some(analysis) = tab.analysis.clone() {
             panels::banner(ui, tab, actions);
             let mut context = ViewContext {

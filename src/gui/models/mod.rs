@@ -23,6 +23,7 @@ pub mod overview;
 pub mod path_why;
 pub mod remote;
 pub mod report;
+pub mod settings;
 pub mod slim;
 pub mod stack;
 pub mod treemap;

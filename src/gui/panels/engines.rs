@@ -23,6 +23,10 @@ const EDGE: f32 = 10.0;
 
 /// The images, or in a line why there are none.
 pub(super) fn engines(ui: &mut Ui, app: &mut App) {
+    if !app.settings.list_engines {
+        weak(ui, "Images of Docker and Podman are not listed: see Settings");
+        return;
+    }
     let waker = app.waker();
     app.remote.images.first(&app.remote.setup, &waker);
     let App { remote, start, actions, .. } = app;

@@ -50,13 +50,13 @@ fn item(ui: &mut Ui, app: &mut App, command: Command) {
 }
 
 fn recent(ui: &mut Ui, app: &mut App) {
-    if app.settings.recent.is_empty() {
+    if app.remembered.recent.is_empty() {
         return;
     }
     ui.separator();
-    let App { settings, actions, .. } = app;
+    let App { remembered, actions, .. } = app;
     ui.menu_button("Recent images", |ui| {
-        for reference in &settings.recent {
+        for reference in &remembered.recent {
             let shown = crate::base::text::elide_middle(&crate::base::text::printable(reference), 60);
             if ui.button(shown).clicked() {
                 actions.push(Action::OpenImage(reference.clone()));

@@ -3,6 +3,7 @@
 //! the sheet for dropped files, the dialogs about registries.
 //! Must not know: what a view shows.
 
+mod changed;
 mod contact;
 mod engines;
 mod inspector;
@@ -16,6 +17,7 @@ mod palette;
 mod path_menu;
 mod problem;
 mod rail;
+mod settings;
 mod sheet;
 mod slim;
 mod start;
@@ -23,6 +25,7 @@ mod status;
 mod tabs;
 mod tags;
 
+pub(super) use changed::changed;
 pub(super) use contact::remote;
 pub(super) use inspector::inspector;
 pub(super) use keys::key_sheet;
@@ -35,6 +38,7 @@ pub(super) use palette::{Palette, palette};
 pub(super) use path_menu::path_menu;
 pub(super) use problem::{banner, no_image};
 pub(super) use rail::rail;
+pub(super) use settings::{SettingsPage, settings_page};
 pub(super) use slim::slim;
 pub(super) use start::{StartScreen, start_screen};
 pub(super) use status::status_bar;

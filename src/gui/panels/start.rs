@@ -243,11 +243,11 @@ fn drop_target(ui: &mut Ui, app: &mut App) {
 
 fn recent(ui: &mut Ui, app: &mut App) {
     heading(ui, "Recent images");
-    let App { settings, actions, .. } = app;
-    if settings.recent.is_empty() {
+    let App { remembered, actions, .. } = app;
+    if remembered.recent.is_empty() {
         weak(ui, "No recent images. Open one to list it here.");
     }
-    for reference in settings.recent.iter().take(8) {
+    for reference in remembered.recent.iter().take(8) {
         let shown = printable(reference);
         let (folder, name) = match shown.trim_end_matches('/').rfind('/') {
             Some(slash) => (shown[..slash].to_owned(), shown[slash + 1..].to_owned()),

@@ -31,8 +31,8 @@ pub(crate) fn status_bar(ui: &mut Ui, app: &mut App) {
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             log_button(ui, log, shown.map(|tab| tab.title.as_str()), *log_open, actions);
-            if settings.zoom_percent != 100 {
-                ui.label(small(format!("{} %", settings.zoom_percent)));
+            if settings.text_size != 100 {
+                ui.label(small(format!("{} %", settings.text_size)));
             }
             let written = slim.iter().filter(|slim| slim.is_writing()).map(RunningJob::writing);
             let reading: Vec<&Tab> = tabs.iter().filter(|tab| tab.is_running()).collect();

@@ -202,6 +202,10 @@ commands! {
         ForgetRecent: "Clear recent images", "Remove all entries from the recent images", [], Recent;
     }
     File 4 {
+        Settings: "Settings…", "Theme, text size, cache, registries and defaults, kept in one file",
+            [ctrl(Key::Comma)], Nothing;
+    }
+    File 5 {
         CloseTab: "Close image", "Close this tab and cancel its work", [ctrl(Key::W)], Front;
         Quit: "Quit", "Close the window", [ctrl(Key::Q)], Nothing;
     }
@@ -316,11 +320,12 @@ impl CommandInfo {
 
 /// Keys as printed on a keyboard: `Ctrl++` for `Ctrl+Plus` in egui.
 pub(crate) fn keys_text(context: &egui::Context, keys: KeyboardShortcut) -> String {
-    const SIGNS: [(&str, &str); 6] = [
+    const SIGNS: [(&str, &str); 7] = [
         ("Plus", "+"),
         ("Minus", "-"),
         ("Equals", "="),
         ("Period", "."),
+        ("Comma", ","),
         ("PageUp", "Page up"),
         ("PageDown", "Page down"),
     ];

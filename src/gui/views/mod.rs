@@ -253,6 +253,10 @@ pub enum Action {
     CloseTab(u64),
     /// Read the image of the tab with this id again.
     Again(u64),
+    /// Read the changed file of the tab with this id again, and compare with what was shown if the flag is set.
+    ReloadChanged(u64, bool),
+    /// Keep showing what the file of this tab was.
+    DismissChange(u64),
     /// Show the slim image that is being written.
     ShowSlim,
     /// Stop writing the slim image.

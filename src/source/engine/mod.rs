@@ -21,6 +21,7 @@ use std::time::Duration;
 
 pub use list::{Listing, LocalImage, holds, list};
 pub use load::{Engine, EngineError};
+pub use places::{EngineHosts, use_hosts};
 
 use super::access::Tried;
 use super::context::OpenContext;

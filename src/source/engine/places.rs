@@ -1,6 +1,7 @@
 //! Locations of engines, in the order in which they are tried.
 
 use std::path::Path;
+use std::sync::{PoisonError, RwLock};
 
 use super::context::{self, EngineEnvironment};
 use super::host::{self, Host, Unusable};
@@ -36,13 +37,31 @@ impl Endpoint {
     }
 }
 
+/// Addresses of engines from the user's settings, which the environment overrides.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EngineHosts {
+    /// Used if `DOCKER_HOST` is not set.
+    pub docker: Option<String>,
+    /// Used if `CONTAINER_HOST` is not set.
+    pub podman: Option<String>,
+}
+
+/// One for the process, as the environment variables are that it stands in for.
+static HOSTS: RwLock<EngineHosts> = RwLock::new(EngineHosts { docker: None, podman: None });
+
+/// Sets the addresses that are used where the environment has none, from now on.
+pub fn use_hosts(hosts: EngineHosts) {
+    *HOSTS.write().unwrap_or_else(PoisonError::into_inner) = hosts;
+}
+
 /// Locations of this machine for a reference, in order, each once.
 pub(super) fn here(asked: EngineSelection) -> Vec<Endpoint> {
     let lookup = |name: &str| std::env::var(name).ok();
-    once(all(&EngineEnvironment::new(&lookup, rustix::process::getuid().as_raw()), asked))
+    let hosts = HOSTS.read().unwrap_or_else(PoisonError::into_inner).clone();
+    once(all(&EngineEnvironment::new(&lookup, rustix::process::getuid().as_raw()), &hosts, asked))
 }
 
-fn all(around: &EngineEnvironment<'_>, asked: EngineSelection) -> Vec<Endpoint> {
+fn all(around: &EngineEnvironment<'_>, hosts: &EngineHosts, asked: EngineSelection) -> Vec<Endpoint> {
     let mut places = Vec::new();
     let run = around.variable("XDG_RUNTIME_DIR").unwrap_or_else(|| format!("/run/user/{}", around.user));
     let tls = around.variable("DOCKER_TLS_VERIFY").or_else(|| around.variable("DOCKER_TLS")).is_some();
@@ -56,7 +75,12 @@ fn all(around: &EngineEnvironment<'_>, asked: EngineSelection) -> Vec<Endpoint> 
     let socket = |way: &str, podman: bool, path: String| {
         named(way.to_owned(), podman, Some(format!("unix://{path}")), false)
     };
-    places.push(named("DOCKER_HOST".into(), false, around.variable("DOCKER_HOST"), tls));
+    let docker = around.variable("DOCKER_HOST");
+    let of_settings = hosts.docker.clone().filter(|_| docker.is_none());
+    places.push(named("DOCKER_HOST".into(), false, docker, tls));
+    if of_settings.is_some() {
+        places.push(named("docker_host in the settings".into(), false, of_settings, tls));
+    }
     if let Some(context) = context::current(around) {
         let way = format!("docker context {}", context.name);
         places.push(match context.host {
@@ -70,7 +94,12 @@ fn all(around: &EngineEnvironment<'_>, asked: EngineSelection) -> Vec<Endpoint> 
         places.push(socket("rootless docker", false, format!("{home}/.docker/run/docker.sock")));
         places.push(socket("docker desktop", false, format!("{home}/.docker/desktop/docker.sock")));
     }
-    places.push(named("CONTAINER_HOST".into(), true, around.variable("CONTAINER_HOST"), false));
+    let podman = around.variable("CONTAINER_HOST");
+    let of_settings = hosts.podman.clone().filter(|_| podman.is_none());
+    places.push(named("CONTAINER_HOST".into(), true, podman, false));
+    if of_settings.is_some() {
+        places.push(named("podman_host in the settings".into(), true, of_settings, false));
+    }
     places.push(socket("rootless podman", true, format!("{run}/podman/podman.sock")));
     places.push(socket("rootful podman", true, "/run/podman/podman.sock".into()));
     places.retain(|place| asked == EngineSelection::All || place.podman);
@@ -102,7 +131,7 @@ mod tests {
         let lookup = |name: &str| {
             variables.iter().find(|(variable, _)| *variable == name).map(|(_, value)| (*value).to_owned())
         };
-        once(all(&EngineEnvironment::new(&lookup, 1234), asked))
+        once(all(&EngineEnvironment::new(&lookup, 1234), &EngineHosts::default(), asked))
     }
 
     fn ways(variables: &[(&str, &str)], asked: EngineSelection) -> Vec<String> {
@@ -147,5 +176,22 @@ mod tests {
                 .as_ref()
                 .is_err_and(|fault| fault.reason == "not set")
         );
+    }
+
+    #[test]
+    fn the_settings_stand_in_for_variables_that_are_not_set() {
+        let hosts = EngineHosts { docker: Some("tcp://d:1".into()), podman: Some("unix:///p".into()) };
+        let ways = |variables: &[(&str, &str)]| -> Vec<String> {
+            let lookup = |name: &str| {
+                variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+            };
+            let places = all(&EngineEnvironment::new(&lookup, 1234), &hosts, EngineSelection::All);
+            places.into_iter().map(|place| place.way).filter(|way| way.contains("settings")).collect()
+        };
+        assert_eq!(
+            ways(&[]),
+            ["docker_host in the settings (tcp://d:1)", "podman_host in the settings (unix:///p)"]
+        );
+        assert_eq!(ways(&[("DOCKER_HOST", "tcp://h:1"), ("CONTAINER_HOST", "unix:///c")]), [""; 0]);
     }
 }

@@ -23,7 +23,7 @@ const PTX: u32 = 10_000;
 
 fn code(archs: &[u32]) -> Vec<u8> {
     let entry = |arch: &u32| match arch.checked_sub(PTX) {
-        Some(arch) => Entry::ptx(arch, 600, Coding::Stored, "load"),
+        Some(arch) => Entry::ptx(arch, (8, 0), 600, Coding::Stored, "load"),
         None => Entry::cubin(*arch, None, 600, Coding::Stored, "load"),
     };
     container(&archs.iter().map(entry).collect::<Vec<_>>())

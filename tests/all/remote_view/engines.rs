@@ -88,5 +88,5 @@ fn a_local_image_of_the_same_name_is_offered_instead() {
     window.click(Role::Button, "Open from docker");
     assert!(!window.shows("Connect to registry.invalid?"));
     assert!(window.has_tab("tool:1"));
-    assert_eq!(window.harness.state().allowed_hosts(), Vec::<String>::new());
+    assert_eq!(window.harness.state().settings().allowed, Vec::<String>::new());
 }

@@ -46,13 +46,13 @@ fn tags_of_a_host_that_is_not_known_are_not_asked_for_unasked() {
     window.click(Role::Button, "Tags…");
     window.click(Role::Button, "Connect");
     window.sees("3 tags");
-    assert_eq!(window.harness.state().allowed_hosts(), ["registry.invalid"]);
+    assert_eq!(window.harness.state().settings().allowed, ["registry.invalid"]);
     window.press(Modifiers::NONE, Key::Escape);
     window.click(Role::Button, "Tags…");
     window.sees("3 tags");
     window.press(Modifiers::NONE, Key::Escape);
     palette(&mut window, "reset registry permissions");
-    assert_eq!(window.harness.state().allowed_hosts(), Vec::<String>::new());
+    assert_eq!(window.harness.state().settings().allowed, Vec::<String>::new());
     window.click(Role::Button, "Tags…");
     window.sees("Connect to registry.invalid?");
 }
