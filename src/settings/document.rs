@@ -198,7 +198,7 @@ impl Settings {
             podman_host: engines.podman_host.map(filled).transpose()?,
             ask: registries.ask.unwrap_or(usual.ask),
             allowed: registries.allowed.into_iter().map(host).collect::<Result<_, _>>()?,
-            ca_file: registries.ca_file.map(absolute).transpose()?,
+            ca_file: registries.ca_file.as_ref().map(absolute).transpose()?,
         })
     }
 }
@@ -256,10 +256,10 @@ fn host(value: Spanned<String>) -> Result<String, Fault> {
     Ok(value.into_inner())
 }
 
-fn absolute(value: Spanned<String>) -> Result<PathBuf, Fault> {
+fn absolute(value: &Spanned<String>) -> Result<PathBuf, Fault> {
     let path = PathBuf::from(value.get_ref());
     if !path.is_absolute() {
-        return Err(fault(&value, format!("{:?} is not an absolute path", value.get_ref())));
+        return Err(fault(value, format!("{:?} is not an absolute path", value.get_ref())));
     }
     Ok(path)
 }

@@ -92,6 +92,7 @@ pub struct Overrides {
 
 /// The values of a settings file; [`Settings::default`] without one.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a key of the file")]
 pub struct Settings {
     /// Theme of the window.
     pub theme: Theme,

@@ -133,7 +133,14 @@ impl Window {
     }
 
     pub(crate) fn drop_file(&mut self, path: &Path) {
-        self.harness.input_mut().dropped_files.push(Arc::new(Dropped(path.to_owned())));
+        self.drop_files(&[path]);
+    }
+
+    /// Drops files at once.
+    pub(crate) fn drop_files(&mut self, paths: &[&Path]) {
+        for path in paths {
+            self.harness.input_mut().dropped_files.push(Arc::new(Dropped((*path).to_owned())));
+        }
         self.harness.run_steps(2);
     }
 

@@ -14,6 +14,7 @@ use egui_kittest::kittest::Queryable as _;
 use crate::fixtures::image::Image;
 use crate::fixtures::layout::Layout;
 use crate::fixtures::packing::Packing;
+use crate::fixtures::sample;
 use crate::fixtures::tarball::{file, tar};
 use crate::journeys::Window;
 
@@ -114,4 +115,24 @@ fn a_changed_file_is_offered_and_compared_with_what_was_shown() {
         !harness.state().is_busy() && harness.query_all_by_label_contains("(earlier)").next().is_some()
     });
     assert!(window.harness.query_by_label("Reload and compare").is_none());
+}
+
+#[test]
+fn several_images_dropped_at_once_are_offered_for_comparison() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| {
+        let path = folder.path().join(name);
+        fs::write(&path, sample::devel()).unwrap();
+        path
+    };
+    let (one, two) = (path("one.tar"), path("two.tar"));
+    let mut window = Window::of([1200.0, 800.0], testing::setup());
+    window.drop_files(&[&one, &two]);
+    window.until("offer", |harness| harness.query_by_label("Compare").is_some());
+    window.harness.get_by_label("Compare").click();
+    window.until("comparison", |harness| {
+        !harness.state().is_busy() && harness.query_by_role_and_label(Role::Tab, "two.tar").is_some()
+    });
+    assert!(window.harness.query_by_role_and_label(Role::Tab, "one.tar").is_some());
+    assert!(window.harness.query_by_label("Add image…").is_some(), "the comparison is in front");
 }

@@ -12,10 +12,10 @@ use crate::gui::views::View;
 use crate::gui::views::compare::CompareContext;
 use crate::source::redacted;
 
-/// Files dropped on an open image: to compare with it, or to open in new tabs.
+/// Dropped files: to compare with the open image, or with each other, or to open in new tabs.
 pub(crate) struct DropOffer {
-    /// The tab that was in front.
-    pub(crate) tab: u64,
+    /// The tab with the image that was in front.
+    pub(crate) tab: Option<u64>,
     /// The files.
     pub(crate) paths: Vec<PathBuf>,
     /// Whether the sheet was shown already: its first button has the focus from then on.
@@ -67,9 +67,15 @@ impl App {
     /// Does what was asked for with dropped files.
     pub(crate) fn take_offer(&mut self, beside: bool) {
         let Some(DropOffer { tab, paths, .. }) = self.offer.take() else { return };
-        if beside && self.tabs.iter().any(|open| open.id == tab) {
-            self.front = Some(tab);
+        let beside_tab = tab.filter(|id| beside && self.tabs.iter().any(|open| open.id == *id));
+        if let Some(id) = beside_tab {
+            self.front = Some(id);
             for path in &paths {
+                self.open_path_beside(path);
+            }
+        } else if let ([first, others @ ..], None, true) = (&paths[..], tab, beside) {
+            self.open_path(first);
+            for path in others {
                 self.open_path_beside(path);
             }
         } else {

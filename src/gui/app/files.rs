@@ -10,8 +10,9 @@ use crate::gui::views::View;
 use crate::jobs::spawn;
 use crate::source::is_json;
 
-/// Files that were dropped on an image, once they were looked at: the tab, and each file with what it is.
-pub(super) type DroppedFiles = Arc<Mutex<Vec<(u64, Vec<(PathBuf, DroppedFileKind)>)>>>;
+/// Files that were dropped, once they were looked at: the tab with an image that was in front, and each file with what
+/// it is.
+pub(super) type DroppedFiles = Arc<Mutex<Vec<(Option<u64>, Vec<(PathBuf, DroppedFileKind)>)>>>;
 
 /// What a dropped file is.
 pub(super) enum DroppedFileKind {
@@ -69,14 +70,13 @@ impl App {
         }
     }
 
-    /// Opens dropped files: a Dockerfile for the image in front, everything else as an image.
+    /// Opens dropped files: a Dockerfile for the image in front, everything else as an image or a report.
     pub(super) fn take_files(&mut self, paths: Vec<PathBuf>) {
-        let Some(tab) = self.front_tab().filter(|tab| tab.analysis.is_some()).map(|tab| tab.id) else {
-            for path in &paths {
-                self.open_path(path);
-            }
+        let tab = self.front_tab().filter(|tab| tab.analysis.is_some()).map(|tab| tab.id);
+        if let (None, [path]) = (tab, &paths[..]) {
+            self.open_path(path);
             return;
-        };
+        }
         let (drops, waker, all) = (Arc::clone(&self.drops), self.waker(), paths.clone());
         let started = spawn("dropped files", move || {
             let is = |path: &PathBuf| {
@@ -100,23 +100,43 @@ impl App {
         }
     }
 
-    /// Opens dropped files after they are classified; offers to compare images with the one in front.
+    /// Opens dropped files after they are classified; offers to compare images with the one in front, and several with
+    /// each other.
     pub(super) fn poll_drops(&mut self) {
         let drops = std::mem::take(&mut *self.drops.lock().unwrap_or_else(PoisonError::into_inner));
         for (tab, files) in drops {
             let mut images = Vec::new();
             for (path, is) in files {
-                match (is, self.tabs.iter_mut().find(|open| open.id == tab)) {
+                match (is, self.tabs.iter_mut().find(|open| Some(open.id) == tab)) {
                     (DroppedFileKind::Dockerfile, Some(tab)) => open_dockerfile(tab, path),
-                    (DroppedFileKind::Image, Some(_)) => images.push(path),
-                    _ => self.open_path(&path),
+                    (DroppedFileKind::Dockerfile, None) => self.refuse_dockerfile(&path),
+                    (DroppedFileKind::Image, _) => images.push(path),
+                    (DroppedFileKind::Report, _) => self.open_path(&path),
                 }
             }
+            let tab = tab.filter(|id| self.tabs.iter().any(|open| open.id == *id));
             match &mut self.offer {
                 _ if images.is_empty() => {}
+                None if tab.is_none() && images.len() == 1 => {
+                    for path in &images {
+                        self.open_path(path);
+                    }
+                }
                 Some(offer) => offer.paths.append(&mut images),
                 None => self.offer = Some(DropOffer { tab, paths: images, seen: false }),
             }
+        }
+    }
+}
+
+impl App {
+    /// Says that a Dockerfile belongs to an image.
+    fn refuse_dockerfile(&mut self, path: &std::path::Path) {
+        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+        let shown = crate::base::text::printable(&name);
+        self.start.show_message(format!("{shown} is a Dockerfile: open its image first, then drop it there"));
+        if self.front_tab().is_none() {
+            self.show_start();
         }
     }
 }

@@ -69,8 +69,6 @@ pub(crate) struct Tab {
     pub(crate) saved_view: SavedView,
     /// The file that it was read from, if it is one.
     pub(crate) file: WatchedFile,
-    /// Whether the file changed since.
-    pub(crate) changed: bool,
     /// Whether it shows what a file contained before it changed.
     pub(crate) earlier: bool,
     /// Whether the file is a JSON document, and not an image.
@@ -129,7 +127,6 @@ impl Tab {
             saved: None,
             saved_view: SavedView::default(),
             file: WatchedFile::default(),
-            changed: false,
             earlier: false,
             is_report: false,
             plan: ChosenPlan::default(),
@@ -147,7 +144,7 @@ impl Tab {
     pub(crate) fn again(&mut self, options: Options, waker: Waker) {
         self.work = Work::Look(FileKindJob::start(&self.text, &waker), Box::new(options), waker);
         (self.saved, self.is_report) = (None, false);
-        (self.file, self.changed) = (WatchedFile::of(&self.text), false);
+        self.file = WatchedFile::of(&self.text);
         self.seen = 0;
         self.generation += 1;
         self.phase = Phase::Running;

@@ -41,6 +41,8 @@ impl Watch {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WatchedFile {
     path: Option<PathBuf>,
+    /// Whether it changed since the image was read, and the user is to be asked.
+    pub(crate) changed: bool,
     /// As it was when the image was read.
     read: Option<FileIdentity>,
     /// As it was when it was looked at last.
@@ -96,7 +98,7 @@ impl App {
             for (id, now) in seen {
                 let tab = self.tabs.iter_mut().find(|tab| tab.id == id);
                 if let (Some(tab), Some(now)) = (tab, now) {
-                    tab.changed = tab.file.take(now) && !tab.is_running();
+                    tab.file.changed = tab.file.take(now) && !tab.is_running();
                 }
             }
         }
@@ -143,7 +145,7 @@ impl App {
     /// Keeps what is shown until the file changes again.
     pub(crate) fn dismiss_change(&mut self, id: u64) {
         self.in_tab(id, |tab| {
-            tab.changed = false;
+            tab.file.changed = false;
             tab.file.dismissed = tab.file.last;
         });
     }

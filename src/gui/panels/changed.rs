@@ -10,7 +10,7 @@ use crate::gui::widgets::controls::Mark;
 
 /// Above the view of an image whose file changed since it was read.
 pub(crate) fn changed(ui: &mut Ui, tab: &Tab, actions: &mut Vec<Action>) {
-    if !tab.changed {
+    if !tab.file.changed {
         return;
     }
     let color = Tokens::of(ui).accent;

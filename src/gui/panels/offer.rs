@@ -22,11 +22,13 @@ enum OfferAnswer {
 /// Shows the sheet while there is something to decide.
 pub(crate) fn offer(ui: &Ui, app: &mut App) {
     let Some(offer) = &mut app.offer else { return };
-    let Some(tab) = app.tabs.iter().find(|tab| tab.id == offer.tab) else {
+    let tab = app.tabs.iter().find(|tab| Some(tab.id) == offer.tab);
+    if tab.is_none() && offer.tab.is_some() {
         app.take_offer(false);
         return;
-    };
-    match sheet(ui, "dropped files", 460.0, |ui| show(ui, offer, &elide_middle(&tab.title, 36))) {
+    }
+    let image = tab.map(|tab| elide_middle(&tab.title, 36));
+    match sheet(ui, "dropped files", 460.0, |ui| show(ui, offer, image.as_deref())) {
         (Some(OfferAnswer::Open), _) => app.take_offer(false),
         (Some(OfferAnswer::Compare), _) => app.take_offer(true),
         (Some(OfferAnswer::Cancel), _) | (None, true) => app.offer = None,
@@ -34,7 +36,7 @@ pub(crate) fn offer(ui: &Ui, app: &mut App) {
     }
 }
 
-fn show(ui: &mut Ui, offer: &mut DropOffer, image: &str) -> Option<OfferAnswer> {
+fn show(ui: &mut Ui, offer: &mut DropOffer, image: Option<&str>) -> Option<OfferAnswer> {
     ui.spacing_mut().item_spacing.y = 4.0;
     let name = |path: &std::path::PathBuf| {
         let name = path.file_name().unwrap_or(path.as_os_str());
@@ -55,13 +57,19 @@ fn show(ui: &mut Ui, offer: &mut DropOffer, image: &str) -> Option<OfferAnswer> 
         }
     }
     ui.add_space(space::XS);
-    weak(ui, "Compare with the open image, or open in a new tab.");
+    weak(
+        ui,
+        match image {
+            Some(_) => "Compare with the open image, or open in a new tab.",
+            None => "Compare them with each other, or open each in a tab.",
+        },
+    );
     ui.add_space(space::L);
     ui.horizontal_wrapped(|ui| {
         let tabs = if files == 1 { "Open in new tab" } else { "Open in new tabs" };
         let open = primary_button(ui, tabs);
         focus_first(&open, &mut offer.seen);
-        let beside = ui.button(format!("Compare with {image}"));
+        let beside = ui.button(image.map_or("Compare".to_owned(), |image| format!("Compare with {image}")));
         let cancel = ui.button("Cancel");
         let answers =
             [(open, OfferAnswer::Open), (beside, OfferAnswer::Compare), (cancel, OfferAnswer::Cancel)];
