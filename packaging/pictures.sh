@@ -4,7 +4,8 @@
 #
 #   packaging/pictures.sh CUTAWAY OUT [IMAGE]
 #
-# OUT/NAME-THEME.png for each view; `assets/window.png` is OUT/findings-light.png. Requires xvfb-run, xdotool and
+# OUT/NAME-THEME.png for each view; `assets/window.png` is OUT/findings-light.png, and `assets/window-dark.png`
+# OUT/findings-dark.png. Requires xvfb-run, xdotool and
 # ImageMagick.
 set -euo pipefail
 [[ $# -ge 2 ]] || { sed -n '5p' "$0" >&2; exit 2; }
