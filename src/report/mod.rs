@@ -52,7 +52,7 @@ mod words;
 pub use compare::{
     CompareClass, CompareCompatibility, CompareFormat, CompareImage, CompareLayer, CompareReport,
     CompareSetting, CompareVerdict, CompareWarning, FileChange, RegressionCheck, RegressionFigure,
-    compare_page, compare_to_csv, compare_to_text,
+    compare_page, compare_to_csv, compare_to_text, moved_in_words,
 };
 pub use compatibility::{CompatibilityPart, ErrorPart, ReasonPart, RequiresPart, TargetLine, VersionLine};
 pub use csv::{CsvTable, to_csv};
