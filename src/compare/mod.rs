@@ -20,6 +20,7 @@ mod bodies;
 mod contents;
 mod identity;
 mod layers;
+mod polarity;
 mod settings;
 mod signature;
 mod tables;
@@ -27,6 +28,7 @@ mod tree;
 mod union;
 mod value;
 
+pub use polarity::{Judgement, Polarity, countermove};
 pub use tree::{Row, RowId, Tree};
 pub use value::{
     Change, ComponentRow, FileSums, FindingRow, GpuCodeRow, LayerMatch, LayerRow, PackageRow, SettingRow,

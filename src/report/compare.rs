@@ -17,7 +17,7 @@ pub use model::{
     CompareClass, CompareCompatibility, CompareImage, CompareLayer, CompareReport, CompareSetting,
     CompareVerdict, CompareWarning, FileChange, RegressionCheck, RegressionFigure,
 };
-pub use page::compare_page;
+pub use page::{compare_page, moved_in_words};
 pub use text::compare_to_text;
 
 use super::html::to_html;

@@ -29,7 +29,7 @@ fn totals_layers_and_files_stand_side_by_side() {
     let mut harness = show(&three());
     assert_eq!(
         row(&harness, "Merged"),
-        "Merged, visible in the container; A 4.93 KiB; B 6.24 KiB +1.31 KiB; C 3.92 KiB −1.02 KiB"
+        "Merged, visible in the container; A 4.93 KiB; B 6.24 KiB +1.31 KiB, worse; C 3.92 KiB −1.02 KiB, better"
     );
     assert_eq!(row(&harness, "Layers"), "Layers; A 2; B 2; C 1 −1");
     assert_eq!(row(&harness, "Added"), "Added; A nothing; B 1 +1.95 KiB; C 1 +10 B");
@@ -60,14 +60,16 @@ fn totals_layers_and_files_stand_side_by_side() {
 #[test]
 fn another_baseline_turns_the_signs() {
     let mut harness = show(&three()[..2]);
-    assert!(row(&harness, "Merged").ends_with("A 4.93 KiB; B 6.24 KiB +1.31 KiB"));
+    assert!(row(&harness, "Merged").ends_with("A 4.93 KiB; B 6.24 KiB +1.31 KiB, worse"));
+    harness.get_by_label_contains("B is 1.31 KiB larger than A");
     let card = |harness: &Harness<'_, Stage>, name: &str| {
         harness.get_by_role_and_label(Role::RadioButton, name).accesskit_node().toggled()
     };
     assert_eq!(card(&harness, "A one, the baseline"), Some(Toggled::True));
     click(&mut harness, Role::RadioButton, "B two");
     assert_eq!(card(&harness, "B two, the baseline"), Some(Toggled::True));
-    assert!(row(&harness, "Merged").ends_with("A 4.93 KiB −1.31 KiB; B 6.24 KiB"));
+    assert!(row(&harness, "Merged").ends_with("A 4.93 KiB −1.31 KiB, better; B 6.24 KiB"));
+    harness.get_by_label_contains("A is 1.31 KiB smaller than B");
     tab(&mut harness, "Files");
     harness.get_all_by_role(Role::Row).next().unwrap().click();
     settle(&mut harness);
@@ -263,7 +265,7 @@ fn a_closed_tab_takes_its_column_along_and_a_new_analysis_is_compared_anew() {
     settle(&mut harness);
     assert_eq!(names(&harness, Role::RadioButton), ["A one, the baseline", "B two"]);
     assert!(
-        row(&harness, "Merged").ends_with("A 4.93 KiB; B 6.24 KiB +1.31 KiB"),
+        row(&harness, "Merged").ends_with("A 4.93 KiB; B 6.24 KiB +1.31 KiB, worse"),
         "the first is the baseline"
     );
     harness.state_mut().images.images[1].state = ImageState::Ready(Arc::clone(&analyses[2]));

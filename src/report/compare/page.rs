@@ -7,6 +7,8 @@ mod runs;
 mod settings;
 mod sizes;
 
+pub use lead::moved_in_words;
+
 use super::model::CompareReport;
 use super::rows::View;
 use crate::base::text::printable;

@@ -5,6 +5,7 @@ use super::model::CompareReport;
 use super::titles::titles;
 use crate::base::labels::CLASSES;
 use crate::base::size::{grouped, human};
+use crate::compare::{Change, Judgement, Polarity};
 use crate::report::page::{Block, Column, Line, Row, Tone};
 use crate::report::sections::make::{Content, UNKNOWN, label, number, table, text, weak};
 
@@ -65,9 +66,9 @@ impl<'a> View<'a> {
     }
 
     /// A row of sizes.
-    pub(super) fn sizes(&self, name: Line, bytes: &[Option<u64>]) -> Row {
+    pub(super) fn sizes(&self, name: Line, bytes: &[Option<u64>], polarity: Polarity) -> Row {
         let cells = self.of(bytes).map(|bytes| size(bytes.copied().flatten()));
-        self.row(name, cells, change(ends(bytes), human))
+        self.row(name, cells, change(ends(bytes), human, polarity))
     }
 
     /// A row of counts.
@@ -75,7 +76,7 @@ impl<'a> View<'a> {
         let cells = self.of(counts).map(|count| {
             count.copied().flatten().map_or_else(|| Line::plain(UNKNOWN), |count| Line::plain(grouped(count)))
         });
-        self.row(name, cells, change(ends(counts), grouped))
+        self.row(name, cells, change(ends(counts), grouped, Polarity::Neutral))
     }
 
     pub(super) fn row(&self, name: Line, cells: impl Iterator<Item = Line>, change: Line) -> Row {
@@ -137,16 +138,25 @@ pub(super) fn ends<T: Copy>(values: &[Option<T>]) -> Option<(T, T)> {
 }
 
 /// A difference with its sign; nothing where there is none, and a dash where it is not known.
-pub(super) fn change(ends: Option<(u64, u64)>, show: impl Fn(u64) -> String) -> Line {
+pub(super) fn change(ends: Option<(u64, u64)>, show: impl Fn(u64) -> String, polarity: Polarity) -> Line {
     match ends {
         None => Line::plain(UNKNOWN).tone(Tone::Weak),
         Some((first, last)) if last > first => {
-            Line::plain(format!("+{}", show(last - first))).tone(Tone::Added)
+            Line::plain(format!("+{}", show(last - first))).tone(tone(polarity, Change::Added))
         }
         Some((first, last)) if last < first => {
-            Line::plain(format!("−{}", show(first - last))).tone(Tone::Removed)
+            Line::plain(format!("−{}", show(first - last))).tone(tone(polarity, Change::Removed))
         }
         Some(_) => Line::default(),
+    }
+}
+
+/// How a difference is meant: by what it means for the image, not by its sign.
+pub(super) const fn tone(polarity: Polarity, change: Change) -> Tone {
+    match polarity.judge(change) {
+        Some(Judgement::Better) => Tone::Good,
+        Some(Judgement::Worse) => Tone::Bad,
+        None => Tone::Plain,
     }
 }
 

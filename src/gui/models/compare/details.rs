@@ -8,7 +8,7 @@ use super::settings;
 use super::words::file_delta;
 use crate::base::digest::short;
 use crate::base::text::{elide_end, escape, printable};
-use crate::compare::{Change, LayerRow, Row};
+use crate::compare::{Change, LayerRow, Polarity, Row};
 use crate::gui::models::format;
 use crate::rootfs::{NodeId, NodeKind};
 
@@ -41,6 +41,8 @@ pub struct CompareDetails {
     pub path: Option<Vec<u8>>,
     /// One for each image.
     pub columns: Vec<ColumnFacts>,
+    /// Which direction is an improvement; `None` for files.
+    pub polarity: Option<Polarity>,
 }
 
 impl CompareDetails {
@@ -61,6 +63,7 @@ impl CompareDetails {
             about: shown.strip_suffix(name).unwrap_or("").to_owned(),
             path: Some(path.to_owned()),
             columns,
+            polarity: None,
         })
     }
 
@@ -123,7 +126,7 @@ impl CompareDetails {
         {
             about = row.created_by.as_deref().map(|text| instruction(text).1).unwrap_or(about);
         }
-        Self { title: line.name.clone(), about, path: None, columns }
+        Self { title: line.name.clone(), about, path: None, columns, polarity: line.polarity }
     }
 }
 

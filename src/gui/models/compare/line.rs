@@ -2,7 +2,7 @@
 
 use super::words::{delta, per_mille, plain, points};
 use crate::base::size::human;
-use crate::compare::Change;
+use crate::compare::{Change, Judgement, Polarity};
 
 /// What an image has of something, ready to be shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -59,6 +59,8 @@ pub struct CompareLine {
     pub size: u64,
     /// What it is about.
     pub about: LineSubject,
+    /// Which direction is an improvement; `None` for files, whose changes have colours of their own.
+    pub polarity: Option<Polarity>,
 }
 
 /// What numbers mean.
@@ -165,11 +167,16 @@ impl CompareLine {
             difference: 0,
             size: 0,
             about: LineSubject::Figures,
+            polarity: Some(Polarity::Neutral),
         }
     }
 
     pub(super) fn about(self, about: LineSubject) -> Self {
         Self { about, ..self }
+    }
+
+    pub(super) fn polarity(self, polarity: Option<Polarity>) -> Self {
+        Self { polarity, ..self }
     }
 
     pub(super) fn note(self, note: impl Into<String>) -> Self {
@@ -179,6 +186,11 @@ impl CompareLine {
     /// Tells it from all others of its page, over another comparison too.
     pub fn key(&self) -> String {
         format!("{}\n{}\n{}", self.section, self.name, self.note)
+    }
+
+    /// What the difference of a cell means for its image.
+    pub fn judge(&self, cell: &CompareCell) -> Option<Judgement> {
+        self.polarity?.judge(cell.change.filter(|_| cell.number)?)
     }
 
     /// Screen reader text; `letters` names the images.
@@ -195,6 +207,9 @@ impl CompareLine {
             text = format!("{text}; {letter} {what}");
             if !cell.note.is_empty() {
                 text = format!("{text} {}", cell.note);
+            }
+            if let Some(judged) = self.judge(cell) {
+                text = format!("{text}, {}", judged.label());
             }
             if let Some(change) =
                 cell.change.filter(|_| !cell.number && cell.text != NOT_THERE && cell.differs())

@@ -59,6 +59,8 @@ pub struct CompareModel {
     layers: Vec<CompareLine>,
     packages: Vec<CompareLine>,
     settings: Vec<CompareLine>,
+    /// The result in one sentence; nothing while a size is unknown.
+    pub sentence: Option<String>,
 }
 
 impl CompareModel {
@@ -97,6 +99,7 @@ impl CompareModel {
             layers: layers::lines(&compared, baseline),
             packages: packages::lines(&compared, baseline),
             settings: settings::lines(&compared, baseline),
+            sentence: summary::sentence(&compared, baseline),
             compared,
             baseline,
             changes,

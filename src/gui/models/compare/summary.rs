@@ -1,16 +1,19 @@
 //! The page with what matters most.
 
+use std::cmp::Ordering;
+
 use super::facts::largest;
 use super::line::{CompareCell, CompareLine, LineSubject, NOTHING, UNKNOWN, Unit};
 use super::result::ComparisonResult;
 use super::verdicts::Verdicts;
-use super::words::{file_delta, plain};
+use super::words::{file_delta, letter, plain};
 use crate::analysis::Totals;
 use crate::base::labels::{GPU_CODE, capital};
 use crate::base::size::human;
 use crate::base::text::{escape, printable};
-use crate::compare::{Change, FileSums};
+use crate::compare::{Change, FileSums, Polarity, countermove};
 use crate::findings::rule;
+use crate::report::moved_in_words;
 
 const TOTALS: &str = "Totals";
 const FILES: &str = "Files vs baseline";
@@ -43,10 +46,13 @@ pub(super) fn lines(compared: &ComparisonResult, baseline: usize, sums: &[FileSu
     for row in &comparison.findings {
         let title = rule(&row.rule).map_or(&*row.rule, |rule| rule.title);
         let counts = |counts: &[Option<u64>]| {
-            CompareLine::numbers(FINDINGS, title, Unit::Count, counts, baseline).note("findings")
+            CompareLine::numbers(FINDINGS, title, Unit::Count, counts, baseline)
+                .note("findings")
+                .polarity(Some(Polarity::Smaller))
         };
         if row.bytes.iter().flatten().any(|bytes| *bytes > 0) {
-            lines.push(CompareLine::numbers(FINDINGS, title, Unit::Bytes, &row.bytes, baseline));
+            let line = CompareLine::numbers(FINDINGS, title, Unit::Bytes, &row.bytes, baseline);
+            lines.push(line.polarity(Some(Polarity::Smaller)));
             let more = counts(&row.counts);
             // The bytes already show it when both change in the same direction.
             let told = lines.last().is_some_and(|line| line.differs) || !more.differs;
@@ -61,20 +67,22 @@ pub(super) fn lines(compared: &ComparisonResult, baseline: usize, sums: &[FileSu
 
 fn totals(compared: &ComparisonResult, baseline: usize) -> Vec<CompareLine> {
     let totals: Vec<Option<Totals>> = compared.comparison.images.iter().map(|image| image.totals()).collect();
-    let row = |name: &str, note: &str, unit: Unit, total: Total| {
+    let row = |name: &str, note: &str, (unit, polarity): (Unit, Polarity), total: Total| {
         let values: Vec<Option<u64>> = totals.iter().map(|totals| totals.as_ref().and_then(total)).collect();
-        CompareLine { always: true, ..CompareLine::numbers(TOTALS, name, unit, &values, baseline).note(note) }
+        let line = CompareLine::numbers(TOTALS, name, unit, &values, baseline);
+        CompareLine { always: true, ..line.note(note).polarity(Some(polarity)) }
     };
+    let (size, count) = ((Unit::Bytes, Polarity::Smaller), (Unit::Count, Polarity::Neutral));
     let mut lines = vec![
-        row("Compressed", "blobs as stored", Unit::Bytes, |totals| totals.compressed_bytes),
-        row("Merged", "visible in the container", Unit::Bytes, |totals| Some(totals.merged_bytes)),
-        row("Content", "files in all layers", Unit::Bytes, |totals| Some(totals.content_bytes)),
-        row("Wasted", "deleted or overwritten by upper layers", Unit::Bytes, |totals| {
-            Some(totals.wasted_bytes)
+        row("Compressed", "blobs as stored", size, |totals| totals.compressed_bytes),
+        row("Merged", "visible in the container", size, |totals| Some(totals.merged_bytes)),
+        row("Content", "files in all layers", size, |totals| Some(totals.content_bytes)),
+        row("Wasted", "deleted or overwritten by upper layers", size, |totals| Some(totals.wasted_bytes)),
+        row("Efficiency", "merged / content", (Unit::PerMille, Polarity::Larger), |totals| {
+            totals.efficiency.map(per_mille)
         }),
-        row("Efficiency", "merged / content", Unit::PerMille, |totals| totals.efficiency.map(per_mille)),
-        row("Files", "visible in the container", Unit::Count, |totals| Some(totals.merged_files)),
-        row("Layers", "", Unit::Count, |totals| Some(totals.layers as u64)),
+        row("Files", "visible in the container", count, |totals| Some(totals.merged_files)),
+        row("Layers", "", count, |totals| Some(totals.layers as u64)),
     ];
     let pull = &compared.comparison.pull_bytes;
     let mut pulls = CompareLine::numbers(TOTALS, "Pull size", Unit::Bytes, pull, baseline)
@@ -122,7 +130,7 @@ fn files(baseline: usize, sums: &[FileSums]) -> Vec<CompareLine> {
                 },
             }
         });
-        let line = CompareLine::new(FILES, capital(change.label()), cells.collect());
+        let line = CompareLine::new(FILES, capital(change.label()), cells.collect()).polarity(None);
         CompareLine { always: true, differs: line.cells.iter().any(CompareCell::differs), ..line }
     };
     let shown = |(change, line): &(Change, CompareLine)| *change != Change::Unknown || line.differs;
@@ -174,6 +182,7 @@ fn largest_changes(compared: &ComparisonResult, baseline: usize) -> Vec<CompareL
             ..CompareLine::new(LARGEST, escape(&path), cells)
         }
         .about(about)
+        .polarity(None)
     };
     let mut rows: Vec<_> = (0..count)
         .filter(|image| *image != baseline)
@@ -185,4 +194,31 @@ fn largest_changes(compared: &ComparisonResult, baseline: usize) -> Vec<CompareL
     lines.sort_by_key(|line| std::cmp::Reverse(line.difference));
     lines.truncate(NAMED);
     lines
+}
+
+/// The result in one sentence, about the image that differs most in size: sizes, then what moved against them.
+pub(super) fn sentence(compared: &ComparisonResult, baseline: usize) -> Option<String> {
+    let comparison = &compared.comparison;
+    let merged = |image: usize| comparison.images.get(image)?.totals().map(|totals| totals.merged_bytes);
+    let base = merged(baseline)?;
+    let apart = (0..comparison.images.len()).filter(|image| *image != baseline);
+    let (image, value) = apart
+        .filter_map(|image| Some((image, merged(image)?)))
+        .max_by_key(|(image, value)| (value.abs_diff(base), std::cmp::Reverse(*image)))?;
+    let (to, from) = (letter(image), letter(baseline));
+    let sizes = match value.cmp(&base) {
+        Ordering::Less => format!("{to} is {} smaller than {from}", human(base - value)),
+        Ordering::Greater => format!("{to} is {} larger than {from}", human(value - base)),
+        Ordering::Equal => format!("{to} has the same merged size as {from}"),
+    };
+    let wasted = |image: usize| comparison.images.get(image)?.totals().map(|totals| totals.wasted_bytes);
+    let wasted = wasted(baseline).zip(wasted(image)).map(|(base, value)| (None, base, value));
+    let findings = comparison.findings.iter().filter_map(|row| {
+        let bytes = |image: usize| row.bytes.get(image).copied().flatten();
+        Some((Some(&*row.rule), bytes(baseline)?, bytes(image)?))
+    });
+    let moved = countermove((base, value), wasted.into_iter().chain(findings));
+    let moved = moved
+        .map_or_else(String::new, |(rule, bytes, grew)| format!("; {}", moved_in_words(rule, bytes, grew)));
+    Some(format!("{sizes}{moved}."))
 }

@@ -1,7 +1,7 @@
 //! Which page, what of it, in which order, and what can be done with all of it.
 
 use egui::accesskit::Role;
-use egui::{Align, ComboBox, Layout, RichText, Ui, WidgetInfo};
+use egui::{Align, ComboBox, Label, Layout, RichText, Ui, WidgetInfo};
 
 use super::state::CompareState;
 use super::{CompareEvent, ComparePage};
@@ -38,6 +38,9 @@ pub(super) fn show(
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| export(ui, events));
         });
         ui.horizontal(|ui| choices(ui, state, model, focus));
+    }
+    if let Some(sentence) = model.sentence.as_deref().filter(|_| state.page == ComparePage::Summary) {
+        ui.add(Label::new(RichText::new(sentence).font(text::heading())).wrap().selectable(true));
     }
     let error = match state.page {
         ComparePage::Files => state.files.shown().and_then(|shown| shown.filtered.error.as_ref()),

@@ -100,7 +100,7 @@ fn one(
     });
     let sign = column.change.map_or("", crate::compare::Change::sign);
     let verdict = format!("{sign} {}", column.verdict);
-    ui.label(RichText::new(verdict.trim()).color(color(tokens, column.change)));
+    ui.label(RichText::new(verdict.trim()).color(color(tokens, details.polarity, column.change)));
     Grid::new(("facts of", place)).num_columns(2).spacing([space::S, 2.0]).show(ui, |ui| {
         for (name, value) in &column.facts {
             ui.label(RichText::new(*name).color(tokens.text_weak));

@@ -141,7 +141,7 @@ fn row_at(tokens: &Tokens, model: &CompareModel, shown: &FilesShown, file: FileR
             color: if bytes.is_none() { tokens.text_weak } else { tokens.text },
             sign: "",
             note: change.map_or_else(String::new, |change| file_delta(change, bytes, base)),
-            note_color: color(tokens, change),
+            note_color: color(tokens, None, change),
             number: true,
             share: 0.0,
         }
@@ -154,7 +154,9 @@ fn row_at(tokens: &Tokens, model: &CompareModel, shown: &FilesShown, file: FileR
         depth: file.depth,
         fold: folder.then(|| shown.rows.open().contains(&file.path)),
         strong: fits == Some(true),
-        sign: Some(change.map_or(("", tokens.text), |change| (change.sign(), color(tokens, Some(change))))),
+        sign: Some(
+            change.map_or(("", tokens.text), |change| (change.sign(), color(tokens, None, Some(change)))),
+        ),
         name,
         color: if fits == Some(false) { tokens.text_weak } else { tokens.text },
         cut: Cut::Middle,

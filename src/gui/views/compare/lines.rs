@@ -4,7 +4,7 @@ use egui::{Color32, Ui};
 
 use super::state::CompareState;
 use super::{Action, CompareContext, CompareEvent, ComparePage};
-use crate::compare::Change;
+use crate::compare::{Change, Judgement, Polarity};
 use crate::gui::design::Tokens;
 use crate::gui::models::compare::{
     CompareCell, CompareLine, CompareModel, CompareSort, ImageColumns, LineRow, LineSubject,
@@ -106,8 +106,16 @@ pub(super) fn clicked(head: usize, baseline: usize) -> CompareSort {
     }
 }
 
-/// The colour of a change; always shown with its sign or word.
-pub(super) fn color(tokens: &Tokens, change: Option<Change>) -> Color32 {
+/// The colour of a change; always shown with its sign or word. A figure is judged by its polarity; colours of added
+/// and removed are for files only.
+pub(super) fn color(tokens: &Tokens, polarity: Option<Polarity>, change: Option<Change>) -> Color32 {
+    if let (Some(polarity), Some(change @ (Change::Added | Change::Removed))) = (polarity, change) {
+        return match polarity.judge(change) {
+            Some(Judgement::Better) => tokens.success,
+            Some(Judgement::Worse) => tokens.error,
+            None => tokens.text,
+        };
+    }
     match change {
         Some(Change::Added) => tokens.added,
         Some(Change::Removed) => tokens.removed,
@@ -157,7 +165,7 @@ fn line_row(tokens: &Tokens, at: usize, line: Option<&CompareLine>) -> MatrixRow
             color: if missing { tokens.text_weak } else { tokens.text },
             sign: if cell.number { "" } else { cell.change.map_or("", Change::sign) },
             note: cell.note.clone(),
-            note_color: color(tokens, cell.change),
+            note_color: color(tokens, line.polarity, cell.change),
             number: cell.number,
             share: 0.0,
         }

@@ -3,7 +3,7 @@
 use super::Content;
 use crate::base::labels::capital;
 use crate::base::size::{grouped, human};
-use crate::compare::{Change, ComponentRow, FileSums, FindingRow, GpuCodeRow, PackageRow};
+use crate::compare::{Change, ComponentRow, FileSums, FindingRow, GpuCodeRow, PackageRow, Polarity};
 use crate::report::compare::model::FileChange;
 use crate::report::compare::rows::{View, change, ends};
 use crate::report::page::{Block, Column, Line, Row, Table, Tone};
@@ -28,8 +28,10 @@ pub(super) fn findings(view: &View<'_>) -> Content {
         });
         // Where the bytes are the same, what differs is how many there are.
         let changed = match (ends(&row.bytes), ends(&row.counts)) {
-            (Some((first, last)), _) if first != last => change(Some((first, last)), human),
-            (_, counts) => change(counts, found),
+            (Some((first, last)), _) if first != last => {
+                change(Some((first, last)), human, Polarity::Smaller)
+            }
+            (_, counts) => change(counts, found, Polarity::Smaller),
         };
         view.row(code(&row.rule), cells, changed)
     };
@@ -47,7 +49,7 @@ pub(super) fn components(view: &View<'_>) -> Content {
     let differs = |row: &ComponentRow| view.differs(&row.bytes) || view.differs(&row.versions);
     let row = |row: &ComponentRow| {
         let versions = &row.versions;
-        let mut sizes = view.sizes(cell(&row.name), &row.bytes);
+        let mut sizes = view.sizes(cell(&row.name), &row.bytes, Polarity::Neutral);
         if view.differs(versions) {
             let told = view.of(versions).zip(&view.shown).filter_map(|(version, place)| {
                 let version = version?.as_ref()?;
@@ -67,7 +69,7 @@ pub(super) fn components(view: &View<'_>) -> Content {
 pub(super) fn gpu_code(view: &View<'_>) -> Content {
     let list = &view.report.gpu_code;
     let differs = |row: &GpuCodeRow| view.differs(&row.bytes);
-    let row = |row: &GpuCodeRow| view.sizes(code(&row.arch), &row.bytes);
+    let row = |row: &GpuCodeRow| view.sizes(code(&row.arch), &row.bytes, Polarity::Neutral);
     let rows = ("GPU code, as stored", "architectures");
     view.differing(rows, (list, MOST), differs, row, |row| view.spread(&row.bytes))
 }
@@ -95,14 +97,14 @@ fn package_change(row: &PackageRow) -> Line {
     match (first, last) {
         (None, Some(_)) => {
             let bytes = bytes(row.bytes.last()).unwrap_or_else(|| " added".to_owned());
-            Line::plain(format!("+{bytes}")).tone(Tone::Added)
+            Line::plain(format!("+{bytes}"))
         }
         (Some(_), None) => {
             let bytes = bytes(row.bytes.first()).unwrap_or_else(|| " removed".to_owned());
-            Line::plain(format!("−{bytes}")).tone(Tone::Removed)
+            Line::plain(format!("−{bytes}"))
         }
         (Some(one), Some(other)) if one != other => match ends(&row.bytes) {
-            Some((first, last)) if first != last => change(Some((first, last)), human),
+            Some((first, last)) if first != last => change(Some((first, last)), human, Polarity::Neutral),
             _ => Line::plain("~ version").tone(Tone::Changed),
         },
         _ => Line::default(),
@@ -145,7 +147,7 @@ pub(super) fn files(view: &View<'_>) -> Content {
 fn file_change(file: &FileChange) -> Line {
     let none = |bytes: &Option<u64>| Some(bytes.unwrap_or(0));
     let bytes = file.bytes.first().and_then(none).zip(file.bytes.last().and_then(none));
-    let line = change(bytes, human);
+    let line = change(bytes, human, Polarity::Neutral);
     match file.change.as_ref() {
         "added" => {
             Line::plain(if line.text.is_empty() { "+0 B".to_owned() } else { line.text }).tone(Tone::Added)

@@ -90,8 +90,8 @@ fn change(view: &View<'_>, layer: &CompareLayer) -> Line {
     };
     let matched = layer.matches.get(last).and_then(Option::as_deref);
     match (layer.shared_by.contains(&0), layer.shared_by.contains(&last)) {
-        (false, true) => Line::plain(format!("+{}", bytes(last))).tone(Tone::Added),
-        (true, false) => Line::plain(format!("−{}", bytes(0))).tone(Tone::Removed),
+        (false, true) => Line::plain(format!("+{}", bytes(last))),
+        (true, false) => Line::plain(format!("−{}", bytes(0))),
         (true, true) => match matched {
             Some(matched @ ("content" | "diff-id")) => {
                 Line::plain(format!("~ {}", label(&LAYER_MATCHES, matched))).tone(Tone::Changed)

@@ -3,7 +3,7 @@
 use crate::base::labels::inline;
 use crate::base::size::{grouped, human};
 use crate::base::text::counted;
-use crate::compare::Change;
+use crate::compare::{Change, countermove};
 use crate::report::compare::rows::{View, class_title, ends};
 use crate::report::page::{Line, Tone};
 use crate::report::sections::make::name;
@@ -79,12 +79,38 @@ fn growth(view: &View<'_>) -> Line {
     let why = if why.is_empty() { String::new() } else { format!(", mainly {}", why.join(" and ")) };
     let word = if last > first { "larger" } else { "smaller" };
     let text = format!(
-        "{to} is {} {word} than {from} ({} vs {}){why}.",
+        "{to} is {} {word} than {from} ({} vs {}){why}{}.",
         human(first.abs_diff(last)),
         human(last),
-        human(first)
+        human(first),
+        against(view, first, last)
     );
     Line::plain(text).tone(Tone::Strong)
+}
+
+/// The figure that moved against the size: `; 655 MiB more wasted`.
+fn against(view: &View<'_>, first: u64, last: u64) -> String {
+    let wasted: Vec<_> = view.report.images.iter().map(|image| image.totals.wasted_bytes).collect();
+    let wasted = ends(&wasted).map(|(first, last)| (None, first, last));
+    let findings = view.report.findings.iter().filter_map(|row| {
+        let (first, last) = ends(&row.bytes)?;
+        Some((Some(&*row.rule), first, last))
+    });
+    countermove((first, last), wasted.into_iter().chain(findings))
+        .filter(|(_, bytes, _)| *bytes >= first.abs_diff(last) / SHARE)
+        .map_or_else(String::new, |(rule, bytes, grew)| format!("; {}", moved_in_words(rule, bytes, grew)))
+}
+
+/// A figure that moved, in words: of the rule with this id, or the waste.
+pub fn moved_in_words(rule: Option<&str>, bytes: u64, grew: bool) -> String {
+    let (bytes, more) = (human(bytes), if grew { "more" } else { "less" });
+    match rule {
+        None => format!("{bytes} {more} wasted"),
+        Some(id) => {
+            let title = crate::findings::rule(id).map_or_else(|| name(id), |rule| inline(rule.title));
+            format!("{bytes} {more} in “{title}”")
+        }
+    }
 }
 
 /// Main causes of the difference: the class, then the single component or package.

@@ -3,8 +3,9 @@
 use super::Content;
 use crate::base::size::human;
 use crate::base::text::{elide_middle, printable};
+use crate::compare::{Change, Polarity};
 use crate::report::compare::model::{CompareImage, RegressionCheck, RegressionFigure};
-use crate::report::compare::rows::{View, class_title, ends, size};
+use crate::report::compare::rows::{View, class_title, ends, size, tone};
 use crate::report::page::{Block, Column, Line, Row, Table, Tone};
 use crate::report::sections::make::{UNKNOWN, cell, code, name, number, row, table, text};
 
@@ -70,7 +71,7 @@ fn figure(check: &RegressionCheck, figure: RegressionFigure, signed: bool) -> St
 fn totals(view: &View<'_>) -> Block {
     let report = view.report;
     let of = |figure: fn(&CompareImage) -> Option<u64>| report.images.iter().map(figure).collect::<Vec<_>>();
-    let sizes = |what: &str, figure| view.sizes(Line::plain(what), &of(figure));
+    let sizes = |what: &str, figure| view.sizes(Line::plain(what), &of(figure), Polarity::Smaller);
     let counts = |what: &str, figure| view.counts(Line::plain(what), &of(figure));
     let rows = vec![
         sizes("Compressed", |image| image.totals.compressed_bytes),
@@ -98,7 +99,9 @@ fn efficiency(view: &View<'_>) -> Row {
         Some((first, last)) if (last - first).abs() < 0.0005 => Line::default(),
         Some((first, last)) => {
             let sign = if last > first { "+" } else { "−" };
-            Line::plain(format!("{sign}{:.1} points", (last - first).abs() * 100.0)).tone(Tone::Changed)
+            let moved = if last > first { Change::Added } else { Change::Removed };
+            Line::plain(format!("{sign}{:.1} points", (last - first).abs() * 100.0))
+                .tone(tone(Polarity::Larger, moved))
         }
     };
     view.row(Line::plain("Efficiency"), cells, change)
@@ -115,8 +118,9 @@ fn pulls(view: &View<'_>) -> Row {
 
 fn classes(view: &View<'_>) -> Option<Block> {
     let used = view.report.classes.iter().filter(|row| row.bytes.iter().any(|bytes| *bytes != Some(0)));
-    let rows: Vec<Row> =
-        used.map(|row| view.sizes(Line::plain(class_title(&row.name)), &row.bytes)).collect();
+    let rows: Vec<Row> = used
+        .map(|row| view.sizes(Line::plain(class_title(&row.name)), &row.bytes, Polarity::Neutral))
+        .collect();
     let columns = view.columns("Class, merged");
     (!rows.is_empty()).then_some(Block::Table(Table { columns, rows, more: 0, noun: "classes" }))
 }
