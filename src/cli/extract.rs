@@ -133,6 +133,9 @@ fn tell(arguments: &ExtractArguments, done: &Extracted, rootfs: &Rootfs, nodes: 
     if !arguments.force && done.left_out.iter().any(|left| left.reason.contains("exists")) {
         message("hint: use --force to replace files that exist");
     }
+    if !arguments.reading.how.listens() {
+        return;
+    }
     // A link that was asked for by name, and leads nowhere in the result.
     for id in nodes.iter().filter(|id| rootfs.node(**id).kind() == NodeKind::Symlink) {
         let node = rootfs.node(*id);

@@ -80,7 +80,7 @@ pub fn archive(
         writer.write_new(node, None).map_err(|error| failed(&error))?;
     }
     for id in std::mem::take(&mut writer.entries).into_values() {
-        writer.done.leave_out(rootfs, id, "its layer does not have it");
+        writer.done.leave_out(rootfs, id, &"its layer does not have it");
     }
     writer.out.write_all(&[0; 1024]).map_err(|error| failed(&error))?;
     Ok(writer.done)

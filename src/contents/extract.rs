@@ -73,10 +73,10 @@ pub fn extract(
             NodeKind::Symlink => out.link(node),
             NodeKind::Other => out.done.leave_out_device(rootfs, id),
             NodeKind::File => match node.content().filter(|inode| is_file(analysis, *inode)) {
-                None => out.done.leave_out(rootfs, id, "its layer has no bytes for it"),
+                None => out.done.leave_out(rootfs, id, &"its layer has no bytes for it"),
                 Some(inode) => {
                     if let Err(error) = out.check(node) {
-                        out.done.leave_out(rootfs, id, error);
+                        out.done.leave_out(rootfs, id, &error);
                     } else {
                         wanted.entry(inode).or_insert_with(|| node.path());
                         out.names.entry(inode).or_default().push(id);
@@ -98,7 +98,7 @@ pub fn extract(
     for (_, names) in std::mem::take(&mut out.names) {
         // Files that never began.
         for id in names {
-            out.done.leave_out(rootfs, id, "its layer does not have its bytes");
+            out.done.leave_out(rootfs, id, &"its layer does not have its bytes");
         }
     }
     Ok(out.done)
@@ -136,7 +136,7 @@ impl Writer<'_> {
                     self.made.push(node.id());
                 }
             }
-            Err(error) => self.done.leave_out(self.rootfs, node.id(), error),
+            Err(error) => self.done.leave_out(self.rootfs, node.id(), &error),
         }
     }
 
@@ -148,7 +148,7 @@ impl Writer<'_> {
             .and_then(|folder| place::make_link(&folder, node.name(), target, self.options.force));
         match made {
             Ok(()) => self.done.links += 1,
-            Err(error) => self.done.leave_out(self.rootfs, node.id(), error),
+            Err(error) => self.done.leave_out(self.rootfs, node.id(), &error),
         }
     }
 
@@ -221,7 +221,7 @@ impl Writer<'_> {
                         first = Some((folder, node.name()));
                     }
                 }
-                Err(error) => self.done.leave_out(self.rootfs, id, error),
+                Err(error) => self.done.leave_out(self.rootfs, id, &error),
             }
         }
         Ok(())
@@ -250,7 +250,7 @@ impl Writer<'_> {
                 .folder(node)
                 .and_then(|(fd, _)| self.settle(&fd, index.mode(entry), index.mtime(entry)));
             if let Err(error) = settled {
-                self.done.leave_out(self.rootfs, id, error);
+                self.done.leave_out(self.rootfs, id, &error);
             }
         }
     }

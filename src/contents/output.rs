@@ -39,7 +39,7 @@ impl Extracted {
         self.left_out.iter().all(|left| left.expected)
     }
 
-    pub(super) fn leave_out(&mut self, rootfs: &Rootfs, node: NodeId, reason: impl ToString) {
+    pub(super) fn leave_out(&mut self, rootfs: &Rootfs, node: NodeId, reason: &dyn std::fmt::Display) {
         let path = escape(&rootfs.node(node).path());
         self.left_out.push(LeftOut { path, reason: reason.to_string(), expected: false });
     }

@@ -89,7 +89,7 @@ pub fn read_head(
     cancel: &CancelToken,
 ) -> Result<FileHead, ContentsError> {
     struct Head {
-        head: FileHead,
+        file: FileHead,
         most: usize,
         stop: CancelToken,
         done: bool,
@@ -106,21 +106,21 @@ pub fn read_head(
         }
 
         fn begin(&mut self, _: (u16, EntryId), bytes: u64) {
-            self.head.size = bytes;
+            self.file.size = bytes;
         }
 
         fn push(&mut self, bytes: &[u8]) {
-            let room = self.most - self.head.bytes.len();
-            self.head.bytes.extend_from_slice(&bytes[..room.min(bytes.len())]);
-            if self.head.bytes.len() == self.most {
+            let room = self.most - self.file.bytes.len();
+            self.file.bytes.extend_from_slice(&bytes[..room.min(bytes.len())]);
+            if self.file.bytes.len() == self.most {
                 self.finish();
             }
         }
 
         fn hole(&mut self, bytes: u64) {
-            let room = self.most - self.head.bytes.len();
-            self.head.bytes.resize(self.head.bytes.len() + in_memory(bytes).min(room), 0);
-            if self.head.bytes.len() == self.most {
+            let room = self.most - self.file.bytes.len();
+            self.file.bytes.resize(self.file.bytes.len() + in_memory(bytes).min(room), 0);
+            if self.file.bytes.len() == self.most {
                 self.finish();
             }
         }
@@ -131,12 +131,12 @@ pub fn read_head(
         }
     }
     let stop = cancel.child();
-    let mut sink = Head { head: FileHead::default(), most: in_memory(most), stop: stop.clone(), done: false };
+    let mut sink = Head { file: FileHead::default(), most: in_memory(most), stop: stop.clone(), done: false };
     let wanted = BTreeMap::from([(inode, path)]);
     let result = read_into(analysis, opened, &wanted, &mut sink, progress, &stop);
     cancel.check()?;
     match result {
-        _ if sink.done => Ok(sink.head),
+        _ if sink.done => Ok(sink.file),
         Err(error) => Err(error),
         Ok(()) => Err(ContentsError::Unread {
             object: wanted.values().map(|path| escape(path)).collect(),

@@ -270,7 +270,7 @@ fn a_closed_tab_takes_its_column_along_and_a_new_analysis_is_compared_anew() {
     );
     harness.state_mut().images.images[1].state = ImageState::Ready(Arc::clone(&analyses[2]));
     settle(&mut harness);
-    assert!(row(&harness, "Merged").ends_with("B 3.92 KiB −1.02 KiB"));
+    assert!(row(&harness, "Merged").ends_with("B 3.92 KiB −1.02 KiB, better"));
     harness.state_mut().images.images.truncate(1);
     settle(&mut harness);
     harness.get_by_label("Add image to compare");

@@ -226,9 +226,9 @@ fn an_entry_costs_no_allocation_of_its_own_in_the_merge() {
 
 /// What an analysis without the window may take: of itself, and for each entry.
 const BASE_BYTES: u64 = 64 << 20;
-/// What the code of an unoptimised program with the window takes beside: some 13 MiB more are resident than without
+/// What the code of an unoptimised program with the window takes beside: some 15 MiB more are resident than without
 /// the window, before anything is read.
-const UNOPTIMISED_BYTES: u64 = if cfg!(debug_assertions) { 8 << 20 } else { 0 };
+const UNOPTIMISED_BYTES: u64 = if cfg!(debug_assertions) { 10 << 20 } else { 0 };
 const ENTRY_BYTES: u64 = 120;
 /// What 100,000 entries more really take, each: 221 to 230 in five runs, mostly the index, the hash of the content
 /// and the merged view. More than the budget's share of an entry, which what is left of its base makes up for.

@@ -17,7 +17,7 @@ use crate::support::Place;
 
 fn image(place: &Place) -> String {
     let inner = tar([file("inside/one", "1"), file("two", vec![b'2'; 3000])]);
-    let lines: String = (0..400).map(|line| format!("line {line}\n")).collect();
+    let lines = (0..400).map(|line| format!("line {line}")).collect::<Vec<_>>().join("\n") + "\n";
     let image = Image::of(
         Packing::Gzip,
         [

@@ -11,7 +11,7 @@ use cutaway::gui::Setup;
 use cutaway::gui::models::dockerfile::Proposer;
 use cutaway::gui::models::gpu::MachineSetup;
 use cutaway::gui::testing;
-use cutaway::gui::views::{DockerfileView, GpuView};
+use cutaway::gui::views::{Command, DockerfileView, GpuView, View};
 use cutaway::jobs::{CancelToken, Progress, Snapshot};
 use cutaway::source::Reference;
 use egui::accesskit::Role;
@@ -95,6 +95,35 @@ fn the_palette() {
     window.press(Modifiers::COMMAND, Key::K);
     window.types("im");
     take(&mut window, "palette_dark");
+}
+
+/// The panel about a path of the sample, beside Layers.
+fn inspected(theme: Theme, path: &str, command: Command, name: &str) {
+    if !can_paint() {
+        return;
+    }
+    let mut window = sized_window(theme, [1320.0, 720.0]);
+    window.open("sample:devel");
+    window.settles();
+    let app = window.harness.state_mut();
+    app.run(Command::Show(View::Layers));
+    app.views().unwrap().layers.select_path(path.as_bytes().to_vec());
+    window.harness.run_steps(8);
+    window.harness.state_mut().run(command);
+    window.harness.run_steps(4);
+    window.until("the panel", |harness| !harness.state().is_working());
+    take(&mut window, name);
+}
+
+#[test]
+fn the_contents_of_a_library() {
+    let path = "/opt/venv/lib/python3.12/site-packages/torch/lib/libtorch_cuda.so";
+    inspected(Theme::Dark, path, Command::ShowContents, "contents_dark");
+}
+
+#[test]
+fn why_a_compiler_is_there() {
+    inspected(Theme::Light, "/usr/local/cuda-13.0/bin/nvcc", Command::ShowWhy, "why_light");
 }
 
 #[test]

@@ -94,7 +94,7 @@ impl Expander {
     }
 
     fn take_map(&mut self, numbers: &[u64]) -> Result<(), String> {
-        if numbers.len() / 2 > self.most || numbers.len() % 2 != 0 {
+        if numbers.len() / 2 > self.most || !numbers.len().is_multiple_of(2) {
             return Err("its map of holes is malformed".to_owned());
         }
         let mut end = 0;

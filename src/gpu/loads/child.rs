@@ -84,7 +84,9 @@ fn serve(out: &mut File, context: &Context<'static>, name: String) -> io::Result
         input.read_exact(image.room(in_memory(length)))?;
         let reply = match context.try_image(&image) {
             Ok(()) => Reply::Loaded,
-            Err(Fault::Cuda { code, call }) => Reply::Refused { code, call: call.to_owned() },
+            Err(Fault::Cuda { code, call }) => {
+                Reply::Refused { code, call: call.to_owned(), ends: context.cuda.is_broken() }
+            }
             Err(fault) => Reply::Unusable(words(&fault, Some(context.cuda))),
         };
         if !tell(out, &reply) || context.cuda.is_broken() {

@@ -158,7 +158,13 @@ impl Loader {
                 return Ok(LoadOutcome::NoCode);
             }
             Heard::Reply(Reply::Refused { code: LoadOutcome::NEEDS_JIT, .. }) => return Ok(LoadOutcome::Jit),
-            Heard::Reply(Reply::Refused { code, call }) => return Ok(LoadOutcome::Refused(code, call)),
+            Heard::Reply(Reply::Refused { code, call, ends }) => {
+                if ends {
+                    // It may not be gone yet, and would not read the next container.
+                    self.child = None;
+                }
+                return Ok(LoadOutcome::Refused(code, call));
+            }
             Heard::Reply(Reply::Unusable(why)) => return Err(LoaderError::Unusable(why)),
             Heard::Reply(Reply::Ready(_)) => LoadOutcome::Crashed("it answered out of turn".to_owned()),
             Heard::End(how) => LoadOutcome::Crashed(how),

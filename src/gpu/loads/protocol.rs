@@ -18,8 +18,8 @@ pub(super) enum Reply {
     Unusable(String),
     /// The container loads.
     Loaded,
-    /// A call returned this code.
-    Refused { code: i32, call: String },
+    /// A call returned this code; whether the process ends with that, because its context is lost.
+    Refused { code: i32, call: String, ends: bool },
 }
 
 impl Reply {

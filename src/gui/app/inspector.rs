@@ -23,6 +23,13 @@ impl App {
         let Some(tab) = self.front_tab().filter(|tab| tab.analysis.is_some()).map(|tab| tab.id) else {
             return;
         };
+        // The list gets smaller beside the panel: the selected row stays in sight.
+        if let Some(front) = self.front_tab_mut().filter(|front| front.view == View::Layers) {
+            let layers = &mut front.views.layers;
+            if layers.selected_target().as_ref() == Some(&target) {
+                layers.select_path(target.raw.clone());
+            }
+        }
         match &mut self.inspector {
             Some(known) if known.tab == tab && known.target == target => known.page = page,
             inspector => *inspector = Some(Inspector::new(tab, target, page)),

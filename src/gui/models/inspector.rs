@@ -51,7 +51,7 @@ pub enum ContentState {
     /// The layers are not merged yet.
     Waiting,
     /// Its bytes are at a registry: so many must be downloaded.
-    Ask(Option<u64>),
+    Ask(u64),
     /// Being read.
     Loading,
     /// The file.
@@ -368,20 +368,20 @@ fn resolve(analysis: &Analysis, rootfs: &Rootfs, raw: &[u8]) -> Result<Inode, St
 }
 
 /// Bytes to download before a file can be read; `None` if all of it is here.
-fn download(analysis: &Analysis, options: &Options, inode: Inode) -> Option<Option<u64>> {
+fn download(analysis: &Analysis, options: &Options, inode: Inode) -> Option<u64> {
     let place = usize::from(inode.0);
     let source = analysis.image.layers.get(place)?;
     let Blob::Remote(remote) = &source.blob else { return None };
     let layer = analysis.layers.get(place)?;
     if layer.table.is_some() {
         // By range: about the size of the file.
-        return Some(layer.read.as_ref().map(|read| read.index.size(inode.1)));
+        return Some(layer.read.as_ref()?.index.size(inode.1));
     }
     let digest = source.digest.as_ref();
     let cached = digest.is_some_and(|digest| {
         options.access.blobs.as_ref().is_some_and(|blobs| blobs.find(digest.as_ref()).is_some())
     });
-    (!cached).then(|| Some(remote.size()))
+    (!cached).then(|| remote.size())
 }
 
 fn facts_of(analysis: &Analysis, inode: Inode) -> Option<&FileFacts> {

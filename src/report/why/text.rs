@@ -69,12 +69,12 @@ impl WhyReport {
             out.line("Visible", "no: an upper layer removed it");
         }
         match &self.layer {
-            Some(layer) => self.brought(&mut out, layer),
+            Some(layer) => Self::brought(&mut out, layer),
             None => out.line("Brought by", "no layer has an entry for this folder"),
         }
         let earlier: Vec<&WhyVersion> = self.versions.iter().collect();
         if earlier.len() > 1 || !self.visible {
-            let lines: Vec<String> = earlier.iter().map(|version| self.version(version)).collect();
+            let lines: Vec<String> = earlier.iter().map(|version| Self::version(version)).collect();
             out.list("Versions", &lines, lines.len());
         }
         out.list("Hard links", &paths(&self.other_names), self.other_names.len());
@@ -130,7 +130,7 @@ impl WhyReport {
         out.0
     }
 
-    fn brought(&self, out: &mut Text, layer: &WhyLayer) {
+    fn brought(out: &mut Text, layer: &WhyLayer) {
         out.line("Brought by", &of_layer(layer.layer, layer.instruction.as_deref()));
         match (layer.is_base, &layer.base) {
             (Some(true), Some(base)) => out.line("", &format!("base image {}", printable(base))),
@@ -140,7 +140,7 @@ impl WhyReport {
         }
     }
 
-    fn version(&self, version: &WhyVersion) -> String {
+    fn version(version: &WhyVersion) -> String {
         let bytes = version.bytes.map_or_else(String::new, |bytes| format!(", {}", human(bytes)));
         let fate = match (version.hidden_by, version.replaced) {
             (Some(by), true) if &*version.kind == "folder" => format!(", touched again by layer {by}"),

@@ -128,7 +128,7 @@ impl Users<'_> {
                     add(Effect::Breaks, format!("Containers do not start: {setting} names it."));
                 }
                 "WORKDIR" => {
-                    add(Effect::MayBreak, "WORKDIR names it; engines create it again, empty.".to_owned())
+                    add(Effect::MayBreak, "WORKDIR names it; engines create it again, empty.".to_owned());
                 }
                 other => add(Effect::MayBreak, format!("{other} names it.")),
             }

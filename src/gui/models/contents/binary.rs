@@ -1,5 +1,7 @@
 //! Headers and GPU code of a program or library as pages.
 
+use std::fmt::Write as _;
+
 use super::listed::{page_of, table};
 use crate::base::size::{grouped, human};
 use crate::base::text::{counted, escape};
@@ -59,7 +61,12 @@ pub(super) fn elf_page(facts: &ElfFacts, bytes: &[u8]) -> Page {
     add("Interpreter", name(&facts.interpreter));
     add("RPATH", name(&facts.rpath));
     add("RUNPATH", name(&facts.runpath));
-    let hex = |id: &Vec<u8>| id.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let hex = |id: &Vec<u8>| {
+        id.iter().fold(String::new(), |mut text, byte| {
+            write!(text, "{byte:02x}").ok();
+            text
+        })
+    };
     add("Build id", facts.build_id.as_ref().map(|id| Line::code(hex(id))));
     add("Linking", facts.is_static.then(|| text("No dynamic table".to_owned())));
     add("Flags", (facts.flags != 0).then(|| Line::code(format!("{:#x}", facts.flags))));

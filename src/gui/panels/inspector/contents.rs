@@ -27,7 +27,7 @@ pub(super) fn show(ui: &mut Ui, inspector: &mut Inspector) {
     }
     match inspector.state() {
         ContentState::Waiting => {
-            empty(ui, "Waiting for layers", "Contents are available when the layers are merged.")
+            empty(ui, "Waiting for layers", "Contents are available when the layers are merged.");
         }
         ContentState::Nothing(reason) => empty(ui, "No contents", &sentence(reason)),
         ContentState::Failed(reason) => {
@@ -40,8 +40,7 @@ pub(super) fn show(ui: &mut Ui, inspector: &mut Inspector) {
             button(ui, "Read the file", Inspector::again, inspector);
         }
         ContentState::Ask(bytes) => {
-            let bytes = bytes.map_or_else(|| "Its layer".to_owned(), human);
-            let note = format!("{bytes} must be downloaded from the registry to show this file.");
+            let note = format!("{} must be downloaded from the registry to show this file.", human(*bytes));
             empty(ui, "Not downloaded", &note);
             button(ui, "Download", Inspector::allow, inspector);
         }

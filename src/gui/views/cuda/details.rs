@@ -136,7 +136,7 @@ fn title(ui: &mut Ui, name: &str, folder: &str, raw: &[u8], events: &mut Vec<Cud
     let folder = RichText::new(elide_middle(folder, 160)).font(text::mono()).color(tokens.text_weak);
     ui.add(Label::new(folder).wrap());
     ui.add_space(space::XS);
-    ui.horizontal(|ui| {
+    ui.horizontal_wrapped(|ui| {
         if ui.button("Show in Layers").clicked() {
             events.push(CudaEvent::Window(Action::SelectPath(raw.to_vec())));
         }

@@ -14,6 +14,7 @@ use crate::gui::models::cuda::{CudaModel, LibraryColumn, LibraryGroup, LibraryIt
 use crate::gui::models::format;
 use crate::gui::models::grouped::GroupedRow;
 use crate::gui::views::grouping::GroupedEvent;
+use crate::gui::views::path_menu;
 use crate::gui::widgets::pane::{card, empty};
 use crate::gui::widgets::table::{TableCell, TableColumn, TableRow, TableShape, layer_cell, table};
 
@@ -146,6 +147,11 @@ pub(super) fn show(
         reveal: std::mem::take(&mut state.reveal),
     };
     let output = card(ui, |ui| table(ui, "libraries", shape, make, spoken));
+    if let Some((index, response)) = &output.hovered
+        && let Some(GroupedRow::Item(library)) = state.rows.rows.get(*index)
+    {
+        events.extend(path_menu(response, &model.libraries[*library].raw).map(CudaEvent::Window));
+    }
     for event in state.groups.take(ui, &state.rows, &output) {
         let raw = |library: usize| model.libraries[library].raw.clone();
         match event {

@@ -70,7 +70,7 @@ impl ImageView for LayersView {
             FILE.show_in(ui, view, |ui| self.side(ui, context));
         } else if self.browser.details().is_some() {
             FILE.show_in(ui, view, |ui| {
-                card(ui, |ui| details::show(ui, &mut self.browser, &self.why, context))
+                card(ui, |ui| details::show(ui, &mut self.browser, &self.why, context));
             });
         }
         egui::CentralPanel::no_frame().show(ui, |ui| self.tree(ui, context));
