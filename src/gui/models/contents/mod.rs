@@ -2,10 +2,12 @@
 
 mod binary;
 mod listed;
+mod search;
 mod text;
 
 use std::sync::Arc;
 
+pub use self::search::TextSearch;
 pub use self::text::TextDocument;
 use crate::base::Limits;
 use crate::contents::FileHead;
