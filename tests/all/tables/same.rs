@@ -15,7 +15,12 @@ pub fn of_no_source(report: &Report) -> Value {
         json["image"][name] = Value::Null;
     }
     json["totals"]["uncompressed_bytes"] = Value::Null;
-    // How well a layer compresses is taken from its tar stream, whose length no table tells.
+    // How well a layer compresses, and what unpacking it costs, is taken from its tar stream, whose length no table
+    // tells.
+    json["cold_start"] = Value::Null;
+    for finding in json["findings"].as_array_mut().unwrap() {
+        finding["cold_start_seconds"] = Value::Null;
+    }
     if json["plan"].is_object() {
         json["plan"]["compressed_bytes_after"] = Value::Null;
     }
