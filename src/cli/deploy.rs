@@ -23,6 +23,7 @@ use crate::report::{self, CudaGraphsPart, DeployReport, SnippetPart, deploy_page
 use crate::source::{Reference, redacted};
 
 /// Steps for which the gain of graphs is shown, if none are given.
+#[cfg(feature = "gpu")]
 const STEPS: [u32; 3] = [100, 500, 2_000];
 /// Transports of images that are opened because a file names them: no network, and no folder of this machine.
 const LOCAL: [&str; 4] = ["sample:", "oci:", "oci-archive:", "docker-archive:"];
@@ -196,6 +197,7 @@ fn environment(analysis: &Analysis) -> Vec<(String, String)> {
         .collect()
 }
 
+#[cfg_attr(not(feature = "gpu"), expect(clippy::unnecessary_wraps, reason = "only the GPU can fail"))]
 fn with_image(
     arguments: &DeployArguments,
     report: DeployReport,
@@ -224,7 +226,10 @@ fn with_image(
         }
     };
     if let Some(graphs) = cuda_graphs(analysis, files.as_deref()) {
+        #[cfg(feature = "gpu")]
         let gains = gains(arguments)?;
+        #[cfg(not(feature = "gpu"))]
+        let gains: Option<Vec<StepGain>> = None;
         report.cuda_graphs = Some(CudaGraphsPart::new(&graphs, gains.as_deref()));
     }
     report.snippet = SnippetInput::of(analysis, profile).map(|input| {
@@ -241,9 +246,4 @@ fn gains(arguments: &DeployArguments) -> anyhow::Result<Option<Vec<StepGain>>> {
     let steps: &[u32] = if steps.is_empty() { &STEPS } else { steps };
     let measured = super::gpu::launch_costs()?;
     Ok(Some(steps.iter().map(|step| StepGain::of(*step, measured.0, measured.1)).collect()))
-}
-
-#[cfg(not(feature = "gpu"))]
-fn gains(_: &DeployArguments) -> anyhow::Result<Option<Vec<StepGain>>> {
-    Ok(None)
 }
