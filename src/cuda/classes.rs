@@ -25,7 +25,9 @@ pub(super) fn sum(
     let mut classes = ClassBytes::default();
     let mut merged = Sums::default();
     for layer in 0..layer16(context.input.layers.len()) {
-        classes.layers.push(named(judge.layer(layer, &mut merged)));
+        let (sums, by_entry) = judge.layer(layer, &mut merged);
+        classes.layers.push(named(sums));
+        classes.by_entry.push(by_entry);
     }
     classes.merged = named(merged);
     classes
@@ -96,8 +98,8 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Sums of a layer. Files visible in the merged view are also added to `merged`.
-    fn layer(&mut self, layer: u16, merged: &mut Sums) -> Sums {
+    /// Sums of a layer, and the class of each entry. Files visible in the merged view are also added to `merged`.
+    fn layer(&mut self, layer: u16, merged: &mut Sums) -> (Sums, Box<[u8]>) {
         let index = self.context.rootfs.layer(layer);
         let mut sums = Sums::default();
         let mut folders: Vec<Folder> = Vec::with_capacity(index.dir_count());
@@ -109,14 +111,16 @@ impl<'a> Judge<'a> {
             };
             folders.push(Folder::new(dir, state));
         }
+        let mut by_entry = vec![0; index.len()].into_boxed_slice();
         for entry in index.entries().filter(|entry| index.kind(*entry) == EntryKind::File) {
             let class = self.class(layer, index, entry, &folders[index.dir(entry).0 as usize]);
             add(&mut sums, class, index.size(entry));
+            by_entry[entry.0 as usize] = class as u8 + 1;
             if self.context.rootfs.first_name(layer, entry).is_some() {
                 add(merged, class, index.size(entry));
             }
         }
-        sums
+        (sums, by_entry)
     }
 
     fn class(&mut self, layer: u16, index: &LayerIndex, entry: EntryId, folder: &Folder) -> Class {

@@ -13,6 +13,7 @@ mod software;
 
 pub use crate::formats::fatbin::Row as GpuCode;
 use crate::formats::fatbin::{ContainerFacts, GpuKind, Suffix};
+use crate::layer::EntryId;
 use crate::rootfs::NodeId;
 pub use software::{
     BaseImage, Framework, Level, LowerBase, Package, StackLevel, Strategy, SuppliedBy, WeightFile,
@@ -383,4 +384,14 @@ pub struct ClassBytes {
     pub layers: Vec<BTreeMap<Class, u64>>,
     /// Bytes of the merged view, each inode once.
     pub merged: BTreeMap<Class, u64>,
+    /// By layer and entry: place in [`Class::ALL`] plus 1; 0 for what is not a regular file.
+    pub(super) by_entry: Vec<Box<[u8]>>,
+}
+
+impl ClassBytes {
+    /// The class of a regular file of a layer; `None` for anything else.
+    pub fn of(&self, layer: u16, entry: EntryId) -> Option<Class> {
+        let place = *self.by_entry.get(usize::from(layer))?.get(entry.0 as usize)?;
+        Class::ALL.get(usize::from(place).checked_sub(1)?).copied()
+    }
 }

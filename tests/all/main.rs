@@ -97,6 +97,7 @@ mod tables;
 mod tidy;
 mod tools;
 mod traps;
+mod treemap_view;
 mod verdicts;
 #[cfg(feature = "gui")]
 mod view_stage;

@@ -36,10 +36,11 @@ impl App {
         }
     }
 
-    /// The path that commands act on: the selected one in Layers, else that of the panel.
+    /// The path that commands act on: the selected one in Layers and Treemap, else that of the panel.
     pub(crate) fn selected_target(&self) -> Option<PathTarget> {
         let tab = self.front_tab()?;
-        let selected = if tab.view == View::Layers { tab.views.layers.selected_target() } else { None };
+        let has_files = matches!(tab.view, View::Layers | View::Treemap);
+        let selected = if has_files { tab.views.layers.selected_target() } else { None };
         let inspected = self.inspector.as_ref().filter(|inspector| inspector.tab == tab.id);
         selected
             .or_else(|| inspected.map(|inspector| inspector.target.clone()))

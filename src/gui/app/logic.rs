@@ -72,6 +72,10 @@ impl App {
             Action::Run(command) => self.run(command),
             Action::ShowView(view) => self.run(Command::Show(view)),
             Action::SelectPath(path) => self.act(Action::ShowPathIn(front, path)),
+            Action::ShowInTreemap(path) => self.in_view(View::Treemap, |views| {
+                views.treemap.reveal(&path);
+                views.layers.select_path(path);
+            }),
             Action::SelectLayer(layer) => self.act(Action::ShowLayerIn(front, layer)),
             Action::SelectFinding(id) => {
                 self.in_view(View::Findings, |views| views.findings.select(&id));

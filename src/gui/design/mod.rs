@@ -179,6 +179,12 @@ impl Tokens {
         if contrast(self.ink) >= contrast(self.paper) { self.ink } else { self.paper }
     }
 
+    /// Lines of a pattern on `fill`: away from the text on it, which stays as readable.
+    pub fn pattern_on(&self, fill: Color32) -> Color32 {
+        let away = if self.text_on(fill) == self.ink { self.paper } else { self.ink };
+        mix(fill, away, 0.3)
+    }
+
     /// `color` as a thin wash over the background, for the fill of a row or badge.
     pub fn wash(&self, color: Color32) -> Color32 {
         mix(self.background, color, if self.dark { 0.22 } else { 0.12 })
@@ -275,7 +281,9 @@ mod tests {
     fn layers_are_told_apart() {
         for theme in [&LIGHT, &DARK] {
             for (index, fill) in theme.layers.iter().enumerate() {
-                assert!(contrast(theme.text_on(*fill), *fill) >= 4.5, "text on layer {index}");
+                let text = theme.text_on(*fill);
+                assert!(contrast(text, *fill) >= 4.5, "text on layer {index}");
+                assert!(contrast(text, theme.pattern_on(*fill)) >= 4.5, "text on the lines of layer {index}");
                 assert!(contrast(*fill, theme.background) >= 2.0, "layer {index} on the background");
                 let next = theme.layer(index + 1);
                 let apart = (0..3).map(|channel| fill[channel].abs_diff(next[channel])).max();

@@ -321,7 +321,12 @@ impl Browser {
     /// Chooses a path of the tree in front and brings its row into sight.
     pub fn select(&mut self, path: PathId) {
         if let Some(shown) = &self.shown {
-            self.pending = Some(shown.tree.timeline().full_path(path));
+            let full = shown.tree.timeline().full_path(path);
+            // At once for the details and the treemap; the row follows.
+            (self.selected, self.selected_id) = (Some(full.clone()), Some(path));
+            self.pending = Some(full);
+            self.find_row();
+            self.describe();
         }
     }
 

@@ -27,4 +27,5 @@ pub mod settings;
 pub mod slim;
 pub mod stack;
 pub mod treemap;
+pub mod treemap_colors;
 pub mod typed;

@@ -23,6 +23,19 @@ impl Area {
     }
 }
 
+/// Where a key leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// To the left.
+    Left,
+    /// To the right.
+    Right,
+    /// Up.
+    Up,
+    /// Down.
+    Down,
+}
+
 /// What a cell represents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CellKind {
@@ -99,6 +112,30 @@ impl Treemap {
         self.cells.iter().rev().find(|cell| cell.area.contains(x, y))
     }
 
+    /// The cell of a file or whole folder that is next to `from` in a direction; the largest without `from`.
+    pub fn next(&self, from: Option<Area>, direction: Direction) -> Option<&TreemapCell> {
+        let whole = self.cells.iter().filter(|cell| matches!(cell.kind, CellKind::Whole(_)));
+        let Some(from) = from else {
+            return whole
+                .max_by(|a, b| (a.area.width * a.area.height).total_cmp(&(b.area.width * b.area.height)));
+        };
+        let middle = |area: &Area| (area.x + area.width / 2.0, area.y + area.height / 2.0);
+        let (from_x, from_y) = middle(&from);
+        let distance = |area: &Area| {
+            let (x, y) = middle(area);
+            let (ahead, across) = match direction {
+                Direction::Left => (from_x - x, gap(from_y, area.y, area.height)),
+                Direction::Right => (x - from_x, gap(from_y, area.y, area.height)),
+                Direction::Up => (from_y - y, gap(from_x, area.x, area.width)),
+                Direction::Down => (y - from_y, gap(from_x, area.x, area.width)),
+            };
+            // What is beside the way counts more than what is far ahead.
+            (ahead > 0.5).then_some(ahead + 3.0 * across)
+        };
+        let near = whole.filter_map(|cell| Some((distance(&cell.area)?, cell)));
+        near.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, cell)| cell)
+    }
+
     fn fill(
         &mut self,
         tree: &FileTree,
@@ -163,6 +200,11 @@ impl Treemap {
             }
         }
     }
+}
+
+/// How far a place is outside a range.
+fn gap(at: f32, from: f32, length: f32) -> f32 {
+    (from - at).max(at - from - length).max(0.0)
 }
 
 /// The first folder from `path` down with more than one child folder.

@@ -88,6 +88,9 @@ fn head(ui: &mut Ui, inspector: &mut Inspector, context: &mut ViewContext<'_>) {
         if ui.button("Show in Layers").clicked() {
             context.actions.push(Action::SelectPath(inspector.target.raw.clone()));
         }
+        if ui.button("Show in treemap").clicked() {
+            context.actions.push(Action::ShowInTreemap(inspector.target.raw.clone()));
+        }
     });
     save(ui, inspector, context);
 }

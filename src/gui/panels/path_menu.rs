@@ -15,6 +15,7 @@ pub(crate) fn path_menu(ui: &Ui, app: &mut App) {
         ("Show contents", Action::ShowContents(target.clone())),
         ("Why is this here?", Action::ShowWhy(target.clone())),
         ("Show in Layers", Action::SelectPath(target.raw.clone())),
+        ("Show in treemap", Action::ShowInTreemap(target.raw.clone())),
         ("Copy path", Action::CopyText(format::copy_text(&target.raw))),
     ];
     let (mut open, mut chosen) = (true, None);

@@ -131,7 +131,7 @@ const fn plain(key: Key) -> KeyboardShortcut {
 }
 
 /// Keys of the views, in the order of the rail.
-const VIEW_KEYS: [KeyboardShortcut; 9] = [
+const VIEW_KEYS: [KeyboardShortcut; 10] = [
     ctrl(Key::Num1),
     ctrl(Key::Num2),
     ctrl(Key::Num3),
@@ -141,6 +141,8 @@ const VIEW_KEYS: [KeyboardShortcut; 9] = [
     ctrl(Key::Num7),
     ctrl(Key::Num8),
     ctrl(Key::Num9),
+    // Ctrl+0 resets the zoom.
+    ctrl(Key::M),
 ];
 
 macro_rules! commands {

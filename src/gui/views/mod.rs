@@ -17,6 +17,7 @@ mod path_bar;
 mod question;
 pub mod report;
 pub mod saved;
+pub mod treemap;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -143,6 +144,7 @@ views! {
     Gpu: gpu::GpuView, "GPU", "Local GPU and image compatibility";
     Report: report::ReportView, "Report", "Report preview and export";
     Deployment: deployment::DeploymentView, "Deploy", "Machines, cold start and lines to paste for a platform";
+    Treemap: treemap::TreemapView, "Treemap", "Sizes of files and folders as a picture";
 }
 
 /// Wakes the window, for work beside it.
@@ -168,7 +170,14 @@ impl TabViews {
             // The report contains what the Dockerfile view proposes, which works on while the report is in front.
             context.proposed = self.dockerfile.in_background(ui, context);
         }
+        // The treemap shows the files of the layers view, with what is selected there.
+        if view == View::Treemap {
+            self.treemap.swap(self.layers.browser_mut());
+        }
         self.get(view).ui(ui, context);
+        if view == View::Treemap {
+            self.treemap.swap(self.layers.browser_mut());
+        }
     }
 }
 
@@ -215,6 +224,8 @@ pub enum Action {
     ShowView(View),
     /// Show this path in the layers view ([`LayersView::select_path`]).
     SelectPath(Vec<u8>),
+    /// Show this path in the treemap view ([`TreemapView::reveal`]).
+    ShowInTreemap(Vec<u8>),
     /// Show this layer in the layers view ([`LayersView::select_layer`]).
     SelectLayer(usize),
     /// Show the finding with this id in the findings view ([`FindingsView::select`]).

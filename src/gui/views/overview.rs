@@ -277,7 +277,7 @@ fn files(ui: &mut Ui, contents: Option<&Contents>, pending: Option<&str>, contex
                     let columns =
                         if folders { &["Size", "Folder", "Files"] } else { &["Size", "File", "Layer"] };
                     let clicked = tables::table(ui, &Table { name, columns, rows, whole });
-                    chosen = chosen.take().or(clicked.map(|row| items[row].raw.clone()));
+                    chosen = chosen.take().or(clicked.map(|click| click.action(|row| &items[row].raw)));
                 }
             }
         };
@@ -305,9 +305,7 @@ fn files(ui: &mut Ui, contents: Option<&Contents>, pending: Option<&str>, contex
             table(ui, "Largest folders", "non-overlapping", &|contents| &contents.folders, true);
         }
     }
-    if let Some(path) = chosen {
-        context.actions.push(Action::SelectPath(path));
-    }
+    context.actions.extend(chosen);
 }
 
 fn waste(
@@ -350,10 +348,12 @@ fn waste(
     let whole = contents.waste.first().map_or(0, |item| item.bytes);
     let rows = contents.waste.iter().map(tables::SizeRow::waste).collect();
     let table = Table { name: "Waste", columns: &["Size", "File", "Layer", "Shadowed by"], rows, whole };
-    if let Some(row) = tables::table(ui, &table) {
-        let item = &contents.waste[row];
-        context.actions.push(Action::SelectLayer(usize::from(item.held_by)));
-        context.actions.push(Action::SelectPath(item.raw.clone()));
+    if let Some(click) = tables::table(ui, &table) {
+        if let tables::RowClick::Open(row) = click {
+            let layer = contents.waste[row].held_by;
+            context.actions.push(Action::SelectLayer(usize::from(layer)));
+        }
+        context.actions.push(click.action(|row| &contents.waste[row].raw));
     }
     let more = contents.wasted_files.saturating_sub(contents.waste.len());
     if more > 0 {

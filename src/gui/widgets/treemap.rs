@@ -4,19 +4,24 @@ use std::sync::Arc;
 
 use egui::accesskit::Role;
 use egui::emath::GuiRounding as _;
-use egui::{Color32, Mesh, Rect, Sense, Shape, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2};
+use egui::{Color32, Key, Mesh, Rect, Sense, Shape, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2};
 
-use crate::gui::design::{Tokens, text};
-use crate::gui::models::treemap::{CellKind, Treemap, TreemapCell};
+use crate::gui::design::{Tokens, radius, text};
+use crate::gui::models::treemap::{CellKind, Direction, Treemap, TreemapCell};
 use crate::gui::widgets::cell::{self, Cut};
+use crate::gui::widgets::controls;
 use crate::rootfs::PathId;
 
 /// What a cell looks like.
 pub struct CellLook {
     /// Its fill.
     pub fill: Color32,
+    /// Its pattern: 0 for none, 1 for horizontal lines, 2 for vertical ones, 3 for both.
+    pub pattern: u8,
     /// Its name, safe to show.
     pub name: String,
+    /// Its size and group, for screen readers.
+    pub value: String,
 }
 
 /// What the user did.
@@ -26,6 +31,10 @@ pub enum TreemapEvent {
     Select(PathId),
     /// Goes into a folder.
     Enter(PathId),
+    /// Goes to the parent folder.
+    Up,
+    /// Asks for what can be done with a path.
+    Menu(PathId),
 }
 
 /// A map as it is painted: made once and painted until something changes.
@@ -34,6 +43,8 @@ pub struct Picture {
     pixels_per_point: f32,
     fills: Arc<Mesh>,
     labels: Vec<Label>,
+    /// Name and value of each cell, for screen readers.
+    spoken: Vec<(String, String)>,
 }
 
 struct Label {
@@ -53,20 +64,26 @@ impl Picture {
         mut look: impl FnMut(&TreemapCell) -> CellLook,
     ) -> Self {
         let mut fills = Mesh::default();
-        let mut labels = Vec::new();
+        let (mut labels, mut spoken) = (Vec::new(), Vec::with_capacity(map.cells.len()));
         for cell in &map.cells {
             let rect = place(cell, origin).round_to_pixels(pixels);
+            let look = look(cell);
+            let name = match cell.kind {
+                CellKind::Rest(_, count) => format!("{count} smaller in {}", look.name),
+                CellKind::Whole(_) | CellKind::Folder(_) => look.name.clone(),
+            };
+            spoken.push((name, look.value.clone()));
             match cell.kind {
                 CellKind::Folder(_) => {
                     fills.add_colored_rect(rect, tokens.border);
                     fills.add_colored_rect(rect.shrink(1.0), tokens.raised);
                     let head = Rect::from_min_size(rect.min, vec2(rect.width(), cell.head));
                     let rect = head.shrink2(vec2(4.0, 0.0));
-                    labels.push(Label { rect, words: look(cell).name, color: tokens.text, cut: Cut::Middle });
+                    labels.push(Label { rect, words: look.name, color: tokens.text, cut: Cut::Middle });
                 }
                 CellKind::Whole(_) => {
-                    let look = look(cell);
                     fills.add_colored_rect(rect, look.fill);
+                    add_pattern(&mut fills, rect, look.pattern, tokens.pattern_on(look.fill));
                     if rect.width() >= 64.0 && rect.height() >= 16.0 {
                         let line = Rect::from_min_size(rect.min, vec2(rect.width(), 16.0));
                         let rect = line.shrink2(vec2(4.0, 0.0));
@@ -85,8 +102,35 @@ impl Picture {
                 }
             }
         }
-        Self { origin, pixels_per_point: pixels, fills: Arc::new(fills), labels }
+        Self { origin, pixels_per_point: pixels, fills: Arc::new(fills), labels, spoken }
     }
+}
+
+/// Lines over a fill, `pattern` as in [`CellLook`].
+fn add_pattern(mesh: &mut Mesh, rect: Rect, pattern: u8, color: Color32) {
+    const STEP: f32 = 6.0;
+    let steps =
+        |length: f32| (1..).map(|step| step as f32 * STEP - 2.0).take_while(move |at| *at + 1.0 < length);
+    if pattern & 1 != 0 {
+        for y in steps(rect.height()) {
+            let line = Rect::from_min_size(pos2(rect.left(), rect.top() + y), vec2(rect.width(), 1.0));
+            mesh.add_colored_rect(line, color);
+        }
+    }
+    if pattern & 2 != 0 {
+        for x in steps(rect.width()) {
+            let line = Rect::from_min_size(pos2(rect.left() + x, rect.top()), vec2(1.0, rect.height()));
+            mesh.add_colored_rect(line, color);
+        }
+    }
+}
+
+/// A sample of a fill with its pattern, for a legend.
+pub fn swatch(ui: &Ui, rect: Rect, fill: Color32, pattern: u8) {
+    let mut mesh = Mesh::default();
+    mesh.add_colored_rect(rect, fill);
+    add_pattern(&mut mesh, rect, pattern, Tokens::of(ui).pattern_on(fill));
+    ui.painter().add(Shape::mesh(mesh));
 }
 
 fn place(cell: &TreemapCell, origin: egui::Pos2) -> Rect {
@@ -106,7 +150,7 @@ pub fn treemap(
     mut hover: impl FnMut(&mut Ui, &TreemapCell),
 ) -> Option<TreemapEvent> {
     let tokens = Tokens::of(ui);
-    let (rect, response) = ui.allocate_exact_size(ui.available_size(), Sense::CLICK);
+    let (rect, response) = ui.allocate_exact_size(ui.available_size(), Sense::click());
     response.widget_info(|| WidgetInfo::labeled(Role::Figure, ui.is_enabled(), name));
     let painter = ui.painter().with_clip_rect(rect.intersect(ui.clip_rect()));
     let pixels = ui.pixels_per_point();
@@ -133,14 +177,91 @@ pub fn treemap(
         painter.rect_stroke(place, 1.0, Stroke::new(3.0, tokens.background), StrokeKind::Outside);
         painter.rect_stroke(place, 1.0, Stroke::new(2.0, tokens.accent), StrokeKind::Inside);
     }
-    let mut event = None;
+    controls::paint_focus(ui, &response, radius::S);
+    let mut event = keys(ui, &response, map, marked);
+    if let Some(picture) = picture {
+        event = event.or(spoken(ui, response.id, map, picture, marked));
+    }
+    if response.clicked() {
+        response.request_focus();
+    }
     if let Some(cell) = &pointed {
         if response.double_clicked() {
             event = Some(TreemapEvent::Enter(cell.path()));
         } else if response.clicked() {
             event = Some(TreemapEvent::Select(cell.path()));
+        } else if response.secondary_clicked() {
+            event = Some(TreemapEvent::Menu(cell.path()));
         }
         response.on_hover_ui_at_pointer(|ui| hover(ui, cell));
+    }
+    event
+}
+
+/// Arrows go to the next cell, Enter into a folder, Backspace out of it.
+fn keys(
+    ui: &Ui,
+    response: &egui::Response,
+    map: &Treemap,
+    marked: Option<&TreemapCell>,
+) -> Option<TreemapEvent> {
+    if !response.has_focus() {
+        return None;
+    }
+    let filter = egui::EventFilter { horizontal_arrows: true, vertical_arrows: true, ..Default::default() };
+    ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, filter));
+    let pressed = |key: Key| ui.input(|input| input.key_pressed(key) && input.modifiers.is_none());
+    if pressed(Key::Backspace) {
+        return Some(TreemapEvent::Up);
+    }
+    if let Some(cell) = marked.filter(|_| pressed(Key::Enter)) {
+        return Some(TreemapEvent::Enter(cell.path()));
+    }
+    const STEPS: [(Key, Direction); 4] = [
+        (Key::ArrowLeft, Direction::Left),
+        (Key::ArrowRight, Direction::Right),
+        (Key::ArrowUp, Direction::Up),
+        (Key::ArrowDown, Direction::Down),
+    ];
+    let (_, direction) = STEPS.into_iter().find(|(key, _)| pressed(*key))?;
+    let next = map.next(marked.map(|cell| cell.area), direction)?;
+    Some(TreemapEvent::Select(next.path()))
+}
+
+/// A node for each cell, as far as a screen reader is there; what it asks for.
+fn spoken(
+    ui: &Ui,
+    id: egui::Id,
+    map: &Treemap,
+    picture: &Picture,
+    marked: Option<&TreemapCell>,
+) -> Option<TreemapEvent> {
+    let mut event = None;
+    for (place_of, (cell, (name, value))) in map.cells.iter().zip(&picture.spoken).enumerate() {
+        let id = id.with(place_of);
+        let rect = place(cell, picture.origin);
+        let chosen = marked.is_some_and(|marked| marked == cell);
+        let listens = ui.ctx().accesskit_node_builder(id, |node| {
+            node.set_role(Role::GraphicsObject);
+            node.set_label(name.as_str());
+            node.set_value(value.as_str());
+            node.set_selected(chosen);
+            node.set_bounds(egui::accesskit::Rect {
+                x0: rect.left().into(),
+                y0: rect.top().into(),
+                x1: rect.right().into(),
+                y1: rect.bottom().into(),
+            });
+            node.add_action(egui::accesskit::Action::Click);
+        });
+        if listens.is_none() {
+            return None;
+        }
+        let asked =
+            |input: &egui::InputState| input.has_accesskit_action_request(id, egui::accesskit::Action::Click);
+        if ui.input(asked) {
+            event = Some(TreemapEvent::Select(cell.path()));
+        }
     }
     event
 }

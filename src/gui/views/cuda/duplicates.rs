@@ -13,6 +13,7 @@ use crate::gui::models::cuda::{CopyItem, CudaModel, DuplicateGroup, DuplicateIte
 use crate::gui::models::format;
 use crate::gui::models::grouped::GroupedRow;
 use crate::gui::views::grouping::GroupedEvent;
+use crate::gui::views::path_menu;
 use crate::gui::widgets::cell::Cut;
 use crate::gui::widgets::pane::{card, empty};
 use crate::gui::widgets::table::{TableCell, TableColumn, TableRow, TableShape, layer_cell, table};
@@ -147,6 +148,11 @@ pub(super) fn show(
             GroupedEvent::Clear => events.push(CudaEvent::Clear),
             GroupedEvent::Toggle(_) => {}
         }
+    }
+    if let Some((row, response)) = &output.hovered
+        && let Some(GroupedRow::Item(place)) = state.copies.rows.get(*row)
+    {
+        events.extend(path_menu(response, &copy(*place).raw).map(CudaEvent::Window));
     }
     output.painted
 }

@@ -261,7 +261,7 @@ fn speak_row(shown: &ShownTree, row: FileTreeRow) -> String {
 }
 
 /// The colour of a mark.
-pub(super) fn mark_color(tokens: &Tokens, mark: PathChange) -> Color32 {
+pub(in crate::gui::views) fn mark_color(tokens: &Tokens, mark: PathChange) -> Color32 {
     match mark {
         PathChange::None => tokens.text,
         PathChange::Inside => tokens.text_weak,
@@ -283,7 +283,7 @@ fn show_nothing(ui: &mut Ui, shown: &ShownTree) {
     }
 }
 
-fn show_gap(ui: &mut Ui, browser: &mut Browser, gap: &MissingTree) {
+pub(super) fn show_gap(ui: &mut Ui, browser: &mut Browser, gap: &MissingTree) {
     match gap {
         MissingTree::NoLayers => empty(ui, "No layers", "The image manifest lists no layers."),
         MissingTree::LayerWaits => {

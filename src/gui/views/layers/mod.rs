@@ -5,14 +5,16 @@
 mod details;
 mod files;
 mod layer_list;
-mod map;
 
 use std::sync::Arc;
 
 use egui::Ui;
 
+pub(in crate::gui::views) use files::mark_color;
+
+use super::treemap::MapPane;
 use super::{ImageView, ViewContext, waker};
-use crate::gui::models::browser::Browser;
+use crate::gui::models::browser::{Browser, MissingTree};
 use crate::gui::models::inspector::PathTarget;
 use crate::gui::models::path_why::PathWhy;
 use crate::gui::models::report::SavedReport;
@@ -48,7 +50,7 @@ const TREEMAP: Split = Split {
 pub struct LayersView {
     browser: Browser,
     files: files::FilesPane,
-    map: map::MapPane,
+    map: MapPane,
     why: PathWhy,
     reveal_layer: bool,
 }
@@ -116,6 +118,11 @@ impl LayersView {
         self.files.painted
     }
 
+    /// What is shown, for the view that borrows it.
+    pub(super) fn browser_mut(&mut self) -> &mut Browser {
+        &mut self.browser
+    }
+
     /// What is shown, as data.
     pub fn browser(&self) -> &Browser {
         &self.browser
@@ -132,7 +139,7 @@ impl LayersView {
 
     /// Details above, treemap below.
     fn side(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
-        TREEMAP.show(ui, |ui| card(ui, |ui| self.map.show(ui, &mut self.browser)));
+        TREEMAP.show(ui, |ui| card(ui, |ui| self.map.show(ui, &mut self.browser, None, context)));
         egui::CentralPanel::no_frame()
             .show(ui, |ui| card(ui, |ui| details::show(ui, &mut self.browser, &self.why, context)));
     }
@@ -141,4 +148,9 @@ impl LayersView {
 /// A layer in a tooltip: its instruction and its sizes.
 pub(in crate::gui::views) fn describe(ui: &mut Ui, item: &crate::gui::models::layers::LayerItem) {
     layer_list::describe(ui, item, true);
+}
+
+/// Why there are no files to show.
+pub(super) fn show_gap(ui: &mut Ui, browser: &mut Browser, gap: &MissingTree) {
+    files::show_gap(ui, browser, gap);
 }

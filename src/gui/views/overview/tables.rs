@@ -6,8 +6,10 @@ use egui::{Color32, Rect, RichText, Sense, Stroke, StrokeKind, Ui, WidgetInfo, p
 use crate::base::convert::fraction;
 use crate::base::size::{grouped, human, human_or_dash};
 use crate::gui::design::{Tokens, radius, row, space, text};
+use crate::gui::models::inspector::PathTarget;
 use crate::gui::models::layers::{LayerItem, LayerState};
 use crate::gui::models::overview::{PathItem, WasteItem};
+use crate::gui::views::Action;
 use crate::gui::widgets::cell::{self, Cut};
 use crate::gui::widgets::controls::{self, Mark};
 
@@ -98,8 +100,27 @@ impl SizeRow {
 const SIZE: f32 = 84.0;
 const SHORT: f32 = 80.0;
 
+/// What was done with a row of a table.
+#[derive(Clone, Copy)]
+pub(super) enum RowClick {
+    /// Follows it.
+    Open(usize),
+    /// Asks for what can be done with its path.
+    Menu(usize),
+}
+
+impl RowClick {
+    /// What follows from it, where rows have these paths.
+    pub(super) fn action<'a>(self, raw: impl Fn(usize) -> &'a [u8]) -> Action {
+        match self {
+            Self::Open(row) => Action::SelectPath(raw(row).to_vec()),
+            Self::Menu(row) => Action::PathMenu(PathTarget::of(raw(row).to_vec())),
+        }
+    }
+}
+
 /// Shows a table; gives the row that was clicked.
-pub(super) fn table(ui: &mut Ui, table: &Table<'_>) -> Option<usize> {
+pub(super) fn table(ui: &mut Ui, table: &Table<'_>) -> Option<RowClick> {
     let tokens = Tokens::of(ui);
     ui.spacing_mut().item_spacing.y = 0.0;
     let width = ui.available_width();
@@ -164,8 +185,11 @@ pub(super) fn table(ui: &mut Ui, table: &Table<'_>) -> Option<usize> {
             }
         }
         controls::paint_focus(ui, &response, radius::S);
+        if response.secondary_clicked() {
+            clicked = Some(RowClick::Menu(index));
+        }
         if response.on_hover_cursor(egui::CursorIcon::PointingHand).clicked() {
-            clicked = Some(index);
+            clicked = Some(RowClick::Open(index));
         }
     }
     ui.spacing_mut().item_spacing.y = space::XS;

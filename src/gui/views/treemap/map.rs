@@ -1,56 +1,90 @@
 //! The treemap of a folder, in step with the tree.
 
+use std::sync::Arc;
+
 use egui::{RichText, Ui};
 
-use super::empty;
-use super::files::mark_color;
+use super::details::HoverFacts;
 use crate::base::size::{grouped, human};
 use crate::base::text::counted;
 use crate::base::text::{elide_middle, escape};
 use crate::gui::design::{Tokens, space, text};
+use crate::gui::models::background::Same;
 use crate::gui::models::browser::Browser;
 use crate::gui::models::files::{FileTree, PathChange, Scope, ShownTree};
+use crate::gui::models::inspector::PathTarget;
 use crate::gui::models::treemap::{CellKind, Treemap, TreemapCell};
+use crate::gui::models::treemap_colors::{Coloring, GroupPaint};
+use crate::gui::views::layers::mark_color;
+use crate::gui::views::{Action, ViewContext};
+use crate::gui::widgets::pane::empty;
 use crate::gui::widgets::treemap::{CellLook, Picture, TreemapEvent, treemap};
 use crate::rootfs::PathId;
 
 /// State of the pane.
 #[derive(Default)]
-pub(super) struct MapPane {
+pub(in crate::gui::views) struct MapPane {
     /// The folder shown, by its bytes: it outlives the tree.
     folder: Vec<u8>,
     map: Option<(Key, Treemap)>,
     picture: Option<Picture>,
+    painted: Option<Painted>,
+    facts: HoverFacts,
 }
 
 /// What a map was made for.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, PartialEq)]
 struct Key {
-    epoch: u64,
+    tree: Same<FileTree>,
+    folder: PathId,
     size: egui::Vec2,
+}
+
+/// What a picture was made for: the rows and filter, the theme, the colours.
+#[derive(Clone, Copy, PartialEq)]
+struct Painted {
+    epoch: u64,
     dark: bool,
+    colors: usize,
 }
 
 impl MapPane {
-    pub(super) fn show(&mut self, ui: &mut Ui, browser: &mut Browser) {
+    /// Shows the folder at its next frame.
+    pub(in crate::gui::views) fn enter(&mut self, folder: Vec<u8>) {
+        self.folder = folder;
+    }
+
+    /// Shows the map with its breadcrumb; by layer and change without `colors`.
+    pub(in crate::gui::views) fn show(
+        &mut self,
+        ui: &mut Ui,
+        browser: &mut Browser,
+        colors: Option<&Arc<Coloring>>,
+        context: &mut ViewContext<'_>,
+    ) {
         let Some(shown) = browser.shown().filter(|_| browser.gap().is_none()) else {
             empty(ui, "No treemap yet", "");
             return;
         };
         let tree = &shown.tree;
-        let folder = self.folder(browser.made(), ui.visuals().dark_mode, tree);
+        let folder = self.folder(tree);
         let mut enter = Self::crumbs(ui, tree, folder);
         if tree.bytes(folder) == 0 {
             empty(ui, "Empty treemap", "All files here are empty.");
         } else {
             let size = ui.available_size().floor();
-            if self.map.as_ref().is_none_or(|(known, _)| known.size != size) {
-                self.map = None;
-            }
-            if self.map.is_none() {
+            let key = Key { tree: Same(Arc::clone(tree)), folder, size };
+            if self.map.as_ref().is_none_or(|(known, _)| *known != key) {
                 self.picture = None;
-                let key = Key { epoch: browser.made(), size, dark: ui.visuals().dark_mode };
                 self.map = Some((key, Treemap::new(tree, folder, size.x, size.y)));
+            }
+            let painted = Painted {
+                epoch: browser.made(),
+                dark: ui.visuals().dark_mode,
+                colors: colors.map_or(0, |colors| Arc::as_ptr(colors).addr()),
+            };
+            if self.painted != Some(painted) {
+                (self.painted, self.picture) = (Some(painted), None);
             }
             let Some((_, map)) = &self.map else { return };
             let full = escape(&tree.timeline().full_path(folder));
@@ -60,14 +94,15 @@ impl MapPane {
             })
             .collect();
             let tokens = Tokens::of(ui);
+            let facts = &mut self.facts;
             let event = treemap(
                 ui,
                 &name,
                 map,
                 &mut self.picture,
                 &chain,
-                |cell| look(tokens, shown, cell),
-                |ui, cell| hover(ui, shown, cell),
+                |cell| look(tokens, shown, colors.map(AsRef::as_ref), cell),
+                |ui, cell| hover(ui, shown, cell, facts.of(context, tree, cell.path())),
             );
             match event {
                 Some(TreemapEvent::Select(path)) => {
@@ -79,26 +114,26 @@ impl MapPane {
                     let into = if tree.is_folder(path) { path } else { tree.timeline().parent(path) };
                     enter = Some(into);
                 }
-                None => {}
+                Some(TreemapEvent::Up) if folder != PathId::ROOT => {
+                    enter = Some(tree.timeline().parent(folder));
+                }
+                Some(TreemapEvent::Menu(path)) => {
+                    let raw = tree.timeline().full_path(path);
+                    context.actions.push(Action::PathMenu(PathTarget::of(raw)));
+                }
+                Some(TreemapEvent::Up) | None => {}
             }
         }
         if let Some(path) = enter
             && let Some(shown) = browser.shown()
         {
             self.folder = shown.tree.timeline().full_path(path);
-            self.map = None;
             ui.ctx().request_repaint();
         }
     }
 
-    /// The folder to show. What was made for another tree or theme is dropped.
-    fn folder(&mut self, epoch: u64, dark: bool, tree: &FileTree) -> PathId {
-        if let Some((key, map)) = &self.map {
-            if key.epoch == epoch && key.dark == dark {
-                return map.folder;
-            }
-            self.map = None;
-        }
+    /// The folder to show; the root where the tree has it no more.
+    fn folder(&self, tree: &FileTree) -> PathId {
         let found = tree.timeline().find(&self.folder);
         found.filter(|folder| tree.is_folder(*folder) && tree.shows(*folder)).unwrap_or(PathId::ROOT)
     }
@@ -148,10 +183,22 @@ impl MapPane {
     }
 }
 
-fn look(tokens: &Tokens, shown: &ShownTree, cell: &TreemapCell) -> CellLook {
+/// The colour of a group.
+pub(super) fn fill_of(tokens: &Tokens, paint: GroupPaint) -> egui::Color32 {
+    match paint {
+        GroupPaint::Layer(place) => tokens.layer(place),
+        GroupPaint::Class(place) => tokens.classes[place % tokens.classes.len()],
+        GroupPaint::Shade(share) => tokens.heat(share, true),
+        GroupPaint::Neutral => tokens.heat(0.5, false),
+    }
+}
+
+fn look(tokens: &Tokens, shown: &ShownTree, colors: Option<&Coloring>, cell: &TreemapCell) -> CellLook {
     let tree = &shown.tree;
     let path = cell.path();
+    let group = colors.and_then(|colors| colors.group(path));
     let fill = match tree.scope() {
+        _ if colors.is_some() => fill_of(tokens, group.map_or(GroupPaint::Neutral, |group| group.paint)),
         // Where the bytes come from.
         Scope::Merged(_) => {
             let layer = tree.version(path).map_or(0, |version| version.layer);
@@ -173,10 +220,15 @@ fn look(tokens: &Tokens, shown: &ShownTree, cell: &TreemapCell) -> CellLook {
     if tree.is_folder(path) {
         name.push('/');
     }
-    CellLook { fill, name }
+    let mut value = human(tree.bytes(path));
+    if let Some(group) = group {
+        value = format!("{value}, {}", group.name);
+    }
+    let pattern = group.filter(|_| matches).map_or(0, |group| group.pattern);
+    CellLook { fill, pattern, name, value }
 }
 
-fn hover(ui: &mut Ui, shown: &ShownTree, cell: &TreemapCell) {
+fn hover(ui: &mut Ui, shown: &ShownTree, cell: &TreemapCell, facts: &[String]) {
     let tokens = Tokens::of(ui);
     let tree = &shown.tree;
     let path = cell.path();
@@ -200,4 +252,7 @@ fn hover(ui: &mut Ui, shown: &ShownTree, cell: &TreemapCell) {
         line = format!("{line}, shadowed by layer {layer}");
     }
     ui.label(RichText::new(line).color(tokens.text_weak));
+    for fact in facts {
+        ui.label(RichText::new(fact).color(tokens.text_weak));
+    }
 }
