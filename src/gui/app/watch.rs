@@ -184,16 +184,16 @@ mod tests {
             identity(&path).unwrap()
         };
         let one = put(b"one");
-        assert!(!file.take(one) && !file.take(one), "it is what was read");
+        assert!(!file.take(Some(one)) && !file.take(Some(one)), "it is what was read");
         let three = put(b"three");
-        assert!(!file.take(three), "perhaps more comes");
+        assert!(!file.take(Some(three)), "perhaps more comes");
         let seven = put(b"seven..");
-        assert!(!file.take(seven));
-        assert!(file.take(seven) && file.take(seven));
+        assert!(!file.take(Some(seven)));
+        assert!(file.take(Some(seven)) && file.take(Some(seven)));
         file.dismissed = file.last;
-        assert!(!file.take(seven));
+        assert!(!file.take(Some(seven)));
         let last = put(b"the last");
-        assert!(!file.take(last) && file.take(last), "another change is another question");
+        assert!(!file.take(Some(last)) && file.take(Some(last)), "another change is another question");
         assert!(identity(folder.path()).is_none());
     }
 
