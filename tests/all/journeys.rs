@@ -42,7 +42,7 @@ impl Window {
         Self::build([1100.0, 720.0], picked)
     }
 
-    fn build(size: [f32; 2], picked: Option<PathBuf>) -> Self {
+    pub(crate) fn build(size: [f32; 2], picked: Option<PathBuf>) -> Self {
         Self::of(size, Setup { picker: testing::picker(picked), ..testing::setup() })
     }
 
@@ -166,12 +166,12 @@ impl egui::DroppedFile for Dropped {
     }
 }
 
-fn folder() -> tempfile::TempDir {
+pub(crate) fn folder() -> tempfile::TempDir {
     tempfile::Builder::new().prefix("cutaway-window-").tempdir().unwrap()
 }
 
 /// A layout whose last layer inflates to 7 GiB of zeros: nobody waits for its end.
-fn endless(folder: &Path) -> String {
+pub(crate) fn endless(folder: &Path) -> String {
     let header = without_end([file("zeros", []).claiming(7 << 30)]);
     let zeros = gzip(&vec![0; 16 << 20]);
     let mut blob = gzip(&header);
@@ -188,7 +188,7 @@ fn endless(folder: &Path) -> String {
 }
 
 /// A layout whose second layer ends in the middle of a member.
-fn damaged(folder: &Path) -> String {
+pub(crate) fn damaged(folder: &Path) -> String {
     let whole = tar([file("whole", vec![b'a'; 4000])]);
     let cut = without_end([file("cut", vec![b'b'; 4000])]);
     let image = Image::new(Packing::Gzip)

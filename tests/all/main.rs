@@ -47,6 +47,7 @@ mod inspector_view;
 mod invalid;
 #[cfg(feature = "gui")]
 mod journeys;
+mod journeys_names;
 mod kept_blobs;
 mod loader;
 mod manual;

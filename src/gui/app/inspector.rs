@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::App;
+use super::{App, LogSource};
 use crate::gui::dialogs::DialogAnswer;
 use crate::gui::models::inspector::{Inspector, InspectorPage, PathTarget};
 use crate::gui::views::View;
@@ -91,7 +91,7 @@ impl App {
         match answer {
             DialogAnswer::Picked(path) => self.save_inspected(path, true),
             DialogAnswer::Failed(reason) => {
-                self.log.error("", &reason);
+                self.log.error(LogSource::WINDOW, &reason);
                 if let Some(inspector) = &mut self.inspector {
                     inspector.save_as = Some(inspector.file_name());
                 }

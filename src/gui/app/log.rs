@@ -22,7 +22,9 @@ pub(crate) enum Severity {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LogEntry {
     pub(crate) severity: Severity,
-    /// The image it is about; empty for the window itself.
+    /// The tab of the image it is about; `None` for the window itself.
+    pub(crate) tab: Option<u64>,
+    /// The name of that image; empty for the window itself.
     pub(crate) image: String,
     /// The layer or object it is about.
     pub(crate) subject: String,
@@ -32,6 +34,11 @@ pub(crate) struct LogEntry {
 }
 
 impl LogEntry {
+    /// Whether it is about the image of this tab or the window; without a tab, any entry is.
+    pub(crate) fn is_about(&self, tab: Option<u64>) -> bool {
+        tab.is_none() || self.tab.is_none() || self.tab == tab
+    }
+
     /// The entry as it is copied.
     pub(crate) fn line(&self) -> String {
         let severity = match self.severity {
@@ -41,6 +48,23 @@ impl LogEntry {
         };
         let parts = [severity, self.code, &self.image, &self.subject, &self.message];
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(": ")
+    }
+}
+
+/// What an entry is about.
+#[derive(Clone, Copy)]
+pub(crate) struct LogSource<'a> {
+    tab: Option<u64>,
+    name: &'a str,
+}
+
+impl<'a> LogSource<'a> {
+    /// The window itself.
+    pub(crate) const WINDOW: Self = Self { tab: None, name: "" };
+
+    /// The image of a tab, with its name.
+    pub(crate) fn image(tab: u64, name: &'a str) -> Self {
+        Self { tab: Some(tab), name }
     }
 }
 
@@ -62,24 +86,24 @@ impl Log {
         self.dropped
     }
 
-    /// Adds what failed; about the window itself without an image.
-    pub(crate) fn error(&mut self, image: &str, message: impl Into<String>) {
-        self.add(Severity::Error, image, message.into());
+    /// Adds what failed.
+    pub(crate) fn error(&mut self, source: LogSource<'_>, message: impl Into<String>) {
+        self.add(Severity::Error, source, message.into());
     }
 
     /// Adds a warning about the window.
     pub(crate) fn note(&mut self, message: String) {
-        self.add(Severity::Warning, "", message);
+        self.add(Severity::Warning, LogSource::WINDOW, message);
     }
 
     /// Adds the messages of the work on an image.
-    pub(crate) fn message(&mut self, image: &str, message: String) {
-        self.add(Severity::Note, image, message);
+    pub(crate) fn message(&mut self, source: LogSource<'_>, message: String) {
+        self.add(Severity::Note, source, message);
     }
 
-    fn add(&mut self, severity: Severity, image: &str, message: String) {
-        let (image, subject) = (image.to_owned(), String::new());
-        self.push(LogEntry { severity, image, subject, message, code: "" });
+    fn add(&mut self, severity: Severity, source: LogSource<'_>, message: String) {
+        let (image, subject) = (source.name.to_owned(), String::new());
+        self.push(LogEntry { severity, tab: source.tab, image, subject, message, code: "" });
     }
 
     /// Adds the new warnings of a tab.
@@ -93,6 +117,7 @@ impl Log {
             if self.logged.insert((tab, code, subject.clone(), message.clone())) {
                 self.push(LogEntry {
                     severity: Severity::Warning,
+                    tab: Some(tab),
                     image: image.to_owned(),
                     subject,
                     message,
@@ -105,6 +130,13 @@ impl Log {
     /// Resets a tab, so that reloading it logs its warnings again.
     pub(crate) fn forget(&mut self, tab: u64) {
         self.logged.retain(|(logged, ..)| *logged != tab);
+    }
+
+    /// Gives the image of a tab another name, in the entries that there are too.
+    pub(crate) fn rename(&mut self, tab: u64, name: &str) {
+        for entry in self.entries.iter_mut().filter(|entry| entry.tab == Some(tab)) {
+            name.clone_into(&mut entry.image);
+        }
     }
 
     pub(crate) fn clear(&mut self) {

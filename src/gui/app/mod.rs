@@ -8,6 +8,7 @@ mod files;
 mod inspector;
 mod log;
 mod logic;
+mod names;
 mod remote;
 mod settings;
 mod slim;
@@ -20,7 +21,7 @@ use std::time::Duration;
 
 pub(crate) use compare::DropOffer;
 pub(crate) use inspector::PathMenu;
-pub(crate) use log::{Log, LogEntry, Severity};
+pub(crate) use log::{Log, LogEntry, LogSource, Severity};
 pub(crate) use remote::{Question, Remote, Retry};
 pub(crate) use tab::{Phase, Tab};
 

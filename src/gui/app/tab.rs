@@ -13,11 +13,12 @@ use crate::base::Warning;
 use crate::base::redact;
 use crate::base::text::printable;
 use crate::gui::models::findings::ChosenPlan;
+use crate::gui::models::image_names::image_name;
 use crate::gui::models::remote::registry_of;
 use crate::gui::models::report::{FileKind, FileKindJob, SavedReport};
 use crate::gui::views::{CompareView, SavedView, TabContent, TabViews, View};
 use crate::jobs::{Snapshot, Waker};
-use crate::source::{redacted, without_prefix};
+use crate::source::redacted;
 
 /// Progress of the work on an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,7 +57,7 @@ pub(crate) struct Tab {
     pub(crate) text: String,
     /// The redacted reference.
     pub(crate) shown: String,
-    /// The tab title.
+    /// Its name, unlike that of every other tab.
     pub(crate) title: String,
     pub(crate) phase: Phase,
     pub(crate) analysis: Option<Arc<Analysis>>,
@@ -117,7 +118,7 @@ impl Tab {
         Self {
             id,
             text: text.to_owned(),
-            title: title(&shown),
+            title: image_name(&shown),
             shown,
             phase: Phase::Running,
             analysis: None,
@@ -283,41 +284,5 @@ impl Tab {
         }
         self.generation += 1;
         true
-    }
-}
-
-/// The last part of the path with what follows it: `oci:/images/tool:latest` is `tool:latest`.
-fn title(shown: &str) -> String {
-    let whole = shown.trim_end_matches('/');
-    let last = whole.rsplit('/').next().unwrap_or(whole);
-    let last = if last.starts_with("sample:") { last } else { without_prefix(last) };
-    // The start of a digest is enough to identify it.
-    let last = match last.split_once("sha256:") {
-        Some((name, hex)) => format!("{name}{}", hex.get(..12).unwrap_or(hex)),
-        None => last.to_owned(),
-    };
-    if last.is_empty() { shown.to_owned() } else { last }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::title;
-
-    #[test]
-    fn titles_are_the_last_part() {
-        for (shown, wanted) in [
-            ("/images/tool.tar", "tool.tar"),
-            ("oci:/images/tool:latest", "tool:latest"),
-            ("oci:tool", "tool"),
-            ("sample:devel", "sample:devel"),
-            ("rootfs:/mnt/root/", "root"),
-            ("/", "/"),
-            ("registry.example/team/image:1", "image:1"),
-            ("docker-daemon:image:1", "image:1"),
-            ("docker://a.example/image@sha256:4f53cda18c2baa0c0354", "image@4f53cda18c2b"),
-            ("podman:sha256:4f53cda18c2baa0c0354", "4f53cda18c2b"),
-        ] {
-            assert_eq!(title(shown), wanted, "{shown}");
-        }
     }
 }

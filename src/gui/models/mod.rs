@@ -16,6 +16,7 @@ pub mod findings;
 pub mod format;
 pub mod gpu;
 pub mod grouped;
+pub mod image_names;
 pub mod inspector;
 pub mod layers;
 pub mod open_rows;

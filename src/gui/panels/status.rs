@@ -30,7 +30,7 @@ pub(crate) fn status_bar(ui: &mut Ui, app: &mut App) {
             ui.label(small(format!("Cutaway {}", env!("CARGO_PKG_VERSION"))));
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            log_button(ui, log, shown.map(|tab| tab.title.as_str()), *log_open, actions);
+            log_button(ui, log, shown.map(|tab| tab.id), *log_open, actions);
             if settings.text_size != 100 {
                 ui.label(small(format!("{} %", settings.text_size)));
             }
@@ -191,11 +191,10 @@ fn fixed(ui: &mut Ui, width: f32, text: RichText) {
 }
 
 /// Counts the entries about the image in front and about the window; without an image, all.
-fn log_button(ui: &mut Ui, log: &Log, image: Option<&str>, open: bool, actions: &mut Vec<Action>) {
+fn log_button(ui: &mut Ui, log: &Log, tab: Option<u64>, open: bool, actions: &mut Vec<Action>) {
     let tokens = Tokens::of(ui);
-    let is_about = |about: &str| image.is_none_or(|image| about.is_empty() || about == image);
     let count = |severity| {
-        let entries = log.entries().iter().filter(|entry| is_about(&entry.image));
+        let entries = log.entries().iter().filter(|entry| entry.is_about(tab));
         entries.filter(|entry| entry.severity == severity).count()
     };
     let (errors, warnings) = (count(Severity::Error), count(Severity::Warning) + log.dropped());

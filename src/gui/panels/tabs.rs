@@ -6,7 +6,8 @@ use egui::{Rect, ScrollArea, Sense, Stroke, Ui, UiBuilder, WidgetInfo, pos2, vec
 use crate::gui::app::{App, Phase, Tab};
 use crate::gui::design::{Tokens, radius, text};
 use crate::gui::views::{Action, Command};
-use crate::gui::widgets::controls::{Mark, line_of_text, mark_button, paint_focus, paint_mark};
+use crate::gui::widgets::cell::{self, Cut};
+use crate::gui::widgets::controls::{Mark, mark_button, paint_focus, paint_mark};
 
 const HEIGHT: f32 = 30.0;
 const WIDEST: f32 = 220.0;
@@ -64,7 +65,7 @@ fn show_tab(ui: &mut Ui, tab: &Tab, in_front: bool, width: f32, actions: &mut Ve
     let font = if in_front { text::strong() } else { text::body() };
     let color = if in_front { tokens.text } else { tokens.text_weak };
     let room = Rect::from_min_max(pos2(left, rect.top()), pos2(rect.right() - 30.0, rect.bottom()));
-    line_of_text(ui, room, &tab.title, font, color);
+    cell::left(ui.painter(), room, &tab.title, &font, color, Cut::Middle);
     paint_focus(ui, &response, radius::S);
     let close = Rect::from_center_size(pos2(rect.right() - 16.0, middle), egui::Vec2::splat(20.0));
     let mut child = ui.new_child(UiBuilder::new().max_rect(close));
