@@ -48,6 +48,7 @@ mod invalid;
 #[cfg(feature = "gui")]
 mod journeys;
 mod journeys_names;
+mod journeys_paths;
 mod kept_blobs;
 mod loader;
 mod manual;

@@ -226,7 +226,7 @@ impl Browser {
     fn find_row(&mut self) {
         self.selected_row = None;
         let Some(path) = self.selected_path() else { return };
-        self.selected_row = self.shown.as_ref().and_then(|shown| shown.rows.position(path));
+        self.selected_row = self.shown.as_ref().and_then(|shown| shown.rows.position(shown.row_of(path)));
     }
 
     fn describe(&mut self) {
@@ -340,7 +340,7 @@ impl Browser {
         let Some(line) = shown.rows.as_slice().get(row).copied() else { return };
         if is_large(&shown.tree, line.path) {
             self.open.clone_from(shown.rows.open());
-            self.open.insert(line.path);
+            self.open.extend(shown.chain(line.path));
             self.stale = true;
         } else if shown.rows.open_at(row, &shown.tree, shown.found.as_deref()) {
             self.rows_changed();

@@ -58,10 +58,10 @@ impl FileSort {
 }
 
 /// A tree with what a filter keeps of it, in an order.
-struct SortedTree<'a> {
-    tree: &'a FileTree,
-    found: Option<&'a FileMatches>,
-    sort: FileSort,
+pub(super) struct SortedTree<'a> {
+    pub(super) tree: &'a FileTree,
+    pub(super) found: Option<&'a FileMatches>,
+    pub(super) sort: FileSort,
 }
 
 impl SortedTree<'_> {
@@ -76,12 +76,47 @@ impl SortedTree<'_> {
         let first = kept.next().filter(|path| self.tree.is_folder(*path))?;
         kept.next().is_none().then_some(first)
     }
+
+    /// The folder that shares a row with the folder around it: all that it contains, and with the same signs.
+    fn joined(&self, folder: PathId) -> Option<PathId> {
+        let signs = |path: PathId| (self.tree.mark(path), self.tree.is_hidden(path));
+        self.only_folder(folder).filter(|only| signs(*only) == signs(folder))
+    }
+
+    /// The path whose row shows a path: the last one of a chain of folders that each contain only the next.
+    pub(super) fn row_of(&self, path: PathId) -> PathId {
+        let mut at = path;
+        while self.tree.is_folder(at)
+            && let Some(only) = self.joined(at)
+        {
+            at = only;
+        }
+        at
+    }
+
+    /// The paths that a row shows, outermost first; the last one is that of the row.
+    pub(super) fn chain(&self, row: PathId) -> Vec<PathId> {
+        let mut chain = vec![row];
+        let mut at = row;
+        while at != PathId::ROOT && self.tree.is_folder(row) {
+            at = self.tree.timeline().parent(at);
+            if at == PathId::ROOT || self.joined(at) != chain.last().copied() {
+                break;
+            }
+            chain.push(at);
+        }
+        chain.reverse();
+        chain
+    }
 }
 
 impl Folders<PathId> for SortedTree<'_> {
     fn children(&self, folder: PathId, into: &mut Vec<PathId>) {
         into.extend(self.kept(folder));
         order(into, self.tree, self.sort);
+        for path in into {
+            *path = self.row_of(*path);
+        }
     }
 
     fn is_folder(&self, path: PathId) -> bool {
@@ -107,7 +142,8 @@ impl FileTreeRows {
             return false;
         }
         let sorted = SortedTree { tree, found, sort: self.sort() };
-        self.open.insert(path);
+        // In another tree, the folders of the row may have rows of their own.
+        self.open.extend(sorted.chain(path));
         // A chain of folders that each contain only the next is opened to its end.
         let mut at = path;
         while let Some(only) = sorted.only_folder(at) {
