@@ -15,7 +15,7 @@ use super::value::{Analysis, Layer};
 use crate::base::{Limits, Warning, WarningCode};
 use crate::cuda::{FileContents, Input, Inventory, inventory};
 use crate::findings::{self, Findings, findings};
-use crate::jobs::{CancelToken, Cancelled, Progress, catch_panic, run_all, workers};
+use crate::jobs::{CancelToken, Cancelled, Progress, catch_panic, run_from_both_ends, workers};
 use crate::layer::{Context, LayerIndex};
 use crate::rootfs::merge;
 use crate::source::{Blob, Image, OpenContext, Reference, open};
@@ -117,7 +117,7 @@ impl LayerPass<'_> {
         let passed = self.progress.snapshot().bytes_total;
         let total = if self.streamed.is_empty() { bytes } else { passed };
         self.progress.set_totals(total, self.image.layers.len() as u64);
-        run_all(work, workers(), |places| self.read(places));
+        run_from_both_ends(work, workers(), |places| self.read(places));
         self.cancel.check()?;
         match self.failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
             Some(error) => Err(error),
@@ -146,7 +146,8 @@ impl LayerPass<'_> {
             return;
         }
         let subject = self.subject(place);
-        let context = (self.context_of)(options.limits.clone(), &subject);
+        let mut context = (self.context_of)(options.limits.clone(), &subject);
+        context.progress = context.progress.of_layer(place);
         let source = &self.image.layers[place];
         let done = catch_panic(|| read_one(source, &context, options, self.streamed, self.layer_cache));
         let (layer, was_known) = match done {
@@ -292,7 +293,7 @@ fn apply_rules(
 }
 
 /// Indexes of layers, grouped by blob: each blob is read once. Largest first, so that the longest read does
-/// not start last.
+/// not start last; one worker takes the smallest, whose files are then known early.
 fn distinct(image: &Image) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     let mut by_digest = std::collections::HashMap::new();

@@ -47,6 +47,7 @@ mod inspector_view;
 mod invalid;
 #[cfg(feature = "gui")]
 mod journeys;
+mod journeys_loading;
 mod journeys_names;
 mod journeys_paths;
 mod kept_blobs;

@@ -191,6 +191,21 @@ impl Tab {
         self.rate.now()
     }
 
+    /// Bytes of each layer that are done, while it is read.
+    pub(crate) fn layers_passed(&self) -> Vec<u64> {
+        match &self.work {
+            Work::Job(job) if self.is_running() => job.progress().passed_by_layer(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// How long the rest takes, in words, at the mean rate so far; `None` while that is not known.
+    pub(crate) fn time_left(&self) -> Option<String> {
+        let progress = self.progress();
+        let left = progress.bytes_total.checked_sub(progress.bytes_passed).filter(|left| *left > 0)?;
+        Some(in_words(left / self.rate.mean().filter(|rate| *rate > 0)?))
+    }
+
     /// Warnings that came up since the last call.
     pub(crate) fn new_warnings(&mut self) -> Vec<Warning> {
         self.analysis.as_ref().map(|analysis| self.log_cursor.new_warnings(analysis)).unwrap_or_default()
@@ -264,6 +279,16 @@ impl Tab {
             return false;
         };
         match found {
+/// A time in words, no more exact than it is known: `about 40 s left`.
+fn in_words(seconds: u64) -> String {
+    match seconds {
+        0..10 => format!("about {} s left", seconds.max(1)),
+        10..90 => format!("about {} s left", seconds.div_ceil(5) * 5),
+        90..5_400 => format!("about {} min left", seconds.div_ceil(60)),
+        _ => format!("about {} h left", seconds.div_ceil(3_600)),
+    }
+}
+
             FileKind::Registry(host) => {
                 (self.host, self.phase) = (Some(host), Phase::Asking);
                 self.work = Work::Asking(options, waker);

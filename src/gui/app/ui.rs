@@ -85,6 +85,7 @@ impl App {
                 generation: tab.generation,
                 plan: &tab.plan,
                 progress: tab.progress(),
+                layers_passed: tab.layers_passed(),
                 done: !tab.is_running(),
                 machine,
                 images: &images,

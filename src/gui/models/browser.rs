@@ -31,6 +31,8 @@ enum Extent {
     UpTo(usize),
     /// One alone; those below are still being read.
     Only(usize),
+    /// Those up to `last` that were read, while others are.
+    Partial { last: usize, layers: usize, entries: u64 },
 }
 
 /// What the layers view shows.
@@ -138,9 +140,27 @@ impl Browser {
         }
         let known = |item: &LayerItem| item.state != LayerState::Waiting;
         if self.merged {
-            self.items[..=layer].iter().all(known).then_some(Extent::UpTo(layer))
+            if self.items[..=layer].iter().all(known) {
+                return Some(Extent::UpTo(layer));
+            }
+            self.partial_extent(layer)
         } else {
             self.items[layer].state.has_files().then_some(Extent::Only(layer))
+        }
+    }
+
+    /// The layers up to one that were read so far. A large tree is made again only when it grows by a quarter, so that
+    /// all of them together cost no more than a few of the last one.
+    fn partial_extent(&self, last: usize) -> Option<Extent> {
+        let known = || self.items[..=last].iter().filter(|item| item.state.has_files());
+        let (layers, entries) = (known().count(), known().filter_map(|item| item.entries).sum::<u64>());
+        match self.wanted {
+            Some(wanted @ Extent::Partial { last: same, entries: before, .. })
+                if same == last && !self.small && entries < before.saturating_add(before / 4) =>
+            {
+                Some(wanted)
+            }
+            _ => (layers > 0).then_some(Extent::Partial { last, layers, entries }),
         }
     }
 
@@ -149,7 +169,7 @@ impl Browser {
         let empty: Arc<LayerIndex> = Arc::default();
         let taken = |layer: usize| match extent {
             Extent::All => true,
-            Extent::UpTo(last) => layer <= last,
+            Extent::UpTo(last) | Extent::Partial { last, .. } => layer <= last,
             Extent::Only(one) => layer == one,
         };
         let indexes: Vec<Arc<LayerIndex>> = analysis
@@ -186,6 +206,7 @@ impl Browser {
             Extent::All => true,
             Extent::UpTo(last) => layer <= *last,
             Extent::Only(one) => layer == *one && !self.merged,
+            Extent::Partial { last, .. } => layer == *last && self.merged,
         };
         if !fits || self.wanted.is_some_and(|wanted| wanted != *extent) {
             return;
@@ -195,7 +216,7 @@ impl Browser {
         let request = FileTreeRequest {
             timeline: Arc::clone(timeline),
             scope: if self.merged { Scope::Merged(number) } else { Scope::Layer(number) },
-            marks: !matches!(extent, Extent::Only(_)) || layer == 0,
+            marks: !matches!(extent, Extent::Only(_) | Extent::Partial { .. }) || layer == 0,
             text: self.text.clone(),
             regex: self.regex,
             sort: self.sort,

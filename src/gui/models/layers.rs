@@ -107,8 +107,12 @@ impl LayerItem {
 
     /// Screen reader text.
     pub fn spoken(&self) -> String {
+        self.spoken_with(self.state.word())
+    }
+
+    /// The same, with other words on how far it is.
+    pub fn spoken_with(&self, state: &str) -> String {
         let mut text = format!("Layer {}: {}", self.index, self.title);
-        let state = self.state.word();
         if !state.is_empty() {
             text = format!("{text}, {state}");
         }

@@ -64,7 +64,8 @@ fn opening(ui: &mut Ui, tab: &Tab, actions: &mut Vec<Action>) {
         (passed, total) => format!("{} of {}", human(passed), human(total)),
     };
     let rate = tab.rate().filter(|rate| *rate > 0).map(|rate| format!("  ·  {}/s", human(rate)));
-    let line = bytes + &rate.unwrap_or_default();
+    let left = tab.time_left().map(|left| format!("  ·  {left}"));
+    let line = bytes + &rate.unwrap_or_default() + &left.unwrap_or_default();
     ui.label(RichText::new(line).color(Tokens::of(ui).text_weak));
     if let Some(message) = tab.message() {
         ui.add(Label::new(RichText::new(sheet::sentence(message)).color(Tokens::of(ui).text_weak)).wrap());

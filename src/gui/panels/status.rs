@@ -14,7 +14,7 @@ use crate::jobs::Snapshot;
 use crate::report::Report;
 
 /// Width of one running job, with all its figures.
-const JOB: f32 = 400.0;
+const JOB: f32 = 512.0;
 const SHORT_JOB: f32 = 240.0;
 
 /// The bar at the bottom.
@@ -108,6 +108,8 @@ struct RunningJob<'a> {
     verb: &'static str,
     progress: Snapshot,
     rate: Option<u64>,
+    /// How long the rest takes, in words.
+    left: Option<String>,
     stopping: bool,
     cancel: Action,
     /// Shows it, if it has no tab.
@@ -122,6 +124,7 @@ impl<'a> RunningJob<'a> {
             verb: "",
             progress: tab.progress(),
             rate: tab.rate(),
+            left: tab.time_left(),
             stopping: tab.phase == Phase::Stopping,
             cancel: Action::CancelTab(tab.id),
             show: None,
@@ -135,6 +138,7 @@ impl<'a> RunningJob<'a> {
             verb: "writing ",
             progress: slim.progress(),
             rate: None,
+            left: None,
             stopping: slim.is_stopping(),
             cancel: Action::CancelSlim,
             show: Some(Action::ShowSlim),
@@ -159,6 +163,7 @@ fn show_job(ui: &mut Ui, job: &RunningJob<'_>, full: bool, actions: &mut Vec<Act
     };
     if full {
         let rate = job.rate.map(|rate| format!("{}/s", human(rate))).unwrap_or_default();
+        fixed(ui, 104.0, small(job.left.clone().filter(|_| !stopping).unwrap_or_default()));
         fixed(ui, 76.0, small(rate));
         fixed(ui, 128.0, small(bytes));
     } else {

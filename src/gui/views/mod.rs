@@ -194,6 +194,8 @@ pub struct ViewContext<'a> {
     pub plan: &'a ChosenPlan,
     /// Counters of the running job.
     pub progress: Snapshot,
+    /// Bytes of each layer that the running job has passed; empty when they are not known.
+    pub layers_passed: Vec<u64>,
     /// Whether nothing more will come: done, failed or cancelled.
     pub done: bool,
     /// This machine's GPU: one for all tabs.

@@ -24,7 +24,9 @@ pub struct LayerListRow {
     /// A mark and words where something is wrong, in place of what is not known.
     pub fault: Option<(Mark, Color32, &'static str)>,
     /// Words in place of numbers that are not known yet.
-    pub pending: Option<&'static str>,
+    pub pending: Option<String>,
+    /// How much of it is there already, 0 to 1: as much of its colour is full. 1 for what is complete.
+    pub done: f32,
     /// Screen reader text.
     pub spoken: String,
 }
@@ -125,7 +127,11 @@ fn paint(ui: &Ui, rect: Rect, line: &LayerListRow, look: RowLook) {
     painter.hline(rect.x_range(), rect.bottom() - 0.5, Stroke::new(1.0, tokens.border));
     let chip =
         Rect::from_min_size(pos2(rect.left() + 8.0, rect.top() + 5.0), vec2(5.0, rect.height() - 11.0));
-    painter.rect_filled(chip, 2.0, line.fill);
+    // From the bottom up, as much as is there.
+    painter.rect_filled(chip, 2.0, tokens.wash(line.fill));
+    let full =
+        Rect::from_min_max(pos2(chip.left(), egui::lerp(chip.bottom()..=chip.top(), line.done)), chip.max);
+    painter.rect_filled(full, 2.0, line.fill);
     let one = rect.height() < TWO_LINES;
     let (above, below) =
         if one { (rect, rect) } else { rect.shrink2(vec2(0.0, 3.0)).split_top_bottom_at_fraction(0.5) };
@@ -147,11 +153,11 @@ fn paint(ui: &Ui, rect: Rect, line: &LayerListRow, look: RowLook) {
         controls::paint_mark(painter, *mark, at, 13.0, *color);
         let words = Rect::from_min_max(pos2(note.left() + 18.0, note.top()), note.max);
         cell::left(painter, words, word, &text::strong(), *color, Cut::End);
-    } else if let Some(word) = line.pending.filter(|_| one) {
+    } else if let Some(word) = line.pending.as_ref().filter(|_| one) {
         cell::left(painter, note, word, &text::small(), tokens.text_weak, Cut::End);
     }
     // On two lines, the words take the place of the numbers.
-    let pending = line.pending.filter(|_| !one && line.fault.is_none());
+    let pending = line.pending.as_ref().filter(|_| !one && line.fault.is_none());
     if let Some(word) = pending {
         let place = Rect::from_min_max(places[1].min, places[2].max);
         cell::right(painter, place, word, &text::small(), tokens.text_weak);

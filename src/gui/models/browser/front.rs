@@ -1,6 +1,6 @@
 //! What the browser has to show.
 
-use super::Browser;
+use super::{Browser, Extent};
 use crate::gui::models::files::{FileSort, FileTreeRows, PathDetails, ShownTree};
 use crate::gui::models::layers::{LayerState, waiting_for};
 use crate::rootfs::PathId;
@@ -83,6 +83,14 @@ impl Browser {
     /// Whether the chosen row is to be brought into sight; asked once.
     pub fn take_reveal(&mut self) -> bool {
         self.selected_row.is_some() && std::mem::take(&mut self.reveal)
+    }
+
+    /// How many layers the tree on the screen is made of, and of how many, while others are still being read.
+    pub fn partial(&self) -> Option<(usize, usize)> {
+        match self.timeline {
+            Some((Extent::Partial { last, layers, .. }, _)) if self.merged => Some((layers, last + 1)),
+            _ => None,
+        }
     }
 
     /// Why there is no tree to show; `None` where there is one.

@@ -95,6 +95,11 @@ impl FilesPane {
                 browser.set_filter(&self.typed, self.regex);
             });
         });
+        if let Some((layers, all)) = browser.partial() {
+            let words =
+                format!("Files of {layers} of {}; others are still being read", counted(all, "layer"));
+            ui.label(RichText::new(words).font(text::small()).color(Tokens::of(ui).warning));
+        }
         if let Some(shown) = browser.shown() {
             if let Some(error) = &shown.error {
                 show_error(ui, error);
@@ -244,16 +249,16 @@ fn make_row(tokens: &Tokens, shown: &ShownTree, row: FileTreeRow) -> TreeRow {
     }
 }
 
-/// Screen reader text of a row.
-fn speak_row(shown: &ShownTree, row: FileTreeRow) -> String {
-    let tree = &shown.tree;
-    let path = row.path;
-    let mut spoken = format!("{}, {}", chain_name(tree, &shown.chain(path)), human(tree.bytes(path)));
 /// The name of a row that shows these paths.
 fn chain_name(tree: &FileTree, chain: &[PathId]) -> String {
     chain.iter().map(|path| escape(tree.timeline().name(*path))).collect::<Vec<_>>().join("/")
 }
 
+/// Screen reader text of a row.
+fn speak_row(shown: &ShownTree, row: FileTreeRow) -> String {
+    let tree = &shown.tree;
+    let path = row.path;
+    let mut spoken = format!("{}, {}", chain_name(tree, &shown.chain(path)), human(tree.bytes(path)));
     if tree.is_folder(path) {
         spoken = format!("{spoken} in {}", counted(tree.files(path) as usize, "file"));
     }

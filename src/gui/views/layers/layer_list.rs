@@ -2,6 +2,7 @@
 
 use egui::{RichText, Ui};
 
+use crate::base::convert::fraction;
 use crate::base::size::{grouped, human_or_dash};
 use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::browser::Browser;
@@ -10,7 +11,7 @@ use crate::gui::widgets::controls::Mark;
 use crate::gui::widgets::layer_list::{LayerListRow, LayerListShape, layer_list};
 
 /// Shows the list and takes the choice.
-pub(super) fn show(ui: &mut Ui, browser: &mut Browser, reveal: bool) {
+pub(super) fn show(ui: &mut Ui, browser: &mut Browser, passed: &[u64], reveal: bool) {
     let tokens = Tokens::of(ui);
     let shape = LayerListShape {
         name: "Layers, bottom first",
@@ -25,7 +26,7 @@ pub(super) fn show(ui: &mut Ui, browser: &mut Browser, reveal: bool) {
         ui,
         "layers",
         &shape,
-        |index| line(tokens, &items[index]),
+        |index| line(tokens, &items[index], passed.get(index).copied().unwrap_or(0)),
         |ui, index| tooltip(ui, &items[index]),
     );
     if let Some(layer) = chosen {
@@ -33,16 +34,22 @@ pub(super) fn show(ui: &mut Ui, browser: &mut Browser, reveal: bool) {
     }
 }
 
-fn line(tokens: &Tokens, item: &LayerItem) -> LayerListRow {
+/// A layer, of which the running job has passed so many bytes.
+fn line(tokens: &Tokens, item: &LayerItem, passed: u64) -> LayerListRow {
     let fault = match item.state {
         LayerState::Failed(_) => Some((Mark::Error, tokens.error, "failed")),
         LayerState::Incomplete(_) => Some((Mark::Warning, tokens.warning, "incomplete")),
         _ => None,
     };
-    let pending = match item.state {
-        LayerState::Waiting | LayerState::Stopped => Some(item.state.word()),
-        _ => None,
+    let (done, pending) = match (&item.state, item.compressed) {
+        (LayerState::Waiting, Some(whole)) if passed > 0 && whole > 0 => {
+            let done = fraction(passed.min(whole), whole);
+            (done, Some(format!("{:.0} % read", done * 100.0)))
+        }
+        (LayerState::Waiting | LayerState::Stopped, _) => (0.0, Some(item.state.word().to_owned())),
+        _ => (1.0, None),
     };
+    let spoken = item.spoken_with(pending.as_deref().unwrap_or(item.state.word()));
     LayerListRow {
         number: item.index.to_string(),
         fill: tokens.layer(item.index),
@@ -55,7 +62,8 @@ fn line(tokens: &Tokens, item: &LayerItem) -> LayerListRow {
         ],
         fault,
         pending,
-        spoken: item.spoken(),
+        done,
+        spoken,
     }
 }
 

@@ -65,7 +65,7 @@ impl ImageView for LayersView {
             self.why.update(context.analysis, context.generation, &details.raw_path, &waker);
         }
         let (view, wide) = (ui.available_size(), LAYERS.is_wide(ui));
-        LAYERS.show(ui, |ui| self.layer_list(ui));
+        LAYERS.show(ui, |ui| self.layer_list(ui, &context.layers_passed));
         if wide {
             FILE.show_in(ui, view, |ui| self.side(ui, context));
         } else if self.browser.details().is_some() {
@@ -121,9 +121,9 @@ impl LayersView {
         &self.browser
     }
 
-    fn layer_list(&mut self, ui: &mut Ui) {
+    fn layer_list(&mut self, ui: &mut Ui, passed: &[u64]) {
         let reveal = std::mem::take(&mut self.reveal_layer);
-        card(ui, |ui| layer_list::show(ui, &mut self.browser, reveal));
+        card(ui, |ui| layer_list::show(ui, &mut self.browser, passed, reveal));
     }
 
     fn tree(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
