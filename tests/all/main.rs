@@ -49,6 +49,7 @@ mod invalid;
 mod journeys;
 mod journeys_loading;
 mod journeys_names;
+mod journeys_partial;
 mod journeys_paths;
 mod kept_blobs;
 mod loader;

@@ -39,6 +39,11 @@ impl LogEntry {
         tab.is_none() || self.tab.is_none() || self.tab == tab
     }
 
+    /// The layer or object, unless the message names it.
+    pub(crate) fn other_subject(&self) -> &str {
+        if self.message.contains(&self.subject) { "" } else { &self.subject }
+    }
+
     /// The entry as it is copied.
     pub(crate) fn line(&self) -> String {
         let severity = match self.severity {
@@ -46,7 +51,7 @@ impl LogEntry {
             Severity::Warning => "warning",
             Severity::Error => "error",
         };
-        let parts = [severity, self.code, &self.image, &self.subject, &self.message];
+        let parts = [severity, self.code, &self.image, self.other_subject(), &self.message];
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(": ")
     }
 }

@@ -94,6 +94,7 @@ impl App {
                 }
             }
             Action::Pick(pick) => self.ask(pick),
+            Action::ShowLog => (self.log_open, self.log_of_all) = (true, false),
             Action::Report(error) => {
                 let Self { tabs, front, log, .. } = self;
                 let tab = tabs.iter().find(|tab| Some(tab.id) == *front);

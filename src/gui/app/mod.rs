@@ -106,6 +106,8 @@ pub struct App {
     pub(crate) palette: Palette,
     pub(crate) log: Log,
     pub(crate) log_open: bool,
+    /// Whether the log shows the entries of all images, and not only of the one in front.
+    pub(crate) log_of_all: bool,
     pub(crate) keys_open: bool,
     pub(crate) dialogs: Dialogs,
     /// This machine's GPU: one for all tabs.
@@ -160,6 +162,7 @@ impl App {
             palette: Palette::default(),
             log: Log::default(),
             log_open: false,
+            log_of_all: false,
             keys_open: false,
             dialogs: Dialogs::new(setup.picker),
             machine: Machine::new(setup.machine),

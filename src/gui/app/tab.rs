@@ -12,6 +12,7 @@ use crate::analysis::{Analysis, AnalysisJob, Failure, JobState, Options};
 use crate::base::Warning;
 use crate::base::redact;
 use crate::base::text::printable;
+use crate::gui::models::faults::ImageFaults;
 use crate::gui::models::findings::ChosenPlan;
 use crate::gui::models::image_names::image_name;
 use crate::gui::models::remote::registry_of;
@@ -61,6 +62,8 @@ pub(crate) struct Tab {
     pub(crate) title: String,
     pub(crate) phase: Phase,
     pub(crate) analysis: Option<Arc<Analysis>>,
+    /// What of the image could not be read.
+    pub(crate) faults: Option<ImageFaults>,
     /// Generation: grows with every update, across reloads.
     pub(crate) generation: u64,
     pub(crate) view: View,
@@ -104,7 +107,8 @@ impl Tab {
         let mut tab = Self::new(id, &analysis.image.reference, Work::Still(progress));
         tab.plan.update(Some(&analysis));
         let host = registry_of(&analysis.image.reference).map(|(_, host)| host);
-        Self { generation: 1, analysis: Some(analysis), host, ..tab }
+        let faults = ImageFaults::new(&analysis, false);
+        Self { generation: 1, analysis: Some(analysis), faults, host, ..tab }
     }
 
     /// A tab that could not be opened.
@@ -122,6 +126,7 @@ impl Tab {
             shown,
             phase: Phase::Running,
             analysis: None,
+            faults: None,
             generation: 0,
             view: View::default(),
             views: TabViews { compare: CompareView::new(id), ..TabViews::default() },
@@ -150,7 +155,7 @@ impl Tab {
         self.generation += 1;
         self.phase = Phase::Running;
         self.messages = (0, None);
-        self.analysis = None;
+        (self.analysis, self.faults) = (None, None);
         self.plan.update(None);
         self.log_cursor = LogCursor::default();
         self.rate = Rate::default();
@@ -186,11 +191,6 @@ impl Tab {
         }
     }
 
-    /// Bytes a second, over the last two seconds.
-    pub(crate) fn rate(&self) -> Option<u64> {
-        self.rate.now()
-    }
-
     /// Bytes of each layer that are done, while it is read.
     pub(crate) fn layers_passed(&self) -> Vec<u64> {
         match &self.work {
@@ -204,6 +204,11 @@ impl Tab {
         let progress = self.progress();
         let left = progress.bytes_total.checked_sub(progress.bytes_passed).filter(|left| *left > 0)?;
         Some(in_words(left / self.rate.mean().filter(|rate| *rate > 0)?))
+    }
+
+    /// Bytes a second, over the last two seconds.
+    pub(crate) fn rate(&self) -> Option<u64> {
+        self.rate.now()
     }
 
     /// Warnings that came up since the last call.
@@ -268,17 +273,12 @@ impl Tab {
             JobState::Cancelled => self.phase = Phase::Cancelled,
         }
         self.plan.update(self.analysis.as_ref());
+        self.faults =
+            self.analysis.as_ref().and_then(|analysis| ImageFaults::new(analysis, !self.is_running()));
         true
     }
 }
 
-impl Tab {
-    /// Takes the result of the file check; whether the view changes.
-    fn found(&mut self, found: FileKind) -> bool {
-        let Work::Look(_, options, waker) = std::mem::replace(&mut self.work, Work::Ended) else {
-            return false;
-        };
-        match found {
 /// A time in words, no more exact than it is known: `about 40 s left`.
 fn in_words(seconds: u64) -> String {
     match seconds {
@@ -289,6 +289,13 @@ fn in_words(seconds: u64) -> String {
     }
 }
 
+impl Tab {
+    /// Takes the result of the file check; whether the view changes.
+    fn found(&mut self, found: FileKind) -> bool {
+        let Work::Look(_, options, waker) = std::mem::replace(&mut self.work, Work::Ended) else {
+            return false;
+        };
+        match found {
             FileKind::Registry(host) => {
                 (self.host, self.phase) = (Some(host), Phase::Asking);
                 self.work = Work::Asking(options, waker);

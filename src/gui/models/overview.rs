@@ -210,6 +210,12 @@ fn sentence(totals: Option<&Totals>, compressed: Option<u64>, layers: &[LayerIte
     let merged = format!("{} in the merged view ({})", human(totals.merged_bytes), files);
     let stored = if layers.len() - unread == 1 { format!("{stored}s") } else { stored };
     match (totals.wasted_bytes, totals.content_bytes) {
+        (0, _) if !totals.complete => {
+            format!("{stored} {merged}. Part of the image was not read: its waste is unknown.")
+        }
+        (wasted, _) if !totals.complete => {
+            format!("{stored} {merged}; at least {} wasted. Part of the image was not read.", human(wasted))
+        }
         (0, _) => format!("{stored} {merged}; no wasted bytes."),
         (wasted, content) => {
             let share = wasted as f64 / content.max(1) as f64 * 100.0;

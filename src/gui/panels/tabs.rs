@@ -41,6 +41,9 @@ fn show_tab(ui: &mut Ui, tab: &Tab, in_front: bool, width: f32, actions: &mut Ve
     let tokens = Tokens::of(ui);
     let (rect, response) = ui.allocate_exact_size(vec2(width, HEIGHT), Sense::click());
     response.widget_info(|| WidgetInfo::selected(Role::Tab, true, in_front, &tab.title));
+    if tab.faults.is_some() {
+        ui.ctx().accesskit_node_builder(response.id, |node| node.set_description("incomplete"));
+    }
     let round = egui::CornerRadius { nw: 6, ne: 6, sw: 0, se: 0 };
     if in_front {
         ui.painter().rect_filled(rect, round, tokens.background);
@@ -60,6 +63,10 @@ fn show_tab(ui: &mut Ui, tab: &Tab, in_front: bool, width: f32, actions: &mut Ve
             progress_ring(ui, tab, pos2(left + 5.0, middle));
             left += 18.0;
         }
+        Phase::Done | Phase::Cancelled if tab.faults.is_some() => {
+            paint_mark(ui.painter(), Mark::Warning, pos2(left + 5.0, middle), 12.0, tokens.warning);
+            left += 18.0;
+        }
         Phase::Asking | Phase::Done | Phase::Cancelled => {}
     }
     let font = if in_front { text::strong() } else { text::body() };
@@ -73,10 +80,18 @@ fn show_tab(ui: &mut Ui, tab: &Tab, in_front: bool, width: f32, actions: &mut Ve
         || response.middle_clicked()
     {
         actions.push(Action::CloseTab(tab.id));
-    } else if response.on_hover_text(&tab.shown).clicked() {
+    } else if response.on_hover_text(about(tab)).clicked() {
         actions.push(Action::ShowTab(tab.id));
     }
     rect
+}
+
+/// The whole reference, and what is missing of the image.
+fn about(tab: &Tab) -> String {
+    match &tab.faults {
+        Some(faults) => format!("{}\n{}", tab.shown, faults.words),
+        None => tab.shown.clone(),
+    }
 }
 
 /// A small ring that fills with the work.

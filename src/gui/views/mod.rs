@@ -237,6 +237,8 @@ pub enum Action {
     LoadPlan(SavedPlan),
     /// Ask for a path with a file dialog.
     Pick(Pick),
+    /// Show what the log has on the image in front.
+    ShowLog,
     /// Tell the log of an error.
     Report(String),
     /// Put text on the clipboard.

@@ -82,6 +82,9 @@ impl ImageView for CudaView {
         if let Some(checked_items) = &model.summary.nothing {
             match &model.summary.waits_for {
                 Some(_) => empty(ui, "No CUDA content found so far", checked_items),
+                None if context.analysis.totals().is_some_and(|totals| !totals.complete) => {
+                    empty(ui, "No CUDA found in the part that was read", checked_items);
+                }
                 None => empty(ui, "No CUDA in this image", checked_items),
             }
             return;

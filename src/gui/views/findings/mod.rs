@@ -98,7 +98,9 @@ impl ImageView for FindingsView {
             return;
         }
         if model.items.is_empty() {
-            empty(ui, "No findings", &model.checked_items);
+            let title =
+                if model.incomplete { "Nothing found in the part that was read" } else { "No findings" };
+            empty(ui, title, &model.checked_items);
             return;
         }
         let waker = waker(ui);

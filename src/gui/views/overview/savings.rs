@@ -17,7 +17,13 @@ const SIZE: f32 = 84.0;
 const VERDICT: f32 = 148.0;
 
 /// Shows the savings, or why there are none yet.
-pub(super) fn show(ui: &mut Ui, savings: Option<&Savings>, done: bool, actions: &mut Vec<Action>) {
+/// `done`: nothing more will come; `incomplete`: part of the image was not read.
+pub(super) fn show(
+    ui: &mut Ui,
+    savings: Option<&Savings>,
+    (done, incomplete): (bool, bool),
+    actions: &mut Vec<Action>,
+) {
     section(ui, "Largest savings", "bytes saved in layers");
     let Some(savings) = savings else {
         let words =
@@ -26,7 +32,11 @@ pub(super) fn show(ui: &mut Ui, savings: Option<&Savings>, done: bool, actions: 
         return;
     };
     if savings.items.is_empty() {
-        tables::nothing(ui, "No removable content found.");
+        let words = match incomplete {
+            false => "No removable content found.",
+            true => "No removable content found in the part that was read.",
+        };
+        tables::nothing(ui, words);
     }
     ui.spacing_mut().item_spacing.y = 0.0;
     let whole = savings.items.first().map_or(0, |item| item.bytes);
