@@ -102,6 +102,8 @@ pub struct App {
     pub(crate) front: Option<u64>,
     /// The tab in front when the strip was painted last; another one is scrolled into sight.
     pub(crate) seen_front: Option<u64>,
+    /// The view that was painted last; the keyboard goes to the main list of another one.
+    seen_view: Option<(u64, View)>,
     pub(crate) start: StartScreen,
     pub(crate) palette: Palette,
     pub(crate) log: Log,
@@ -158,6 +160,7 @@ impl App {
             tabs: Vec::new(),
             front: None,
             seen_front: None,
+            seen_view: None,
             start: StartScreen::default(),
             palette: Palette::default(),
             log: Log::default(),

@@ -5,6 +5,7 @@ use egui::Ui;
 use crate::gui::app::App;
 use crate::gui::views::{Action, Command, View};
 use crate::gui::widgets::controls::nav_item;
+use crate::gui::widgets::stops::{self, StopKind};
 
 const HEIGHT: f32 = 32.0;
 
@@ -20,6 +21,9 @@ pub(crate) fn rail(ui: &mut Ui, app: &mut App, wide: bool) {
         let item = ui.add_enabled_ui(unavailable.is_none(), |ui| {
             nav_item(ui, view.title(), note, front == Some(view), HEIGHT)
         });
+        if front == Some(view) {
+            stops::stop(ui, StopKind::Pane, "Views", &item.inner);
+        }
         let tooltip = format!("{} ({keys})", view.description());
         let response =
             item.inner.on_hover_text(tooltip).on_disabled_hover_text(unavailable.unwrap_or_default());

@@ -64,6 +64,11 @@ pub trait ImageView {
         false
     }
 
+    /// Names of its main lists, of which one is shown: the keyboard is there when the view opens.
+    fn main_lists(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Whether something is being worked out or saved.
     fn is_busy(&self) -> bool {
         false

@@ -15,6 +15,7 @@ use egui::{
 
 pub use self::look::ListSort;
 pub(super) use self::look::{ListHead, RowLook, focus_frame, head_back, share_bar};
+use super::stops::{self, StopKind};
 
 /// What the user did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,6 +139,8 @@ impl List<'_> {
         if all.clicked() {
             all.request_focus();
         }
+        stops::stop(ui, StopKind::List, self.name, &all);
+        stops::leave(ui, &all);
         let output = ListOutput { id: Some(id), focused: all.has_focus(), ..ListOutput::default() };
         ListFrame { id, whole, head, body, sideways: 0.0, output }
     }
@@ -257,7 +260,7 @@ impl List<'_> {
         mut node_at: impl FnMut(usize) -> ListNode,
     ) -> f32 {
         let filter = EventFilter {
-            horizontal_arrows: self.keys != ListKeys::Plain,
+            horizontal_arrows: true,
             vertical_arrows: true,
             escape: !matches!(self.keys, ListKeys::Plain | ListKeys::Tree),
             ..EventFilter::default()

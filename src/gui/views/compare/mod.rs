@@ -123,6 +123,10 @@ impl ImageView for CompareView {
         }
     }
 
+    fn main_lists(&self) -> &'static [&'static str] {
+        &["Summary", "Layers", "Files", "Packages", "Settings"]
+    }
+
     fn focus_search(&mut self) -> bool {
         self.focus_search = true;
         true

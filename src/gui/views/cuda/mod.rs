@@ -19,7 +19,7 @@ use crate::cuda::catalog::Catalog;
 use crate::gui::models::cuda::{CudaModel, PrunedCode};
 use crate::gui::models::layers::waiting_for;
 use crate::gui::models::report::SavedReport;
-use crate::gui::widgets::pane::{card, empty};
+use crate::gui::widgets::pane::{details_card, empty};
 use crate::gui::widgets::split::Split;
 use crate::report::page::Page;
 
@@ -91,12 +91,18 @@ impl ImageView for CudaView {
         }
         let mut events = Vec::new();
         if DETAILS.is_wide(ui) || self.state.selected().is_some() {
-            DETAILS.show(ui, |ui| card(ui, |ui| self.details(ui, &mut events)));
+            DETAILS.show(ui, |ui| {
+                details_card(ui, "Library details", |ui| self.details(ui, &mut events));
+            });
         }
         egui::CentralPanel::no_frame().show(ui, |ui| self.table(ui, &model, &mut events));
         for event in events {
             self.handle(ui, event, context);
         }
+    }
+
+    fn main_lists(&self) -> &'static [&'static str] {
+        &["CUDA libraries", "GPU code by architecture and file", "Duplicates"]
     }
 
     fn focus_search(&mut self) -> bool {

@@ -25,7 +25,7 @@ use crate::gui::dialogs::Pick;
 use crate::gui::models::findings::{ChosenPlan, FindingsModel, waits_for};
 use crate::gui::models::layers::waiting_for;
 use crate::gui::models::report::SavedReport;
-use crate::gui::widgets::pane::{card, empty};
+use crate::gui::widgets::pane::{details_card, empty};
 use crate::gui::widgets::split::Split;
 use crate::jobs::Waker;
 use crate::report::page::Page;
@@ -112,7 +112,9 @@ impl ImageView for FindingsView {
             self.state.choose_first();
         }
         if DETAILS.is_wide(ui) || self.state.details.is_some() {
-            DETAILS.show(ui, |ui| card(ui, |ui| self.details(ui, context, &mut events)));
+            DETAILS.show(ui, |ui| {
+                details_card(ui, "Finding details", |ui| self.details(ui, context, &mut events));
+            });
         }
         egui::CentralPanel::no_frame().show(ui, |ui| {
             let output = list::show(ui, &mut self.state, &model, context.plan, &mut events);
@@ -123,6 +125,10 @@ impl ImageView for FindingsView {
         for event in events {
             self.handle(ui, event, context);
         }
+    }
+
+    fn main_lists(&self) -> &'static [&'static str] {
+        &["Findings"]
     }
 
     fn focus_search(&mut self) -> bool {

@@ -77,6 +77,10 @@ impl ImageView for GpuView {
         }
     }
 
+    fn main_lists(&self) -> &'static [&'static str] {
+        &["Machines"]
+    }
+
     fn focus_search(&mut self) -> bool {
         self.focus_search = true;
         true

@@ -16,7 +16,7 @@ use crate::gui::models::browser::Browser;
 use crate::gui::models::inspector::PathTarget;
 use crate::gui::models::path_why::PathWhy;
 use crate::gui::models::report::SavedReport;
-use crate::gui::widgets::pane::{card, empty};
+use crate::gui::widgets::pane::{card, details_card, empty};
 use crate::gui::widgets::split::Split;
 use crate::report::page::Page;
 
@@ -70,7 +70,9 @@ impl ImageView for LayersView {
             FILE.show_in(ui, view, |ui| self.side(ui, context));
         } else if self.browser.details().is_some() {
             FILE.show_in(ui, view, |ui| {
-                card(ui, |ui| details::show(ui, &mut self.browser, &self.why, context));
+                details_card(ui, "File details", |ui| {
+                    details::show(ui, &mut self.browser, &self.why, context);
+                });
             });
         }
         egui::CentralPanel::no_frame().show(ui, |ui| self.tree(ui, context));
@@ -81,6 +83,10 @@ impl ImageView for LayersView {
     }
 
     fn focus_search(&mut self) -> bool {
+    fn main_lists(&self) -> &'static [&'static str] {
+        &["Files"]
+    }
+
         self.files.focus_search = true;
         true
     }
@@ -133,8 +139,9 @@ impl LayersView {
     /// Details above, treemap below.
     fn side(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
         TREEMAP.show(ui, |ui| card(ui, |ui| self.map.show(ui, &mut self.browser)));
-        egui::CentralPanel::no_frame()
-            .show(ui, |ui| card(ui, |ui| details::show(ui, &mut self.browser, &self.why, context)));
+        egui::CentralPanel::no_frame().show(ui, |ui| {
+            details_card(ui, "File details", |ui| details::show(ui, &mut self.browser, &self.why, context));
+        });
     }
 }
 
