@@ -95,3 +95,36 @@ fn a_chain_of_folders_is_one_row() {
     };
     assert!(selected(&window).is_some_and(|row| row.starts_with(LIBRARIES)), "{:?}", selected(&window));
 }
+
+#[test]
+fn the_menu_of_a_path_filters_and_saves() {
+    let folder = folder();
+    let mut window = Window::new();
+    window.open(&deep(folder.path()));
+    window.settles();
+    layers(&mut window, &format!("{LIBRARIES}/libnvblas.so.12.1.3.1"));
+    let row = |window: &Window| {
+        let mut rows = window.harness.get_all_by_role(Role::TreeItem);
+        rows.find(|row| row.accesskit_node().label().is_some_and(|name| name.starts_with("libnvblas")))
+            .unwrap()
+            .accesskit_node()
+            .id()
+    };
+    row(&window);
+    let node = window
+        .harness
+        .get_all_by_role(Role::TreeItem)
+        .find(|row| row.accesskit_node().label().is_some_and(|name| name.starts_with("libnvblas")));
+    node.unwrap().click_secondary();
+    window.harness.run_steps(4);
+    for entry in ["Show contents", "Why is this here?", "Filter to this folder", "Save file…", "Copy path"]
+    {
+        let there = window.harness.query_all_by_role_and_label(Role::Button, entry).next().is_some();
+        assert!(there, "{entry}");
+    }
+    window.click(Role::Button, "Filter to this folder");
+    window.harness.run_steps(4);
+    let filter = window.harness.get_by_role_and_label(Role::SearchInput, "Filter files").value();
+    assert_eq!(filter.as_deref(), Some(format!("/{LIBRARIES}/**").as_str()));
+    window.sees("3 of ");
+}

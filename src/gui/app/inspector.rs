@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::{App, LogSource};
 use crate::gui::dialogs::DialogAnswer;
+use crate::gui::models::cuda::is_listed;
 use crate::gui::models::inspector::{Inspector, InspectorPage, PathTarget};
 use crate::gui::views::View;
 
@@ -62,6 +63,22 @@ impl App {
     pub(super) fn open_path_menu(&mut self, target: PathTarget) {
         let at = self.context.pointer_latest_pos().unwrap_or(egui::pos2(80.0, 80.0));
         self.path_menu = Some(PathMenu { target, at, focused: false });
+    }
+
+    /// Opens the panel with its field for where to save.
+    pub(super) fn ask_to_save(&mut self, target: PathTarget) {
+        self.inspect(target, InspectorPage::Contents);
+        if let Some(inspector) = &mut self.inspector {
+            inspector.save_as = Some(inspector.file_name());
+        }
+    }
+
+    /// Whether the CUDA view of the image in front lists a path.
+    pub(crate) fn is_in_cuda(&self, raw: &[u8]) -> bool {
+        let analysis = self.front_tab().and_then(|tab| tab.analysis.as_ref());
+        let known =
+            analysis.and_then(|analysis| Some((analysis.inventory.as_ref()?, analysis.merge.as_ref()?)));
+        known.is_some_and(|(inventory, merge)| is_listed(inventory, merge, raw))
     }
 
     /// Takes the results of the panel.

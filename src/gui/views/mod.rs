@@ -232,6 +232,13 @@ pub enum Action {
     ShowWhy(PathTarget),
     /// Offer what can be done with a path, at the pointer.
     PathMenu(PathTarget),
+    /// Show only what is in this folder, or in the folder of this file, in the layers view
+    /// ([`LayersView::filter_folder`]).
+    FilterFolder(Vec<u8>),
+    /// Show this library or file in the CUDA view ([`CudaView::select_path`]).
+    ShowInCuda(Vec<u8>),
+    /// Ask where to save a file, or a folder as an archive.
+    SavePath(PathTarget),
     /// Save the file of the panel about a path here, unless something is there.
     SaveInspected(PathBuf),
     /// Close the panel about a path.

@@ -45,6 +45,16 @@ impl Browser {
         self.sort
     }
 
+    /// The folder at a path, or the one around the file there.
+    pub fn folder_of(&self, raw: &[u8]) -> Vec<u8> {
+        let tree = self.shown.as_ref().map(|shown| &shown.tree);
+        let is_folder = tree.is_some_and(|tree| {
+            tree.timeline().find(raw).is_some_and(|path| tree.shows(path) && tree.is_folder(path))
+        });
+        let end = if is_folder { None } else { raw.iter().rposition(|byte| *byte == b'/') };
+        raw.get(..end.unwrap_or(raw.len())).unwrap_or(raw).to_vec()
+    }
+
     /// What is on the screen, perhaps of the request before.
     pub fn shown(&self) -> Option<&ShownTree> {
         self.shown.as_ref()

@@ -60,6 +60,12 @@ impl FilesPane {
         }
     }
 
+    /// Filters by what was not typed.
+    pub(super) fn set_filter(&mut self, browser: &mut Browser, text: String) {
+        (self.typed, self.regex) = (text, false);
+        browser.set_filter(&self.typed, self.regex);
+    }
+
     /// Which files, and the filter.
     fn bar(&mut self, ui: &mut Ui, browser: &mut Browser) {
         // A filter that was cleared to show a path.

@@ -13,6 +13,7 @@ use egui::Ui;
 
 use super::{ImageView, ViewContext, waker};
 use crate::gui::models::browser::Browser;
+use crate::gui::models::filter::folder_term;
 use crate::gui::models::inspector::PathTarget;
 use crate::gui::models::path_why::PathWhy;
 use crate::gui::models::report::SavedReport;
@@ -82,11 +83,11 @@ impl ImageView for LayersView {
         self.why.is_busy()
     }
 
-    fn focus_search(&mut self) -> bool {
     fn main_lists(&self) -> &'static [&'static str] {
         &["Files"]
     }
 
+    fn focus_search(&mut self) -> bool {
         self.files.focus_search = true;
         true
     }
@@ -96,6 +97,14 @@ impl LayersView {
     /// Selects a path and scrolls to it, at the first frame that has it.
     pub fn select_path(&mut self, path: Vec<u8>) {
         self.browser.select_path(path);
+    }
+
+    /// Shows only what is in a folder, or in the folder of a file.
+    pub fn filter_folder(&mut self, raw: &[u8]) {
+        let folder = self.browser.folder_of(raw);
+        if let Some(term) = folder_term(&folder) {
+            self.files.set_filter(&mut self.browser, term);
+        }
     }
 
     /// The selected path, in the version that is shown.
