@@ -104,6 +104,12 @@ impl Window {
         self.until("end of the work", |window| !window.state().is_busy());
     }
 
+    /// Steps until nothing is worked on, and fails where the window does not come to rest then.
+    fn rests(&mut self) {
+        self.until("end of the work", |window| !window.state().is_busy() && !window.state().is_working());
+        self.harness.run();
+    }
+
     pub(crate) fn click(&mut self, role: Role, name: &str) {
         self.harness.get_by_role_and_label(role, name).click();
         self.harness.run_steps(2);
@@ -515,32 +521,32 @@ fn every_state_comes_to_rest_and_names_its_controls() {
     let folder = folder();
     for size in [[1100.0, 720.0], [640.0, 420.0]] {
         let mut window = Window::build(size, None);
-        window.harness.run();
+        window.rests();
         window.open("/nowhere/image.tar");
         window.settles();
-        window.harness.run();
+        window.rests();
         window.open(&damaged(folder.path()));
         window.settles();
-        window.harness.run();
+        window.rests();
         window.open("sample:devel");
         window.settles();
-        window.harness.run();
+        window.rests();
         window.press(Modifiers::COMMAND, Key::J);
-        window.harness.run();
+        window.rests();
         window.press(Modifiers::COMMAND, Key::Num2);
-        window.harness.run();
+        window.rests();
         window.press(Modifiers::COMMAND, Key::K);
-        window.harness.run();
+        window.rests();
         window.press(Modifiers::NONE, Key::Escape);
         window.press(Modifiers::NONE, Key::F1);
-        window.harness.run();
+        window.rests();
         window.press(Modifiers::NONE, Key::Escape);
         for _ in 0..10 {
             window.press(Modifiers::COMMAND, Key::Plus);
         }
-        window.harness.run();
+        window.rests();
         window.press(Modifiers::COMMAND, Key::T);
-        window.harness.run();
+        window.rests();
     }
 }
 

@@ -89,7 +89,7 @@ fn arrows_stay_with_their_list() {
     let mut window = opened();
     window.harness.state_mut().run(Command::Show(View::Layers));
     window.harness.run_steps(8);
-    for (role, name) in [(Role::Tree, "Files"), (Role::ListBox, "Layers, bottom first")] {
+    for (role, name) in [(Role::Tree, "Files"), (Role::ListBox, "Layers")] {
         window.harness.get_by_role_and_label(role, name).focus();
         window.harness.run_steps(2);
         for key in [Key::ArrowRight, Key::ArrowLeft, Key::ArrowUp, Key::End, Key::ArrowDown, Key::ArrowRight]

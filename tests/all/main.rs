@@ -47,6 +47,7 @@ mod inspector_view;
 mod invalid;
 #[cfg(feature = "gui")]
 mod journeys;
+mod journeys_details;
 mod journeys_keyboard;
 mod journeys_loading;
 mod journeys_names;

@@ -69,7 +69,7 @@ impl App {
     pub(super) fn ask_to_save(&mut self, target: PathTarget) {
         self.inspect(target, InspectorPage::Contents);
         if let Some(inspector) = &mut self.inspector {
-            inspector.save_as = Some(inspector.file_name());
+            inspector.ask_name();
         }
     }
 
@@ -110,7 +110,7 @@ impl App {
             DialogAnswer::Failed(reason) => {
                 self.log.error(LogSource::WINDOW, &reason);
                 if let Some(inspector) = &mut self.inspector {
-                    inspector.save_as = Some(inspector.file_name());
+                    inspector.ask_name();
                 }
             }
             DialogAnswer::Nothing => {}

@@ -35,6 +35,7 @@ impl App {
             match &tab.phase {
                 Phase::Failed(failure) => {
                     log.error(LogSource::image(tab.id, &tab.title), failure.message.clone());
+                    remembered.remember_failure(&tab.text);
                 }
                 Phase::Done => remembered.remember(&tab.text),
                 Phase::Asking | Phase::Running | Phase::Stopping | Phase::Cancelled => {}
@@ -114,6 +115,7 @@ impl App {
             }
             Action::ShowTab(id) => (self.front, self.settings_page) = (Some(id), None),
             Action::CloseTab(id) => self.close(id),
+            Action::EditReference(id) => self.edit_reference(id),
             Action::Again(id) => self.again(id),
             Action::ReloadChanged(id, compare) => self.reload_changed(id, compare),
             Action::DismissChange(id) => self.dismiss_change(id),
@@ -220,6 +222,16 @@ impl App {
             let next = self.tabs.get(place).or_else(|| self.tabs.last());
             self.front = next.map(|tab| tab.id);
         }
+    }
+
+    /// Closes a tab that could not be opened; its reference is there to be corrected.
+    fn edit_reference(&mut self, id: u64) {
+        let Some(text) = self.tabs.iter().find(|tab| tab.id == id).map(|tab| tab.text.clone()) else {
+            return;
+        };
+        self.close(id);
+        self.show_start();
+        self.start.put(text);
     }
 
     pub(crate) fn again(&mut self, id: u64) {

@@ -197,6 +197,9 @@ impl App {
         } else if app.settings.restore_images {
             app.restore_images();
         }
+        if app.tabs.is_empty() {
+            app.start.focus();
+        }
         app
     }
 

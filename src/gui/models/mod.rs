@@ -15,6 +15,7 @@ pub mod files;
 pub mod filter;
 pub mod findings;
 pub mod format;
+pub mod found;
 pub mod gpu;
 pub mod grouped;
 pub mod image_names;

@@ -96,6 +96,13 @@ fn failed(ui: &mut Ui, tab: &Tab, failure: &Failure, actions: &mut Vec<Action>) 
         FailureAnswer::Copy(text) => Action::CopyText(text),
         FailureAnswer::Close => Action::CloseTab(tab.id),
     }));
+    // A reference with a secret is not shown.
+    if crate::source::redacted(&tab.text) == tab.text {
+        ui.add_space(space::S);
+        if ui.button("Edit path").on_hover_text("Correct the path or reference and open it").clicked() {
+            actions.push(Action::EditReference(tab.id));
+        }
+    }
 }
 
 fn cancelled(ui: &mut Ui, tab: &Tab, actions: &mut Vec<Action>) {

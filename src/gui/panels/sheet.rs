@@ -4,7 +4,7 @@ use egui::{Frame, Id, Label, Margin, Modal, Response, RichText, Ui};
 
 use crate::analysis::Failure;
 use crate::base::redact;
-use crate::base::text::printable;
+use crate::base::text::{printable, without_errno};
 use crate::gui::design::{Tokens, radius, space, text};
 use crate::gui::widgets::controls::primary_button;
 use crate::source::Tried;
@@ -102,7 +102,7 @@ fn whole(failure: &Failure) -> String {
 
 /// Messages may quote the reference: its secrets stay out of the window. Lines stay lines.
 fn safe(message: &str) -> String {
-    let lines: Vec<String> = redact::url_user_info(message).lines().map(printable).collect();
+    let lines: Vec<String> = without_errno(&redact::url_user_info(message)).lines().map(printable).collect();
     lines.join("\n")
 }
 

@@ -254,7 +254,13 @@ fn recent(ui: &mut Ui, app: &mut App) {
     for ((reference, shown), name) in recent.into_iter().zip(&shown).zip(&names) {
         // The end of a path is more specific than its middle.
         let whole = elide_middle(shown, letters_in(ui.available_width()));
-        if entry(ui, name, &whole, shown).clicked() {
+        let failed = remembered.failed.contains(reference);
+        let whole = if failed { format!("Could not be opened: {whole}") } else { whole };
+        let response = entry(ui, name, &whole, shown);
+        if failed {
+            ui.ctx().accesskit_node_builder(response.id, |node| node.set_description("could not be opened"));
+        }
+        if response.clicked() {
             actions.push(Action::OpenImage(reference.clone()));
         }
     }

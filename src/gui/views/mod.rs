@@ -13,7 +13,7 @@ pub mod gpu;
 mod grouping;
 pub mod layers;
 pub mod overview;
-mod path_bar;
+pub(in crate::gui) mod path_bar;
 mod question;
 pub mod report;
 pub mod saved;
@@ -267,6 +267,8 @@ pub enum Action {
     ShowTab(u64),
     /// Close the tab with this id.
     CloseTab(u64),
+    /// Close the tab with this id, and put its reference into the field of the start screen.
+    EditReference(u64),
     /// Read the image of the tab with this id again.
     Again(u64),
     /// Read the changed file of the tab with this id again, and compare with what was shown if the flag is set.

@@ -113,6 +113,10 @@ impl ImageView for OverviewView {
             ui.add_space(space::L);
         });
     }
+
+    fn is_busy(&self) -> bool {
+        self.job.is_busy() || self.runs.is_busy() || self.cold_start.is_busy()
+    }
 }
 
 impl OverviewView {
@@ -263,6 +267,7 @@ fn layers(ui: &mut Ui, overview: &Overview, context: &mut ViewContext<'_>) {
 }
 
 fn files(ui: &mut Ui, contents: Option<&Contents>, pending: Option<&str>, context: &mut ViewContext<'_>) {
+    let no_files = context.analysis.merge.as_ref().is_some_and(|merge| merge.merged_files == 0);
     let mut chosen = None;
     {
         let mut table = |ui: &mut Ui,
@@ -273,6 +278,7 @@ fn files(ui: &mut Ui, contents: Option<&Contents>, pending: Option<&str>, contex
             section(ui, name, note);
             match contents.map(items) {
                 None => tables::waiting(ui, pending),
+                Some([]) if no_files => tables::nothing(ui, "The image contains no files."),
                 Some([]) => tables::nothing(ui, "All files in the image are empty."),
                 Some(items) => {
                     let whole = items.first().map_or(0, |item| item.bytes);

@@ -3,7 +3,7 @@
 use egui::accesskit::Role;
 use egui::{Align2, Color32, Rect, Stroke, Ui, pos2, vec2};
 
-use super::list::{List, ListEvent, ListKeys, ListNode, RowLook, head_back};
+use super::list::{List, ListEvent, ListFrame, ListHead, ListKeys, ListNode, ListSort, RowLook, head_back};
 use crate::gui::design::{Tokens, row, text};
 use crate::gui::widgets::cell::{self, Cut};
 use crate::gui::widgets::controls::{self, Mark};
@@ -45,6 +45,17 @@ pub struct LayerListShape<'a> {
     pub selected: Option<usize>,
     /// Whether to bring the chosen line into sight.
     pub reveal: bool,
+    /// The column that orders the lines, 0 for the number, and whether the largest comes first.
+    pub sort: ListSort,
+}
+
+/// What the user did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LayerListAnswer {
+    /// The line that was chosen.
+    pub chosen: Option<usize>,
+    /// The column whose head was clicked.
+    pub sorted: Option<usize>,
 }
 
 const HEAD: f32 = 24.0;
@@ -59,7 +70,7 @@ const TWO_LINES: f32 = 44.0;
 /// From this width on, everything fits on one line.
 const WIDE: f32 = 540.0;
 
-/// Shows the list in the room that is left. Gives the line that was chosen. `row_at` makes a line, for
+/// Shows the list in the room that is left. `row_at` makes a line, for
 /// those in sight; `hover` fills the tooltip of one.
 pub fn layer_list(
     ui: &mut Ui,
@@ -67,7 +78,7 @@ pub fn layer_list(
     shape: &LayerListShape<'_>,
     row_at: impl FnMut(usize) -> LayerListRow,
     mut hover: impl FnMut(&mut Ui, usize),
-) -> Option<usize> {
+) -> LayerListAnswer {
     let wide = ui.available_rect_before_wrap().width() >= WIDE;
     let list = List {
         salt,
@@ -82,7 +93,7 @@ pub fn layer_list(
         keys: ListKeys::Plain,
     };
     let mut frame = list.begin(ui);
-    paint_head(ui, shape, frame.head);
+    heads(ui, shape, &mut frame);
     let node = |index: usize, _: &LayerListRow| ListNode { key: index as u64, ..ListNode::default() };
     let spoken = |_: usize, line: &LayerListRow| line.spoken.clone();
     list.show(ui, &mut frame, row_at, node, spoken, |ui, place, line| {
@@ -92,10 +103,15 @@ pub fn layer_list(
     if let Some((index, response)) = output.hovered {
         response.on_hover_ui(|ui| hover(ui, index));
     }
-    output.events.iter().rev().find_map(|event| match event {
-        ListEvent::Select(index) => Some(*index),
-        _ => None,
-    })
+    let mut answer = LayerListAnswer::default();
+    for event in output.events {
+        match event {
+            ListEvent::Select(index) => answer.chosen = Some(index),
+            ListEvent::Sort(column) => answer.sorted = Some(column),
+            _ => {}
+        }
+    }
+    answer
 }
 
 /// Positions of the numbers, side by side at the right.
@@ -108,15 +124,16 @@ fn columns(rect: Rect) -> [Rect; 3] {
     })
 }
 
-fn paint_head(ui: &Ui, shape: &LayerListShape<'_>, rect: Rect) {
-    let tokens = Tokens::of(ui);
-    let painter = ui.painter();
+fn heads(ui: &Ui, shape: &LayerListShape<'_>, frame: &mut ListFrame) {
+    let rect = frame.head;
     head_back(ui, rect);
     let places = columns(rect);
-    let title = Rect::from_x_y_ranges(rect.left() + TEXT..=places[0].left(), rect.y_range());
-    cell::left(painter, title, shape.title, &text::small(), tokens.text_weak, Cut::End);
-    for (place, name) in places.iter().zip(shape.columns) {
-        cell::right(painter, *place, name, &text::small(), tokens.text_weak);
+    let title = Rect::from_x_y_ranges(rect.left()..=places[0].left(), rect.y_range());
+    let heads = std::iter::once((shape.title, title)).chain(shape.columns.into_iter().zip(places));
+    for (index, (title, rect)) in heads.enumerate() {
+        let number = index > 0;
+        let text = if number { rect.right() } else { rect.left() + TEXT };
+        frame.head(ui, index, &ListHead { title, rect, text, number }, Some(shape.sort));
     }
 }
 

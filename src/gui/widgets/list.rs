@@ -173,7 +173,8 @@ impl List<'_> {
             });
             reveal = moved.or(reveal);
         }
-        if let Some(offset) = reveal.and_then(|row| self.offset_for(before.y, row, body.height())) {
+        let asked = self.reveal && reveal == self.selected;
+        if let Some(offset) = reveal.and_then(|row| self.offset_for(before.y, row, body.height(), asked)) {
             area = area.vertical_scroll_offset(offset);
         }
         let mut inner = ui.new_child(egui::UiBuilder::new().max_rect(body).id_salt(self.salt));
@@ -329,18 +330,19 @@ impl List<'_> {
         })
     }
 
-    /// The offset that brings a row into sight from offset `now`; `None` where it is.
-    fn offset_for(&self, now: f32, row: usize, height: f32) -> Option<f32> {
+    /// The offset that brings a row into sight from offset `now`; `None` where it is. A row that was asked for from
+    /// elsewhere comes to the middle, as does a distant one; a near one to the edge.
+    fn offset_for(&self, now: f32, row: usize, height: f32, asked: bool) -> Option<f32> {
         let (top, bottom) = (row as f32 * self.row_height, (row + 1) as f32 * self.row_height);
-        if top < now {
-            Some(top)
-        } else if bottom > now + height {
-            // Centre a distant row; scroll a near one to the edge.
-            let far = bottom > now + height * 2.0;
-            Some(if far { (top - height / 2.0).max(0.0) } else { bottom - height })
-        } else {
-            None
+        if top >= now && bottom <= now + height {
+            return None;
         }
+        let far = bottom > now + height * 2.0;
+        Some(match (asked || far, top < now) {
+            (true, _) => (top - height / 2.0).max(0.0),
+            (false, true) => top,
+            (false, false) => bottom - height,
+        })
     }
 }
 

@@ -20,6 +20,7 @@ pub use self::machine::MachineView;
 pub(in crate::gui) use self::machine::show as show_machine;
 use self::state::GpuState;
 use super::{Action, ImageView, ViewContext, leave_focus, waker};
+use crate::gui::design::space;
 use crate::gui::models::gpu::{Judge, TargetVerdicts};
 use crate::gui::models::layers::{LayerItem, waiting_for};
 use crate::gui::widgets::pane::{card, empty};
@@ -49,6 +50,8 @@ pub struct GpuView {
     state: GpuState,
     machine: MachineView,
     focus_search: bool,
+    /// Whether machines are listed for an image that needs no GPU.
+    shows_all: bool,
     painted: usize,
 }
 
@@ -102,6 +105,19 @@ impl GpuView {
             card(ui, |ui| loading(ui, &self.state, context));
             return;
         };
+        if !judged.needs.uses_cuda && !self.shows_all {
+            card(ui, |ui| {
+                let incomplete = context.analysis.totals().is_some_and(|totals| !totals.complete);
+                let note = match incomplete {
+                    false => "Nothing in this image uses CUDA: it runs on machines with and without a GPU.",
+                    true => "Nothing in the part that was read uses CUDA.",
+                };
+                empty(ui, if incomplete { "No need for a GPU found" } else { "Needs no GPU" }, note);
+                ui.add_space(space::S);
+                ui.vertical_centered(|ui| self.shows_all |= ui.link("All machines").clicked());
+            });
+            return;
+        }
         let focus = std::mem::take(&mut self.focus_search);
         head::show(ui, &mut self.state, &judged, focus);
         if let Some(target) = self.state.chosen(&judged) {

@@ -10,27 +10,65 @@ use crate::gui::models::layers::{LayerItem, LayerState};
 use crate::gui::widgets::controls::Mark;
 use crate::gui::widgets::layer_list::{LayerListRow, LayerListShape, layer_list};
 
+/// The order of the list: the column, 0 for the number, and whether the largest comes first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct LayerOrder {
+    column: usize,
+    descending: bool,
+}
+
+impl LayerOrder {
+    /// The order after a click on a column's head: numbers begin at the bottom, sizes with the largest.
+    fn clicked(self, column: usize) -> Self {
+        let same = self.column == column;
+        Self { column, descending: if same { !self.descending } else { column > 0 } }
+    }
+
+    /// The layers in this order, by their numbers.
+    fn of(self, items: &[LayerItem]) -> Vec<usize> {
+        let size = |item: &LayerItem| [None, item.compressed, item.content, item.wasted][self.column.min(3)];
+        let mut order: Vec<usize> = (0..items.len()).collect();
+        if self.column > 0 {
+            // What is not known comes last in the usual order.
+            order.sort_by_key(|index| size(&items[*index]).map_or(0, |bytes| bytes.saturating_add(1)));
+        }
+        if self.descending {
+            order.reverse();
+        }
+        order
+    }
+}
+
 /// Shows the list and takes the choice.
-pub(super) fn show(ui: &mut Ui, browser: &mut Browser, passed: &[u64], reveal: bool) {
+pub(super) fn show(ui: &mut Ui, browser: &mut Browser, order: &mut LayerOrder, passed: &[u64], reveal: bool) {
     let tokens = Tokens::of(ui);
+    let layers = order.of(&browser.items);
     let shape = LayerListShape {
-        name: "Layers, bottom first",
+        name: "Layers",
         rows: browser.items.len(),
         title: "Layer",
         columns: ["Compressed", "Content", "Wasted"],
-        selected: browser.layer(),
+        selected: browser.layer().and_then(|layer| layers.iter().position(|place| *place == layer)),
         reveal,
+        sort: (order.column, order.descending),
     };
     let items = &browser.items;
-    let chosen = layer_list(
+    let answer = layer_list(
         ui,
         "layers",
         &shape,
-        |index| line(tokens, &items[index], passed.get(index).copied().unwrap_or(0)),
-        |ui, index| tooltip(ui, &items[index]),
+        |row| {
+            let layer = layers[row];
+            line(tokens, &items[layer], passed.get(layer).copied().unwrap_or(0))
+        },
+        |ui, row| tooltip(ui, &items[layers[row]]),
     );
-    if let Some(layer) = chosen {
-        browser.select_layer(layer);
+    if let Some(layer) = answer.chosen.and_then(|row| layers.get(row)) {
+        browser.select_layer(*layer);
+    }
+    if let Some(column) = answer.sorted {
+        *order = order.clicked(column);
+        ui.ctx().request_repaint();
     }
 }
 

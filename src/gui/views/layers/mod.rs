@@ -51,6 +51,7 @@ pub struct LayersView {
     files: files::FilesPane,
     map: map::MapPane,
     why: PathWhy,
+    order: layer_list::LayerOrder,
     reveal_layer: bool,
 }
 
@@ -138,7 +139,7 @@ impl LayersView {
 
     fn layer_list(&mut self, ui: &mut Ui, passed: &[u64]) {
         let reveal = std::mem::take(&mut self.reveal_layer);
-        card(ui, |ui| layer_list::show(ui, &mut self.browser, passed, reveal));
+        card(ui, |ui| layer_list::show(ui, &mut self.browser, &mut self.order, passed, reveal));
     }
 
     fn tree(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {

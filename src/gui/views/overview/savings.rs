@@ -50,7 +50,8 @@ pub(super) fn show(
         ui.add_space(space::XS);
         let all = match savings.findings {
             1 => "1 finding".to_owned(),
-            findings => format!("All {}", counted(findings, "finding")),
+            findings if findings == savings.choosable => format!("All {}", counted(findings, "finding")),
+            findings => format!("All {} ({} selectable)", counted(findings, "finding"), savings.choosable),
         };
         if ui.link(all).clicked() {
             actions.push(Action::ShowView(View::Findings));
