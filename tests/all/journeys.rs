@@ -551,6 +551,19 @@ fn every_state_comes_to_rest_and_names_its_controls() {
 }
 
 #[test]
+fn a_missing_file_leaves_the_window_at_rest() {
+    let mut window = Window::build([1100.0, 720.0], None);
+    window.open("/nowhere/image.tar");
+    window.settles();
+    let mut steps = || {
+        sleep(Duration::from_millis(20));
+        window.harness.run()
+    };
+    let steps: Vec<u64> = (0..20).map(|_| steps()).collect();
+    assert!(steps.contains(&1), "no frame was the last: {steps:?}");
+}
+
+#[test]
 fn a_desktop_without_dialogs_is_told() {
     let picker = Arc::new(|_| None);
     let builder = Harness::builder().with_size([1100.0, 720.0]).with_max_steps(16);
