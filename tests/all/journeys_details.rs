@@ -114,7 +114,7 @@ fn the_palette_finds_files_libraries_and_findings() {
     window.sees("/etc/");
     chosen(&mut window, "libcudart.so.1", "libcudart.so.1");
     assert!(window.in_front("CUDA"), "a library");
-    chosen(&mut window, "CUDA compiler", "CUDA compiler");
+    chosen(&mut window, "system profilers", "System profilers");
     assert!(window.in_front("Findings"), "a finding");
 }
 

@@ -19,6 +19,8 @@ pub use front::MissingTree;
 
 /// Images with fewer entries are worked on at once: a thread would cost more than the work.
 const AT_ONCE: usize = 20_000;
+/// A tree of fewer entries is made again with each layer that arrives.
+const TINY: u64 = 2_000;
 /// Trees that are kept: the one in front, and the one before it.
 const KEPT_TREES: usize = 2;
 
@@ -149,14 +151,14 @@ impl Browser {
         }
     }
 
-    /// The layers up to one that were read so far. A large tree is made again only when it grows by a quarter, so that
+    /// The layers up to one that were read so far. A tree of some size is made again only when it grows by a quarter, so that
     /// all of them together cost no more than a few of the last one.
     fn partial_extent(&self, last: usize) -> Option<Extent> {
         let known = || self.items[..=last].iter().filter(|item| item.state.has_files());
         let (layers, entries) = (known().count(), known().filter_map(|item| item.entries).sum::<u64>());
         match self.wanted {
             Some(wanted @ Extent::Partial { last: same, entries: before, .. })
-                if same == last && !self.small && entries < before.saturating_add(before / 4) =>
+                if same == last && before > TINY && entries < before.saturating_add(before / 4) =>
             {
                 Some(wanted)
             }

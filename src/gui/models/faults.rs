@@ -15,21 +15,21 @@ impl ImageFaults {
     /// The faults known so far; `None` where nothing is missing. With `done`, what is missing will not come; what was
     /// stopped on request is no fault.
     pub fn new(analysis: &Analysis, done: bool) -> Option<Self> {
-        let items = LayerItem::all(analysis, done);
-        let faulty: Vec<&LayerItem> = items.iter().filter(|item| item.state.fault().is_some()).collect();
-        let words = match (faulty.as_slice(), analysis.image.intact) {
-            ([], true) => return None,
-            ([], false) => {
+        let layers = analysis.layers.iter().enumerate();
+        // An image may have thousands of layers, and this is asked whenever one of them arrives.
+        let mut faulty = layers.filter(|(_, layer)| LayerItem::has_fault(layer)).map(|(index, _)| index);
+        let first = faulty.next().and_then(|index| LayerItem::of(analysis, index, done));
+        let words = match (first, faulty.count(), analysis.image.intact) {
+            (None, _, true) => return None,
+            (None, _, false) => {
                 let cause = analysis.image.warnings.first().map(|warning| printable(&warning.message));
-                format!(
-                    "The image is incomplete: {}",
-                    cause.unwrap_or_else(|| "its config cannot be read".to_owned())
-                )
+                let cause = cause.unwrap_or_else(|| "its config cannot be read".to_owned());
+                format!("The image is incomplete: {cause}")
             }
-            ([one], _) => about(one),
-            ([first, ..], _) => {
-                let layers = counted(items.len(), "layer");
-                format!("{} of {layers} are missing or incomplete. {}", faulty.len(), about(first))
+            (Some(one), 0, _) => about(&one),
+            (Some(first), others, _) => {
+                let layers = counted(analysis.layers.len(), "layer");
+                format!("{} of {layers} are missing or incomplete. {}", others + 1, about(&first))
             }
         };
         Some(Self { words })

@@ -81,6 +81,17 @@ impl LayerItem {
         layers.map(|(index, (source, layer))| Self::new(analysis, index, source, layer, done)).collect()
     }
 
+    /// Whether a part of a layer could not be read.
+    pub(super) fn has_fault(layer: &Layer) -> bool {
+        layer.fault.is_some() || layer.read.as_deref().is_some_and(|read| !read.complete)
+    }
+
+    /// One layer, by its number; `None` where there is none.
+    pub(super) fn of(analysis: &Analysis, index: usize, done: bool) -> Option<Self> {
+        let (source, layer) = (analysis.image.layers.get(index)?, analysis.layers.get(index)?);
+        Some(Self::new(analysis, index, source, layer, done))
+    }
+
     fn new(analysis: &Analysis, index: usize, source: &LayerSource, layer: &Layer, done: bool) -> Self {
         let read = layer.read.as_deref();
         let instruction = source.created_by.as_deref().map(|text| printable(&redact::instruction(text)));

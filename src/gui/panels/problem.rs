@@ -90,19 +90,15 @@ fn failed(ui: &mut Ui, tab: &Tab, failure: &Failure, actions: &mut Vec<Action>) 
     ui.add_space(space::M);
     sheet::failure(ui, failure);
     ui.add_space(space::M);
-    actions.extend(sheet::failure_buttons(ui, failure).map(|answer| match answer {
+    // A reference with a secret is not shown.
+    let edit = crate::source::redacted(&tab.text) == tab.text;
+    actions.extend(sheet::failure_buttons(ui, failure, edit).map(|answer| match answer {
+        FailureAnswer::Edit => Action::EditReference(tab.id),
         FailureAnswer::LogIn(_) => Action::LogIn(tab.id),
         FailureAnswer::Again => Action::Again(tab.id),
         FailureAnswer::Copy(text) => Action::CopyText(text),
         FailureAnswer::Close => Action::CloseTab(tab.id),
     }));
-    // A reference with a secret is not shown.
-    if crate::source::redacted(&tab.text) == tab.text {
-        ui.add_space(space::S);
-        if ui.button("Edit path").on_hover_text("Correct the path or reference and open it").clicked() {
-            actions.push(Action::EditReference(tab.id));
-        }
-    }
 }
 
 fn cancelled(ui: &mut Ui, tab: &Tab, actions: &mut Vec<Action>) {

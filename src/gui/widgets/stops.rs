@@ -89,7 +89,8 @@ pub fn settle(context: &Context, lists: &[&str]) {
     let main = all.iter().find(|stop| stop.kind == StopKind::List && lists.contains(&stop.name.as_str()));
     let found = match to {
         GoTo::Opened if context.text_edit_focused() || lists.is_empty() => None,
-        // What is still being read has no list yet.
+        // What is still being read has no list yet; whoever does something meanwhile keeps the keyboard.
+        GoTo::Opened if main.is_none() && context.input(|input| input.pointer.any_pressed()) => None,
         GoTo::Opened if main.is_none() => return,
         GoTo::Opened | GoTo::List => main,
         GoTo::Beside(id, on) => {
