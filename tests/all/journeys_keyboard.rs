@@ -18,7 +18,7 @@ fn opened() -> Window {
 /// What has the focus: its role and its name.
 fn focus(window: &Window) -> Option<(Role, String)> {
     // A list has the focus as a whole; screen readers are told its active row.
-    let id = window.harness.ctx.memory(|memory| memory.focused())?.accesskit_id();
+    let id = window.harness.ctx.memory(egui::Memory::focused)?.accesskit_id();
     let nodes = window.harness.root().children_recursive();
     let focused = nodes.into_iter().find(|node| node.accesskit_node().locate().0 == id)?;
     let node = focused.accesskit_node();
@@ -129,4 +129,29 @@ fn changes_of_the_plan_are_undone() {
     assert_eq!(plan(&window), first, "nothing is left to be undone");
     window.press(Modifiers::COMMAND | Modifiers::SHIFT, Key::Z);
     assert_eq!(plan(&window), second);
+}
+
+#[test]
+fn f6_goes_through_panes_in_the_order_they_are_seen() {
+    for size in [[1280.0, 900.0], [900.0, 700.0]] {
+        let mut window = Window::build(size, None);
+        window.open("sample:devel");
+        window.settles();
+        let app = window.harness.state_mut();
+        app.run(Command::Show(View::Layers));
+        app.views().unwrap().layers.select_path(b"/etc/os-release".to_vec());
+        window.harness.run_steps(8);
+        assert!(has_focus(&window, Role::Tree, "Files"), "{size:?}: {:?}", focus(&window));
+        let panes = [
+            (Role::Group, "File details"),
+            (Role::Tab, "Layers"),
+            (Role::ListBox, "Layers"),
+            (Role::Tree, "Files"),
+        ];
+        for (role, name) in panes {
+            window.press(Modifiers::NONE, Key::F6);
+            window.harness.run_steps(2);
+            assert!(has_focus(&window, role, name), "{name} at {size:?}: {:?}", focus(&window));
+        }
+    }
 }

@@ -20,6 +20,12 @@ fn a_damaged_layer_is_named_with_its_cause_and_leads_to_the_log() {
         window.harness.run_steps(4);
         assert!(window.shows("Cannot read layer 1: "), "in each view: {view:?}");
     }
+    window.press(Modifiers::COMMAND, Key::Num2);
+    let rows = window.harness.get_all_by_role(Role::ListBoxOption);
+    let rows: Vec<String> = rows.filter_map(|row| row.accesskit_node().label()).collect();
+    // What nobody read is not zero: neither of the layer, nor what it wastes of the one below.
+    assert!(rows[0].ends_with("wasted –") && !rows[0].contains("content –"), "{rows:?}");
+    assert!(rows[1].ends_with("content –, wasted –"), "{rows:?}");
     window.click(Role::Button, "Show in log");
     window.sees("layer-cut-short");
 }

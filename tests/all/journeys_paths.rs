@@ -18,7 +18,7 @@ const LIBRARIES: &str = "opt/venv/lib/python3.12/site-packages/nvidia/cublas/lib
 
 /// An image with libraries deep in chains of folders.
 fn deep(folder: &Path) -> String {
-    let library = |name: &str, size: usize| file(&format!("{LIBRARIES}/{name}"), vec![b'x'; size]);
+    let library = |name: &str, size: usize| file(format!("{LIBRARIES}/{name}"), vec![b'x'; size]);
     let layer = tar([
         library("libcublasLt.so.12.1.3.1", 60_000),
         library("libcublas.so.12.1.3.1", 50_000),

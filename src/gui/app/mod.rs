@@ -86,6 +86,7 @@ impl Default for Setup {
 }
 
 /// The window.
+#[allow(clippy::struct_excessive_bools, reason = "each is one thing that is open, or one way of the desktop")]
 pub struct App {
     pub(crate) context: egui::Context,
     pub(crate) settings: Settings,

@@ -77,8 +77,9 @@ impl<'a> NameParts<'a> {
     /// The name with so many folders before it.
     fn name(&self, folders: usize) -> String {
         let from = self.folders.len().saturating_sub(folders);
-        let before: String = self.folders[from..].iter().map(|folder| format!("{folder}/")).collect();
-        format!("{before}{}{}", self.base, self.version)
+        let mut parts = self.folders[from..].to_vec();
+        parts.push(self.base);
+        format!("{}{}", parts.join("/"), self.version)
     }
 }
 

@@ -26,6 +26,8 @@ struct Search {
     typed: String,
     chosen: usize,
     moved: bool,
+    /// How many lines the last frame had.
+    lines: usize,
     /// The image, its state and the text of the newest search in it.
     asked: Option<(u64, u64, String)>,
     job: Background<Vec<FoundItem>>,
@@ -78,6 +80,10 @@ pub(crate) fn palette(ui: &Ui, app: &mut App) {
     search.look(app);
     let items = items(ui.ctx(), app, &search.typed, &search.found);
     let count = items.len();
+    if std::mem::replace(&mut search.lines, count) != count {
+        // The list takes its new height in the frame after.
+        ui.ctx().request_repaint();
+    }
     let step = |ui: &Ui, key| ui.input_mut(|input| input.count_and_consume_key(Modifiers::NONE, key));
     let (down, up) = (step(ui, Key::ArrowDown), step(ui, Key::ArrowUp));
     if count > 0 && down + up > 0 {

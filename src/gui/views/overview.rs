@@ -209,9 +209,10 @@ fn figures(ui: &mut Ui, overview: &Overview) {
                 Some(0) if overview.incomplete => "unknown".to_owned(),
                 wasted => human_or_dash(wasted),
             },
-            note: or_pending(match overview.incomplete {
-                false => "deleted or overwritten by upper layers".to_owned(),
-                true => "in what was read".to_owned(),
+            note: or_pending(if overview.incomplete {
+                "in what was read".to_owned()
+            } else {
+                "deleted or overwritten by upper layers".to_owned()
             }),
             color: if wasted.is_some_and(|bytes| bytes > 0) { tokens.hidden } else { tokens.text },
         },
@@ -333,9 +334,10 @@ fn waste(
         return;
     };
     if contents.waste.is_empty() {
-        let words = match overview.incomplete {
-            false => "No wasted bytes: all file content is in the merged view.",
-            true => "Unknown: part of the image was not read.",
+        let words = if overview.incomplete {
+            "Unknown: part of the image was not read."
+        } else {
+            "No wasted bytes: all file content is in the merged view."
         };
         tables::nothing(ui, words);
         return;

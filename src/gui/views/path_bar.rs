@@ -85,7 +85,8 @@ impl PathBar {
 
     /// Shows an error; focus returns to the field.
     pub(super) fn show_message(&mut self, words: String) {
-        (self.message, self.exists, self.wants_focus) = (Some(without_errno(&words)), false, true);
+        let words = if words.contains("(os error") { without_errno(&words) } else { words };
+        (self.message, self.exists, self.wants_focus) = (Some(words), false, true);
     }
 
     /// The path was taken: what was wrong with the one before is no more.

@@ -24,6 +24,9 @@ struct Stop {
     rect: Rect,
 }
 
+/// Panes whose left edges differ by less are below each other.
+const COLUMN: f32 = 32.0;
+
 /// Where the keyboard is asked to go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GoTo {
@@ -111,11 +114,12 @@ pub fn settle(context: &Context, lists: &[&str]) {
 fn next_pane<'a>(context: &Context, all: &'a [Stop], on: bool) -> Option<&'a Stop> {
     let mut panes: Vec<&Stop> = all.iter().filter(|stop| stop.kind != StopKind::Filter).collect();
     panes.sort_by(|a, b| {
-        let key = |stop: &Stop| (stop.rect.left(), stop.rect.top());
+        // Panes below each other may begin a point or two apart.
+        let key = |stop: &Stop| ((stop.rect.left() / COLUMN).round(), stop.rect.top());
         let (a, b) = (key(a), key(b));
         a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1))
     });
-    let focused = context.memory(|memory| memory.focused());
+    let focused = context.memory(egui::Memory::focused);
     let at = focused.and_then(|id| context.read_response(id)).map(|response| response.rect.center());
     let within = |stop: &&&Stop| at.is_some_and(|at| stop.rect.contains(at));
     let current = panes.iter().position(|stop| Some(stop.id) == focused).or_else(|| {

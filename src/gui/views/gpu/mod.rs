@@ -108,11 +108,12 @@ impl GpuView {
         if !judged.needs.uses_cuda && !self.shows_all {
             card(ui, |ui| {
                 let incomplete = context.analysis.totals().is_some_and(|totals| !totals.complete);
-                let note = match incomplete {
-                    false => "Nothing in this image uses CUDA: it runs on machines with and without a GPU.",
-                    true => "Nothing in the part that was read uses CUDA.",
-                };
-                empty(ui, if incomplete { "No need for a GPU found" } else { "Needs no GPU" }, note);
+                if incomplete {
+                    empty(ui, "No need for a GPU found", "Nothing in the part that was read uses CUDA.");
+                } else {
+                    let note = "Nothing in this image uses CUDA: it runs on machines with and without a GPU.";
+                    empty(ui, "Needs no GPU", note);
+                }
                 ui.add_space(space::S);
                 ui.vertical_centered(|ui| self.shows_all |= ui.link("All machines").clicked());
             });

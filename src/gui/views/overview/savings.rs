@@ -32,9 +32,10 @@ pub(super) fn show(
         return;
     };
     if savings.items.is_empty() {
-        let words = match incomplete {
-            false => "No removable content found.",
-            true => "No removable content found in the part that was read.",
+        let words = if incomplete {
+            "No removable content found in the part that was read."
+        } else {
+            "No removable content found."
         };
         tables::nothing(ui, words);
     }

@@ -13,6 +13,7 @@ use crate::gui::views::Action;
 use crate::gui::views::path_bar::PathBar;
 use crate::gui::widgets::controls::primary_button;
 use crate::jobs::Waker;
+use crate::report::Format;
 
 /// The field for the path.
 #[derive(Default)]
@@ -151,8 +152,7 @@ fn bar(ui: &mut Ui, place: &mut PathField, choice: &ReportOptions, ready: bool) 
 
 /// The format whose extension a path has, if it is not the chosen one.
 fn form_of(typed: &str, choice: &ReportOptions) -> Option<ExportFormat> {
-    let of =
-        |form: ExportFormat| ReportOptions { form, ..choice.clone() }.format().map(|one| one.extension());
+    let of = |form: ExportFormat| ReportOptions { form, ..choice.clone() }.format().map(Format::extension);
     let own = of(choice.form)?;
     let (_, extension) = typed.trim().rsplit_once('.')?;
     let extension = extension.to_ascii_lowercase();
