@@ -31,6 +31,8 @@ pub(crate) struct LogEntry {
     pub(crate) message: String,
     /// The stable code of a warning.
     pub(crate) code: &'static str,
+    /// How many warnings it stands for.
+    pub(crate) count: usize,
 }
 
 impl LogEntry {
@@ -86,6 +88,13 @@ impl Log {
         &self.entries
     }
 
+    /// How many warnings or errors there are about the image of a tab and the window, or without a tab about all; those
+    /// that an entry only counts included.
+    pub(crate) fn count(&self, tab: Option<u64>, severity: Severity) -> usize {
+        let entries = self.entries.iter().filter(|entry| entry.severity == severity && entry.is_about(tab));
+        entries.map(|entry| entry.count).sum()
+    }
+
     /// How many entries were not kept.
     pub(crate) fn dropped(&self) -> usize {
         self.dropped
@@ -108,7 +117,7 @@ impl Log {
 
     fn add(&mut self, severity: Severity, source: LogSource<'_>, message: String) {
         let (image, subject) = (source.name.to_owned(), String::new());
-        self.push(LogEntry { severity, tab: source.tab, image, subject, message, code: "" });
+        self.push(LogEntry { severity, tab: source.tab, image, subject, message, code: "", count: 1 });
     }
 
     /// Adds the new warnings of a tab.
@@ -125,6 +134,7 @@ impl Log {
                     tab: Some(tab),
                     image: image.to_owned(),
                     subject,
+                    count: counted_by(code, &message),
                     message,
                     code: code.as_str(),
                 });
@@ -160,5 +170,32 @@ impl Log {
         } else {
             self.dropped += 1;
         }
+    }
+}
+
+/// How many warnings one stands for: "75 more warnings" is 75.
+fn counted_by(code: WarningCode, message: &str) -> usize {
+    let number = message.split(' ').next().filter(|_| code == WarningCode::MoreWarnings);
+    number.and_then(|number| number.parse().ok()).unwrap_or(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Log, Severity};
+    use crate::base::WarningCode;
+    use crate::base::warning::Warnings;
+
+    #[test]
+    fn warnings_that_are_only_counted_count() {
+        let mut warnings = Warnings::with_limit(2);
+        for number in 0..77 {
+            warnings.push_with(WarningCode::TarOddity, || (format!("entry {number}"), "odd".to_owned()));
+        }
+        let mut log = Log::default();
+        log.warnings(1, "tool", warnings.finish("layer 0"));
+        assert_eq!((log.entries().len(), log.count(Some(1), Severity::Warning)), (3, 77));
+        assert_eq!(log.count(Some(2), Severity::Warning), 0);
+        log.note("about the window".to_owned());
+        assert_eq!(log.count(Some(2), Severity::Warning), 1);
     }
 }

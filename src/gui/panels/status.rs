@@ -198,11 +198,8 @@ fn fixed(ui: &mut Ui, width: f32, text: RichText) {
 /// Counts the entries about the image in front and about the window; without an image, all.
 fn log_button(ui: &mut Ui, log: &Log, tab: Option<u64>, open: bool, actions: &mut Vec<Action>) {
     let tokens = Tokens::of(ui);
-    let count = |severity| {
-        let entries = log.entries().iter().filter(|entry| entry.is_about(tab));
-        entries.filter(|entry| entry.severity == severity).count()
-    };
-    let (errors, warnings) = (count(Severity::Error), count(Severity::Warning) + log.dropped());
+    let errors = log.count(tab, Severity::Error);
+    let warnings = log.count(tab, Severity::Warning) + log.dropped();
     let (label, mark, color) = match (errors, warnings) {
         (0, 0) => ("No warnings".to_owned(), None, tokens.text_weak),
         (0, warnings) => (counted(warnings, "warning"), Some(Mark::Warning), tokens.warning),
