@@ -9,6 +9,9 @@ use crate::rootfs::PathId;
 /// A folder with more than this many paths is opened in the background.
 pub const LARGE_FOLDER: usize = 10_000;
 
+/// A folder with more than this many paths shares its row with no other.
+const LARGE_CHAIN: usize = 1_000;
+
 /// Whether a folder is better opened in the background.
 pub fn is_large(tree: &FileTree, path: PathId) -> bool {
     tree.timeline().children(path).len() > LARGE_FOLDER
@@ -70,8 +73,12 @@ impl SortedTree<'_> {
         self.tree.children(folder).filter(|path| self.found.is_none_or(|found| found.keeps(*path)))
     }
 
-    /// The folder that is all that a folder contains.
+    /// The folder that is all that a folder contains. Of a folder with very many paths, in other layers or left out by
+    /// the filter, this is not looked for: rows in sight ask for it in each frame.
     fn only_folder(&self, folder: PathId) -> Option<PathId> {
+        if self.tree.timeline().children(folder).len() > LARGE_CHAIN {
+            return None;
+        }
         let mut kept = self.kept(folder);
         let first = kept.next().filter(|path| self.tree.is_folder(*path))?;
         kept.next().is_none().then_some(first)
