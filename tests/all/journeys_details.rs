@@ -187,4 +187,10 @@ fn lists_keep_a_height_in_a_small_window_with_large_text() {
     window.harness.run_steps(8);
     let (rows, _) = window.harness.state_mut().views().unwrap().findings.painted_rows();
     assert!(rows >= 4, "{rows} rows of findings");
+    window.press(Modifiers::COMMAND, Key::Num7);
+    window.until("verdicts", |window| window.query_all_by_role(Role::Row).next().is_some());
+    let rows = window.harness.state_mut().views().unwrap().gpu.painted_rows();
+    assert!(rows >= 4, "{rows} rows of machines");
+    window.click(Role::Button, "Show this machine");
+    window.sees("Hide this machine");
 }

@@ -23,6 +23,7 @@ const SPLIT: Split = Split {
     first: false,
     beside: |width| ((width * 0.4).min(560.0) + 8.0, 320.0..=width * 0.65),
     stacked: |height| (height * 0.5, 160.0..=height * 0.75),
+    rest: 80.0,
 };
 
 /// Shows the panel beside or below the view in front.

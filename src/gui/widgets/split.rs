@@ -18,8 +18,8 @@ const GAP: i8 = 8;
 /// How far a key moves the divider.
 const STEP: f32 = 16.0;
 
-/// Height that the rest of a view keeps above or below its panes.
-const LEAST_REST: f32 = 150.0;
+/// Height that the rest of a view keeps above or below a pane, where it is a list and little more.
+pub const LIST_REST: f32 = 150.0;
 /// A pane with less room than this is folded into a line.
 const LEAST_PANE: f32 = 72.0;
 /// The height of that line.
@@ -43,6 +43,8 @@ pub struct Split {
     pub beside: PaneSize,
     /// Its height above or below the rest.
     pub stacked: PaneSize,
+    /// The height that the rest keeps then; with less room the pane is folded into a line.
+    pub rest: f32,
 }
 
 impl Split {
@@ -59,7 +61,7 @@ impl Split {
     /// The same, in a view of this size that has other panes.
     pub fn show_in(&self, ui: &mut Ui, view: Vec2, add: impl FnOnce(&mut Ui)) {
         let axis = usize::from(view.x < self.wide);
-        let room = ui.available_height() - LEAST_REST;
+        let room = ui.available_height() - self.rest;
         if axis == 1 && room < LEAST_PANE && !self.unfolds(ui) {
             return;
         }

@@ -20,7 +20,7 @@ use crate::gui::models::cuda::{CudaModel, PrunedCode};
 use crate::gui::models::layers::waiting_for;
 use crate::gui::models::report::SavedReport;
 use crate::gui::widgets::pane::{details_card, empty};
-use crate::gui::widgets::split::Split;
+use crate::gui::widgets::split::{LIST_REST, Split};
 use crate::report::page::Page;
 
 use self::state::CudaState;
@@ -31,6 +31,7 @@ const DETAILS: Split = Split {
     first: false,
     beside: |width| ((width * 0.31).min(420.0), 280.0..=width * 0.5),
     stacked: |height| ((height * 0.4).max(120.0), 80.0..=height * 0.6),
+    rest: LIST_REST,
 };
 
 /// The tables of the view.

@@ -26,7 +26,7 @@ use crate::gui::models::findings::{ChosenPlan, FindingsModel, waits_for};
 use crate::gui::models::layers::waiting_for;
 use crate::gui::models::report::SavedReport;
 use crate::gui::widgets::pane::{details_card, empty};
-use crate::gui::widgets::split::Split;
+use crate::gui::widgets::split::{LIST_REST, Split};
 use crate::jobs::Waker;
 use crate::report::page::Page;
 
@@ -36,6 +36,7 @@ const DETAILS: Split = Split {
     first: false,
     beside: |width| ((width * 0.42).min(560.0), 340.0..=width * 0.6),
     stacked: |height| ((height * 0.5).max(140.0), 100.0..=height * 0.75),
+    rest: LIST_REST,
 };
 
 /// What is shown of a finding.

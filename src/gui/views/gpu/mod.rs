@@ -24,7 +24,7 @@ use crate::gui::design::space;
 use crate::gui::models::gpu::{Judge, TargetVerdicts};
 use crate::gui::models::layers::{LayerItem, waiting_for};
 use crate::gui::widgets::pane::{card, empty};
-use crate::gui::widgets::split::Split;
+use crate::gui::widgets::split::{LIST_REST, Split};
 
 /// This machine, here and in reports.
 pub(super) const MACHINE: Split = Split {
@@ -33,6 +33,8 @@ pub(super) const MACHINE: Split = Split {
     first: true,
     beside: |width| ((width * 0.31).clamp(360.0, 440.0), 320.0..=width * 0.5),
     stacked: |height| ((height * 0.33).max(150.0), 120.0..=(height * 0.7).max(150.0)),
+    // Above the list of machines are the needs of the image, a filter and the verdicts.
+    rest: LIST_REST + 130.0,
 };
 
 /// The chosen machine, below the verdicts at any width.
@@ -42,6 +44,7 @@ const DETAILS: Split = Split {
     first: false,
     beside: |width| (width, 0.0..=width),
     stacked: |height| ((height * 0.42).clamp(96.0, 300.0), 84.0..=(height * 0.7).max(110.0)),
+    rest: LIST_REST,
 };
 
 /// State of the view of one image. The check itself belongs to the window.

@@ -18,7 +18,7 @@ use crate::gui::models::inspector::PathTarget;
 use crate::gui::models::path_why::PathWhy;
 use crate::gui::models::report::SavedReport;
 use crate::gui::widgets::pane::{card, details_card, empty};
-use crate::gui::widgets::split::Split;
+use crate::gui::widgets::split::{LIST_REST, Split};
 use crate::report::page::Page;
 
 const LAYERS: Split = Split {
@@ -27,6 +27,7 @@ const LAYERS: Split = Split {
     first: true,
     beside: |width| ((width * 0.32).min(440.0) + 8.0, 208.0..=width * 0.5 + 8.0),
     stacked: |height| ((height * 0.3).max(120.0), 80.0..=height * 0.5),
+    rest: LIST_REST,
 };
 const FILE: Split = Split {
     name: "file details",
@@ -34,6 +35,7 @@ const FILE: Split = Split {
     first: false,
     beside: |width| ((width * 0.27).min(400.0) + 8.0, 208.0..=width * 0.45 + 8.0),
     stacked: LAYERS.stacked,
+    rest: LIST_REST,
 };
 /// Below the details of the file.
 const TREEMAP: Split = Split {
@@ -42,6 +44,7 @@ const TREEMAP: Split = Split {
     first: false,
     beside: LAYERS.beside,
     stacked: |height| (height * 0.5, 120.0..=height * 0.75),
+    rest: LIST_REST,
 };
 
 /// State of the view of one image.
