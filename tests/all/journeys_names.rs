@@ -53,6 +53,14 @@ fn layouts_called_oci_are_named_after_their_folders() {
     window.sees("B R1:v1");
     assert!(window.shows("A R2:v1"));
 
+    // What is offered to compare with, once it is closed.
+    window.click(Role::Button, "Close R1:v1");
+    window.press(Modifiers { shift: true, ..Modifiers::COMMAND }, Key::B);
+    window.harness.run_steps(4);
+    let written = crate::journeys_paths::written(&window);
+    assert!(written.iter().any(|text| text == "R1:v1"), "{written:?}");
+    window.press(Modifiers::NONE, Key::Escape);
+
     // The recent ones.
     window.press(Modifiers::COMMAND, Key::T);
     for name in ["R1:v1", "R2:v1"] {

@@ -40,7 +40,7 @@ fn texts(shape: &Shape, into: &mut Vec<String>) {
 }
 
 /// All that is written in the window.
-fn written(window: &Window) -> Vec<String> {
+pub(crate) fn written(window: &Window) -> Vec<String> {
     let mut all = Vec::new();
     window.harness.output().shapes.iter().for_each(|clipped| texts(&clipped.shape, &mut all));
     all
