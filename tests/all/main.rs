@@ -43,6 +43,7 @@ mod gpu_check;
 #[cfg(feature = "gui")]
 mod gpu_view;
 #[cfg(feature = "gui")]
+mod inflate;
 mod inspector_view;
 mod invalid;
 #[cfg(feature = "gui")]
