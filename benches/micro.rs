@@ -89,6 +89,7 @@ fn context() -> Context {
         progress: Progress::default(),
         subject: "layer 0".to_owned(),
         kept: Arc::new(AtomicU64::new(0)),
+        inflate: None,
     }
 }
 

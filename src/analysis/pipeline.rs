@@ -15,7 +15,8 @@ use super::value::{Analysis, Layer};
 use crate::base::{Limits, Warning, WarningCode};
 use crate::cuda::{FileContents, Input, Inventory, inventory};
 use crate::findings::{self, Findings, findings};
-use crate::jobs::{CancelToken, Cancelled, Progress, catch_panic, run_all, workers};
+use crate::formats::inflate::Division;
+use crate::jobs::{CancelToken, Cancelled, Progress, catch_panic, run_from_both_ends, workers};
 use crate::layer::{Context, LayerIndex};
 use crate::rootfs::merge;
 use crate::source::{Blob, Image, OpenContext, Reference, open};
@@ -43,6 +44,7 @@ pub fn analyze(
         progress: progress.clone(),
         subject: subject.to_owned(),
         kept: Arc::clone(&kept),
+        inflate: None,
     };
     let mut streamed = Streamed::new(options, layer_cache, &context_of);
     let image = {
@@ -68,6 +70,7 @@ pub fn analyze(
         state: Mutex::new(Analysis::of(&image)),
         entries: AtomicU64::new(0),
         failed: Mutex::new(None),
+        bytes: 0,
     };
     let mut analysis = pass.run()?;
     if options.depth != Depth::Full && !tables::is_any_read(&analysis) {
@@ -105,19 +108,22 @@ struct LayerPass<'a> {
     /// Entries of all layers so far.
     entries: AtomicU64,
     failed: Mutex<Option<AnalysisError>>,
+    /// Compressed bytes of all layers.
+    bytes: u64,
 }
 
 impl LayerPass<'_> {
-    fn run(self) -> Result<Analysis, AnalysisError> {
+    fn run(mut self) -> Result<Analysis, AnalysisError> {
         (self.publish)(Arc::new(self.lock().clone()));
         let work = distinct(self.image);
         let bytes = work.iter().map(|places| length(&self.image.layers[places[0]]));
         let bytes = bytes.fold(0, u64::saturating_add);
+        self.bytes = bytes;
         // A streamed archive was already read; its length is the total.
         let passed = self.progress.snapshot().bytes_total;
         let total = if self.streamed.is_empty() { bytes } else { passed };
         self.progress.set_totals(total, self.image.layers.len() as u64);
-        run_all(work, workers(), |places| self.read(places));
+        run_from_both_ends(work, workers(), |places| self.read(places));
         self.cancel.check()?;
         match self.failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
             Some(error) => Err(error),
@@ -146,8 +152,10 @@ impl LayerPass<'_> {
             return;
         }
         let subject = self.subject(place);
-        let context = (self.context_of)(options.limits.clone(), &subject);
         let source = &self.image.layers[place];
+        let inflate = Division::for_share(length(source), self.bytes, workers());
+        let context = (self.context_of)(options.limits.clone(), &subject);
+        let context = Context { inflate, progress: context.progress.of_layer(place), ..context };
         let done = catch_panic(|| read_one(source, &context, options, self.streamed, self.layer_cache));
         let (layer, was_known) = match done {
             Ok(Ok(read)) => read,
@@ -292,7 +300,7 @@ fn apply_rules(
 }
 
 /// Indexes of layers, grouped by blob: each blob is read once. Largest first, so that the longest read does
-/// not start last.
+/// not start last; one worker takes the smallest, whose files are then known early.
 fn distinct(image: &Image) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     let mut by_digest = std::collections::HashMap::new();

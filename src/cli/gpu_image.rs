@@ -13,6 +13,7 @@ use crate::base::text::{escape, printable};
 use crate::cuda::pruning::GpuCodeLocator;
 use crate::cuda::{HolderKind, Use};
 use crate::formats::binary::BinaryLimits;
+use crate::formats::elf::shrink::Expand;
 use crate::gpu::{FileLoads, LoadOutcome, Loader, LoaderError, LoaderRequest, Loads};
 use crate::jobs::{CancelToken, Cancelled, Progress};
 use crate::layer::EntryId;
@@ -221,6 +222,7 @@ pub(super) fn load_all(
         error: None,
         left: &[],
         at: 0,
+        expand: None,
     };
     let read = read_files(analysis, options, &wanted, &mut second, progress, cancel);
     if let Some(error) = second.error.take() {
@@ -232,7 +234,7 @@ pub(super) fn load_all(
 }
 
 type Inode = (u16, EntryId);
-/// Offsets of a container: its start and its end.
+/// Where a container is in the file, a shortened one expanded: its start and its end.
 type Place = (u64, u64);
 
 /// Finds the containers of files.
@@ -241,33 +243,27 @@ struct Locate {
     found: BTreeMap<Inode, Vec<Place>>,
     /// What is not listed, and why.
     problems: Vec<(Inode, String)>,
-    size: u64,
-    head: Vec<u8>,
+    file: Option<Expand>,
+    is_started: bool,
     locator: Option<GpuCodeLocator>,
 }
 
 impl FileSink for Locate {
     fn begin(&mut self, _: Inode, bytes: u64) {
-        (self.size, self.locator) = (bytes, None);
-        self.head.clear();
+        (self.file, self.is_started, self.locator) = (Some(Expand::new(bytes)), false, None);
     }
 
-    fn push(&mut self, mut bytes: &[u8]) {
-        if self.head.len() < 4 {
-            let (head, rest) = bytes.split_at(bytes.len().min(4 - self.head.len()));
-            self.head.extend_from_slice(head);
-            bytes = rest;
-            if self.head.len() < 4 {
-                return;
+    fn push(&mut self, bytes: &[u8]) {
+        let (Some(file), locator) = (&mut self.file, &mut self.locator) else { return };
+        file.push(bytes, |length, bytes| {
+            // The first bytes come in one piece, with the headers.
+            if !std::mem::replace(&mut self.is_started, true) {
+                *locator = GpuCodeLocator::start(bytes, length, &BinaryLimits::default());
             }
-            self.locator = GpuCodeLocator::start(&self.head, self.size, &BinaryLimits::default());
-            if let Some(locator) = &mut self.locator {
-                locator.push(&self.head);
+            if let Some(locator) = locator {
+                locator.push(bytes);
             }
-        }
-        if let Some(locator) = &mut self.locator {
-            locator.push(bytes);
-        }
+        });
     }
 
     fn end(&mut self, file: Inode) -> Result<(), Cancelled> {
@@ -293,6 +289,7 @@ struct Send<'a> {
     /// Containers of the current file that are not complete yet, and the offset in it.
     left: &'a [Place],
     at: u64,
+    expand: Option<Expand>,
 }
 
 impl Send<'_> {
@@ -320,20 +317,24 @@ impl Send<'_> {
 }
 
 impl FileSink for Send<'_> {
-    fn begin(&mut self, file: Inode, _: u64) {
+    fn begin(&mut self, file: Inode, bytes: u64) {
         let path = self.paths.get(&file).map(|path| escape(path)).unwrap_or_default();
         self.files.push(FileLoads { path, containers: Vec::new() });
         self.left = self.located.get(&file).map(Vec::as_slice).unwrap_or_default();
-        self.at = 0;
+        (self.at, self.expand) = (0, Some(Expand::new(bytes)));
     }
 
-    fn push(&mut self, mut bytes: &[u8]) {
-        while !bytes.is_empty() && self.error.is_none() {
-            match self.step(bytes) {
-                Ok(rest) => bytes = rest,
-                Err(error) => self.error = Some(error),
+    fn push(&mut self, bytes: &[u8]) {
+        let Some(mut file) = self.expand.take() else { return };
+        file.push(bytes, |_, mut bytes| {
+            while !bytes.is_empty() && self.error.is_none() {
+                match self.step(bytes) {
+                    Ok(rest) => bytes = rest,
+                    Err(error) => self.error = Some(error),
+                }
             }
-        }
+        });
+        self.expand = Some(file);
     }
 
     fn end(&mut self, _: Inode) -> Result<(), Cancelled> {

@@ -66,11 +66,14 @@ pub fn startup(analysis: &Analysis) -> Option<StartupRead> {
     if let Some(python) = python(&inventory.links, rootfs, &reached) {
         let imported: Vec<&Framework> = inventory.frameworks.iter().filter(|one| is_imported(one)).collect();
         let folders: Vec<Vec<u8>> = imported.iter().flat_map(|one| folders(one)).collect();
+        let library = standard_library(rootfs, &python);
+        let own = library.map(|folder| [&folder.path()[..], b"/"].concat());
         let imports = |object: &Object, root: &Root| {
             preloaded(object, root)
                 || root.kind == RootKind::Extension && {
                     let path = rootfs.node(object.node).path();
                     folders.iter().any(|folder| path.starts_with(folder))
+                        || own.as_ref().and_then(|own| path.strip_prefix(&own[..])).is_some_and(is_own)
                 }
         };
         reached = reach(&inventory.links, imports);
@@ -78,7 +81,7 @@ pub fn startup(analysis: &Analysis) -> Option<StartupRead> {
         for folder in folders.iter().filter_map(|folder| folder_at(rootfs, folder)) {
             sums.add(folder);
         }
-        if let Some(folder) = standard_library(rootfs, &python) {
+        if let Some(folder) = library {
             sums.add(folder);
         }
         (read.modules, read.module_bytes) = sums.sum();
@@ -150,6 +153,13 @@ fn standard_library<'a>(rootfs: &'a Rootfs, python: &[u8]) -> Option<Node<'a>> {
     let name = file_name(python);
     let prefix = python.strip_suffix(name)?.strip_suffix(b"/bin/")?;
     folder_at(rootfs, &[prefix, b"/lib/", name].concat())
+}
+
+/// Whether a path below the standard library is one of its own extension modules, such as `_ssl`, and not that of a
+/// package or a test.
+fn is_own(path: &[u8]) -> bool {
+    path.strip_prefix(b"lib-dynload/")
+        .is_some_and(|name| !name.starts_with(b"_test") && !name.starts_with(b"_tkinter."))
 }
 
 /// Python modules by their folder and stem: a module is read from its bytecode, or from its source without one.

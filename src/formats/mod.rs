@@ -19,6 +19,7 @@ pub mod document;
 pub mod elf;
 pub mod fatbin;
 pub mod glob;
+pub mod inflate;
 pub mod input;
 pub mod ld_so_conf;
 pub mod members;

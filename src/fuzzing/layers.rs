@@ -140,6 +140,7 @@ fn context(limits: &Limits) -> Context {
         progress: Progress::default(),
         subject: SUBJECT.to_owned(),
         kept: Arc::default(),
+        inflate: None,
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use crate::base::Limits;
+use crate::formats::inflate::Division;
 use crate::jobs::{CancelToken, Progress};
 
 /// Environment of a pass.
@@ -19,4 +20,6 @@ pub struct Context {
     pub subject: String,
     /// Bytes of facts stored so far for all layers of the image.
     pub kept: Arc<AtomicU64>,
+    /// How a gzip stream is decoded by several threads; `None` for one.
+    pub inflate: Option<Division>,
 }

@@ -14,6 +14,7 @@ use crate::base::read_at::SectionReader;
 use crate::base::size::human;
 use crate::base::{Hasher, Section, Warning, WarningCode};
 use crate::formats::compression::{Compression, SNIFF_BYTES, sniff, zstd_window};
+use crate::formats::inflate::ParallelGunzip;
 use crate::formats::input::decoder;
 use crate::formats::input::{BUFFER_BYTES, Fed, Fetch, SeekInput, StreamInput, feed};
 use crate::formats::tar::TarInput;
@@ -294,6 +295,15 @@ impl<'a> Pass<'a> {
         compression: Compression,
         window_log: u32,
     ) -> Result<(), Cancelled> {
+        if let (Compression::Gzip, Some(division)) = (compression, self.context.inflate) {
+            return match ParallelGunzip::new(source, division) {
+                Ok(reader) => self.walk_stream(reader),
+                Err(error) => {
+                    self.unreadable(&error.to_string());
+                    Ok(())
+                }
+            };
+        }
         match decoder(source, compression, window_log) {
             Ok(reader) => self.walk_stream(reader),
             Err(error) => {

@@ -132,6 +132,32 @@ fn bounds_are_in_order_and_start_up_is_what_the_loader_maps() {
 }
 
 #[test]
+fn python_starts_with_extension_modules_of_its_own() {
+    let place = Place::new();
+    let library = |name: &str| Elf::library(name).build();
+    let own = |name: &str| format!("usr/lib/python3.12/lib-dynload/{name}.cpython-312-x86_64-linux-gnu.so");
+    let files = vec![
+        file("usr/bin/python3.12", Elf::program("python3.12").needing(&["libc.so.6"]).build()).mode(0o755),
+        file("usr/lib/x86_64-linux-gnu/libc.so.6", library("libc.so.6")),
+        file("usr/lib/x86_64-linux-gnu/libssl.so.3", library("libssl.so.3")),
+        file("usr/lib/x86_64-linux-gnu/libtk8.6.so", library("libtk8.6.so")),
+        file(own("_ssl"), Elf::library("").needing(&["libssl.so.3"]).build()),
+        file(own("_tkinter"), Elf::library("").needing(&["libtk8.6.so"]).build()),
+        file("usr/lib/python3.12/os.py", b"import abc\n"),
+    ];
+    let mut image = Image::of(Packing::Gzip, [tar(files)]);
+    image.config = json!({"Entrypoint": ["/usr/bin/python3.12", "-c", "import ssl"]});
+    let image = format!("oci:{}", place.put_layout("image", &Layout::of(&image, "t")));
+    let report = place.report(&image).json;
+    let startup = &report["cold_start"]["startup"];
+    let paths = startup["paths"].as_array().unwrap();
+    let names: Vec<&str> =
+        paths.iter().map(|path| path.as_str().unwrap().rsplit('/').next().unwrap()).collect();
+    assert_eq!(names, ["python3.12", "_ssl.cpython-312-x86_64-linux-gnu.so", "libc.so.6", "libssl.so.3"]);
+    assert_eq!(startup["modules"], 1);
+}
+
+#[test]
 fn an_unknown_size_makes_no_estimate() {
     let place = Place::new();
     place.put("root/app/file", "x");

@@ -47,6 +47,7 @@ fn context(progress: &Progress) -> Context {
         progress: progress.clone(),
         subject: "layer 0".to_owned(),
         kept: Arc::new(AtomicU64::new(0)),
+        inflate: None,
     }
 }
 

@@ -43,10 +43,17 @@ mod gpu_check;
 #[cfg(feature = "gui")]
 mod gpu_view;
 #[cfg(feature = "gui")]
+mod inflate;
 mod inspector_view;
 mod invalid;
 #[cfg(feature = "gui")]
 mod journeys;
+mod journeys_details;
+mod journeys_keyboard;
+mod journeys_loading;
+mod journeys_names;
+mod journeys_partial;
+mod journeys_paths;
 mod kept_blobs;
 mod loader;
 mod manual;

@@ -3,12 +3,13 @@
 use std::fs;
 use std::path::PathBuf;
 
-use cutaway::gui::app::Setup;
+use cutaway::gui::app::{App, Setup};
 use cutaway::gui::testing;
 use cutaway::gui::views::Command;
 use cutaway::settings::{SettingsFile, Theme};
 use egui::Key;
 use egui::accesskit::Role;
+use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 
 use crate::fixtures::image::Image;
@@ -115,6 +116,25 @@ fn a_changed_file_is_offered_and_compared_with_what_was_shown() {
         !harness.state().is_busy() && harness.query_all_by_label_contains("(earlier)").next().is_some()
     });
     assert!(window.harness.query_by_label("Reload and compare").is_none());
+}
+
+#[test]
+fn a_file_that_was_missing_is_offered_when_it_is_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("late.tar");
+    let image = path.to_str().unwrap().to_owned();
+    let mut window = Window::of([1200.0, 800.0], Setup { image: Some(image), ..testing::setup() });
+    let failure = |harness: &Harness<'static, App>| {
+        harness.query_all_by_label_contains("No such file").next().is_some()
+    };
+    window.until("failure", failure);
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    window.harness.step();
+    fs::write(&path, sample::devel()).unwrap();
+    window.harness.state_mut().look_at_files();
+    window.until("offer", |harness| harness.query_by_label("Reload").is_some());
+    window.harness.get_by_label("Reload").click();
+    window.until("image", |harness| !harness.state().is_busy() && !failure(harness));
 }
 
 #[test]

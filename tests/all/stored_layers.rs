@@ -53,6 +53,7 @@ fn context(limits: &Limits) -> Context {
         progress: Progress::default(),
         subject: SUBJECT.to_owned(),
         kept: Arc::default(),
+        inflate: None,
     }
 }
 

@@ -87,7 +87,8 @@ fn a_path_is_shown_in_its_folder_and_selected() {
     views.treemap.reveal(&path);
     views.layers.select_path(path.clone());
     settle(&mut harness);
-    let parent = String::from_utf8_lossy(&path[..path.iter().rposition(|byte| *byte == b'/').unwrap()]).into_owned();
+    let parent =
+        String::from_utf8_lossy(&path[..path.iter().rposition(|byte| *byte == b'/').unwrap()]).into_owned();
     assert!(folder(&harness).starts_with(&format!("Treemap of {parent}")), "{}", folder(&harness));
     assert_eq!(selected_path(&harness), Some(path));
 }

@@ -6,6 +6,7 @@ use super::archives::Runtimes;
 use super::folders::{Folder, is_cache, is_foreign_folder, is_system};
 use super::order::{OwnFile, Places, by_path};
 use super::packages;
+use crate::base::convert::index32;
 use crate::cuda::context::{Inode, InventoryContext};
 use crate::cuda::packages::Packages;
 use crate::cuda::value::{Searched, Toolkit};
@@ -140,7 +141,7 @@ impl<'a> Choice<'a> {
             });
         }
         searched.left_out += leave_out_long(&folders, &mut files);
-        let mut files = by_path(context, files);
+        by_path(context, &mut files);
         files.sort_by_key(|file| file.of_package);
         let mut seen = HashSet::new();
         files.retain(|file| seen.insert(file.inode));
@@ -173,9 +174,9 @@ impl<'a> Choice<'a> {
     }
 
     /// By node: ownership of the files in a folder, and the length of its path.
-    fn folders(&self) -> Vec<(Folder, usize)> {
+    fn folders(&self) -> Vec<(Folder, u32)> {
         let rootfs = self.context.rootfs;
-        let mut folders = vec![(Folder::Own, 0_usize); rootfs.len()];
+        let mut folders = vec![(Folder::Own, 0_u32); rootfs.len()];
         let mut depths = vec![0_u16; rootfs.len()];
         // Folders precede their content.
         for node in rootfs.nodes().skip(1).filter(|node| node.kind() == NodeKind::Directory) {
@@ -185,7 +186,8 @@ impl<'a> Choice<'a> {
             // application's.
             let path = if depths[id] > DEPTH { Vec::new() } else { node.path() };
             let (above, length) = folders[parent];
-            folders[id] = (self.folder(above, &path, node.name()), length + 1 + node.name().len());
+            let length = length.saturating_add(index32(1 + node.name().len()));
+            folders[id] = (self.folder(above, &path, node.name()), length);
         }
         folders
     }
@@ -243,8 +245,8 @@ pub(super) fn is_of_system(manager: &str) -> bool {
 
 /// If all paths together are too long, omits the last files in the order of the view. Returns the number of
 /// omitted files.
-fn leave_out_long(folders: &[(Folder, usize)], files: &mut Vec<OwnFile<'_>>) -> u64 {
-    let length = |file: &OwnFile<'_>| folders[file.folder.0 as usize].1 + 1 + file.name.len();
+fn leave_out_long(folders: &[(Folder, u32)], files: &mut Vec<OwnFile<'_>>) -> u64 {
+    let length = |file: &OwnFile<'_>| folders[file.folder.0 as usize].1 as usize + 1 + file.name.len();
     if files.iter().map(length).sum::<usize>() <= PATH_BYTES {
         return 0;
     }

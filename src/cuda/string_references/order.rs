@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use hashbrown::HashSet;
 
-use crate::base::convert::layer16;
+use crate::base::convert::{index32, layer16};
 use crate::cuda::context::{Inode, InventoryContext};
 use crate::formats::string_references::Sort;
 use crate::rootfs::{Node, NodeId, Rootfs};
@@ -54,58 +54,73 @@ impl<'a> Places<'a> {
 }
 
 /// A child of a folder: a file, or a folder with files at or below it.
-struct Item<'a> {
+#[derive(Clone, Copy)]
+struct Item {
     parent: NodeId,
-    name: &'a [u8],
-    /// The file; `None` for a folder.
-    file: Option<OwnFile<'a>>,
     node: NodeId,
+    /// Number of the file; `None` for a folder.
+    file: Option<u32>,
 }
 
 /// Sorts files by their paths, byte by byte.
-pub(super) fn by_path<'a>(context: &InventoryContext<'a>, files: Vec<OwnFile<'a>>) -> Vec<OwnFile<'a>> {
-    let mut items: Vec<Item<'_>> = Vec::with_capacity(files.len());
+pub(super) fn by_path<'a>(context: &InventoryContext<'a>, files: &mut [OwnFile<'a>]) {
+    let mut items: Vec<Item> = Vec::with_capacity(files.len());
     let mut folders: HashSet<NodeId> = HashSet::new();
     folders.insert(NodeId::ROOT);
-    for file in files {
+    for (number, file) in (0..).zip(files.iter()) {
+        items.push(Item { parent: file.folder, node: file.node, file: Some(number) });
         let mut folder = context.node(file.folder);
-        items.push(Item { parent: file.folder, name: file.name, node: file.node, file: Some(file) });
         while folders.insert(folder.id()) {
             let parent = folder.parent();
-            items.push(Item { parent: parent.id(), name: folder.name(), node: folder.id(), file: None });
+            items.push(Item { parent: parent.id(), node: folder.id(), file: None });
             folder = parent;
         }
     }
     // The files of a folder are often sorted already, which a stable sort exploits.
     items.sort_by_key(|item| item.parent);
+    let name = |item: &Item| {
+        item.file.map_or_else(|| context.node(item.node).name(), |number| files[number as usize].name)
+    };
     for folder in items.chunk_by_mut(|a, b| a.parent == b.parent) {
-        folder.sort_by(in_folder);
+        folder.sort_by(|a, b| in_folder((name(a), a.file.is_none()), (name(b), b.file.is_none())));
     }
     // Depth-first traversal by ranges of items.
     let range = |folder: NodeId| {
         let start = items.partition_point(|item| item.parent < folder);
         start..start + items[start..].partition_point(|item| item.parent == folder)
     };
-    let mut order = Vec::with_capacity(items.len());
+    let mut order: Vec<u32> = Vec::with_capacity(files.len());
     let mut open = vec![range(NodeId::ROOT)];
     while let Some(mut left) = open.pop() {
         let Some(place) = left.next() else { continue };
         open.push(left);
-        match &items[place].file {
-            Some(_) => order.push(place),
+        match items[place].file {
+            Some(number) => order.push(number),
             None => open.push(range(items[place].node)),
         }
     }
-    let mut files: Vec<Option<OwnFile<'_>>> = items.into_iter().map(|item| item.file).collect();
-    order.into_iter().filter_map(|place| files[place].take()).collect()
+    arrange(files, order);
 }
 
-/// Compares two children of a folder; folders compare with the slash that follows in the paths below them.
-fn in_folder(a: &Item<'_>, b: &Item<'_>) -> Ordering {
-    let shared = a.name.len().min(b.name.len());
-    let next = |item: &Item<'_>| {
-        let slash = item.file.is_none().then_some(b'/');
-        item.name.get(shared).copied().or(slash)
-    };
-    a.name[..shared].cmp(&b.name[..shared]).then_with(|| next(a).cmp(&next(b)))
+/// Moves each value to the place that has its number, cycle by cycle: a copy of all would be the peak of an analysis.
+fn arrange<T>(values: &mut [T], mut order: Vec<u32>) {
+    for start in 0..order.len() {
+        let mut at = start;
+        loop {
+            let from = std::mem::replace(&mut order[at], index32(at)) as usize;
+            if from == start {
+                break;
+            }
+            values.swap(at, from);
+            at = from;
+        }
+    }
+}
+
+/// Compares two children of a folder by name; folders, the second part, compare with the slash that follows in the paths
+/// below them.
+fn in_folder(a: (&[u8], bool), b: (&[u8], bool)) -> Ordering {
+    let shared = a.0.len().min(b.0.len());
+    let next = |(name, is_folder): (&[u8], bool)| name.get(shared).copied().or(is_folder.then_some(b'/'));
+    a.0[..shared].cmp(&b.0[..shared]).then_with(|| next(a).cmp(&next(b)))
 }

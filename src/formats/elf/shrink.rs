@@ -12,6 +12,7 @@
 //!   old ones stay at their address, as every other byte that is loaded.
 //! - Linux before 5.18 finds the program headers of a program by its first segment, so programs stay as they are.
 
+mod expand;
 mod holes;
 mod tables;
 mod verify;
@@ -20,6 +21,7 @@ mod write;
 use super::super::pieces::Pieces;
 use tables::Parsed;
 
+pub use expand::Expand;
 pub use tables::{ElfTables, TableCollector};
 pub use verify::{Mismatch, ShrinkCheck, verify};
 

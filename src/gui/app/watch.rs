@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::names::EARLIER;
 use super::{App, Phase, Tab};
 use crate::base::FileIdentity;
 use crate::gui::views::View;
@@ -43,7 +44,9 @@ pub(crate) struct WatchedFile {
     path: Option<PathBuf>,
     /// Whether it changed since the image was read, and the user is to be asked.
     pub(crate) changed: bool,
-    /// As it was when the image was read.
+    /// Whether it was looked at since the image was read.
+    looked: bool,
+    /// As it was when the image was read; none if it was not there.
     read: Option<FileIdentity>,
     /// As it was when it was looked at last.
     last: Option<FileIdentity>,
@@ -57,15 +60,18 @@ impl WatchedFile {
         Self { path: watched(text), ..Self::default() }
     }
 
-    /// Whether the file changed since it was read, and is no longer being written.
-    fn take(&mut self, now: FileIdentity) -> bool {
-        let last = self.last.replace(now);
-        let Some(read) = self.read else {
-            self.read = Some(now);
+    /// Whether the file changed since it was read, and is no longer being written. One that is gone has nothing to
+    /// read again; one that was not there and is now has.
+    fn take(&mut self, now: Option<FileIdentity>) -> bool {
+        let last = std::mem::replace(&mut self.last, now);
+        if !std::mem::replace(&mut self.looked, true) {
+            self.read = now;
             return false;
-        };
+        }
+        let Some(now) = now else { return false };
         let same = |other: &FileIdentity| other.same_content(&now);
-        !same(&read) && last.as_ref().is_some_and(same) && !self.dismissed.as_ref().is_some_and(same)
+        let is_same = |other: &Option<FileIdentity>| other.as_ref().is_some_and(same);
+        !is_same(&self.read) && is_same(&last) && !is_same(&self.dismissed)
     }
 }
 
@@ -97,7 +103,7 @@ impl App {
             self.watch.looking = false;
             for (id, now) in seen {
                 let tab = self.tabs.iter_mut().find(|tab| tab.id == id);
-                if let (Some(tab), Some(now)) = (tab, now) {
+                if let Some(tab) = tab {
                     tab.file.changed = tab.file.take(now) && !tab.is_running();
                 }
             }
@@ -105,7 +111,7 @@ impl App {
         let waiting = self.tabs.iter().filter(|tab| tab.file.path.is_some() && !tab.earlier);
         let files: Vec<(u64, PathBuf)> =
             waiting.filter_map(|tab| Some((tab.id, tab.file.path.clone()?))).collect();
-        let unread = self.tabs.iter().any(|tab| tab.file.path.is_some() && tab.file.read.is_none());
+        let unread = self.tabs.iter().any(|tab| tab.file.path.is_some() && !tab.earlier && !tab.file.looked);
         let in_front = self.context.input(|input| input.focused);
         if files.is_empty() || self.watch.looking || !(in_front || unread) {
             return;
@@ -155,8 +161,8 @@ impl Tab {
     /// A tab that keeps what was known of an image whose file has changed since.
     fn earlier(id: u64, analysis: Arc<crate::analysis::Analysis>, progress: Snapshot) -> Self {
         let mut tab = Self::still(id, analysis, progress);
-        tab.title.push_str(" (earlier)");
-        tab.shown.push_str(" (earlier)");
+        tab.title.push_str(EARLIER);
+        tab.shown.push_str(EARLIER);
         (tab.earlier, tab.phase) = (true, Phase::Done);
         tab
     }
@@ -179,16 +185,16 @@ mod tests {
             identity(&path).unwrap()
         };
         let one = put(b"one");
-        assert!(!file.take(one) && !file.take(one), "it is what was read");
+        assert!(!file.take(Some(one)) && !file.take(Some(one)), "it is what was read");
         let three = put(b"three");
-        assert!(!file.take(three), "perhaps more comes");
+        assert!(!file.take(Some(three)), "perhaps more comes");
         let seven = put(b"seven..");
-        assert!(!file.take(seven));
-        assert!(file.take(seven) && file.take(seven));
+        assert!(!file.take(Some(seven)));
+        assert!(file.take(Some(seven)) && file.take(Some(seven)));
         file.dismissed = file.last;
-        assert!(!file.take(seven));
+        assert!(!file.take(Some(seven)));
         let last = put(b"the last");
-        assert!(!file.take(last) && file.take(last), "another change is another question");
+        assert!(!file.take(Some(last)) && file.take(Some(last)), "another change is another question");
         assert!(identity(folder.path()).is_none());
     }
 

@@ -1,5 +1,6 @@
 //! Lead of a report: name, origin, and summary.
 
+use super::cold_start;
 use super::make::{label, name, one_line, sum};
 use crate::base::labels::{APPLICABILITIES, inline};
 use crate::base::size::{grouped, human};
@@ -68,6 +69,7 @@ pub(super) fn lead(report: &Report) -> Vec<Line> {
         proposal(report),
         severe(report),
         Some(runs(report)),
+        start(report),
     ];
     lines.into_iter().flatten().collect()
 }
@@ -181,6 +183,13 @@ fn proposal(report: &Report) -> Option<Line> {
     let applicability = inline(&label(&APPLICABILITIES, &best.applicability));
     let bytes = human(best.saved_bytes);
     Some(Line::plain(format!("Proposed Dockerfile saves {bytes} in layers ({applicability}): {title}.")))
+}
+
+/// What a start costs on the node of the estimate, if that is known.
+fn start(report: &Report) -> Option<Line> {
+    let part = report.cold_start.as_ref()?;
+    let seconds = cold_start::sentence(part)?;
+    Some(Line::plain(format!("Cold start ({}): {seconds}.", name(&part.node_name))))
 }
 
 /// Whether it would run on the GPUs that it was judged against.

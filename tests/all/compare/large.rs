@@ -61,6 +61,7 @@ fn analysis(of: &Analysis, odd: u8) -> Arc<Analysis> {
         progress: Progress::default(),
         subject: "layer 0".to_owned(),
         kept: Arc::new(AtomicU64::new(0)),
+        inflate: None,
     };
     let mut stream = Stream { odd, made: 0, member: Vec::new(), at: 0 };
     let read = Arc::new(read_stream(&mut stream, &Expected::default(), &context).unwrap());

@@ -1,7 +1,8 @@
 //! Lines to paste: valid for their platforms whatever the image says.
 
 use cutaway::deploy::snippets::{MachineName, PLACEHOLDER, SnippetFormat, SnippetInput, snippet};
-use serde::Deserialize;
+use k8s_openapi::api::batch::v1::Job;
+use k8s_openapi::api::core::v1::{Pod, PodSpec};
 use serde_json::{Value, json};
 
 use super::yaml::documents;
@@ -36,175 +37,59 @@ fn input(profile: &str) -> SnippetInput {
     }
 }
 
-// A strict mirror of the fields of Kubernetes' API that are written. k8s-openapi has the types of the whole API, which
-// take minutes to compile, and ignores unknown keys; these refuse them.
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-struct Object {
-    api_version: String,
-    kind: String,
-    metadata: Metadata,
-    spec: Value,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Metadata {
-    name: String,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-struct JobSpec {
-    backoff_limit: i32,
-    template: Template,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Template {
-    spec: PodSpec,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-struct PodSpec {
-    restart_policy: Option<String>,
-    containers: Vec<Container>,
-    node_selector: Option<std::collections::BTreeMap<String, String>>,
-    affinity: Option<Affinity>,
-    tolerations: Vec<Toleration>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-struct Container {
-    name: String,
-    image: String,
-    #[serde(default)]
-    command: Vec<String>,
-    #[serde(default)]
-    args: Vec<String>,
-    #[serde(default)]
-    ports: Vec<Port>,
-    #[serde(default)]
-    env: Vec<Variable>,
-    security_context: Option<SecurityContext>,
-    resources: Resources,
-}
-
-#[derive(Debug, Deserialize, PartialEq)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-struct Port {
-    container_port: u16,
-    protocol: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Variable {
-    name: String,
-    value: String,
-}
-
-#[derive(Debug, Deserialize, PartialEq)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-struct SecurityContext {
-    run_as_user: i64,
-    run_as_group: Option<i64>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Resources {
-    /// Quantities.
-    limits: std::collections::BTreeMap<String, u32>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-struct Affinity {
-    node_affinity: NodeAffinity,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-struct NodeAffinity {
-    required_during_scheduling_ignored_during_execution: Terms,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-struct Terms {
-    node_selector_terms: Vec<Term>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-struct Term {
-    match_expressions: Vec<Expression>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Expression {
-    key: String,
-    operator: String,
-    values: Vec<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Toleration {
-    key: String,
-    operator: String,
-    effect: String,
+/// A document as a type of Kubernetes' API. The types ignore unknown keys: what is written anew must be the same.
+fn object<T: serde::de::DeserializeOwned + serde::Serialize>(mut value: Value) -> T {
+    // The API server takes numbers as quantities, its schema says text.
+    for of in ["/spec/containers/0/resources/limits", "/spec/template/spec/containers/0/resources/limits"] {
+        for limit in value.pointer_mut(of).and_then(Value::as_object_mut).into_iter().flatten() {
+            *limit.1 = limit.1.to_string().into();
+        }
+    }
+    let object: T = serde_json::from_value(value.clone()).unwrap();
+    assert_eq!(serde_json::to_value(&object).unwrap(), value);
+    object
 }
 
 /// The pod specifications of pod and job.
 fn pods(text: &str) -> [PodSpec; 2] {
-    let all = documents(text);
-    assert_eq!(all.len(), 2, "{text}");
-    let objects: Vec<Object> = all.into_iter().map(|one| serde_json::from_value(one).unwrap()).collect();
-    let kinds: Vec<(&str, &str)> =
-        objects.iter().map(|one| (one.api_version.as_str(), one.kind.as_str())).collect();
-    assert_eq!(kinds, [("v1", "Pod"), ("batch/v1", "Job")]);
-    assert!(objects.iter().all(|one| one.metadata.name == "app"));
-    let [pod, job] = objects.try_into().ok().unwrap();
-    let pod: PodSpec = serde_json::from_value(pod.spec).unwrap();
-    let job: JobSpec = serde_json::from_value(job.spec).unwrap();
-    assert_eq!((job.backoff_limit, job.template.spec.restart_policy.as_deref()), (1, Some("Never")));
-    [pod, job.template.spec]
+    let [pod, job] = documents(text).try_into().unwrap_or_else(|_| panic!("not two documents: {text}"));
+    let (pod, job): (Pod, Job) = (object(pod), object(job));
+    assert_eq!([&pod.metadata.name, &job.metadata.name], [&Some("app".to_owned()); 2]);
+    let job = job.spec.unwrap();
+    let of_job = job.template.spec.unwrap();
+    assert_eq!((job.backoff_limit, of_job.restart_policy.as_deref()), (Some(1), Some("Never")));
+    [pod.spec.unwrap(), of_job]
 }
 
 #[test]
 fn pod_and_job_ask_for_a_gpu_on_nodes_that_run_the_image() {
     for pod in pods(&snippet(SnippetFormat::Kubernetes, &input("kubernetes"))) {
         let [container] = &pod.containers[..] else { panic!("one container") };
-        assert_eq!((container.name.as_str(), container.image.as_str()), ("app", "ghcr.io/me/app:1"));
+        assert_eq!((container.name.as_str(), container.image.as_deref()), ("app", Some("ghcr.io/me/app:1")));
         // Kubernetes would expand $(id).
         let literal = HOSTILE.replace("$(", "$$(");
-        assert_eq!(container.command, ["python", &literal]);
-        assert_eq!(container.args, [literal]);
-        let ports = [
-            Port { container_port: 53, protocol: Some("UDP".into()) },
-            Port { container_port: 8000, protocol: None },
-        ];
-        assert_eq!(container.ports, ports);
-        assert_eq!(
-            container.security_context,
-            Some(SecurityContext { run_as_user: 1000, run_as_group: Some(100) })
-        );
-        assert_eq!(container.resources.limits.get("nvidia.com/gpu"), Some(&1));
-        assert!(container.env.is_empty() && pod.node_selector.is_none());
-        let terms = pod.affinity.unwrap().node_affinity.required_during_scheduling_ignored_during_execution;
-        let expression = &terms.node_selector_terms[0].match_expressions[0];
+        assert_eq!(container.command, Some(vec!["python".to_owned(), literal.clone()]));
+        assert_eq!(container.args, Some(vec![literal]));
+        let ports: Vec<(i32, Option<&str>)> = container
+            .ports
+            .iter()
+            .flatten()
+            .map(|port| (port.container_port, port.protocol.as_deref()))
+            .collect();
+        assert_eq!(ports, [(53, Some("UDP")), (8000, None)]);
+        let user = container.security_context.as_ref().map(|user| (user.run_as_user, user.run_as_group));
+        assert_eq!(user, Some((Some(1000), Some(100))));
+        let limits = container.resources.as_ref().and_then(|all| all.limits.as_ref()).unwrap();
+        assert_eq!(limits["nvidia.com/gpu"].0, "1");
+        assert!(container.env.is_none() && pod.node_selector.is_none());
+        let affinity = pod.affinity.and_then(|all| all.node_affinity);
+        let terms = affinity.and_then(|all| all.required_during_scheduling_ignored_during_execution).unwrap();
+        let expression = &terms.node_selector_terms[0].match_expressions.as_ref().unwrap()[0];
         assert_eq!((expression.key.as_str(), expression.operator.as_str()), ("nvidia.com/gpu.product", "In"));
-        assert_eq!(expression.values, ["NVIDIA-L4", "Tesla-T4"]);
-        let toleration = &pod.tolerations[0];
-        let told = (toleration.key.as_str(), toleration.operator.as_str(), toleration.effect.as_str());
-        assert_eq!(told, ("nvidia.com/gpu", "Exists", "NoSchedule"));
+        assert_eq!(expression.values, Some(vec!["NVIDIA-L4".to_owned(), "Tesla-T4".to_owned()]));
+        let toleration = &pod.tolerations.unwrap()[0];
+        let told = [&toleration.key, &toleration.operator, &toleration.effect].map(Option::as_deref);
+        assert_eq!(told, [Some("nvidia.com/gpu"), Some("Exists"), Some("NoSchedule")]);
     }
 }
 
@@ -217,14 +102,17 @@ fn gke_gets_its_node_selector_and_environment() {
         ..input("gke")
     };
     for pod in pods(&snippet(SnippetFormat::Kubernetes, &input)) {
-        let selector = pod.node_selector.unwrap();
-        assert_eq!(selector.get("cloud.google.com/gke-accelerator").map(String::as_str), Some("nvidia-l4"));
+        assert_eq!(pod.node_selector.unwrap()["cloud.google.com/gke-accelerator"], "nvidia-l4");
         assert!(pod.affinity.is_none());
-        let env: Vec<(&str, &str)> =
-            pod.containers[0].env.iter().map(|one| (one.name.as_str(), one.value.as_str())).collect();
+        let env: Vec<(&str, Option<&str>)> = pod.containers[0]
+            .env
+            .iter()
+            .flatten()
+            .map(|one| (one.name.as_str(), one.value.as_deref()))
+            .collect();
         let wanted = [
-            ("LD_LIBRARY_PATH", "/usr/local/nvidia/lib64:/opt/lib"),
-            ("PATH", "/usr/bin:/usr/local/nvidia/bin"),
+            ("LD_LIBRARY_PATH", Some("/usr/local/nvidia/lib64:/opt/lib")),
+            ("PATH", Some("/usr/bin:/usr/local/nvidia/bin")),
         ];
         assert_eq!(env, wanted);
     }

@@ -162,15 +162,19 @@ fn without_a_usable_gpu_the_image_is_not_read_and_an_error_says_so() {
 
 /// `slim --target --verify-gpu` of an image, to a layout elsewhere.
 fn slim(machine: &Machine, image: &Image, target: &str) -> (Outcome, bool) {
+    slim_with(machine, image, &["--target", target])
+}
+
+fn slim_with(machine: &Machine, image: &Image, how: &[&str]) -> (Outcome, bool) {
     write_files(&Layout::of(image, "latest").files(), machine.place.path("image").as_ref());
     let reference = format!("oci:{}", machine.place.path("image"));
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
     let to = format!("oci:{}:new", out.display());
     let library = machine.library.clone().unwrap();
-    let options =
-        ["--target", target, "--verify-gpu", "--gpu-library", &library, "-o", &to, "--format", "json"];
-    let outcome = machine.place.run_in(&machine.environment, &[&["slim", &reference][..], &options].concat());
+    let options = ["--verify-gpu", "--gpu-library", &library, "-o", &to, "--format", "json"];
+    let arguments = [&["slim", &reference][..], how, &options].concat();
+    let outcome = machine.place.run_in(&machine.environment, &arguments);
     (outcome, out.exists())
 }
 
@@ -191,6 +195,35 @@ fn a_slim_image_loads_what_the_image_loaded() {
     assert_eq!(outcome.code, 2);
     assert!(outcome.stderr.contains("/usr/lib/libkernels.so, container 2"), "{}", outcome.stderr);
     assert!(outcome.stderr.contains("3 containers"), "{}", outcome.stderr);
+}
+
+#[test]
+fn containers_that_cross_the_holes_of_a_shortened_library_load_whole() {
+    let machine = Machine::new();
+    let entry = |arch, bytes| Entry::cubin(arch, None, bytes, Coding::Stored, "load");
+    // At the end of a container, in the middle, the whole of one, at the end of the section; and small ones beside.
+    let containers = [
+        container(&[entry(90, 600), entry(80, 300_000)]),
+        container(&[entry(90, 600)]),
+        container(&[entry(80, 200_000), entry(90, 70_000), entry(75, 300_000), entry(90, 500)]),
+        container(&[entry(75, 400_000)]),
+        container(&[entry(90, 900)]),
+        container(&[entry(90, 600), entry(120, 300_000)]),
+    ];
+    let library = Elf::library("libkernels.so").with_section(".nv_fatbin", containers.concat()).build();
+    let mut image = image(Packing::Gzip, &[&[90]]);
+    let above = file("usr/lib/libkernels.so", library).mode(0o755);
+    image.layers.push(Image::of(Packing::Gzip, [tar([above])]).layers.remove(0));
+    let (outcome, _) = slim_with(&machine, &image, &["--target", "cc=9.0", "--shrink"]);
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    let document: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let lines = document["gpu_code"]["libraries"].as_array().unwrap();
+    let line = lines.iter().find(|line| line["path"] == "/usr/lib/libkernels.so").unwrap();
+    let [before, after] = ["file_bytes_before", "file_bytes_after"].map(|name| line[name].as_u64().unwrap());
+    assert!(after + 1_000_000 < before, "{before} and {after}");
+    let gpu = &document["verification"]["gpu"];
+    let counts = ["containers", "loaded_before", "loaded_after"].map(|name| gpu[name].as_u64().unwrap());
+    assert_eq!(counts, [7, 6, 6], "{gpu}");
 }
 
 #[test]

@@ -33,6 +33,7 @@ fn read(garbage: usize) -> cutaway::layer::LayerRead {
         progress: Progress::default(),
         subject: "the layer".into(),
         kept: Arc::default(),
+        inflate: None,
     };
     read_download(&open, claimed, &Expected::default(), &context).unwrap()
 }

@@ -75,11 +75,11 @@ impl TableCollector {
     }
 }
 
-fn programs(header: &[u8]) -> (u64, u64) {
+pub(super) fn programs(header: &[u8]) -> (u64, u64) {
     table(header, 32, 54, 56)
 }
 
-fn sections(header: &[u8]) -> (u64, u64) {
+pub(super) fn sections(header: &[u8]) -> (u64, u64) {
     table(header, 40, 58, 60)
 }
 
@@ -123,7 +123,7 @@ pub(super) struct Segment {
 }
 
 impl Segment {
-    fn read(raw: &[u8]) -> Self {
+    pub(super) fn read(raw: &[u8]) -> Self {
         Self {
             kind: u32_at(raw, 0),
             flags: u32_at(raw, 4),
@@ -178,7 +178,7 @@ pub(super) struct Section {
 }
 
 impl Section {
-    fn read(raw: &[u8]) -> Self {
+    pub(super) fn read(raw: &[u8]) -> Self {
         Self {
             name: u32_at(raw, 0),
             kind: u32_at(raw, 4),

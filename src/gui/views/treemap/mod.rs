@@ -152,7 +152,7 @@ impl TreemapView {
                 item.state.word(),
                 item.state.fault().unwrap_or_default()
             )),
-            None if read < items.len() && self.browser.gap().is_none() => {
+            None if context.done && read < items.len() => {
                 Some(format!("{read} of {} read", counted(items.len(), "layer")))
             }
             None => None,

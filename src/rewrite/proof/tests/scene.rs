@@ -109,6 +109,7 @@ fn read(entries: &[Entry<'_>]) -> LayerRead {
         progress: Progress::default(),
         subject: "layer".to_owned(),
         kept: Arc::new(AtomicU64::new(0)),
+        inflate: None,
     };
     read_stream(&mut &stream[..], &Expected::default(), &context).unwrap()
 }

@@ -1,0 +1,257 @@
+//! The inner loop: literals and matches.
+
+use super::bits::{Bits, NoBits, Pieces};
+use super::decoder::Fault;
+use super::output::{LENGTH, Output, ROOM, Symbol};
+use super::tables::{
+    DISTANCE_BITS, DISTANCE_SIZE, END, LITERAL, LITERAL_BITS, LITERAL_SIZE, SECOND, SPECIAL, Tables,
+};
+
+/// Where a block was left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Left {
+    /// At its end.
+    End,
+    /// The output is full.
+    Full,
+    /// The input has fewer bytes than the fast loop loads.
+    Scarce,
+}
+
+/// Bytes that the fast loop loads in one round, and some.
+const LOADED: usize = 24;
+
+const LITERAL_MASK: u64 = (1 << LITERAL_BITS) - 1;
+const DISTANCE_MASK: u64 = (1 << DISTANCE_BITS) - 1;
+
+/// Decodes symbols until the block ends, the output is full, or the input ends.
+pub(super) fn decode<T: Symbol, P: Pieces>(
+    tables: &Tables,
+    bits: &mut Bits<P>,
+    output: &mut Output<T>,
+) -> Result<Left, Fault> {
+    loop {
+        match fast(tables, bits, output)? {
+            Left::Scarce => {}
+            left => return Ok(left),
+        }
+        // Over the edge between two pieces, symbol by symbol.
+        if careful(tables, bits, output)? {
+            return Ok(Left::End);
+        }
+        if output.is_full() {
+            return Ok(Left::Full);
+        }
+    }
+}
+
+#[inline(always)]
+fn mask(bits: u32) -> u64 {
+    (1u64 << (bits & 63)) - 1
+}
+
+#[inline(never)]
+fn fast<T: Symbol, P>(tables: &Tables, bits: &mut Bits<P>, output: &mut Output<T>) -> Result<Left, Fault> {
+    let literals: &[u32; LITERAL_SIZE] = &tables.literals;
+    let distances: &[u32; DISTANCE_SIZE] = &tables.distances;
+    let input: &[u8] = &bits.piece.bytes;
+    let floor = output.floor;
+    let out: &mut [T] = &mut output.buffer;
+    if input.len() < LOADED || out.len() != LENGTH {
+        return Ok(Left::Scarce);
+    }
+    let last = input.len() - LOADED;
+    let (mut buffer, mut count, mut from, mut at) = (bits.buffer, bits.count, bits.at, output.at);
+    macro_rules! refill {
+        () => {{
+            let word: [u8; 8] = input[from..from + 8].try_into().unwrap_or_default();
+            buffer |= u64::from_le_bytes(word) << (count & 63);
+            from += ((63 - count) >> 3) as usize;
+            count |= 56;
+        }};
+    }
+    macro_rules! consume {
+        ($entry:expr) => {{
+            let taken = $entry & 0xff;
+            buffer >>= taken & 63;
+            count = count.wrapping_sub(taken);
+        }};
+    }
+    let left = loop {
+        if from > last {
+            break Ok(Left::Scarce);
+        }
+        if at > LENGTH - ROOM {
+            break Ok(Left::Full);
+        }
+        refill!();
+        let mut entry = literals[(buffer & LITERAL_MASK) as usize];
+        if entry & LITERAL != 0 {
+            consume!(entry);
+            out[at] = T::of((entry >> 16) as u8);
+            at += 1;
+            entry = literals[(buffer & LITERAL_MASK) as usize];
+            if entry & LITERAL != 0 {
+                consume!(entry);
+                out[at] = T::of((entry >> 16) as u8);
+                at += 1;
+                entry = literals[(buffer & LITERAL_MASK) as usize];
+                if entry & LITERAL != 0 {
+                    consume!(entry);
+                    out[at] = T::of((entry >> 16) as u8);
+                    at += 1;
+                    continue;
+                }
+            }
+        }
+        if entry & SPECIAL != 0 {
+            if entry & SECOND != 0 {
+                consume!(entry);
+                let place = (entry >> 16) as usize + (buffer & mask((entry >> 8) & 15)) as usize;
+                entry = literals[place & (LITERAL_SIZE - 1)];
+                if entry & LITERAL != 0 {
+                    consume!(entry);
+                    out[at] = T::of((entry >> 16) as u8);
+                    at += 1;
+                    continue;
+                }
+            }
+            if entry & SPECIAL != 0 {
+                consume!(entry);
+                break if entry & END != 0 { Ok(Left::End) } else { Err(Fault::Corrupt) };
+            }
+        }
+        let saved = buffer;
+        consume!(entry);
+        let length = (entry >> 16) as usize + ((saved & mask(entry & 0xff)) >> ((entry >> 8) & 15)) as usize;
+        refill!();
+        let mut entry = distances[(buffer & DISTANCE_MASK) as usize];
+        if entry & SPECIAL != 0 {
+            if entry & SECOND != 0 {
+                consume!(entry);
+                let place = (entry >> 16) as usize + (buffer & mask((entry >> 8) & 15)) as usize;
+                entry = distances[place & (DISTANCE_SIZE - 1)];
+            }
+            if entry & SPECIAL != 0 {
+                break Err(Fault::Corrupt);
+            }
+        }
+        let saved = buffer;
+        consume!(entry);
+        let distance =
+            (entry >> 16) as usize + ((saved & mask(entry & 0xff)) >> ((entry >> 8) & 15)) as usize;
+        if distance > at - floor {
+            break Err(Fault::Corrupt);
+        }
+        copy(out, at, distance, length);
+        at += length;
+    };
+    (bits.buffer, bits.count, bits.at, output.at) = (buffer, count, from, at);
+    left
+}
+
+/// Repeats `length` symbols from `distance` before `at`. Up to 16 symbols behind them are overwritten.
+#[inline(always)]
+fn copy<T: Symbol>(out: &mut [T], at: usize, distance: usize, length: usize) {
+    let end = at + length;
+    let (mut from, mut to) = (at - distance, at);
+    if distance >= 16 {
+        loop {
+            let mut block = [T::default(); 16];
+            block.copy_from_slice(&out[from..from + 16]);
+            out[to..to + 16].copy_from_slice(&block);
+            from += 16;
+            to += 16;
+            if to >= end {
+                break;
+            }
+        }
+    } else if distance == 1 {
+        let symbol = out[from];
+        out[to..end].fill(symbol);
+    } else {
+        while to < end {
+            out[to] = out[from];
+            from += 1;
+            to += 1;
+        }
+    }
+}
+
+/// Decodes symbols until a new piece is loaded, at least one. Returns whether the block ended.
+fn careful<T: Symbol, P: Pieces>(
+    tables: &Tables,
+    bits: &mut Bits<P>,
+    output: &mut Output<T>,
+) -> Result<bool, Fault> {
+    for _ in 0..LOADED {
+        if output.is_full() {
+            return Ok(false);
+        }
+        let entry = lookup(bits, &tables.literals[..], LITERAL_BITS)?;
+        if entry & LITERAL != 0 {
+            bits.drop(entry & 0xff);
+            output.buffer[output.at] = T::of((entry >> 16) as u8);
+            output.at += 1;
+            continue;
+        }
+        if entry & SPECIAL != 0 {
+            bits.drop(entry & 0xff);
+            return if entry & END != 0 { Ok(true) } else { Err(Fault::Corrupt) };
+        }
+        let length = value(bits, entry)?;
+        let entry = lookup(bits, &tables.distances[..], DISTANCE_BITS)?;
+        if entry & SPECIAL != 0 {
+            return Err(Fault::Corrupt);
+        }
+        let distance = value(bits, entry)?;
+        if distance > output.at - output.floor {
+            return Err(Fault::Corrupt);
+        }
+        copy(&mut output.buffer, output.at, distance, length);
+        output.at += length;
+    }
+    Ok(false)
+}
+
+/// The entry of the next code, all of whose bits are loaded. A second table's first bits are removed.
+fn lookup<P: Pieces>(bits: &mut Bits<P>, table: &[u32], first_bits: u32) -> Result<u32, Fault> {
+    loop {
+        let loaded = bits.loaded();
+        let mut entry = table[(loaded & mask(first_bits)) as usize];
+        let mut taken = (entry >> 8) & 15;
+        if entry & (SPECIAL | SECOND) == SPECIAL | SECOND {
+            let place = (entry >> 16) as usize + ((loaded >> first_bits) & mask(taken)) as usize;
+            entry = table[place & (table.len() - 1)];
+            taken = first_bits + ((entry >> 8) & 15);
+        } else if entry & LITERAL != 0 {
+            taken = entry & 0xff;
+        }
+        if taken <= bits.count {
+            // What is left to remove is in the entry.
+            bits.drop(taken - ((entry >> 8) & 15));
+            return Ok(entry);
+        }
+        // One byte at a time: what follows may be the end of the stream.
+        let wanted = bits.count + 1;
+        bits.need(wanted).map_err(Fault::of)?;
+    }
+}
+
+/// Removes the code of `entry` and its extra bits; the length or distance that they mean.
+fn value<P: Pieces>(bits: &mut Bits<P>, entry: u32) -> Result<usize, Fault> {
+    let code = (entry >> 8) & 15;
+    bits.drop(code);
+    let extra = bits.take((entry & 0xff) - code).map_err(Fault::of)?;
+    Ok((entry >> 16) as usize + extra as usize)
+}
+
+impl Fault {
+    /// The fault of a deflate stream that has no more bits.
+    pub(super) fn of(why: NoBits) -> Self {
+        match why {
+            NoBits::End => Self::Truncated,
+            NoBits::Gone => Self::Gone,
+        }
+    }
+}
