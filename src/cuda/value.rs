@@ -385,7 +385,7 @@ pub struct ClassBytes {
     /// Bytes of the merged view, each inode once.
     pub merged: BTreeMap<Class, u64>,
     /// By layer and entry: place in [`Class::ALL`] plus 1; 0 for what is not a regular file.
-    pub(super) by_entry: Vec<Box<[u8]>>,
+    pub by_entry: Vec<Box<[u8]>>,
 }
 
 impl ClassBytes {

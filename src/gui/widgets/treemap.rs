@@ -10,7 +10,11 @@ use crate::gui::design::{Tokens, radius, text};
 use crate::gui::models::treemap::{CellKind, Direction, Treemap, TreemapCell};
 use crate::gui::widgets::cell::{self, Cut};
 use crate::gui::widgets::controls;
+use crate::gui::widgets::stops::{self, StopKind};
 use crate::rootfs::PathId;
+
+/// The name of a main treemap, for the keyboard.
+pub const MAIN: &str = "Treemap";
 
 /// What a cell looks like.
 pub struct CellLook {
@@ -138,14 +142,16 @@ fn place(cell: &TreemapCell, origin: egui::Pos2) -> Rect {
     Rect::from_min_size(pos2(origin.x + area.x, origin.y + area.y), vec2(area.width, area.height))
 }
 
-/// Shows `map` in the room that is left. `picture` is kept by the caller, who empties it when what `look`
+/// Shows `map` in the room that is left; `main` for the map that the keyboard goes to when a view opens. `picture` is kept by the caller, who empties it when what `look`
 /// says changes. Of `selected`, which goes from a path up to the root, the first that has a cell is marked.
+#[expect(clippy::too_many_arguments, reason = "each is another part of the picture")]
 pub fn treemap(
     ui: &mut Ui,
     name: &str,
     map: &Treemap,
     picture: &mut Option<Picture>,
     selected: &[PathId],
+    main: bool,
     look: impl FnMut(&TreemapCell) -> CellLook,
     mut hover: impl FnMut(&mut Ui, &TreemapCell),
 ) -> Option<TreemapEvent> {
@@ -178,6 +184,9 @@ pub fn treemap(
         painter.rect_stroke(place, 1.0, Stroke::new(2.0, tokens.accent), StrokeKind::Inside);
     }
     controls::paint_focus(ui, &response, radius::S);
+    if main {
+        stops::stop(ui, StopKind::List, MAIN, &response);
+    }
     let mut event = keys(ui, &response, map, marked);
     if let Some(picture) = picture {
         event = event.or(spoken(ui, response.id, map, picture, marked));

@@ -490,6 +490,7 @@ pub(crate) fn inventory(rootfs: &Rootfs) -> Inventory {
                 (Class::Weights, 900 * MIB),
                 (Class::Application, 12 * MIB),
             ]),
+            ..ClassBytes::default()
         },
         links: found,
         libraries,

@@ -101,6 +101,7 @@ impl MapPane {
                 map,
                 &mut self.picture,
                 &chain,
+                colors.is_some(),
                 |cell| look(tokens, shown, colors.map(AsRef::as_ref), cell),
                 |ui, cell| hover(ui, shown, cell, facts.of(context, tree, cell.path())),
             );

@@ -21,6 +21,7 @@ use crate::gui::models::files::FileTree;
 use crate::gui::models::treemap_colors::{ColorBy, Coloring};
 use crate::gui::widgets::controls::weak;
 use crate::gui::widgets::pane::card;
+use crate::gui::widgets::treemap::MAIN;
 use crate::jobs::Waker;
 
 /// Images with fewer paths are coloured at once: a thread would cost more than the work.
@@ -65,6 +66,10 @@ impl ImageView for TreemapView {
         egui::CentralPanel::no_frame().show(ui, |ui| {
             card(ui, |ui| self.map.show(ui, &mut self.browser, self.colors.as_ref(), context));
         });
+    }
+
+    fn main_lists(&self) -> &'static [&'static str] {
+        &[MAIN]
     }
 
     fn is_busy(&self) -> bool {
