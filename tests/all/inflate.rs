@@ -140,6 +140,21 @@ fn flushed_blocks_are_found() {
 }
 
 #[test]
+fn a_stream_that_is_cut_between_two_blocks_is_truncated() {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), Compression::default());
+    let mut cuts = Vec::new();
+    for part in contents(60_000, 37).chunks(6_000) {
+        encoder.write_all(part).unwrap();
+        encoder.flush().unwrap();
+        cuts.push(encoder.get_ref().len());
+    }
+    let stream = encoder.finish().unwrap();
+    for cut in cuts {
+        check(&format!("cut behind a flush at {cut}"), &stream[..cut]);
+    }
+}
+
+#[test]
 fn faults_are_the_same_wherever_they_are() {
     let stream = [member(&contents(400_000, 17), 6), member(&contents(50_000, 19), 1)].concat();
     let mut numbers = Numbers(23);

@@ -360,6 +360,8 @@ impl<R: Read> ParallelGunzip<R> {
         };
         let until = match self.shared.lock().guesses.get(&self.number) {
             Some(Guess::Done(Some(chunk))) if chunk.start.first > self.position => chunk.start.first,
+            // Behind the last bit of a stream that was cut at a block: there is no place to stop at before the fault.
+            _ if piece.end_bit() <= self.position => u64::MAX,
             _ => piece.end_bit(),
         };
         match Bits::new(self.own.clone(), self.number, self.position) {
