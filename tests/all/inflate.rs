@@ -70,6 +70,8 @@ fn divisions() -> Vec<Division> {
         of(3, 20_000, 7, 10 << 20),
         // No part fits: the reader decodes all.
         of(2, 50_000, 4, 1),
+        // Parts end before their piece does.
+        of(2, 200_000, 4, 1 << 20),
         Division::of(2),
     ]
 }

@@ -56,6 +56,8 @@ const SHORTEST: u64 = 32 << 20;
 const MOST_WORKERS: usize = 16;
 /// Bytes of decoded parts for each worker; a part of a usual layer takes 6 MiB.
 const BYTES_PER_WORKER: usize = 48 << 20;
+/// Buffers of each kind that are kept for the next parts, for each worker: as many as a part of a usual layer has.
+const BUFFERS_PER_WORKER: usize = 16;
 /// Bytes of decoded parts at most.
 const MOST_BYTES: usize = 400 << 20;
 
@@ -65,7 +67,9 @@ impl Division {
         let workers = workers.clamp(1, MOST_WORKERS);
         let ahead = 2 * workers + 1;
         let bytes = (workers * BYTES_PER_WORKER).min(MOST_BYTES);
-        Self { workers, piece: 1 << 20, ahead, symbols: bytes / 2 / ahead }
+        // Where less memory is left for each part, shorter pieces: what does not fit is left to the reader.
+        let piece = if bytes < MOST_BYTES { 1 << 20 } else { 512 << 10 };
+        Self { workers, piece, ahead, symbols: bytes / 2 / ahead }
     }
 
     /// For a stream of `bytes` compressed bytes of `all` that `cores` have to decode: its share of the cores, or `None`
@@ -314,7 +318,7 @@ impl<R: Read> ParallelGunzip<R> {
             state: Mutex::new(state),
             work: Condvar::new(),
             done: Condvar::new(),
-            pool: Pool::default(),
+            pool: Pool::new(BUFFERS_PER_WORKER * division.workers),
             symbols: division.symbols,
         });
         let source = Source { reader, bytes: 0, piece: division.piece, fault: None };
