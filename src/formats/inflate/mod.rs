@@ -6,7 +6,8 @@
 //! decode from there; a byte of the window before it, which is not known yet, is a marker. The reader goes along the
 //! stream: a part that begins where the one before it ended is accepted, its window is handed on, and a worker replaces
 //! the markers. Where a guess was wrong, or a part has more bytes than a worker may hold, the reader decodes itself.
-//! This costs 1.3 to 1.5 times the processor time of zlib-rs, so it is for layers that others wait for.
+//! This costs 1.4 times the processor time of zlib-rs on CUDA libraries, 1.7 on /usr and 2.6 on text, where zlib-rs is
+//! fastest, so it is for layers that others wait for.
 
 #![allow(
     clippy::cast_possible_truncation,
