@@ -163,6 +163,7 @@ fn frames(analysis: &Arc<Analysis>) {
                 generation: 1,
                 plan: &plan,
                 progress,
+                layers_passed: Vec::new(),
                 done: true,
                 machine: &mut machine,
                 images: &images,

@@ -16,7 +16,7 @@ use crate::base::{Limits, Warning, WarningCode};
 use crate::cuda::{FileContents, Input, Inventory, inventory};
 use crate::findings::{self, Findings, findings};
 use crate::formats::inflate::Division;
-use crate::jobs::{CancelToken, Cancelled, Progress, catch_panic, run_all, workers};
+use crate::jobs::{CancelToken, Cancelled, Progress, catch_panic, run_from_both_ends, workers};
 use crate::layer::{Context, LayerIndex};
 use crate::rootfs::merge;
 use crate::source::{Blob, Image, OpenContext, Reference, open};
@@ -123,7 +123,7 @@ impl LayerPass<'_> {
         let passed = self.progress.snapshot().bytes_total;
         let total = if self.streamed.is_empty() { bytes } else { passed };
         self.progress.set_totals(total, self.image.layers.len() as u64);
-        run_all(work, workers(), |places| self.read(places));
+        run_from_both_ends(work, workers(), |places| self.read(places));
         self.cancel.check()?;
         match self.failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
             Some(error) => Err(error),
@@ -154,7 +154,8 @@ impl LayerPass<'_> {
         let subject = self.subject(place);
         let source = &self.image.layers[place];
         let inflate = Division::for_share(length(source), self.bytes, workers());
-        let context = Context { inflate, ..(self.context_of)(options.limits.clone(), &subject) };
+        let context = (self.context_of)(options.limits.clone(), &subject);
+        let context = Context { inflate, progress: context.progress.of_layer(place), ..context };
         let done = catch_panic(|| read_one(source, &context, options, self.streamed, self.layer_cache));
         let (layer, was_known) = match done {
             Ok(Ok(read)) => read,
@@ -299,7 +300,7 @@ fn apply_rules(
 }
 
 /// Indexes of layers, grouped by blob: each blob is read once. Largest first, so that the longest read does
-/// not start last.
+/// not start last; one worker takes the smallest, whose files are then known early.
 fn distinct(image: &Image) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     let mut by_digest = std::collections::HashMap::new();

@@ -98,7 +98,7 @@ pub const ROLES: Family = Family {
     title: "Roles of libraries",
     key: "is",
     list: &[
-        Label::new("runtime", "Runtime", "Loaded at run time"),
+        Label::new("runtime", "Runtime", "For programs that run, loaded or not"),
         Label::new("stub", "Stub", "For linking only, never loaded"),
         Label::new("compat", "Compat", "Forward-compatibility driver"),
     ],

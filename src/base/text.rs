@@ -86,6 +86,20 @@ pub fn elide_middle(text: &str, width: usize) -> String {
     shown
 }
 
+/// A message without the number that the system gives an error: ` (os error 2)`.
+pub fn without_errno(message: &str) -> String {
+    let mut parts = message.split(" (os error ");
+    let mut words = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let number = part.trim_start_matches(|letter: char| letter.is_ascii_digit());
+        match number.strip_prefix(')').filter(|_| number.len() < part.len()) {
+            Some(rest) => words.push_str(rest),
+            None => words.extend([" (os error ", part]),
+        }
+    }
+    words
+}
+
 /// `text` shortened to `width` characters with `…` at its end.
 pub fn elide_end(text: &str, width: usize) -> String {
     if text.chars().count() <= width {

@@ -1,5 +1,6 @@
 //! What the window remembers by itself, under one key of its own. What the user chooses is in the settings file.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -29,6 +30,9 @@ pub(crate) struct Remembered {
     /// References opened lately, newest first.
     #[serde(default)]
     pub(crate) recent: Vec<String>,
+    /// Those of the recent ones that could not be opened the last time.
+    #[serde(default)]
+    pub(crate) failed: BTreeSet<String>,
     /// References of the open tabs, in their order.
     #[serde(default)]
     pub(crate) open: Vec<String>,
@@ -42,7 +46,14 @@ pub(crate) struct Remembered {
 
 impl Default for Remembered {
     fn default() -> Self {
-        Self { version: VERSION, recent: Vec::new(), open: Vec::new(), front: None, panes: PaneSizes::new() }
+        Self {
+            version: VERSION,
+            recent: Vec::new(),
+            failed: BTreeSet::new(),
+            open: Vec::new(),
+            front: None,
+            panes: PaneSizes::new(),
+        }
     }
 }
 
@@ -74,6 +85,15 @@ impl Remembered {
         self.recent.retain(|known| known != reference);
         self.recent.insert(0, reference.to_owned());
         self.recent.truncate(RECENT);
+        self.failed.remove(reference);
+    }
+
+    /// Remembers that a recent image could not be opened.
+    pub(crate) fn remember_failure(&mut self, reference: &str) {
+        self.failed.retain(|failed| self.recent.contains(failed));
+        if self.recent.iter().any(|known| known == reference) {
+            self.failed.insert(reference.to_owned());
+        }
     }
 
     /// Keeps the references of the open tabs, and which of them is in front.

@@ -1,3 +1,4 @@
+use std::collections::VecDeque;
 use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
@@ -37,6 +38,29 @@ pub fn run_all<I: Send>(items: Vec<I>, workers: usize, work: impl Fn(I) + Sync) 
             scope.spawn(drain);
         }
         drain();
+    });
+}
+
+/// Runs `work` on every item like [`run_all`], the longest first, but that the last worker takes the shortest first:
+/// beside long items, results of short ones come early.
+pub fn run_from_both_ends<I: Send>(items: Vec<I>, workers: usize, work: impl Fn(I) + Sync) {
+    let threads = workers.min(items.len()).max(1);
+    let queue = Mutex::new(VecDeque::from(items));
+    let drain = |shortest: bool| {
+        let next = || {
+            let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
+            if shortest { queue.pop_back() } else { queue.pop_front() }
+        };
+        while let Some(item) = next() {
+            work(item);
+        }
+    };
+    let drain = &drain;
+    thread::scope(|scope| {
+        for _ in 1..threads {
+            scope.spawn(move || drain(false));
+        }
+        drain(true);
     });
 }
 

@@ -19,6 +19,7 @@ pub use model::{
 };
 pub use page::{compare_page, moved_in_words};
 pub use text::compare_to_text;
+pub use titles::distinct_names;
 
 use super::html::to_html;
 use super::json::to_json;

@@ -61,7 +61,7 @@ pub use cold_start::{
 pub use compare::{
     CompareClass, CompareCompatibility, CompareFormat, CompareImage, CompareLayer, CompareReport,
     CompareSetting, CompareVerdict, CompareWarning, FileChange, RegressionCheck, RegressionFigure,
-    compare_page, compare_to_csv, compare_to_text, moved_in_words,
+    compare_page, compare_to_csv, compare_to_text, distinct_names, moved_in_words,
 };
 pub use compatibility::{CompatibilityPart, ErrorPart, ReasonPart, RequiresPart, TargetLine, VersionLine};
 pub use csv::{CsvTable, to_csv};

@@ -52,6 +52,18 @@ pub fn without_prefix(text: &str) -> &str {
     split_prefix(text).map_or(text, |(_, rest)| rest)
 }
 
+/// The reference with the prefix of a path in its own case, where it was typed in another (`Rootfs:/mnt`); `None` where
+/// there is nothing to change.
+pub fn prefix_in_case(text: &str) -> Option<String> {
+    let prefixes =
+        TRANSPORTS.iter().filter(|transport| transport.is_path).flat_map(|transport| transport.prefixes);
+    let typed = |prefix: &&&str| {
+        text.get(..prefix.len()).is_some_and(|typed| typed != **prefix && typed.eq_ignore_ascii_case(prefix))
+    };
+    let prefix = prefixes.into_iter().find(typed)?;
+    Some(format!("{prefix}{}", &text[prefix.len()..]))
+}
+
 /// The reference for display: without user info in a URL, or before a host.
 pub fn redacted(text: &str) -> String {
     redact::reference(text, |text| TRANSPORTS.iter().find_map(|transport| transport.prefix_of(text)))

@@ -540,7 +540,7 @@ fn the_overview_leads_to_the_largest_savings() {
     harness.get_by_label_contains("After removal of 4 selected findings: ");
     click(&mut harness, Role::Link, &format!("{STATIC}, 6.00 MiB, Removable, in the plan"));
     click(&mut harness, Role::Link, &format!("{COMPILER}, 3.00 MiB, Needs review"));
-    click(&mut harness, Role::Link, "All 8 findings");
+    click(&mut harness, Role::Link, "All 8 findings (5 selectable)");
     let id = |id: &str| Action::SelectFinding(id.to_owned());
     let wanted = [id("static-libraries:safe"), id("compilers:unsure"), Action::ShowView(View::Findings)];
     assert_eq!(actions(&mut harness), wanted);

@@ -42,7 +42,7 @@ impl Window {
         Self::build([1100.0, 720.0], picked)
     }
 
-    fn build(size: [f32; 2], picked: Option<PathBuf>) -> Self {
+    pub(crate) fn build(size: [f32; 2], picked: Option<PathBuf>) -> Self {
         Self::of(size, Setup { picker: testing::picker(picked), ..testing::setup() })
     }
 
@@ -102,6 +102,12 @@ impl Window {
     /// Steps until all images are read, or failed.
     pub(crate) fn settles(&mut self) {
         self.until("end of the work", |window| !window.state().is_busy());
+    }
+
+    /// Steps until nothing is worked on, and fails where the window does not come to rest then.
+    fn rests(&mut self) {
+        self.until("end of the work", |window| !window.state().is_busy() && !window.state().is_working());
+        self.harness.run();
     }
 
     pub(crate) fn click(&mut self, role: Role, name: &str) {
@@ -166,12 +172,12 @@ impl egui::DroppedFile for Dropped {
     }
 }
 
-fn folder() -> tempfile::TempDir {
+pub(crate) fn folder() -> tempfile::TempDir {
     tempfile::Builder::new().prefix("cutaway-window-").tempdir().unwrap()
 }
 
 /// A layout whose last layer inflates to 7 GiB of zeros: nobody waits for its end.
-fn endless(folder: &Path) -> String {
+pub(crate) fn endless(folder: &Path) -> String {
     let header = without_end([file("zeros", []).claiming(7 << 30)]);
     let zeros = gzip(&vec![0; 16 << 20]);
     let mut blob = gzip(&header);
@@ -188,7 +194,7 @@ fn endless(folder: &Path) -> String {
 }
 
 /// A layout whose second layer ends in the middle of a member.
-fn damaged(folder: &Path) -> String {
+pub(crate) fn damaged(folder: &Path) -> String {
     let whole = tar([file("whole", vec![b'a'; 4000])]);
     let cut = without_end([file("cut", vec![b'b'; 4000])]);
     let image = Image::new(Packing::Gzip)
@@ -515,32 +521,32 @@ fn every_state_comes_to_rest_and_names_its_controls() {
     let folder = folder();
     for size in [[1100.0, 720.0], [640.0, 420.0]] {
         let mut window = Window::build(size, None);
-        window.harness.run();
+        window.rests();
         window.open("/nowhere/image.tar");
         window.settles();
-        window.harness.run();
+        window.rests();
         window.open(&damaged(folder.path()));
         window.settles();
-        window.harness.run();
+        window.rests();
         window.open("sample:devel");
         window.settles();
-        window.harness.run();
+        window.rests();
         window.press(Modifiers::COMMAND, Key::J);
-        window.harness.run();
+        window.rests();
         window.press(Modifiers::COMMAND, Key::Num2);
-        window.harness.run();
+        window.rests();
         window.press(Modifiers::COMMAND, Key::K);
-        window.harness.run();
+        window.rests();
         window.press(Modifiers::NONE, Key::Escape);
         window.press(Modifiers::NONE, Key::F1);
-        window.harness.run();
+        window.rests();
         window.press(Modifiers::NONE, Key::Escape);
         for _ in 0..10 {
             window.press(Modifiers::COMMAND, Key::Plus);
         }
-        window.harness.run();
+        window.rests();
         window.press(Modifiers::COMMAND, Key::T);
-        window.harness.run();
+        window.rests();
     }
 }
 

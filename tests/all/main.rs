@@ -48,6 +48,12 @@ mod inspector_view;
 mod invalid;
 #[cfg(feature = "gui")]
 mod journeys;
+mod journeys_details;
+mod journeys_keyboard;
+mod journeys_loading;
+mod journeys_names;
+mod journeys_partial;
+mod journeys_paths;
 mod kept_blobs;
 mod loader;
 mod manual;

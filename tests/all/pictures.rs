@@ -13,7 +13,7 @@ use cutaway::gui::models::gpu::MachineSetup;
 use cutaway::gui::testing;
 use cutaway::gui::views::{Command, DockerfileView, GpuView, View};
 use cutaway::jobs::{CancelToken, Progress, Snapshot};
-use cutaway::source::Reference;
+use cutaway::source::{Image, Reference};
 use egui::accesskit::Role;
 use egui::{Key, Modifiers, Theme};
 use egui_kittest::Harness;
@@ -53,6 +53,16 @@ pub(crate) fn take(window: &mut Window, name: &str) {
     window.harness.remove_cursor();
     window.harness.run_steps(4);
     window.harness.snapshot(name);
+}
+
+/// Opens one moment of an analysis, under a name that does not depend on the folder of the test.
+fn still(window: &mut Window, analysis: &Analysis, progress: Snapshot) {
+    let mut analysis = analysis.clone();
+    if !analysis.image.reference.starts_with("sample:") {
+        let reference = "oci:/srv/images/vision/oci:latest".to_owned();
+        analysis.image = Arc::new(Image { reference, ..Image::clone(&analysis.image) });
+    }
+    window.harness.state_mut().open_still(Arc::new(analysis), progress);
 }
 
 fn start(theme: Theme, name: &str) {
@@ -144,7 +154,7 @@ fn cuda(theme: Theme, name: &str, page: Option<&str>) {
     }
     let mut window = window(theme);
     let progress = Progress::default().snapshot();
-    window.harness.state_mut().open_still(crate::cuda_view::with(|_| ()), progress);
+    still(&mut window, &crate::cuda_view::with(|_| ()), progress);
     window.harness.run_steps(2);
     window.press(Modifiers::COMMAND, Key::Num3);
     if let Some(page) = page {
@@ -164,13 +174,13 @@ fn gpu_code() {
 }
 
 /// The findings view of findings made by hand, in a window of this size.
-fn findings(theme: Theme, size: [f32; 2], name: &str, analysis: Arc<Analysis>, select: Option<&str>) {
+fn findings(theme: Theme, size: [f32; 2], name: &str, analysis: &Analysis, select: Option<&str>) {
     if !can_paint() {
         return;
     }
     let mut window = sized_window(theme, size);
     let progress = Progress::default().snapshot();
-    window.harness.state_mut().open_still(analysis, progress);
+    still(&mut window, analysis, progress);
     window.harness.run_steps(2);
     window.press(Modifiers::COMMAND, Key::Num4);
     if let Some(title) = select {
@@ -185,26 +195,26 @@ const SMALL: [f32; 2] = [900.0, 640.0];
 #[test]
 fn findings_in_dark() {
     let analysis = crate::findings_view::scene::analysis();
-    findings(Theme::Dark, LARGE, "findings_dark", analysis, Some("CUDA compiler"));
+    findings(Theme::Dark, LARGE, "findings_dark", &analysis, Some("CUDA compiler"));
 }
 
 #[test]
 fn findings_in_a_small_window() {
     let analysis = crate::findings_view::scene::analysis();
-    findings(Theme::Light, SMALL, "findings_small_light", analysis, Some("CUDA compiler"));
+    findings(Theme::Light, SMALL, "findings_small_light", &analysis, Some("CUDA compiler"));
 }
 
 #[test]
 fn no_findings() {
     let analysis = crate::findings_view::scene::with(|_| Findings::default());
-    findings(Theme::Light, SMALL, "findings_empty_light", analysis, None);
+    findings(Theme::Light, SMALL, "findings_empty_light", &analysis, None);
 }
 
 #[test]
 fn findings_that_are_waited_for() {
     let whole = crate::findings_view::scene::analysis();
     let analysis = Arc::new(Analysis { findings: None, ..Analysis::clone(&whole) });
-    findings(Theme::Dark, SMALL, "findings_loading_dark", analysis, None);
+    findings(Theme::Dark, SMALL, "findings_loading_dark", &analysis, None);
 }
 
 /// The samples side by side, in the place of a tab.
@@ -245,7 +255,7 @@ fn dockerfile(theme: Theme, size: [f32; 2], name: &str, proposer: Proposer, act:
     // A bar without a total moves with every frame, and how many pass until the proposals are there varies.
     let progress = Progress::default();
     progress.set_totals(1 << 20, 6);
-    window.harness.state_mut().open_still(analysis, progress.snapshot());
+    still(&mut window, &analysis, progress.snapshot());
     window.harness.state_mut().views().unwrap().dockerfile = DockerfileView::with(proposer);
     window.harness.run_steps(2);
     window.press(Modifiers::COMMAND, Key::Num5);
@@ -291,7 +301,7 @@ fn gpu(theme: Theme, size: [f32; 2], name: &str, machine: MachineSetup, act: imp
     let analysis = crate::findings_view::scene::analysis();
     let progress = Progress::default();
     progress.set_totals(1 << 20, 6);
-    window.harness.state_mut().open_still(analysis, progress.snapshot());
+    still(&mut window, &analysis, progress.snapshot());
     window.harness.state_mut().views().unwrap().gpu = GpuView::with(crate::gpu_view::scene::judge());
     window.harness.run_steps(2);
     window.press(Modifiers::COMMAND, Key::Num7);
@@ -356,7 +366,7 @@ fn an_image_while_it_loads() {
     }
     let (analysis, progress) = half_of("sample:devel");
     let mut window = window(Theme::Light);
-    window.harness.state_mut().open_still(analysis, progress);
+    still(&mut window, &analysis, progress);
     take(&mut window, "loading_light");
 }
 

@@ -73,6 +73,7 @@ impl Stage {
             generation: self.generation,
             plan: &self.plan,
             progress: Progress::default().snapshot(),
+            layers_passed: Vec::new(),
             done: self.done,
             machine: &mut self.machine,
             images: &self.images,

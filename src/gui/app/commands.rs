@@ -6,6 +6,7 @@ use crate::gui::models::dockerfile::SaveKind;
 use crate::gui::models::findings::PlanChange;
 use crate::gui::models::inspector::InspectorPage;
 use crate::gui::views::{Command, Needs, View};
+use crate::gui::widgets::stops::{self, GoTo};
 use crate::settings::{TEXT_SIZES, Theme};
 
 /// Why what acts on an image cannot be done in a tab with a saved report.
@@ -51,6 +52,8 @@ impl App {
             Needs::Searchable => unsaved(tab?.analysis.is_none(), "Nothing to search yet"),
             Needs::Loaded => unsaved(tab?.analysis.is_none(), "The image is not loaded yet"),
             Needs::Findings => unsaved(tab?.plan.prediction().is_none(), "Findings are not ready yet"),
+            Needs::Undo => unsaved(!tab?.plan.can_undo(), "No change of the plan to undo"),
+            Needs::Redo => unsaved(!tab?.plan.can_redo(), "No change of the plan to redo"),
             Needs::Proposal if tab?.views.dockerfile.chosen().is_some() => Ok(()),
             Needs::Proposal if tab?.views.dockerfile.model().is_some() => Err("No proposal for this image"),
             Needs::Proposal => {
@@ -119,6 +122,10 @@ impl App {
             Command::CloseTab => self.close(front),
             Command::Quit => self.context.send_viewport_cmd(egui::ViewportCommand::Close),
             Command::Find => self.find(),
+            Command::NextPane => stops::go(&self.context, GoTo::Pane(true)),
+            Command::PreviousPane => stops::go(&self.context, GoTo::Pane(false)),
+            Command::UndoPlan => self.in_tab(front, |tab| tab.plan.undo()),
+            Command::RedoPlan => self.in_tab(front, |tab| tab.plan.redo()),
             Command::Log => self.log_open = !self.log_open,
             Command::ThemeSystem => self.set_theme(Theme::System),
             Command::ThemeLight => self.set_theme(Theme::Light),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{App, DropOffer, Tab};
+use super::{App, DropOffer, LogSource, Tab};
 use crate::gui::dialogs::{DialogAnswer, Pick};
 use crate::gui::models::dockerfile::is_dockerfile;
 use crate::gui::views::View;
@@ -35,7 +35,7 @@ impl App {
             (_, DialogAnswer::Nothing, _) => {}
             (Pick::Archive | Pick::Folder, DialogAnswer::Picked(path), _) => self.open_path(&path),
             (Pick::Archive | Pick::Folder, DialogAnswer::Failed(reason), _) => {
-                self.log.error("", &reason);
+                self.log.error(LogSource::WINDOW, &reason);
                 self.start.show_message(format!("{reason}; enter the path instead"));
                 self.show_start();
             }
@@ -62,7 +62,7 @@ impl App {
             }
             (_, DialogAnswer::Picked(_), None) => {}
             (_, DialogAnswer::Failed(reason), asked) => {
-                self.log.error("", &reason);
+                self.log.error(LogSource::WINDOW, &reason);
                 if let Some((tab, view)) = asked {
                     tab.views.get(view).dialog_failed(&reason);
                 }

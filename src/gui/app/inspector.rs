@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use super::App;
+use super::{App, LogSource};
 use crate::gui::dialogs::DialogAnswer;
+use crate::gui::models::cuda::is_listed;
 use crate::gui::models::inspector::{Inspector, InspectorPage, PathTarget};
 use crate::gui::views::View;
 
@@ -64,6 +65,22 @@ impl App {
         self.path_menu = Some(PathMenu { target, at, focused: false });
     }
 
+    /// Opens the panel with its field for where to save.
+    pub(super) fn ask_to_save(&mut self, target: PathTarget) {
+        self.inspect(target, InspectorPage::Contents);
+        if let Some(inspector) = &mut self.inspector {
+            inspector.ask_name();
+        }
+    }
+
+    /// Whether the CUDA view of the image in front lists a path.
+    pub(crate) fn is_in_cuda(&self, raw: &[u8]) -> bool {
+        let analysis = self.front_tab().and_then(|tab| tab.analysis.as_ref());
+        let known =
+            analysis.and_then(|analysis| Some((analysis.inventory.as_ref()?, analysis.merge.as_ref()?)));
+        known.is_some_and(|(inventory, merge)| is_listed(inventory, merge, raw))
+    }
+
     /// Takes the results of the panel.
     pub(super) fn poll_inspector(&mut self) {
         let waker = self.waker();
@@ -91,9 +108,9 @@ impl App {
         match answer {
             DialogAnswer::Picked(path) => self.save_inspected(path, true),
             DialogAnswer::Failed(reason) => {
-                self.log.error("", &reason);
+                self.log.error(LogSource::WINDOW, &reason);
                 if let Some(inspector) = &mut self.inspector {
-                    inspector.save_as = Some(inspector.file_name());
+                    inspector.ask_name();
                 }
             }
             DialogAnswer::Nothing => {}

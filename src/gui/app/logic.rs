@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
-use super::{App, Phase, Tab};
+use super::{App, LogSource, Phase, Tab};
 use crate::analysis::Options;
 use crate::cache::Cache;
 use crate::gui::dialogs::Pick;
@@ -25,7 +25,7 @@ impl App {
         for tab in tabs {
             let news = tab.poll();
             for message in tab.new_messages() {
-                log.message(&tab.title, message);
+                log.message(LogSource::image(tab.id, &tab.title), message);
             }
             if !news {
                 continue;
@@ -33,7 +33,10 @@ impl App {
             let warnings = tab.new_warnings();
             log.warnings(tab.id, &tab.title, warnings);
             match &tab.phase {
-                Phase::Failed(failure) => log.error(&tab.title, failure.message.clone()),
+                Phase::Failed(failure) => {
+                    log.error(LogSource::image(tab.id, &tab.title), failure.message.clone());
+                    remembered.remember_failure(&tab.text);
+                }
                 Phase::Done => remembered.remember(&tab.text),
                 Phase::Asking | Phase::Running | Phase::Stopping | Phase::Cancelled => {}
             }
@@ -79,6 +82,9 @@ impl App {
             Action::ShowContents(target) => self.inspect(target, InspectorPage::Contents),
             Action::ShowWhy(target) => self.inspect(target, InspectorPage::Why),
             Action::PathMenu(target) => self.open_path_menu(target),
+            Action::FilterFolder(raw) => self.in_view(View::Layers, |views| views.layers.filter_folder(&raw)),
+            Action::ShowInCuda(raw) => self.in_view(View::Cuda, |views| views.cuda.select_path(raw)),
+            Action::SavePath(target) => self.ask_to_save(target),
             Action::SaveInspected(to) => self.save_inspected(to, false),
             Action::CloseInspector => self.inspector = None,
             Action::ChangePlan(change) => self.in_tab(front, |tab| tab.plan.change(change)),
@@ -92,9 +98,11 @@ impl App {
                 }
             }
             Action::Pick(pick) => self.ask(pick),
+            Action::ShowLog => (self.log_open, self.log_of_all) = (true, false),
             Action::Report(error) => {
-                let title = self.front_tab().map(|tab| tab.title.clone()).unwrap_or_default();
-                self.log.error(&title, error);
+                let Self { tabs, front, log, .. } = self;
+                let tab = tabs.iter().find(|tab| Some(tab.id) == *front);
+                log.error(tab.map_or(LogSource::WINDOW, |tab| LogSource::image(tab.id, &tab.title)), error);
             }
             Action::CopyText(text) => self.context.copy_text(text),
             Action::OpenImage(text) => self.open(&text),
@@ -107,6 +115,7 @@ impl App {
             }
             Action::ShowTab(id) => (self.front, self.settings_page) = (Some(id), None),
             Action::CloseTab(id) => self.close(id),
+            Action::EditReference(id) => self.edit_reference(id),
             Action::Again(id) => self.again(id),
             Action::ReloadChanged(id, compare) => self.reload_changed(id, compare),
             Action::DismissChange(id) => self.dismiss_change(id),
@@ -176,6 +185,7 @@ impl App {
         let id = self.next_tab;
         self.next_tab += 1;
         self.tabs.push(make(id));
+        self.name_tabs();
         id
     }
 
@@ -195,7 +205,7 @@ impl App {
         path.to_str().ok_or_else(|| {
             let shown = crate::base::text::printable(&path.display().to_string());
             let message = format!("Cannot open {shown}: its name is not UTF-8; rename it first");
-            self.log.error("", &message);
+            self.log.error(LogSource::WINDOW, &message);
             message
         })
     }
@@ -203,6 +213,7 @@ impl App {
     pub(crate) fn close(&mut self, id: u64) {
         let Some(place) = self.tabs.iter().position(|tab| tab.id == id) else { return };
         self.tabs.remove(place);
+        self.name_tabs();
         self.log.forget(id);
         // What is being written goes on.
         self.inspector.take_if(|inspector| inspector.tab == id);
@@ -211,6 +222,16 @@ impl App {
             let next = self.tabs.get(place).or_else(|| self.tabs.last());
             self.front = next.map(|tab| tab.id);
         }
+    }
+
+    /// Closes a tab that could not be opened; its reference is there to be corrected.
+    fn edit_reference(&mut self, id: u64) {
+        let Some(text) = self.tabs.iter().find(|tab| tab.id == id).map(|tab| tab.text.clone()) else {
+            return;
+        };
+        self.close(id);
+        self.show_start();
+        self.start.put(text);
     }
 
     pub(crate) fn again(&mut self, id: u64) {
@@ -311,17 +332,6 @@ impl App {
             let count = self.costs.len();
             // A closed stderr must not keep the window open.
             writeln!(std::io::stderr(), "{count} frames: median {median:.2?}, longest {longest:.2?}").ok();
-        }
-    }
-
-    fn set_title(&mut self) {
-        let title = match self.front_tab() {
-            Some(tab) => format!("{} – Cutaway", tab.title),
-            None => "Cutaway".to_owned(),
-        };
-        if title != self.title {
-            self.context.send_viewport_cmd(egui::ViewportCommand::Title(title.clone()));
-            self.title = title;
         }
     }
 }

@@ -8,6 +8,7 @@ mod files;
 mod inspector;
 mod log;
 mod logic;
+mod names;
 mod remote;
 mod settings;
 mod slim;
@@ -20,7 +21,7 @@ use std::time::Duration;
 
 pub(crate) use compare::DropOffer;
 pub(crate) use inspector::PathMenu;
-pub(crate) use log::{Log, LogEntry, Severity};
+pub(crate) use log::{Log, LogEntry, LogSource, Severity};
 pub(crate) use remote::{Question, Remote, Retry};
 pub(crate) use tab::{Phase, Tab};
 
@@ -85,6 +86,7 @@ impl Default for Setup {
 }
 
 /// The window.
+#[allow(clippy::struct_excessive_bools, reason = "each is one thing that is open, or one way of the desktop")]
 pub struct App {
     pub(crate) context: egui::Context,
     pub(crate) settings: Settings,
@@ -101,10 +103,14 @@ pub struct App {
     pub(crate) front: Option<u64>,
     /// The tab in front when the strip was painted last; another one is scrolled into sight.
     pub(crate) seen_front: Option<u64>,
+    /// The view that was painted last; the keyboard goes to the main list of another one.
+    seen_view: Option<(u64, View)>,
     pub(crate) start: StartScreen,
     pub(crate) palette: Palette,
     pub(crate) log: Log,
     pub(crate) log_open: bool,
+    /// Whether the log shows the entries of all images, and not only of the one in front.
+    pub(crate) log_of_all: bool,
     pub(crate) keys_open: bool,
     pub(crate) dialogs: Dialogs,
     /// This machine's GPU: one for all tabs.
@@ -155,10 +161,12 @@ impl App {
             tabs: Vec::new(),
             front: None,
             seen_front: None,
+            seen_view: None,
             start: StartScreen::default(),
             palette: Palette::default(),
             log: Log::default(),
             log_open: false,
+            log_of_all: false,
             keys_open: false,
             dialogs: Dialogs::new(setup.picker),
             machine: Machine::new(setup.machine),
@@ -189,6 +197,9 @@ impl App {
             app.tabs.iter_mut().for_each(|tab| tab.asked_already = true);
         } else if app.settings.restore_images {
             app.restore_images();
+        }
+        if app.tabs.is_empty() {
+            app.start.focus();
         }
         app
     }

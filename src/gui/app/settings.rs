@@ -1,6 +1,6 @@
 //! The user's settings: reading, changing, and what a change does at once.
 
-use super::App;
+use super::{App, LogSource};
 use crate::base::size::use_units;
 use crate::cache::{Blobs, Cache, Settings as CacheSettings};
 use crate::cuda::catalog::Catalog;
@@ -30,7 +30,7 @@ impl App {
         }
         self.show_in_window();
         if let Err(message) = self.read_targets() {
-            self.log.error("", message);
+            self.log.error(LogSource::WINDOW, message);
             self.log_open = true;
         }
     }
@@ -81,7 +81,7 @@ impl App {
     fn report_settings(&mut self, error: &SettingsError) {
         let message = error.to_string();
         if self.settings_fault.as_ref() != Some(&message) {
-            self.log.error("", message.clone());
+            self.log.error(LogSource::WINDOW, message.clone());
         }
         self.settings_fault = Some(message);
     }
@@ -109,7 +109,7 @@ impl App {
             self.options.access.blobs = match CacheSettings::from_environment(None) {
                 Ok(cache) => (now.blob_limit > 0).then(|| Blobs::new(cache.folder, now.blob_limit)),
                 Err(error) => {
-                    self.log.error("", format!("blob cache not available: {error}"));
+                    self.log.error(LogSource::WINDOW, format!("blob cache not available: {error}"));
                     None
                 }
             };
@@ -120,7 +120,7 @@ impl App {
         if now.targets != before.targets
             && let Err(message) = self.read_targets()
         {
-            self.log.error("", message);
+            self.log.error(LogSource::WINDOW, message);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Writing slim images: the sheet, its job, and the comparison at the end.
 
-use super::{App, Tab};
+use super::{App, LogSource, Tab};
 use crate::analysis::Options;
 use crate::gui::models::slim::{SlimChoices, SlimModel, SlimResult, SlimSource};
 
@@ -43,7 +43,7 @@ impl App {
         let was_writing = model.is_writing();
         let written = model.poll(&waker);
         if was_writing && let Some(failure) = &model.failure {
-            self.log.error(&model.title, failure.message.clone());
+            self.log.error(LogSource::image(model.tab, &model.title), failure.message.clone());
             model.open = true;
         }
         if let Some(written) = written {
@@ -55,9 +55,10 @@ impl App {
     fn take_written(&mut self, written: &SlimResult) {
         let Some(model) = &self.slim else { return };
         let tab = model.tab;
-        self.log.message(&model.title, written.report.to_text().trim_end().to_owned());
+        let source = LogSource::image(tab, &model.title);
+        self.log.message(source, written.report.to_text().trim_end().to_owned());
         for note in &written.report.notes {
-            self.log.message(&model.title, note.clone());
+            self.log.message(source, note.clone());
         }
         if !model.open {
             self.slim = None;

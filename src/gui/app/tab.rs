@@ -12,12 +12,14 @@ use crate::analysis::{Analysis, AnalysisJob, Failure, JobState, Options};
 use crate::base::Warning;
 use crate::base::redact;
 use crate::base::text::printable;
+use crate::gui::models::faults::ImageFaults;
 use crate::gui::models::findings::ChosenPlan;
+use crate::gui::models::image_names::image_name;
 use crate::gui::models::remote::registry_of;
 use crate::gui::models::report::{FileKind, FileKindJob, SavedReport};
 use crate::gui::views::{CompareView, SavedView, TabContent, TabViews, View};
 use crate::jobs::{Snapshot, Waker};
-use crate::source::{redacted, without_prefix};
+use crate::source::redacted;
 
 /// Progress of the work on an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,10 +58,12 @@ pub(crate) struct Tab {
     pub(crate) text: String,
     /// The redacted reference.
     pub(crate) shown: String,
-    /// The tab title.
+    /// Its name, unlike that of every other tab.
     pub(crate) title: String,
     pub(crate) phase: Phase,
     pub(crate) analysis: Option<Arc<Analysis>>,
+    /// What of the image could not be read.
+    pub(crate) faults: Option<ImageFaults>,
     /// Generation: grows with every update, across reloads.
     pub(crate) generation: u64,
     pub(crate) view: View,
@@ -103,7 +107,8 @@ impl Tab {
         let mut tab = Self::new(id, &analysis.image.reference, Work::Still(progress));
         tab.plan.update(Some(&analysis));
         let host = registry_of(&analysis.image.reference).map(|(_, host)| host);
-        Self { generation: 1, analysis: Some(analysis), host, ..tab }
+        let faults = ImageFaults::new(&analysis, false);
+        Self { generation: 1, analysis: Some(analysis), faults, host, ..tab }
     }
 
     /// A tab that could not be opened.
@@ -117,10 +122,11 @@ impl Tab {
         Self {
             id,
             text: text.to_owned(),
-            title: title(&shown),
+            title: image_name(&shown),
             shown,
             phase: Phase::Running,
             analysis: None,
+            faults: None,
             generation: 0,
             view: View::default(),
             views: TabViews { compare: CompareView::new(id), ..TabViews::default() },
@@ -149,7 +155,7 @@ impl Tab {
         self.generation += 1;
         self.phase = Phase::Running;
         self.messages = (0, None);
-        self.analysis = None;
+        (self.analysis, self.faults) = (None, None);
         self.plan.update(None);
         self.log_cursor = LogCursor::default();
         self.rate = Rate::default();
@@ -183,6 +189,21 @@ impl Tab {
             Work::Still(progress) => *progress,
             Work::Look(..) | Work::Asking(..) | Work::Ended => Snapshot::default(),
         }
+    }
+
+    /// Bytes of each layer that are done, while it is read.
+    pub(crate) fn layers_passed(&self) -> Vec<u64> {
+        match &self.work {
+            Work::Job(job) if self.is_running() => job.progress().passed_by_layer(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// How long the rest takes, in words, at the mean rate so far; `None` while that is not known.
+    pub(crate) fn time_left(&self) -> Option<String> {
+        let progress = self.progress();
+        let left = progress.bytes_total.checked_sub(progress.bytes_passed).filter(|left| *left > 0)?;
+        Some(in_words(left / self.rate.mean().filter(|rate| *rate > 0)?))
     }
 
     /// Bytes a second, over the last two seconds.
@@ -252,7 +273,19 @@ impl Tab {
             JobState::Cancelled => self.phase = Phase::Cancelled,
         }
         self.plan.update(self.analysis.as_ref());
+        self.faults =
+            self.analysis.as_ref().and_then(|analysis| ImageFaults::new(analysis, !self.is_running()));
         true
+    }
+}
+
+/// A time in words, no more exact than it is known: `about 40 s left`.
+fn in_words(seconds: u64) -> String {
+    match seconds {
+        0..10 => format!("about {} s left", seconds.max(1)),
+        10..90 => format!("about {} s left", seconds.div_ceil(5) * 5),
+        90..5_400 => format!("about {} min left", seconds.div_ceil(60)),
+        _ => format!("about {} h left", seconds.div_ceil(3_600)),
     }
 }
 
@@ -283,41 +316,5 @@ impl Tab {
         }
         self.generation += 1;
         true
-    }
-}
-
-/// The last part of the path with what follows it: `oci:/images/tool:latest` is `tool:latest`.
-fn title(shown: &str) -> String {
-    let whole = shown.trim_end_matches('/');
-    let last = whole.rsplit('/').next().unwrap_or(whole);
-    let last = if last.starts_with("sample:") { last } else { without_prefix(last) };
-    // The start of a digest is enough to identify it.
-    let last = match last.split_once("sha256:") {
-        Some((name, hex)) => format!("{name}{}", hex.get(..12).unwrap_or(hex)),
-        None => last.to_owned(),
-    };
-    if last.is_empty() { shown.to_owned() } else { last }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::title;
-
-    #[test]
-    fn titles_are_the_last_part() {
-        for (shown, wanted) in [
-            ("/images/tool.tar", "tool.tar"),
-            ("oci:/images/tool:latest", "tool:latest"),
-            ("oci:tool", "tool"),
-            ("sample:devel", "sample:devel"),
-            ("rootfs:/mnt/root/", "root"),
-            ("/", "/"),
-            ("registry.example/team/image:1", "image:1"),
-            ("docker-daemon:image:1", "image:1"),
-            ("docker://a.example/image@sha256:4f53cda18c2baa0c0354", "image@4f53cda18c2b"),
-            ("podman:sha256:4f53cda18c2baa0c0354", "4f53cda18c2b"),
-        ] {
-            assert_eq!(title(shown), wanted, "{shown}");
-        }
     }
 }

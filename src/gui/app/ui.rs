@@ -8,6 +8,7 @@ use crate::gui::panels;
 use crate::gui::views::compare::CompareContext;
 use crate::gui::views::report::ProposedDockerfile;
 use crate::gui::views::{Action, Command, View, ViewContext};
+use crate::gui::widgets::stops::{self, GoTo};
 
 /// Below this width, the rail omits its keys.
 const NARROW: f32 = 900.0;
@@ -68,6 +69,17 @@ impl App {
         panels::remote(ui, self);
         panels::path_menu(ui, self);
         show_drop_target(ui);
+        self.settle_focus();
+    }
+
+    /// The keyboard goes to the main list of a view that comes to the front, and between panes.
+    fn settle_focus(&mut self) {
+        let seen = self.front_tab().map(|tab| (tab.id, tab.view));
+        if std::mem::replace(&mut self.seen_view, seen) != seen {
+            stops::go(&self.context, GoTo::Opened);
+        }
+        let lists = self.front_tab_mut().map(|tab| tab.views.get(tab.view).main_lists()).unwrap_or_default();
+        stops::settle(&self.context, lists);
     }
 
     /// The view in front, with what is wrong above it or in its place.
@@ -85,6 +97,7 @@ impl App {
                 generation: tab.generation,
                 plan: &tab.plan,
                 progress: tab.progress(),
+                layers_passed: tab.layers_passed(),
                 done: !tab.is_running(),
                 machine,
                 images: &images,
@@ -118,7 +131,8 @@ impl App {
         } else {
             self.palette.is_open().then_some(Command::Palette)
         };
-        let pressed = ui.input_mut(Command::pressed);
+        let typing = ui.text_edit_focused();
+        let pressed = ui.input_mut(|input| Command::pressed(input, typing));
         let pressed = pressed.filter(|command| in_front.is_none_or(|in_front| *command == in_front));
         self.actions.extend(pressed.map(Action::Run));
         if in_front.is_none()

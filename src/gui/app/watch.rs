@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::names::EARLIER;
 use super::{App, Phase, Tab};
 use crate::base::FileIdentity;
 use crate::gui::views::View;
@@ -160,8 +161,8 @@ impl Tab {
     /// A tab that keeps what was known of an image whose file has changed since.
     fn earlier(id: u64, analysis: Arc<crate::analysis::Analysis>, progress: Snapshot) -> Self {
         let mut tab = Self::still(id, analysis, progress);
-        tab.title.push_str(" (earlier)");
-        tab.shown.push_str(" (earlier)");
+        tab.title.push_str(EARLIER);
+        tab.shown.push_str(EARLIER);
         (tab.earlier, tab.phase) = (true, Phase::Done);
         tab
     }

@@ -19,6 +19,8 @@ pub use front::MissingTree;
 
 /// Images with fewer entries are worked on at once: a thread would cost more than the work.
 const AT_ONCE: usize = 20_000;
+/// A tree of fewer entries is made again with each layer that arrives.
+const TINY: u64 = 2_000;
 /// Trees that are kept: the one in front, and the one before it.
 const KEPT_TREES: usize = 2;
 
@@ -31,6 +33,8 @@ enum Extent {
     UpTo(usize),
     /// One alone; those below are still being read.
     Only(usize),
+    /// Those up to `last` that were read, while others are.
+    Partial { last: usize, layers: usize, entries: u64 },
 }
 
 /// What the layers view shows.
@@ -138,9 +142,27 @@ impl Browser {
         }
         let known = |item: &LayerItem| item.state != LayerState::Waiting;
         if self.merged {
-            self.items[..=layer].iter().all(known).then_some(Extent::UpTo(layer))
+            if self.items[..=layer].iter().all(known) {
+                return Some(Extent::UpTo(layer));
+            }
+            self.partial_extent(layer)
         } else {
             self.items[layer].state.has_files().then_some(Extent::Only(layer))
+        }
+    }
+
+    /// The layers up to one that were read so far. A tree of some size is made again only when it grows by a quarter, so that
+    /// all of them together cost no more than a few of the last one.
+    fn partial_extent(&self, last: usize) -> Option<Extent> {
+        let known = || self.items[..=last].iter().filter(|item| item.state.has_files());
+        let (layers, entries) = (known().count(), known().filter_map(|item| item.entries).sum::<u64>());
+        match self.wanted {
+            Some(wanted @ Extent::Partial { last: same, entries: before, .. })
+                if same == last && before > TINY && entries < before.saturating_add(before / 4) =>
+            {
+                Some(wanted)
+            }
+            _ => (layers > 0).then_some(Extent::Partial { last, layers, entries }),
         }
     }
 
@@ -149,7 +171,7 @@ impl Browser {
         let empty: Arc<LayerIndex> = Arc::default();
         let taken = |layer: usize| match extent {
             Extent::All => true,
-            Extent::UpTo(last) => layer <= last,
+            Extent::UpTo(last) | Extent::Partial { last, .. } => layer <= last,
             Extent::Only(one) => layer == one,
         };
         let indexes: Vec<Arc<LayerIndex>> = analysis
@@ -186,6 +208,7 @@ impl Browser {
             Extent::All => true,
             Extent::UpTo(last) => layer <= *last,
             Extent::Only(one) => layer == *one && !self.merged,
+            Extent::Partial { last, .. } => layer == *last && self.merged,
         };
         if !fits || self.wanted.is_some_and(|wanted| wanted != *extent) {
             return;
@@ -195,7 +218,7 @@ impl Browser {
         let request = FileTreeRequest {
             timeline: Arc::clone(timeline),
             scope: if self.merged { Scope::Merged(number) } else { Scope::Layer(number) },
-            marks: !matches!(extent, Extent::Only(_)) || layer == 0,
+            marks: !matches!(extent, Extent::Only(_) | Extent::Partial { .. }) || layer == 0,
             text: self.text.clone(),
             regex: self.regex,
             sort: self.sort,
@@ -226,7 +249,7 @@ impl Browser {
     fn find_row(&mut self) {
         self.selected_row = None;
         let Some(path) = self.selected_path() else { return };
-        self.selected_row = self.shown.as_ref().and_then(|shown| shown.rows.position(path));
+        self.selected_row = self.shown.as_ref().and_then(|shown| shown.rows.position(shown.row_of(path)));
     }
 
     fn describe(&mut self) {
@@ -340,7 +363,7 @@ impl Browser {
         let Some(line) = shown.rows.as_slice().get(row).copied() else { return };
         if is_large(&shown.tree, line.path) {
             self.open.clone_from(shown.rows.open());
-            self.open.insert(line.path);
+            self.open.extend(shown.chain(line.path));
             self.stale = true;
         } else if shown.rows.open_at(row, &shown.tree, shown.found.as_deref()) {
             self.rows_changed();

@@ -92,6 +92,8 @@ pub struct Inspector {
     pub search: TextSearch,
     /// Where to save it, while that is typed.
     pub save_as: Option<String>,
+    /// Whether the field for it is to get the keyboard.
+    pub asks_name: bool,
     /// Text that is saved.
     pub save: SaveState,
     state: ContentState,
@@ -117,6 +119,7 @@ impl Inspector {
             view: None,
             search: TextSearch::default(),
             save_as: None,
+            asks_name: false,
             save: SaveState::Idle,
             state: ContentState::Waiting,
             generation: None,
@@ -235,6 +238,11 @@ impl Inspector {
     /// Whether more of it can be read.
     pub fn can_load_more(&self) -> bool {
         self.most < MOST_BYTES
+    }
+
+    /// Asks where to save, beginning with the name of the file.
+    pub fn ask_name(&mut self) {
+        (self.save_as, self.asks_name) = (Some(self.file_name()), true);
     }
 
     /// A name for the file dialog.

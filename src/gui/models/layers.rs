@@ -78,7 +78,26 @@ impl LayerItem {
     /// All layers of an image, bottom first. With `done`, what is missing will not come.
     pub fn all(analysis: &Analysis, done: bool) -> Vec<Self> {
         let layers = analysis.image.layers.iter().zip(&analysis.layers).enumerate();
-        layers.map(|(index, (source, layer))| Self::new(analysis, index, source, layer, done)).collect()
+        // What a layer that was not read would hide is waste that nobody knows of.
+        let unread = analysis.layers.iter().rposition(Self::has_fault);
+        let item = |(index, (source, layer))| {
+            let mut item = Self::new(analysis, index, source, layer, done);
+            item.wasted =
+                item.wasted.filter(|bytes| *bytes > 0 || unread.is_none_or(|unread| unread <= index));
+            item
+        };
+        layers.map(item).collect()
+    }
+
+    /// Whether a part of a layer could not be read.
+    pub(super) fn has_fault(layer: &Layer) -> bool {
+        layer.fault.is_some() || layer.read.as_deref().is_some_and(|read| !read.complete)
+    }
+
+    /// One layer, by its number; `None` where there is none.
+    pub(super) fn of(analysis: &Analysis, index: usize, done: bool) -> Option<Self> {
+        let (source, layer) = (analysis.image.layers.get(index)?, analysis.layers.get(index)?);
+        Some(Self::new(analysis, index, source, layer, done))
     }
 
     fn new(analysis: &Analysis, index: usize, source: &LayerSource, layer: &Layer, done: bool) -> Self {
@@ -91,24 +110,32 @@ impl LayerItem {
             (None, Some(digest)) => printable(short(digest)),
             (None, None) => format!("layer {index}"),
         };
-        let waste = analysis.waste(index).filter(|_| read.is_some());
+        let state = state(layer, done);
+        // Of a layer whose first entry was not reached nothing is known: that is not zero.
+        let known = !matches!(state, LayerState::Failed(_));
+        let waste = analysis.waste(index).filter(|_| read.is_some() && known);
+        let counts = layer.counts().filter(|_| known);
         Self {
             index,
             title,
             instruction: instruction.or_else(|| digest.as_deref().map(printable)).unwrap_or_default(),
-            state: state(layer, done),
+            state,
             compressed: read.map_or(source.size, |read| read.compressed_bytes),
-            content: layer.counts().map(|counts| counts.content_bytes),
+            content: counts.map(|counts| counts.content_bytes),
             wasted: waste.map(|waste| waste.wasted_bytes),
             hides: waste.map(|waste| waste.hides_bytes),
-            entries: layer.counts().map(|counts| counts.entries),
+            entries: counts.map(|counts| counts.entries),
         }
     }
 
     /// Screen reader text.
     pub fn spoken(&self) -> String {
+        self.spoken_with(self.state.word())
+    }
+
+    /// The same, with other words on how far it is.
+    pub fn spoken_with(&self, state: &str) -> String {
         let mut text = format!("Layer {}: {}", self.index, self.title);
-        let state = self.state.word();
         if !state.is_empty() {
             text = format!("{text}, {state}");
         }

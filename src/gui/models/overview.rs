@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
+use super::image_names::image_name;
 use super::layers::{LayerItem, waiting_for};
 use crate::analysis::{Analysis, Totals};
 use crate::base::size::{grouped, human};
@@ -161,12 +162,11 @@ impl Overview {
 
 /// The name of the image: its tag, with its repository when the tag alone is ambiguous.
 fn name(part: &ImagePart) -> String {
-    let place = part.reference.trim_end_matches('/');
-    let place = place.rsplit('/').next().unwrap_or(place);
+    let place = image_name(&printable(&part.reference));
     match part.tags.first() {
         Some(tag) if tag.contains([':', '/']) => printable(tag),
-        Some(tag) if !place.contains(':') => printable(&format!("{place}:{tag}")),
-        _ => printable(place),
+        Some(tag) if !place.contains(':') => format!("{place}:{}", printable(tag)),
+        _ => place,
     }
 }
 
@@ -210,6 +210,12 @@ fn sentence(totals: Option<&Totals>, compressed: Option<u64>, layers: &[LayerIte
     let merged = format!("{} in the merged view ({})", human(totals.merged_bytes), files);
     let stored = if layers.len() - unread == 1 { format!("{stored}s") } else { stored };
     match (totals.wasted_bytes, totals.content_bytes) {
+        (0, _) if !totals.complete => {
+            format!("{stored} {merged}. Part of the image was not read: its waste is unknown.")
+        }
+        (wasted, _) if !totals.complete => {
+            format!("{stored} {merged}; at least {} wasted. Part of the image was not read.", human(wasted))
+        }
         (0, _) => format!("{stored} {merged}; no wasted bytes."),
         (wasted, content) => {
             let share = wasted as f64 / content.max(1) as f64 * 100.0;

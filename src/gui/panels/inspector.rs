@@ -6,11 +6,12 @@ mod why;
 use egui::{Align, Frame, Key, Label, Layout, Margin, RichText, TextEdit, Ui, vec2};
 
 use crate::base::size::human;
-use crate::base::text::{elide_middle, escape};
+use crate::base::text::{elide_middle, escape, without_errno};
 use crate::gui::design::{Tokens, space, text};
 use crate::gui::dialogs::Pick;
 use crate::gui::models::format;
 use crate::gui::models::inspector::{ContentState, Inspector, InspectorPage, SaveState};
+use crate::gui::views::path_bar::select_file_name;
 use crate::gui::views::{Action, ViewContext};
 use crate::gui::widgets::controls::{Mark, PageTab, mark_button, page_tabs, progress_bar, weak};
 use crate::gui::widgets::pane::card;
@@ -22,6 +23,7 @@ const SPLIT: Split = Split {
     first: false,
     beside: |width| ((width * 0.4).min(560.0) + 8.0, 320.0..=width * 0.65),
     stacked: |height| (height * 0.5, 160.0..=height * 0.75),
+    rest: 80.0,
 };
 
 /// Shows the panel beside or below the view in front.
@@ -77,10 +79,10 @@ fn head(ui: &mut Ui, inspector: &mut Inspector, context: &mut ViewContext<'_>) {
         }
         ui.separator();
         if ui.button("Save…").on_hover_text("Save the file, or a folder as a tar archive").clicked() {
-            inspector.save_as = match inspector.save_as {
-                None => Some(inspector.file_name()),
-                Some(_) => None,
-            };
+            match inspector.save_as {
+                None => inspector.ask_name(),
+                Some(_) => inspector.save_as = None,
+            }
         }
         if ui.button("Copy path").clicked() {
             context.actions.push(Action::CopyText(format::copy_text(&inspector.target.raw)));
@@ -101,6 +103,10 @@ fn save(ui: &mut Ui, inspector: &mut Inspector, context: &mut ViewContext<'_>) {
             let label = ui.label("Save to");
             let width = (ui.available_width() - 150.0).max(80.0);
             let field = ui.add(TextEdit::singleline(name).desired_width(width)).labelled_by(label.id);
+            if std::mem::take(&mut inspector.asks_name) {
+                field.request_focus();
+                select_file_name(ui, field.id, name);
+            }
             let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
             let saves = ui.add_enabled_ui(!name.is_empty(), |ui| ui.button("Save")).inner.clicked();
             if (entered || saves) && !name.is_empty() {
@@ -120,7 +126,7 @@ fn save(ui: &mut Ui, inspector: &mut Inspector, context: &mut ViewContext<'_>) {
             ui.add(Label::new(RichText::new(words).color(tokens.success)).wrap());
         }
         SaveState::Failed(reason) => {
-            let words = format!("Not saved: {reason}");
+            let words = format!("Not saved: {}", without_errno(reason));
             ui.add(Label::new(RichText::new(words).color(tokens.error)).wrap().selectable(true));
         }
         SaveState::Saving => {

@@ -16,6 +16,8 @@ const OTHERS: &[(&str, &[&str])] = &[
     ("Select", &["Enter"]),
     ("Next or previous control", &["Tab", "Shift+Tab"]),
     ("Filter the view", &["/"]),
+    ("From the filter to its list", &["Down", "Enter", "Tab"]),
+    ("From a list to its details", &["Tab"]),
     ("Choose the columns of a table", &["Shift+F10", "Menu"]),
     ("Move a focused divider", &["Left", "Right", "Up", "Down"]),
     ("Close popup", &["Esc"]),

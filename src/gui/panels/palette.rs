@@ -8,6 +8,8 @@ use egui::{
 
 use crate::gui::app::App;
 use crate::gui::design::{Tokens, radius, row, space, text};
+use crate::gui::models::background::Background;
+use crate::gui::models::found::{FoundAt, FoundItem, LETTERS, find};
 use crate::gui::views::{Action, Command};
 use crate::gui::widgets::controls::{line_of_text, weak};
 
@@ -24,6 +26,33 @@ struct Search {
     typed: String,
     chosen: usize,
     moved: bool,
+    /// How many lines the last frame had.
+    lines: usize,
+    /// The image, its state and the text of the newest search in it.
+    asked: Option<(u64, u64, String)>,
+    job: Background<Vec<FoundItem>>,
+    found: Vec<FoundItem>,
+}
+
+impl Search {
+    /// Looks in the image in front for what is typed.
+    fn look(&mut self, app: &App) {
+        let front = app.front_tab().and_then(|tab| Some((tab.id, tab.generation, tab.analysis.clone()?)));
+        let Some((tab, generation, analysis)) = front else { return };
+        let asked = (tab, generation, self.typed.clone());
+        if self.asked.as_ref() != Some(&asked) {
+            self.asked = Some(asked);
+            let typed = self.typed.clone();
+            self.found.clear();
+            self.job = Background::default();
+            if typed.trim().chars().count() >= LETTERS {
+                self.job.start(&app.waker(), false, move |cancel| find(&analysis, &typed, cancel));
+            }
+        }
+        if let Some(found) = self.job.take() {
+            self.found = found;
+        }
+    }
 }
 
 impl Palette {
@@ -48,8 +77,13 @@ struct PaletteItem {
 /// Shows the palette when it is open.
 pub(crate) fn palette(ui: &Ui, app: &mut App) {
     let Some(mut search) = app.palette.open.take() else { return };
-    let items = items(ui.ctx(), app, &search.typed);
+    search.look(app);
+    let items = items(ui.ctx(), app, &search.typed, &search.found);
     let count = items.len();
+    if std::mem::replace(&mut search.lines, count) != count {
+        // The list takes its new height in the frame after.
+        ui.ctx().request_repaint();
+    }
     let step = |ui: &Ui, key| ui.input_mut(|input| input.count_and_consume_key(Modifiers::NONE, key));
     let (down, up) = (step(ui, Key::ArrowDown), step(ui, Key::ArrowUp));
     if count > 0 && down + up > 0 {
@@ -72,7 +106,7 @@ pub(crate) fn palette(ui: &Ui, app: &mut App) {
         ui.set_width(width);
         let field = TextEdit::singleline(&mut search.typed)
             .id(Id::unique("palette field"))
-            .hint_text("Search commands and open images")
+            .hint_text("Search commands, images, findings, libraries and files")
             .margin(Margin::symmetric(8, 6))
             .desired_width(f32::INFINITY);
         let response = ui.add(field);
@@ -87,7 +121,7 @@ pub(crate) fn palette(ui: &Ui, app: &mut App) {
         ui.add_space(space::XS);
         if items.is_empty() {
             ui.add_space(space::S);
-            weak(ui, "  No matching command.");
+            weak(ui, "  No match.");
             ui.add_space(space::S);
         }
         ui.spacing_mut().item_spacing.y = 0.0;
@@ -152,8 +186,19 @@ fn line(ui: &mut Ui, offer: &PaletteItem, chosen: bool) -> egui::Response {
     response
 }
 
-/// What fits what was typed, best first.
-fn items(context: &egui::Context, app: &App, typed: &str) -> Vec<PaletteItem> {
+/// What fits what was typed, best first: before commands that only have its letters, what was found in the image.
+fn items(context: &egui::Context, app: &App, typed: &str, found: &[FoundItem]) -> Vec<PaletteItem> {
+    let found = found.iter().map(|item| PaletteItem {
+        title: item.title.clone(),
+        about: item.about.clone(),
+        keys: String::new(),
+        enabled: true,
+        action: match &item.at {
+            FoundAt::Finding(id) => Action::SelectFinding(id.clone()),
+            FoundAt::Library(raw) => Action::ShowInCuda(raw.clone()),
+            FoundAt::Path(raw) => Action::SelectPath(raw.clone()),
+        },
+    });
     let tabs = app.tabs.iter().map(|tab| PaletteItem {
         title: format!("Go to {}", tab.title),
         about: tab.shown.clone(),
@@ -170,6 +215,7 @@ fn items(context: &egui::Context, app: &App, typed: &str) -> Vec<PaletteItem> {
     });
     let mut fit: Vec<(u32, PaletteItem)> =
         commands.chain(tabs).filter_map(|offer| Some((rank(typed, &offer.title)?, offer))).collect();
+    fit.extend(found.map(|offer| (rank(typed, &offer.title).unwrap_or(2).min(2), offer)));
     // What can be run comes first; among equals the order of the menus stays.
     // A title typed in full comes before longer ones.
     let exact = |offer: &PaletteItem| offer.title.eq_ignore_ascii_case(typed.trim());
@@ -217,11 +263,12 @@ mod tests {
     fn every_command_is_in_the_palette() {
         let context = egui::Context::default();
         let app = App::new(&context, None, Setup::default());
-        let titles: Vec<String> = items(&context, &app, "").into_iter().map(|offer| offer.title).collect();
+        let titles: Vec<String> =
+            items(&context, &app, "", &[]).into_iter().map(|offer| offer.title).collect();
         assert_eq!(titles.len(), Command::all().count());
         for command in Command::all().map(Command::info) {
             assert!(titles.iter().any(|title| title == command.title), "{}", command.title);
-            let found = items(&context, &app, command.title);
+            let found = items(&context, &app, command.title, &[]);
             assert!(found.iter().any(|offer| offer.title == command.title), "{}", command.title);
         }
     }

@@ -64,7 +64,8 @@ fn opening(ui: &mut Ui, tab: &Tab, actions: &mut Vec<Action>) {
         (passed, total) => format!("{} of {}", human(passed), human(total)),
     };
     let rate = tab.rate().filter(|rate| *rate > 0).map(|rate| format!("  ·  {}/s", human(rate)));
-    let line = bytes + &rate.unwrap_or_default();
+    let left = tab.time_left().map(|left| format!("  ·  {left}"));
+    let line = bytes + &rate.unwrap_or_default() + &left.unwrap_or_default();
     ui.label(RichText::new(line).color(Tokens::of(ui).text_weak));
     if let Some(message) = tab.message() {
         ui.add(Label::new(RichText::new(sheet::sentence(message)).color(Tokens::of(ui).text_weak)).wrap());
@@ -89,7 +90,10 @@ fn failed(ui: &mut Ui, tab: &Tab, failure: &Failure, actions: &mut Vec<Action>) 
     ui.add_space(space::M);
     sheet::failure(ui, failure);
     ui.add_space(space::M);
-    actions.extend(sheet::failure_buttons(ui, failure).map(|answer| match answer {
+    // A reference with a secret is not shown.
+    let edit = crate::source::redacted(&tab.text) == tab.text;
+    actions.extend(sheet::failure_buttons(ui, failure, edit).map(|answer| match answer {
+        FailureAnswer::Edit => Action::EditReference(tab.id),
         FailureAnswer::LogIn(_) => Action::LogIn(tab.id),
         FailureAnswer::Again => Action::Again(tab.id),
         FailureAnswer::Copy(text) => Action::CopyText(text),
@@ -113,30 +117,47 @@ fn cancelled(ui: &mut Ui, tab: &Tab, actions: &mut Vec<Action>) {
     });
 }
 
-/// Above a view of which only a part is known, because the work ended early.
+/// Above a view of which only a part is known: the work ended early, or a part of the image could not be read.
 pub(crate) fn banner(ui: &mut Ui, tab: &Tab, actions: &mut Vec<Action>) {
     let tokens = Tokens::of(ui);
     let done = tab.analysis.as_ref().map_or(0, |analysis| analysis.layers_done());
     let layers = tab.analysis.as_ref().map_or(0, |analysis| analysis.layers.len());
-    let (mark, color, message) = match &tab.phase {
-        Phase::Failed(failure) => (Mark::Error, tokens.error, sheet::sentence(&failure.message)),
-        Phase::Cancelled => (
+    let ended = match &tab.phase {
+        Phase::Failed(failure) => Some((Mark::Error, tokens.error, sheet::sentence(&failure.message))),
+        Phase::Cancelled => Some((
             Mark::Warning,
             tokens.warning,
             format!("Cancelled after {done} of {layers} layers. Showing partial results."),
-        ),
-        Phase::Asking | Phase::Running | Phase::Stopping | Phase::Done => return,
+        )),
+        Phase::Asking | Phase::Running | Phase::Stopping | Phase::Done => None,
     };
-    Frame::new().fill(tokens.wash(color)).inner_margin(Margin::symmetric(16, 8)).show(ui, |ui| {
+    if let Some((mark, color, message)) = ended {
+        line(ui, mark, color, &message, |ui| {
+            if ui.add(Button::new("Reload")).clicked() {
+                actions.push(Action::Again(tab.id));
+            }
+        });
+    }
+    if let Some(faults) = &tab.faults {
+        line(ui, Mark::Warning, tokens.warning, &faults.words, |ui| {
+            if ui.button("Show in log").clicked() {
+                actions.push(Action::ShowLog);
+            }
+        });
+    }
+}
+
+/// A line of the banner, with buttons at its right.
+fn line(ui: &mut Ui, mark: Mark, color: egui::Color32, message: &str, buttons: impl FnOnce(&mut Ui)) {
+    let tokens = Tokens::of(ui);
+    Frame::new().fill(tokens.wash(color)).inner_margin(Margin::symmetric(16, 6)).show(ui, |ui| {
         ui.horizontal(|ui| {
             let (rect, _) = ui.allocate_exact_size(vec2(16.0, 24.0), egui::Sense::hover());
             paint_mark(ui.painter(), mark, rect.center(), 14.0, color);
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                if ui.add(Button::new("Reload")).clicked() {
-                    actions.push(Action::Again(tab.id));
-                }
+                buttons(ui);
                 ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                    ui.add(Label::new(message).truncate());
+                    ui.add(Label::new(message).truncate()).on_hover_text(message);
                 });
             });
         });

@@ -4,7 +4,7 @@ use egui::{Frame, Id, Label, Margin, Modal, Response, RichText, Ui};
 
 use crate::analysis::Failure;
 use crate::base::redact;
-use crate::base::text::printable;
+use crate::base::text::{printable, without_errno};
 use crate::gui::design::{Tokens, radius, space, text};
 use crate::gui::widgets::controls::primary_button;
 use crate::source::Tried;
@@ -63,20 +63,28 @@ pub(super) enum FailureAnswer {
     LogIn(String),
     Again,
     Copy(String),
+    /// Correct what was to be opened.
+    Edit,
     Close,
 }
 
-/// What can be done about a failure.
-pub(super) fn failure_buttons(ui: &mut Ui, failure: &Failure) -> Option<FailureAnswer> {
+/// What can be done about a failure; with `edit`, about what was to be opened too.
+pub(super) fn failure_buttons(ui: &mut Ui, failure: &Failure, edit: bool) -> Option<FailureAnswer> {
     ui.horizontal_wrapped(|ui| {
         let host = failure.login.clone();
         let log_in = host.filter(|_| primary_button(ui, "Log in…").clicked()).map(FailureAnswer::LogIn);
         let again =
             if failure.login.is_some() { ui.button("Try again") } else { primary_button(ui, "Try again") };
+        let about = "Correct the path or reference and open it";
+        let edits = edit && ui.button("Edit path").on_hover_text(about).clicked();
         let (copy, close) = (ui.button("Copy message"), ui.button("Close"));
         let again = again.clicked().then_some(FailureAnswer::Again);
         let copy = copy.clicked().then(|| FailureAnswer::Copy(whole(failure)));
-        log_in.or(again).or(copy).or(close.clicked().then_some(FailureAnswer::Close))
+        log_in
+            .or(again)
+            .or(edits.then_some(FailureAnswer::Edit))
+            .or(copy)
+            .or(close.clicked().then_some(FailureAnswer::Close))
     })
     .inner
 }
@@ -102,7 +110,7 @@ fn whole(failure: &Failure) -> String {
 
 /// Messages may quote the reference: its secrets stay out of the window. Lines stay lines.
 fn safe(message: &str) -> String {
-    let lines: Vec<String> = redact::url_user_info(message).lines().map(printable).collect();
+    let lines: Vec<String> = without_errno(&redact::url_user_info(message)).lines().map(printable).collect();
     lines.join("\n")
 }
 

@@ -12,6 +12,7 @@ use super::engines::engines;
 use crate::base::text::{elide_middle, printable};
 use crate::gui::app::App;
 use crate::gui::design::{Tokens, radius, space, text};
+use crate::gui::models::image_names::image_names;
 use crate::gui::models::remote::registry_of;
 use crate::gui::models::typed::tidy;
 use crate::gui::views::{Action, Command};
@@ -247,15 +248,19 @@ fn recent(ui: &mut Ui, app: &mut App) {
     if remembered.recent.is_empty() {
         weak(ui, "No recent images. Open one to list it here.");
     }
-    for reference in remembered.recent.iter().take(8) {
-        let shown = printable(reference);
-        let (folder, name) = match shown.trim_end_matches('/').rfind('/') {
-            Some(slash) => (shown[..slash].to_owned(), shown[slash + 1..].to_owned()),
-            None => (String::new(), shown.clone()),
-        };
+    let recent: Vec<&String> = remembered.recent.iter().take(8).collect();
+    let shown: Vec<String> = recent.iter().map(|reference| printable(reference)).collect();
+    let names = image_names(&shown.iter().map(String::as_str).collect::<Vec<_>>());
+    for ((reference, shown), name) in recent.into_iter().zip(&shown).zip(&names) {
         // The end of a path is more specific than its middle.
-        let folder = elide_middle(&folder, letters_in(ui.available_width()));
-        if entry(ui, &name, &folder, &shown).clicked() {
+        let whole = elide_middle(shown, letters_in(ui.available_width()));
+        let failed = remembered.failed.contains(reference);
+        let whole = if failed { format!("Could not be opened: {whole}") } else { whole };
+        let response = entry(ui, name, &whole, shown);
+        if failed {
+            ui.ctx().accesskit_node_builder(response.id, |node| node.set_description("could not be opened"));
+        }
+        if response.clicked() {
             actions.push(Action::OpenImage(reference.clone()));
         }
     }

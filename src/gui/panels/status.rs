@@ -14,7 +14,7 @@ use crate::jobs::Snapshot;
 use crate::report::Report;
 
 /// Width of one running job, with all its figures.
-const JOB: f32 = 400.0;
+const JOB: f32 = 512.0;
 const SHORT_JOB: f32 = 240.0;
 
 /// The bar at the bottom.
@@ -30,7 +30,7 @@ pub(crate) fn status_bar(ui: &mut Ui, app: &mut App) {
             ui.label(small(format!("Cutaway {}", env!("CARGO_PKG_VERSION"))));
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            log_button(ui, log, shown.map(|tab| tab.title.as_str()), *log_open, actions);
+            log_button(ui, log, shown.map(|tab| tab.id), *log_open, actions);
             if settings.text_size != 100 {
                 ui.label(small(format!("{} %", settings.text_size)));
             }
@@ -108,6 +108,8 @@ struct RunningJob<'a> {
     verb: &'static str,
     progress: Snapshot,
     rate: Option<u64>,
+    /// How long the rest takes, in words.
+    left: Option<String>,
     stopping: bool,
     cancel: Action,
     /// Shows it, if it has no tab.
@@ -122,6 +124,7 @@ impl<'a> RunningJob<'a> {
             verb: "",
             progress: tab.progress(),
             rate: tab.rate(),
+            left: tab.time_left(),
             stopping: tab.phase == Phase::Stopping,
             cancel: Action::CancelTab(tab.id),
             show: None,
@@ -135,6 +138,7 @@ impl<'a> RunningJob<'a> {
             verb: "writing ",
             progress: slim.progress(),
             rate: None,
+            left: None,
             stopping: slim.is_stopping(),
             cancel: Action::CancelSlim,
             show: Some(Action::ShowSlim),
@@ -159,6 +163,7 @@ fn show_job(ui: &mut Ui, job: &RunningJob<'_>, full: bool, actions: &mut Vec<Act
     };
     if full {
         let rate = job.rate.map(|rate| format!("{}/s", human(rate))).unwrap_or_default();
+        fixed(ui, 104.0, small(job.left.clone().filter(|_| !stopping).unwrap_or_default()));
         fixed(ui, 76.0, small(rate));
         fixed(ui, 128.0, small(bytes));
     } else {
@@ -191,14 +196,10 @@ fn fixed(ui: &mut Ui, width: f32, text: RichText) {
 }
 
 /// Counts the entries about the image in front and about the window; without an image, all.
-fn log_button(ui: &mut Ui, log: &Log, image: Option<&str>, open: bool, actions: &mut Vec<Action>) {
+fn log_button(ui: &mut Ui, log: &Log, tab: Option<u64>, open: bool, actions: &mut Vec<Action>) {
     let tokens = Tokens::of(ui);
-    let is_about = |about: &str| image.is_none_or(|image| about.is_empty() || about == image);
-    let count = |severity| {
-        let entries = log.entries().iter().filter(|entry| is_about(&entry.image));
-        entries.filter(|entry| entry.severity == severity).count()
-    };
-    let (errors, warnings) = (count(Severity::Error), count(Severity::Warning) + log.dropped());
+    let errors = log.count(tab, Severity::Error);
+    let warnings = log.count(tab, Severity::Warning) + log.dropped();
     let (label, mark, color) = match (errors, warnings) {
         (0, 0) => ("No warnings".to_owned(), None, tokens.text_weak),
         (0, warnings) => (counted(warnings, "warning"), Some(Mark::Warning), tokens.warning),

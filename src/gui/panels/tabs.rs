@@ -6,7 +6,8 @@ use egui::{Rect, ScrollArea, Sense, Stroke, Ui, UiBuilder, WidgetInfo, pos2, vec
 use crate::gui::app::{App, Phase, Tab};
 use crate::gui::design::{Tokens, radius, text};
 use crate::gui::views::{Action, Command};
-use crate::gui::widgets::controls::{Mark, line_of_text, mark_button, paint_focus, paint_mark};
+use crate::gui::widgets::cell::{self, Cut};
+use crate::gui::widgets::controls::{Mark, mark_button, paint_focus, paint_mark};
 
 const HEIGHT: f32 = 30.0;
 const WIDEST: f32 = 220.0;
@@ -40,6 +41,9 @@ fn show_tab(ui: &mut Ui, tab: &Tab, in_front: bool, width: f32, actions: &mut Ve
     let tokens = Tokens::of(ui);
     let (rect, response) = ui.allocate_exact_size(vec2(width, HEIGHT), Sense::click());
     response.widget_info(|| WidgetInfo::selected(Role::Tab, true, in_front, &tab.title));
+    if tab.faults.is_some() {
+        ui.ctx().accesskit_node_builder(response.id, |node| node.set_description("incomplete"));
+    }
     let round = egui::CornerRadius { nw: 6, ne: 6, sw: 0, se: 0 };
     if in_front {
         ui.painter().rect_filled(rect, round, tokens.background);
@@ -59,12 +63,16 @@ fn show_tab(ui: &mut Ui, tab: &Tab, in_front: bool, width: f32, actions: &mut Ve
             progress_ring(ui, tab, pos2(left + 5.0, middle));
             left += 18.0;
         }
+        Phase::Done | Phase::Cancelled if tab.faults.is_some() => {
+            paint_mark(ui.painter(), Mark::Warning, pos2(left + 5.0, middle), 12.0, tokens.warning);
+            left += 18.0;
+        }
         Phase::Asking | Phase::Done | Phase::Cancelled => {}
     }
     let font = if in_front { text::strong() } else { text::body() };
     let color = if in_front { tokens.text } else { tokens.text_weak };
     let room = Rect::from_min_max(pos2(left, rect.top()), pos2(rect.right() - 30.0, rect.bottom()));
-    line_of_text(ui, room, &tab.title, font, color);
+    cell::left(ui.painter(), room, &tab.title, &font, color, Cut::Middle);
     paint_focus(ui, &response, radius::S);
     let close = Rect::from_center_size(pos2(rect.right() - 16.0, middle), egui::Vec2::splat(20.0));
     let mut child = ui.new_child(UiBuilder::new().max_rect(close));
@@ -72,10 +80,18 @@ fn show_tab(ui: &mut Ui, tab: &Tab, in_front: bool, width: f32, actions: &mut Ve
         || response.middle_clicked()
     {
         actions.push(Action::CloseTab(tab.id));
-    } else if response.on_hover_text(&tab.shown).clicked() {
+    } else if response.on_hover_text(about(tab)).clicked() {
         actions.push(Action::ShowTab(tab.id));
     }
     rect
+}
+
+/// The whole reference, and what is missing of the image.
+fn about(tab: &Tab) -> String {
+    match &tab.faults {
+        Some(faults) => format!("{}\n{}", tab.shown, faults.words),
+        None => tab.shown.clone(),
+    }
 }
 
 /// A small ring that fills with the work.

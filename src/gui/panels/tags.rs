@@ -38,7 +38,7 @@ pub(super) fn tags(ui: &Ui, app: &mut App) {
             TagsState::Failed(why) => {
                 failure(ui, why);
                 ui.add_space(space::S);
-                failure_buttons(ui, why).map(Done::Answer)
+                failure_buttons(ui, why, false).map(Done::Answer)
             }
             TagsState::Asking => {
                 weak(ui, format!("Listing tags from {host}…"));
@@ -63,7 +63,7 @@ pub(super) fn tags(ui: &Ui, app: &mut App) {
         Some(Done::Answer(FailureAnswer::Again)) => tags.pending = true,
         Some(Done::Answer(FailureAnswer::LogIn(host))) => app.ask_login(Some(&host), Some(Retry::Tags)),
         Some(Done::Answer(FailureAnswer::Copy(text))) => app.actions.push(Action::CopyText(text)),
-        Some(Done::Answer(FailureAnswer::Close)) => app.remote.tags = None,
+        Some(Done::Answer(FailureAnswer::Close | FailureAnswer::Edit)) => app.remote.tags = None,
         None if closes => app.remote.tags = None,
         None => {}
     }

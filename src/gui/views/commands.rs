@@ -81,6 +81,10 @@ pub enum Needs {
     Loaded,
     /// Findings of the image in front.
     Findings,
+    /// A change of the plan that can be undone.
+    Undo,
+    /// A change of the plan that was undone.
+    Redo,
     /// A proposed Dockerfile.
     Proposal,
     /// A Dockerfile given by the user.
@@ -211,7 +215,10 @@ commands! {
     }
     View 1 {
         Find: "Find in view", "Focus the filter of this view", [ctrl(Key::F)], Searchable;
-        Log: "Log", "Warnings and errors from all images", [ctrl(Key::J)], Nothing;
+        NextPane: "Next pane", "Move the keyboard to the next pane of the view", [plain(Key::F6)], Front;
+        PreviousPane: "Previous pane", "Move the keyboard to the previous pane of the view",
+            [keys(Modifiers::SHIFT, Key::F6)], Front;
+        Log: "Log", "Warnings and errors of the image in front or of all images", [ctrl(Key::J)], Nothing;
     }
     View 2 {
         ThemeSystem: "System theme", "Color theme of the window", [], Nothing;
@@ -240,6 +247,8 @@ commands! {
             [ctrl(Key::I)], Path;
     }
     Image 2 {
+        UndoPlan: "Undo", "Undo the last change of the selected findings", [ctrl(Key::Z)], Undo;
+        RedoPlan: "Redo", "Redo the change of the selected findings", [ctrl_shift(Key::Z), ctrl(Key::Y)], Redo;
         SelectSafe: "Select all removable findings", "Select removable findings only", [], Findings;
         ClearPlan: "Clear selection", "Remove all findings from the plan", [], Findings;
         CopyPlan: "Copy plan", "Copy the selected findings to the clipboard as text", [], Findings;
@@ -300,10 +309,12 @@ impl Command {
 
     /// The command whose keys were pressed; its keys are used up. One at a time, those with the most
     /// modifiers first, since egui also takes `Ctrl+Shift+P` for `Ctrl+P`.
-    pub(crate) fn pressed(input: &mut egui::InputState) -> Option<Self> {
+    /// While something is typed, keys that act on text are left to the field.
+    pub(crate) fn pressed(input: &mut egui::InputState, typing: bool) -> Option<Self> {
         let weight = |keys: &KeyboardShortcut| u8::from(keys.modifiers.shift) + u8::from(keys.modifiers.alt);
         (0..=2).rev().find_map(|wanted| {
-            Self::all().find(|command| {
+            let of_text = |command: &Self| matches!(command, Self::UndoPlan | Self::RedoPlan);
+            Self::all().filter(|command| !(typing && of_text(command))).find(|command| {
                 let mut keys = command.info().keys.iter().filter(|keys| weight(keys) == wanted);
                 keys.any(|keys| input.consume_shortcut(keys))
             })

@@ -6,6 +6,7 @@ use egui::{Key, RichText, TextEdit, Ui, WidgetInfo, vec2};
 use crate::base::size::{grouped, human};
 use crate::gui::design::{Tokens, text};
 use crate::gui::models::filter::{FilterError, FilterView, help};
+use crate::gui::widgets::stops::{self, GoTo, StopKind};
 
 /// What differs between the filter fields of views.
 pub(super) struct FilterField<'a> {
@@ -30,8 +31,16 @@ impl FilterField<'_> {
             info.current_text_value = Some(typed.clone());
             info
         });
+        stops::stop(ui, StopKind::Filter, self.name, &response);
         if self.focus {
             response.request_focus();
+        }
+        // On to the list: Enter and Tab have taken the focus away already.
+        let pressed = |key| ui.input(|input| input.key_pressed(key));
+        let down = response.has_focus() && pressed(Key::ArrowDown);
+        let back = ui.input(|input| input.modifiers.shift);
+        if down || response.lost_focus() && (pressed(Key::Enter) || pressed(Key::Tab) && !back) {
+            stops::go(ui.ctx(), GoTo::List);
         }
         let left = response.lost_focus() || response.has_focus();
         if left && ui.input(|input| input.key_pressed(Key::Escape)) {

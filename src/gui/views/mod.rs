@@ -13,7 +13,7 @@ pub mod gpu;
 mod grouping;
 pub mod layers;
 pub mod overview;
-mod path_bar;
+pub(in crate::gui) mod path_bar;
 mod question;
 pub mod report;
 pub mod saved;
@@ -62,6 +62,11 @@ pub trait ImageView {
     /// Puts the keyboard focus into its search field, for `/` and Ctrl+F; whether it has one.
     fn focus_search(&mut self) -> bool {
         false
+    }
+
+    /// Names of its main lists, of which one is shown: the keyboard is there when the view opens.
+    fn main_lists(&self) -> &'static [&'static str] {
+        &[]
     }
 
     /// Whether something is being worked out or saved.
@@ -194,6 +199,8 @@ pub struct ViewContext<'a> {
     pub plan: &'a ChosenPlan,
     /// Counters of the running job.
     pub progress: Snapshot,
+    /// Bytes of each layer that the running job has passed; empty when they are not known.
+    pub layers_passed: Vec<u64>,
     /// Whether nothing more will come: done, failed or cancelled.
     pub done: bool,
     /// This machine's GPU: one for all tabs.
@@ -225,6 +232,13 @@ pub enum Action {
     ShowWhy(PathTarget),
     /// Offer what can be done with a path, at the pointer.
     PathMenu(PathTarget),
+    /// Show only what is in this folder, or in the folder of this file, in the layers view
+    /// ([`LayersView::filter_folder`]).
+    FilterFolder(Vec<u8>),
+    /// Show this library or file in the CUDA view ([`CudaView::select_path`]).
+    ShowInCuda(Vec<u8>),
+    /// Ask where to save a file, or a folder as an archive.
+    SavePath(PathTarget),
     /// Save the file of the panel about a path here, unless something is there.
     SaveInspected(PathBuf),
     /// Close the panel about a path.
@@ -235,6 +249,8 @@ pub enum Action {
     LoadPlan(SavedPlan),
     /// Ask for a path with a file dialog.
     Pick(Pick),
+    /// Show what the log has on the image in front.
+    ShowLog,
     /// Tell the log of an error.
     Report(String),
     /// Put text on the clipboard.
@@ -251,6 +267,8 @@ pub enum Action {
     ShowTab(u64),
     /// Close the tab with this id.
     CloseTab(u64),
+    /// Close the tab with this id, and put its reference into the field of the start screen.
+    EditReference(u64),
     /// Read the image of the tab with this id again.
     Again(u64),
     /// Read the changed file of the tab with this id again, and compare with what was shown if the flag is set.

@@ -90,7 +90,7 @@ impl ImageView for OverviewView {
                 uses.classes(ui, context.actions);
                 ui.add_space(space::XL);
             }
-            savings::show(ui, savings.as_ref(), context.done, context.actions);
+            savings::show(ui, savings.as_ref(), (context.done, overview.incomplete), context.actions);
             if context.plan.prediction().is_some() {
                 ui.add_space(space::S);
                 context.actions.extend(command_button(ui, Command::WriteSlim, "Write slim image…"));
@@ -112,6 +112,10 @@ impl ImageView for OverviewView {
             settings::show(ui, &overview.settings, all_lines);
             ui.add_space(space::L);
         });
+    }
+
+    fn is_busy(&self) -> bool {
+        self.job.is_busy() || self.runs.is_busy() || self.cold_start.is_busy()
     }
 }
 
@@ -169,10 +173,6 @@ fn head(ui: &mut Ui, overview: &Overview, savings: Option<&Savings>, arrival: Op
         None => overview.sentence.clone(),
     };
     ui.label(RichText::new(sentence).size(15.0).color(tokens.text));
-    if overview.incomplete {
-        let note = "Part of the image was not read; sizes are incomplete. See the log.";
-        ui.label(RichText::new(note).color(tokens.warning));
-    }
     ui.add_space(space::L);
 }
 
@@ -198,14 +198,22 @@ fn figures(ui: &mut Ui, overview: &Overview) {
             value: human_or_dash(totals.map(|totals| totals.merged_bytes)),
             note: or_pending(totals.map_or_else(String::new, |totals| {
                 let files = usize::try_from(totals.merged_files).unwrap_or(usize::MAX);
-                format!("{} in the merged view", counted(files, "file"))
+                let read = if totals.complete { "the merged view" } else { "what was read" };
+                format!("{} in {read}", counted(files, "file"))
             })),
             color: tokens.text,
         },
         Figure {
             name: "Wasted",
-            value: human_or_dash(wasted),
-            note: or_pending("deleted or overwritten by upper layers".to_owned()),
+            value: match wasted {
+                Some(0) if overview.incomplete => "unknown".to_owned(),
+                wasted => human_or_dash(wasted),
+            },
+            note: or_pending(if overview.incomplete {
+                "in what was read".to_owned()
+            } else {
+                "deleted or overwritten by upper layers".to_owned()
+            }),
             color: if wasted.is_some_and(|bytes| bytes > 0) { tokens.hidden } else { tokens.text },
         },
     ];
@@ -260,6 +268,7 @@ fn layers(ui: &mut Ui, overview: &Overview, context: &mut ViewContext<'_>) {
 }
 
 fn files(ui: &mut Ui, contents: Option<&Contents>, pending: Option<&str>, context: &mut ViewContext<'_>) {
+    let no_files = context.analysis.merge.as_ref().is_some_and(|merge| merge.merged_files == 0);
     let mut chosen = None;
     {
         let mut table = |ui: &mut Ui,
@@ -270,6 +279,7 @@ fn files(ui: &mut Ui, contents: Option<&Contents>, pending: Option<&str>, contex
             section(ui, name, note);
             match contents.map(items) {
                 None => tables::waiting(ui, pending),
+                Some([]) if no_files => tables::nothing(ui, "The image contains no files."),
                 Some([]) => tables::nothing(ui, "All files in the image are empty."),
                 Some(items) => {
                     let whole = items.first().map_or(0, |item| item.bytes);
@@ -324,7 +334,12 @@ fn waste(
         return;
     };
     if contents.waste.is_empty() {
-        tables::nothing(ui, "No wasted bytes: all file content is in the merged view.");
+        let words = if overview.incomplete {
+            "Unknown: part of the image was not read."
+        } else {
+            "No wasted bytes: all file content is in the merged view."
+        };
+        tables::nothing(ui, words);
         return;
     }
     for pair in contents.pairs.iter().take(3) {

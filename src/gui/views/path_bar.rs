@@ -3,9 +3,12 @@
 use std::path::PathBuf;
 
 use egui::accesskit::Role;
+use egui::text::{CCursor, CCursorRange};
+use egui::text_edit::TextEditState;
 use egui::{Align2, Key, Label, Margin, Response, RichText, TextEdit, Ui, WidgetInfo, vec2};
 
 use super::Action;
+use crate::base::text::without_errno;
 use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::dockerfile::SaveState;
 use crate::gui::models::typed::tidy;
@@ -82,6 +85,7 @@ impl PathBar {
 
     /// Shows an error; focus returns to the field.
     pub(super) fn show_message(&mut self, words: String) {
+        let words = if words.contains("(os error") { without_errno(&words) } else { words };
         (self.message, self.exists, self.wants_focus) = (Some(words), false, true);
     }
 
@@ -182,6 +186,7 @@ impl PathBar {
         }
         if std::mem::take(&mut self.wants_focus) {
             response.request_focus();
+            select_file_name(ui, response.id, &self.typed);
         }
         response
     }
@@ -194,6 +199,17 @@ impl PathBar {
             ui.add(Label::new(RichText::new(message).color(color)).wrap().selectable(true));
         }
     }
+}
+
+/// Selects the name of the file in a field for a path, without its extension: most often it is the part to change.
+pub(in crate::gui) fn select_file_name(ui: &Ui, field: egui::Id, path: &str) {
+    let start = path.rfind('/').map_or(0, |slash| slash + 1);
+    let name = &path[start..];
+    let end = start + name.rfind('.').filter(|dot| *dot > 0).unwrap_or(name.len());
+    let cursor = |bytes: usize| CCursor::new(path[..bytes].chars().count());
+    let mut state = TextEditState::load(ui.ctx(), field).unwrap_or_default();
+    state.cursor.set_char_range(Some(CCursorRange::two(cursor(start), cursor(end))));
+    state.store(ui.ctx(), field);
 }
 
 /// Shows the line, with `more` buttons; whether it stays.

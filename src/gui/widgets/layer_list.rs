@@ -3,7 +3,7 @@
 use egui::accesskit::Role;
 use egui::{Align2, Color32, Rect, Stroke, Ui, pos2, vec2};
 
-use super::list::{List, ListEvent, ListKeys, ListNode, RowLook, head_back};
+use super::list::{List, ListEvent, ListFrame, ListHead, ListKeys, ListNode, ListSort, RowLook, head_back};
 use crate::gui::design::{Tokens, row, text};
 use crate::gui::widgets::cell::{self, Cut};
 use crate::gui::widgets::controls::{self, Mark};
@@ -24,7 +24,9 @@ pub struct LayerListRow {
     /// A mark and words where something is wrong, in place of what is not known.
     pub fault: Option<(Mark, Color32, &'static str)>,
     /// Words in place of numbers that are not known yet.
-    pub pending: Option<&'static str>,
+    pub pending: Option<String>,
+    /// How much of it is there already, 0 to 1: as much of its colour is full. 1 for what is complete.
+    pub done: f32,
     /// Screen reader text.
     pub spoken: String,
 }
@@ -43,6 +45,17 @@ pub struct LayerListShape<'a> {
     pub selected: Option<usize>,
     /// Whether to bring the chosen line into sight.
     pub reveal: bool,
+    /// The column that orders the lines, 0 for the number, and whether the largest comes first.
+    pub sort: ListSort,
+}
+
+/// What the user did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LayerListAnswer {
+    /// The line that was chosen.
+    pub chosen: Option<usize>,
+    /// The column whose head was clicked.
+    pub sorted: Option<usize>,
 }
 
 const HEAD: f32 = 24.0;
@@ -57,7 +70,7 @@ const TWO_LINES: f32 = 44.0;
 /// From this width on, everything fits on one line.
 const WIDE: f32 = 540.0;
 
-/// Shows the list in the room that is left. Gives the line that was chosen. `row_at` makes a line, for
+/// Shows the list in the room that is left. `row_at` makes a line, for
 /// those in sight; `hover` fills the tooltip of one.
 pub fn layer_list(
     ui: &mut Ui,
@@ -65,7 +78,7 @@ pub fn layer_list(
     shape: &LayerListShape<'_>,
     row_at: impl FnMut(usize) -> LayerListRow,
     mut hover: impl FnMut(&mut Ui, usize),
-) -> Option<usize> {
+) -> LayerListAnswer {
     let wide = ui.available_rect_before_wrap().width() >= WIDE;
     let list = List {
         salt,
@@ -80,7 +93,7 @@ pub fn layer_list(
         keys: ListKeys::Plain,
     };
     let mut frame = list.begin(ui);
-    paint_head(ui, shape, frame.head);
+    heads(ui, shape, &mut frame);
     let node = |index: usize, _: &LayerListRow| ListNode { key: index as u64, ..ListNode::default() };
     let spoken = |_: usize, line: &LayerListRow| line.spoken.clone();
     list.show(ui, &mut frame, row_at, node, spoken, |ui, place, line| {
@@ -90,10 +103,15 @@ pub fn layer_list(
     if let Some((index, response)) = output.hovered {
         response.on_hover_ui(|ui| hover(ui, index));
     }
-    output.events.iter().rev().find_map(|event| match event {
-        ListEvent::Select(index) => Some(*index),
-        _ => None,
-    })
+    let mut answer = LayerListAnswer::default();
+    for event in output.events {
+        match event {
+            ListEvent::Select(index) => answer.chosen = Some(index),
+            ListEvent::Sort(column) => answer.sorted = Some(column),
+            _ => {}
+        }
+    }
+    answer
 }
 
 /// Positions of the numbers, side by side at the right.
@@ -106,15 +124,16 @@ fn columns(rect: Rect) -> [Rect; 3] {
     })
 }
 
-fn paint_head(ui: &Ui, shape: &LayerListShape<'_>, rect: Rect) {
-    let tokens = Tokens::of(ui);
-    let painter = ui.painter();
+fn heads(ui: &Ui, shape: &LayerListShape<'_>, frame: &mut ListFrame) {
+    let rect = frame.head;
     head_back(ui, rect);
     let places = columns(rect);
-    let title = Rect::from_x_y_ranges(rect.left() + TEXT..=places[0].left(), rect.y_range());
-    cell::left(painter, title, shape.title, &text::small(), tokens.text_weak, Cut::End);
-    for (place, name) in places.iter().zip(shape.columns) {
-        cell::right(painter, *place, name, &text::small(), tokens.text_weak);
+    let title = Rect::from_x_y_ranges(rect.left()..=places[0].left(), rect.y_range());
+    let heads = std::iter::once((shape.title, title)).chain(shape.columns.into_iter().zip(places));
+    for (index, (title, rect)) in heads.enumerate() {
+        let number = index > 0;
+        let text = if number { rect.right() } else { rect.left() + TEXT };
+        frame.head(ui, index, &ListHead { title, rect, text, number }, Some(shape.sort));
     }
 }
 
@@ -125,7 +144,11 @@ fn paint(ui: &Ui, rect: Rect, line: &LayerListRow, look: RowLook) {
     painter.hline(rect.x_range(), rect.bottom() - 0.5, Stroke::new(1.0, tokens.border));
     let chip =
         Rect::from_min_size(pos2(rect.left() + 8.0, rect.top() + 5.0), vec2(5.0, rect.height() - 11.0));
-    painter.rect_filled(chip, 2.0, line.fill);
+    // From the bottom up, as much as is there.
+    painter.rect_filled(chip, 2.0, tokens.wash(line.fill));
+    let full =
+        Rect::from_min_max(pos2(chip.left(), egui::lerp(chip.bottom()..=chip.top(), line.done)), chip.max);
+    painter.rect_filled(full, 2.0, line.fill);
     let one = rect.height() < TWO_LINES;
     let (above, below) =
         if one { (rect, rect) } else { rect.shrink2(vec2(0.0, 3.0)).split_top_bottom_at_fraction(0.5) };
@@ -147,11 +170,11 @@ fn paint(ui: &Ui, rect: Rect, line: &LayerListRow, look: RowLook) {
         controls::paint_mark(painter, *mark, at, 13.0, *color);
         let words = Rect::from_min_max(pos2(note.left() + 18.0, note.top()), note.max);
         cell::left(painter, words, word, &text::strong(), *color, Cut::End);
-    } else if let Some(word) = line.pending.filter(|_| one) {
+    } else if let Some(word) = line.pending.as_ref().filter(|_| one) {
         cell::left(painter, note, word, &text::small(), tokens.text_weak, Cut::End);
     }
     // On two lines, the words take the place of the numbers.
-    let pending = line.pending.filter(|_| !one && line.fault.is_none());
+    let pending = line.pending.as_ref().filter(|_| !one && line.fault.is_none());
     if let Some(word) = pending {
         let place = Rect::from_min_max(places[1].min, places[2].max);
         cell::right(painter, place, word, &text::small(), tokens.text_weak);

@@ -15,6 +15,7 @@ use egui::{
 
 pub use self::look::ListSort;
 pub(super) use self::look::{ListHead, RowLook, focus_frame, head_back, share_bar};
+use super::stops::{self, StopKind};
 
 /// What the user did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,6 +139,8 @@ impl List<'_> {
         if all.clicked() {
             all.request_focus();
         }
+        stops::stop(ui, StopKind::List, self.name, &all);
+        stops::leave(ui, &all);
         let output = ListOutput { id: Some(id), focused: all.has_focus(), ..ListOutput::default() };
         ListFrame { id, whole, head, body, sideways: 0.0, output }
     }
@@ -170,7 +173,8 @@ impl List<'_> {
             });
             reveal = moved.or(reveal);
         }
-        if let Some(offset) = reveal.and_then(|row| self.offset_for(before.y, row, body.height())) {
+        let asked = self.reveal && reveal == self.selected;
+        if let Some(offset) = reveal.and_then(|row| self.offset_for(before.y, row, body.height(), asked)) {
             area = area.vertical_scroll_offset(offset);
         }
         let mut inner = ui.new_child(egui::UiBuilder::new().max_rect(body).id_salt(self.salt));
@@ -257,7 +261,7 @@ impl List<'_> {
         mut node_at: impl FnMut(usize) -> ListNode,
     ) -> f32 {
         let filter = EventFilter {
-            horizontal_arrows: self.keys != ListKeys::Plain,
+            horizontal_arrows: true,
             vertical_arrows: true,
             escape: !matches!(self.keys, ListKeys::Plain | ListKeys::Tree),
             ..EventFilter::default()
@@ -326,18 +330,19 @@ impl List<'_> {
         })
     }
 
-    /// The offset that brings a row into sight from offset `now`; `None` where it is.
-    fn offset_for(&self, now: f32, row: usize, height: f32) -> Option<f32> {
+    /// The offset that brings a row into sight from offset `now`; `None` where it is. A row that was asked for from
+    /// elsewhere comes to the middle, as does a distant one; a near one to the edge.
+    fn offset_for(&self, now: f32, row: usize, height: f32, asked: bool) -> Option<f32> {
         let (top, bottom) = (row as f32 * self.row_height, (row + 1) as f32 * self.row_height);
-        if top < now {
-            Some(top)
-        } else if bottom > now + height {
-            // Centre a distant row; scroll a near one to the edge.
-            let far = bottom > now + height * 2.0;
-            Some(if far { (top - height / 2.0).max(0.0) } else { bottom - height })
-        } else {
-            None
+        if top >= now && bottom <= now + height {
+            return None;
         }
+        let far = bottom > now + height * 2.0;
+        Some(match (asked || far, top < now) {
+            (true, _) => (top - height / 2.0).max(0.0),
+            (false, true) => top,
+            (false, false) => bottom - height,
+        })
     }
 }
 

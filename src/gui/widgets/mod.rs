@@ -17,6 +17,7 @@ pub mod radio;
 pub mod sides;
 pub mod split;
 pub mod stacked_bar;
+pub mod stops;
 pub mod table;
 pub mod tree;
 pub mod treemap;

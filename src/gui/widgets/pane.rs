@@ -1,8 +1,16 @@
 //! Framed panes, and texts of empty panes.
 
-use egui::{RichText, Stroke, StrokeKind, Ui, UiBuilder};
+use egui::accesskit::Role;
+use egui::{Key, RichText, Sense, Stroke, StrokeKind, Ui, UiBuilder, WidgetInfo, vec2};
 
+use super::list;
+use super::stops::{self, StopKind};
 use crate::gui::design::{Tokens, radius, space, text};
+
+/// How far an arrow key scrolls.
+const LINE: f32 = 24.0;
+/// Further than any details are long.
+const FAR: f32 = 1e6;
 
 /// A pane with a thin line around, filling what room there is.
 pub fn card<R>(ui: &mut Ui, add: impl FnOnce(&mut Ui) -> R) -> R {
@@ -15,6 +23,40 @@ pub fn card<R>(ui: &mut Ui, add: impl FnOnce(&mut Ui) -> R) -> R {
     let result = add(&mut child);
     painter.rect_stroke(rect, radius::M, Stroke::new(1.0, tokens.border), StrokeKind::Inside);
     ui.advance_cursor_after_rect(rect);
+    result
+}
+
+/// A card with details of the chosen row: a stop of the keyboard, where arrows and page keys scroll.
+pub fn details_card<R>(ui: &mut Ui, name: &str, add: impl FnOnce(&mut Ui) -> R) -> R {
+    let rect = ui.available_rect_before_wrap();
+    let id = ui.make_persistent_id((name, "details"));
+    let response = ui.interact(rect, id, Sense::FOCUSABLE);
+    response.widget_info(|| WidgetInfo::labeled(Role::Group, true, name));
+    stops::stop(ui, StopKind::Details, name, &response);
+    let page = (rect.height() - 40.0).max(40.0);
+    let keys = if response.has_focus() { list::keys(ui, id) } else { Vec::new() };
+    let scrolled = keys.iter().map(|(key, _)| match key {
+        Key::ArrowDown | Key::J => LINE,
+        Key::ArrowUp | Key::K => -LINE,
+        Key::PageDown | Key::Space => page,
+        Key::PageUp => -page,
+        Key::Home => f32::NEG_INFINITY,
+        Key::End => f32::INFINITY,
+        _ => 0.0,
+    });
+    let scrolled = scrolled.sum::<f32>().clamp(-FAR, FAR);
+    if keys.iter().any(|(key, _)| *key == Key::Escape) {
+        response.surrender_focus();
+    }
+    let result = card(ui, |ui| {
+        if scrolled != 0.0 {
+            ui.scroll_with_delta(vec2(0.0, -scrolled));
+        }
+        add(ui)
+    });
+    if response.has_focus() {
+        list::focus_frame(ui, rect);
+    }
     result
 }
 

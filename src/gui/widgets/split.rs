@@ -18,6 +18,13 @@ const GAP: i8 = 8;
 /// How far a key moves the divider.
 const STEP: f32 = 16.0;
 
+/// Height that the rest of a view keeps above or below a pane, where it is a list and little more.
+pub const LIST_REST: f32 = 150.0;
+/// A pane with less room than this is folded into a line.
+const LEAST_PANE: f32 = 72.0;
+/// The height of that line.
+const LINE: f32 = 26.0;
+
 /// The size of a pane with its gap, and its least and largest, for a view of this size.
 pub type PaneSize = fn(f32) -> (f32, RangeInclusive<f32>);
 
@@ -36,6 +43,8 @@ pub struct Split {
     pub beside: PaneSize,
     /// Its height above or below the rest.
     pub stacked: PaneSize,
+    /// The height that the rest keeps then; with less room the pane is folded into a line.
+    pub rest: f32,
 }
 
 impl Split {
@@ -45,13 +54,17 @@ impl Split {
     }
 
     /// Shows the pane; the rest of the view is what room is left.
-    pub fn show<R>(&self, ui: &mut Ui, add: impl FnOnce(&mut Ui) -> R) -> R {
-        self.show_in(ui, ui.available_size(), add)
+    pub fn show(&self, ui: &mut Ui, add: impl FnOnce(&mut Ui)) {
+        self.show_in(ui, ui.available_size(), add);
     }
 
     /// The same, in a view of this size that has other panes.
-    pub fn show_in<R>(&self, ui: &mut Ui, view: Vec2, add: impl FnOnce(&mut Ui) -> R) -> R {
+    pub fn show_in(&self, ui: &mut Ui, view: Vec2, add: impl FnOnce(&mut Ui)) {
         let axis = usize::from(view.x < self.wide);
+        let room = ui.available_height() - self.rest;
+        if axis == 1 && room < LEAST_PANE && !self.unfolds(ui) {
+            return;
+        }
         let (size, range) = if axis == 0 { (self.beside)(view.x) } else { (self.stacked)(view.y) };
         let range = Rangef::new(*range.start(), range.end().max(*range.start()));
         let id = Id::unique((self.name, axis));
@@ -65,9 +78,26 @@ impl Split {
             (_, false) => (Panel::bottom(id), Margin { top: GAP, ..Margin::ZERO }),
         };
         let panel = panel.frame(Frame::new().inner_margin(gap)).show_separator_line(false).resizable(false);
-        let shown = panel.exact_size(range.clamp(own.unwrap_or(usual))).show(ui, add);
+        let size = range.clamp(own.unwrap_or(usual));
+        let size = if axis == 0 { size } else { size.min(room.max(LEAST_PANE)) };
+        let shown = panel.exact_size(size).show(ui, add);
         self.divider(ui, id, axis, shown.response.rect, range);
-        shown.inner
+    }
+
+    /// In a view with room for one pane only, a line in the place of this one; whether it is unfolded.
+    fn unfolds(&self, ui: &mut Ui) -> bool {
+        let id = Id::unique((self.name, "unfolded"));
+        let mut open: bool = ui.data(|data| data.get_temp(id)).unwrap_or_default();
+        let line = Panel::bottom(id).frame(Frame::new()).show_separator_line(false).resizable(false);
+        line.exact_size(LINE).show(ui, |ui| {
+            let words = format!("{} {}", if open { "Hide" } else { "Show" }, self.name);
+            if ui.button(words).clicked() {
+                open = !open;
+                ui.data_mut(|data| data.insert_temp(id, open));
+                ui.ctx().request_repaint();
+            }
+        });
+        open
     }
 
     /// The divider in the gap: it follows the pointer and the keys of its axis.

@@ -69,20 +69,41 @@ const SIGN: f32 = 13.0;
 const INDENT: f32 = 14.0;
 const ARROW: f32 = 16.0;
 const END: f32 = 10.0;
+/// Between columns.
+const GAP: f32 = 8.0;
+/// Names have at least this room; the last column goes before they have less.
+const NAME: f32 = 260.0;
+/// Indent where names have less than twice that room.
+const SMALL_INDENT: f32 = 8.0;
 
 /// Column positions.
+#[derive(Clone, Copy)]
 struct Places {
     name: f32,
     first: Rangef,
-    second: Rangef,
+    /// `None` where there is no room for it.
+    second: Option<Rangef>,
+    /// Indent of each level, and of all levels at most.
+    indent: (f32, f32),
 }
 
 impl Places {
     fn new(shape: &TreeShape<'_>, rect: Rect) -> Self {
         let right = rect.right() - END;
-        let second = Rangef::new(right - shape.columns[1].width, right);
-        let first = Rangef::new(second.min - shape.columns[0].width, second.min - 8.0);
-        Self { name: first.min - 8.0, first, second }
+        let [first, second] = shape.columns.map(|column| column.width);
+        let room = right - rect.left() - first - GAP;
+        let second = (room - second >= NAME).then(|| Rangef::new(right - second, right));
+        let end = second.map_or(right, |second| second.min - GAP);
+        let first = Rangef::new(end - first, end);
+        let name = first.min - GAP;
+        let room = name - rect.left();
+        let level = if room < 2.0 * NAME { SMALL_INDENT } else { INDENT };
+        Self { name, first, second, indent: (level, room * 0.3) }
+    }
+
+    /// Where the arrow of a row begins, from the left edge.
+    fn arrow(&self, depth: usize) -> f32 {
+        4.0 + 2.0 * SIGN + (depth as f32 * self.indent.0).min(self.indent.1)
     }
 }
 
@@ -108,13 +129,14 @@ pub fn tree(
         keys: ListKeys::Tree,
     };
     let mut frame = list.begin(ui);
-    heads(ui, shape, &mut frame);
+    let places = Places::new(shape, frame.body);
+    heads(ui, shape, places, &mut frame);
     let node = |_: usize, row: &TreeRow| ListNode {
         key: row.key,
         level: Some(row.depth),
         fold: row.folder.then_some(row.open),
         ticked: None,
-        arrow: 2.0 * SIGN + row.depth as f32 * INDENT + ARROW + 4.0,
+        arrow: places.arrow(row.depth) + ARROW,
     };
     list.show(
         ui,
@@ -123,33 +145,29 @@ pub fn tree(
         node,
         |index, _| spoken_at(index),
         |ui, place, row| {
-            paint(ui, shape, place.rect, row, place.look);
+            paint(ui, places, place.rect, row, place.look);
         },
     );
     frame.end(ui)
 }
 
-fn heads(ui: &Ui, shape: &TreeShape<'_>, frame: &mut ListFrame) {
+fn heads(ui: &Ui, shape: &TreeShape<'_>, places: Places, frame: &mut ListFrame) {
     let head = frame.head;
     head_back(ui, head);
-    let places = Places::new(shape, head);
-    let columns = [
-        (shape.title, Rangef::new(head.left(), places.name), false),
-        (shape.columns[0].title, places.first, true),
-        (shape.columns[1].title, places.second, true),
-    ];
-    for (index, (title, x, number)) in columns.into_iter().enumerate() {
+    let name = (shape.title, Rangef::new(head.left(), places.name), false);
+    let first = (shape.columns[0].title, places.first, true);
+    let second = places.second.map(|second| (shape.columns[1].title, second, true));
+    for (index, (title, x, number)) in [name, first].into_iter().chain(second).enumerate() {
         let rect = Rect::from_x_y_ranges(x, head.y_range());
         let text = if number { rect.right() } else { rect.left() + 2.0 * SIGN + ARROW };
         frame.head(ui, index, &ListHead { title, rect, text, number }, Some(shape.sort));
     }
 }
 
-fn paint(ui: &Ui, shape: &TreeShape<'_>, rect: Rect, row: &TreeRow, look: RowLook) {
+fn paint(ui: &Ui, places: Places, rect: Rect, row: &TreeRow, look: RowLook) {
     let tokens = Tokens::of(ui);
     let painter = ui.painter();
     look.paint(painter, tokens, rect);
-    let places = Places::new(shape, rect);
     let mut x = rect.left() + 4.0;
     for sign in &row.signs {
         if let Some((sign, color)) = sign {
@@ -163,7 +181,7 @@ fn paint(ui: &Ui, shape: &TreeShape<'_>, rect: Rect, row: &TreeRow, look: RowLoo
         }
         x += SIGN;
     }
-    x += row.depth as f32 * INDENT;
+    x = rect.left() + places.arrow(row.depth);
     if row.folder {
         let direction = if row.open { Direction::Down } else { Direction::Right };
         let at = pos2(x + ARROW / 2.0 - 2.0, rect.center().y);
@@ -179,6 +197,8 @@ fn paint(ui: &Ui, shape: &TreeShape<'_>, rect: Rect, row: &TreeRow, look: RowLoo
     let first = Rect::from_x_y_ranges(places.first, rect.y_range());
     share_bar(painter, tokens, first.expand2(vec2(4.0, -3.0)), row.share);
     cell::right(painter, first, &row.numbers[0], &text::body(), row.color);
-    let second = Rect::from_x_y_ranges(places.second, rect.y_range());
-    cell::right(painter, second, &row.numbers[1], &text::body(), tokens.text_weak);
+    if let Some(second) = places.second {
+        let second = Rect::from_x_y_ranges(second, rect.y_range());
+        cell::right(painter, second, &row.numbers[1], &text::body(), tokens.text_weak);
+    }
 }

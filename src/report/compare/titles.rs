@@ -32,18 +32,24 @@ fn of_names(images: &[Names], width: usize) -> Vec<String> {
         |(_, reference)| last_part(reference),
         |(_, reference)| reference.clone(),
     ];
-    let named = ways.iter().map(|way| images.iter().map(way).collect::<Vec<_>>());
-    let all: Vec<Vec<String>> = named.filter(|names| distinct(names)).collect();
+    let named: Vec<Vec<String>> = ways.iter().map(|way| images.iter().map(way).collect()).collect();
+    distinct_names(&named, width)
+}
+
+/// Names that all differ, at most `width` characters (6 or more), from `ways` to name the same images, shortest first:
+/// the first way in which all differ; without what they have in common, cut in the middle, or numbered, where that is
+/// too long or they never differ.
+pub fn distinct_names(ways: &[Vec<String>], width: usize) -> Vec<String> {
+    let all: Vec<&Vec<String>> = ways.iter().filter(|names| distinct(names)).collect();
     let fits = |names: &Vec<String>| names.iter().all(|name| name.chars().count() <= width);
-    let whole = all.iter().find(|names| fits(names)).cloned();
+    let whole = all.iter().find(|names| fits(names)).map(|names| (*names).clone());
     let parts = || all.iter().map(|names| without_common(names)).find(|names| fits(names) && distinct(names));
-    let cut = |names: &Vec<String>| names.iter().map(|name| elide_middle(name, width)).collect::<Vec<_>>();
+    let cut = |names: &&Vec<String>| names.iter().map(|name| elide_middle(name, width)).collect::<Vec<_>>();
     let cut = || all.iter().map(cut).find(|names| distinct(names));
     whole.or_else(parts).or_else(cut).unwrap_or_else(|| {
-        let most = |way: &&fn(&Names) -> String| images.iter().map(**way).collect::<BTreeSet<_>>().len();
+        let most = |names: &&Vec<String>| names.iter().collect::<BTreeSet<_>>().len();
         // Of those that distinguish most images, the first: the shortest.
-        let best = ways.iter().rev().max_by_key(most).unwrap_or(&ways[0]);
-        numbered(&images.iter().map(best).collect::<Vec<_>>(), width)
+        ways.iter().rev().max_by_key(most).map(|best| numbered(best, width)).unwrap_or_default()
     })
 }
 

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 #[derive(Default)]
 pub(super) struct Rate {
     samples: VecDeque<(Instant, u64)>,
+    first: Option<(Instant, u64)>,
 }
 
 impl Rate {
@@ -14,6 +15,7 @@ impl Rate {
 
     pub(super) fn add(&mut self, bytes: u64) {
         let now = Instant::now();
+        self.first.get_or_insert((now, bytes));
         let due = |last: &(Instant, u64)| now.duration_since(last.0) >= Duration::from_millis(50);
         if self.samples.back().is_none_or(due) {
             self.samples.push_back((now, bytes));
@@ -24,8 +26,17 @@ impl Rate {
     }
 
     pub(super) fn now(&self) -> Option<u64> {
-        let ((from, first), (to, last)) = (self.samples.front()?, self.samples.back()?);
-        let millis = u64::try_from(to.duration_since(*from).as_millis()).ok()?;
-        (millis >= 200).then(|| last.saturating_sub(*first).saturating_mul(1000) / millis)
+        per_second(*self.samples.front()?, *self.samples.back()?, Duration::from_millis(200))
     }
+
+    /// The mean since the work began, once it has gone on for a second.
+    pub(super) fn mean(&self) -> Option<u64> {
+        per_second(self.first?, *self.samples.back()?, Duration::from_secs(1))
+    }
+}
+
+fn per_second(from: (Instant, u64), to: (Instant, u64), least: Duration) -> Option<u64> {
+    let time = to.0.duration_since(from.0);
+    let millis = u64::try_from(time.as_millis()).ok()?;
+    (time >= least).then(|| to.1.saturating_sub(from.1).saturating_mul(1000) / millis.max(1))
 }

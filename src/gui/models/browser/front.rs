@@ -1,6 +1,6 @@
 //! What the browser has to show.
 
-use super::Browser;
+use super::{Browser, Extent};
 use crate::gui::models::files::{FileSort, FileTreeRows, PathDetails, ShownTree};
 use crate::gui::models::layers::{LayerState, waiting_for};
 use crate::rootfs::PathId;
@@ -45,6 +45,16 @@ impl Browser {
         self.sort
     }
 
+    /// The folder at a path, or the one around the file there.
+    pub fn folder_of(&self, raw: &[u8]) -> Vec<u8> {
+        let tree = self.shown.as_ref().map(|shown| &shown.tree);
+        let is_folder = tree.is_some_and(|tree| {
+            tree.timeline().find(raw).is_some_and(|path| tree.shows(path) && tree.is_folder(path))
+        });
+        let end = if is_folder { None } else { raw.iter().rposition(|byte| *byte == b'/') };
+        raw.get(..end.unwrap_or(raw.len())).unwrap_or(raw).to_vec()
+    }
+
     /// What is on the screen, perhaps of the request before.
     pub fn shown(&self) -> Option<&ShownTree> {
         self.shown.as_ref()
@@ -83,6 +93,14 @@ impl Browser {
     /// Whether the chosen row is to be brought into sight; asked once.
     pub fn take_reveal(&mut self) -> bool {
         self.selected_row.is_some() && std::mem::take(&mut self.reveal)
+    }
+
+    /// How many layers the tree on the screen is made of, and of how many, while others are still being read.
+    pub fn partial(&self) -> Option<(usize, usize)> {
+        match self.timeline {
+            Some((Extent::Partial { last, layers, .. }, _)) if self.merged => Some((layers, last + 1)),
+            _ => None,
+        }
     }
 
     /// Why there is no tree to show; `None` where there is one.

@@ -25,7 +25,7 @@ pub use target::{CodeTarget, Fit};
 
 use crate::cuda::Inventory;
 use crate::cuda::links::ObjectId;
-use crate::rootfs::{NodeId, Rootfs};
+use crate::rootfs::{Merge, NodeId, Rootfs};
 
 /// All that the CUDA view shows but for the details of one library.
 #[derive(Clone, Debug)]
@@ -68,4 +68,11 @@ impl CudaModel {
     pub fn find(&self, raw: &[u8]) -> Option<usize> {
         self.libraries.iter().position(|library| library.raw == raw)
     }
+}
+
+/// Whether the CUDA view has a row for the file at a path.
+pub fn is_listed(inventory: &Inventory, merge: &Merge, raw: &[u8]) -> bool {
+    let name = raw.rsplit(|byte| *byte == b'/').next().unwrap_or(raw);
+    let nodes = inventory.libraries.iter().map(|library| merge.rootfs.node(library.node));
+    nodes.filter(|node| node.name() == name).any(|node| node.path() == raw)
 }

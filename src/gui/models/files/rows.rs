@@ -9,6 +9,9 @@ use crate::rootfs::PathId;
 /// A folder with more than this many paths is opened in the background.
 pub const LARGE_FOLDER: usize = 10_000;
 
+/// A folder with more than this many paths shares its row with no other.
+const LARGE_CHAIN: usize = 1_000;
+
 /// Whether a folder is better opened in the background.
 pub fn is_large(tree: &FileTree, path: PathId) -> bool {
     tree.timeline().children(path).len() > LARGE_FOLDER
@@ -58,10 +61,10 @@ impl FileSort {
 }
 
 /// A tree with what a filter keeps of it, in an order.
-struct SortedTree<'a> {
-    tree: &'a FileTree,
-    found: Option<&'a FileMatches>,
-    sort: FileSort,
+pub(super) struct SortedTree<'a> {
+    pub(super) tree: &'a FileTree,
+    pub(super) found: Option<&'a FileMatches>,
+    pub(super) sort: FileSort,
 }
 
 impl SortedTree<'_> {
@@ -70,11 +73,47 @@ impl SortedTree<'_> {
         self.tree.children(folder).filter(|path| self.found.is_none_or(|found| found.keeps(*path)))
     }
 
-    /// The folder that is all that a folder contains.
+    /// The folder that is all that a folder contains. Of a folder with very many paths, in other layers or left out by
+    /// the filter, this is not looked for: rows in sight ask for it in each frame.
     fn only_folder(&self, folder: PathId) -> Option<PathId> {
+        if self.tree.timeline().children(folder).len() > LARGE_CHAIN {
+            return None;
+        }
         let mut kept = self.kept(folder);
         let first = kept.next().filter(|path| self.tree.is_folder(*path))?;
         kept.next().is_none().then_some(first)
+    }
+
+    /// The folder that shares a row with the folder around it: all that it contains, and with the same signs.
+    fn joined(&self, folder: PathId) -> Option<PathId> {
+        let signs = |path: PathId| (self.tree.mark(path), self.tree.is_hidden(path));
+        self.only_folder(folder).filter(|only| signs(*only) == signs(folder))
+    }
+
+    /// The path whose row shows a path: the last one of a chain of folders that each contain only the next.
+    pub(super) fn row_of(&self, path: PathId) -> PathId {
+        let mut at = path;
+        while self.tree.is_folder(at)
+            && let Some(only) = self.joined(at)
+        {
+            at = only;
+        }
+        at
+    }
+
+    /// The paths that a row shows, outermost first; the last one is that of the row.
+    pub(super) fn chain(&self, row: PathId) -> Vec<PathId> {
+        let mut chain = vec![row];
+        let mut at = row;
+        while at != PathId::ROOT && self.tree.is_folder(row) {
+            at = self.tree.timeline().parent(at);
+            if at == PathId::ROOT || self.joined(at) != chain.last().copied() {
+                break;
+            }
+            chain.push(at);
+        }
+        chain.reverse();
+        chain
     }
 }
 
@@ -82,6 +121,9 @@ impl Folders<PathId> for SortedTree<'_> {
     fn children(&self, folder: PathId, into: &mut Vec<PathId>) {
         into.extend(self.kept(folder));
         order(into, self.tree, self.sort);
+        for path in into {
+            *path = self.row_of(*path);
+        }
     }
 
     fn is_folder(&self, path: PathId) -> bool {
@@ -107,7 +149,8 @@ impl FileTreeRows {
             return false;
         }
         let sorted = SortedTree { tree, found, sort: self.sort() };
-        self.open.insert(path);
+        // In another tree, the folders of the row may have rows of their own.
+        self.open.extend(sorted.chain(path));
         // A chain of folders that each contain only the next is opened to its end.
         let mut at = path;
         while let Some(only) = sorted.only_folder(at) {

@@ -2,7 +2,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::filter::{FileMatches, Files};
-use super::rows::{FileSort, FileTreeRows};
+use super::rows::{FileSort, FileTreeRows, SortedTree};
 use super::tree::{FileTree, Scope};
 use crate::gui::models::filter::{Filter, FilterError};
 use crate::jobs::{CancelToken, Cancelled};
@@ -42,6 +42,20 @@ pub struct ShownTree {
 }
 
 impl ShownTree {
+    fn sorted(&self) -> SortedTree<'_> {
+        SortedTree { tree: &self.tree, found: self.found.as_deref(), sort: self.rows.sort() }
+    }
+
+    /// The path whose row shows a path: folders that each contain only the next share one.
+    pub fn row_of(&self, path: PathId) -> PathId {
+        self.sorted().row_of(path)
+    }
+
+    /// The paths that the row of a path shows, outermost first.
+    pub fn chain(&self, row: PathId) -> Vec<PathId> {
+        self.sorted().chain(row)
+    }
+
     /// Does the work; for a thread of its own unless the image is small.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ mod pattern;
 use std::fmt;
 use std::ops::RangeInclusive;
 
-pub use self::pattern::Word;
+pub use self::pattern::{Word, folder_term};
 use crate::base::labels::{Family, expected};
 
 /// What a filter can ask of the rows of a view.

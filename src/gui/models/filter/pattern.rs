@@ -45,6 +45,15 @@ impl Word {
     }
 }
 
+/// The term that finds all that is in a folder; what a term cannot contain stands for any character. `None` for a path
+/// that is not UTF-8.
+pub fn folder_term(folder: &[u8]) -> Option<String> {
+    let path = std::str::from_utf8(folder).ok()?.trim_end_matches('/');
+    let special = |letter: char| letter.is_whitespace() || matches!(letter, '*' | '[' | ':' | '!');
+    let path: String = path.chars().map(|letter| if special(letter) { '?' } else { letter }).collect();
+    Some(format!("{path}/**"))
+}
+
 /// What follows `size:`.
 pub(super) fn sizes(text: &str) -> Option<RangeInclusive<u64>> {
     let split = text.find(|c: char| !matches!(c, '<' | '>' | '=')).unwrap_or(text.len());

@@ -45,8 +45,9 @@ impl FindingsModel {
     pub fn new(analysis: &Analysis) -> Option<Self> {
         let (findings, merge) = (analysis.findings.as_deref()?, analysis.merge.as_ref()?);
         let packages = analysis.inventory.as_ref().map_or(0, |inventory| inventory.packages.len());
+        let incomplete = analysis.totals().is_some_and(|totals| !totals.complete);
         let checked_items = format!(
-            "{} checked {}, {}, {} and the image configuration.",
+            "{} checked {}, {}, {} and the image configuration.{}",
             counted(rules().len(), "rule"),
             if merge.merged_files == 1 {
                 "1 file".to_owned()
@@ -55,6 +56,7 @@ impl FindingsModel {
             },
             counted(analysis.layers.len(), "layer"),
             counted(packages, "package"),
+            if incomplete { " Nothing is known of the part that was not read." } else { "" },
         );
         let fault = match findings.warnings.as_slice() {
             [first, ..] if findings.list.is_empty() => Some(printable(&first.message)),
@@ -62,7 +64,7 @@ impl FindingsModel {
         };
         Some(Self {
             items: findings.list.iter().map(FindingItem::new).collect(),
-            incomplete: analysis.totals().is_some_and(|totals| !totals.complete),
+            incomplete,
             checked_items,
             fault,
         })

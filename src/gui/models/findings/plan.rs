@@ -46,10 +46,25 @@ pub struct ChosenPlan {
     from_nothing: bool,
     changes: BTreeMap<String, bool>,
     answers: BTreeMap<String, Answer>,
+    /// What was chosen before each change, oldest first.
+    undone_to: Vec<Choice>,
+    /// What was undone, oldest change last.
+    redone_to: Vec<Choice>,
     questions: Vec<QuestionItem>,
     analysis: Option<Arc<Analysis>>,
     prediction: Option<Prediction>,
     revision: u64,
+}
+
+/// Changes that can be undone.
+const UNDO: usize = 200;
+
+/// What the user chose, without what follows from it.
+#[derive(Clone, PartialEq)]
+struct Choice {
+    from_nothing: bool,
+    changes: BTreeMap<String, bool>,
+    answers: BTreeMap<String, Answer>,
 }
 
 /// The question of a finding, and its answer.
@@ -113,8 +128,63 @@ impl ChosenPlan {
         }
     }
 
+    fn choice(&self) -> Choice {
+        let Self { from_nothing, changes, answers, .. } = self;
+        Choice { from_nothing: *from_nothing, changes: changes.clone(), answers: answers.clone() }
+    }
+
+    fn choose(&mut self, choice: Choice) {
+        let Choice { from_nothing, changes, answers } = choice;
+        (self.from_nothing, self.changes, self.answers) = (from_nothing, changes, answers);
+        self.make();
+    }
+
+    /// Keeps what was chosen before a change.
+    fn keep_for_undo(&mut self, before: Choice) {
+        if before != self.choice() {
+            self.redone_to.clear();
+            if self.undone_to.len() == UNDO {
+                self.undone_to.remove(0);
+            }
+            self.undone_to.push(before);
+        }
+    }
+
+    /// Whether a change can be undone.
+    pub fn can_undo(&self) -> bool {
+        !self.undone_to.is_empty()
+    }
+
+    /// Whether a change was undone.
+    pub fn can_redo(&self) -> bool {
+        !self.redone_to.is_empty()
+    }
+
+    /// Undoes the last change.
+    pub fn undo(&mut self) {
+        if let Some(before) = self.undone_to.pop() {
+            self.redone_to.push(self.choice());
+            self.choose(before);
+        }
+    }
+
+    /// Does again what was undone last.
+    pub fn redo(&mut self) {
+        if let Some(after) = self.redone_to.pop() {
+            self.undone_to.push(self.choice());
+            self.choose(after);
+        }
+    }
+
     /// Carries out what the user asks for.
     pub fn change(&mut self, change: PlanChange) {
+        let before = self.choice();
+        self.apply(change);
+        self.keep_for_undo(before);
+        self.make();
+    }
+
+    fn apply(&mut self, change: PlanChange) {
         match change {
             PlanChange::Set(id, chosen) => {
                 let of = self.findings().and_then(|findings| findings.find(&id));
@@ -150,7 +220,6 @@ impl ChosenPlan {
                 self.from_nothing = change == PlanChange::Clear;
             }
         }
-        self.make();
     }
 
     /// Replaces the selection with a saved plan. Returns how much of it applies.
@@ -173,9 +242,11 @@ impl ChosenPlan {
         })?;
         let chosen =
             findings.list.iter().filter(|one| one.verdict == Verdict::Safe && plan.contains(&one.id));
+        let before = self.choice();
         self.changes = chosen.map(|one| (one.id.clone(), true)).collect();
         self.answers = plan.answers().map(|(id, answer)| (id.to_owned(), answer)).collect();
         self.from_nothing = true;
+        self.keep_for_undo(before);
         self.make();
         Ok(LoadedPlan {
             findings: self.plan.ids(findings).len(),

@@ -31,6 +31,8 @@ pub struct Savings {
     pub items: Vec<SavingItem>,
     /// How many findings there are in all.
     pub findings: usize,
+    /// How many of them can be in a plan: the others have no files, or are required at run time.
+    pub choosable: usize,
     /// What the plan makes of the sizes, in a sentence.
     pub outcome: Option<String>,
 }
@@ -53,6 +55,7 @@ impl Savings {
         Some(Self {
             items: list.iter().take(NAMED).map(item).collect(),
             findings: findings.list.len(),
+            choosable: list.len(),
             outcome: plan.prediction().and_then(super::Prediction::outcome),
         })
     }

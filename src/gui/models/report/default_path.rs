@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::ReportOptions;
-use crate::source::without_prefix;
+use crate::gui::models::image_names::image_name;
 
 /// Characters of the part of a name that comes from the image.
 const NAME: usize = 80;
@@ -27,9 +27,8 @@ pub fn with_extension(typed: &str, before: &ReportOptions, after: &ReportOptions
 
 /// An image's name as a part of a file's name: its last part, without the ends of archives.
 fn name(image: &str) -> String {
-    let whole = image.trim_end_matches(['/', '.']);
-    let last = whole.rsplit('/').next().unwrap_or(whole);
-    let last = without_prefix(last);
+    let last = image_name(image.trim_end_matches(['/', '.']));
+    let last = last.strip_prefix("sample:").unwrap_or(&last);
     let ends = [".gz", ".zst", ".tgz", ".tar", ".json", "-report"];
     let last = ends.iter().fold(last, |name, end| name.strip_suffix(end).unwrap_or(name));
     let fits = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.');
@@ -52,7 +51,7 @@ mod tests {
             ("sample:devel", "devel"),
             ("/srv/images/tool.tar.gz", "tool"),
             ("oci:/srv/tool:latest", "tool-latest"),
-            ("registry.example/team/tool:1.2@sha256:ab", "tool-1.2-sha256-ab"),
+            ("registry.example/team/tool:1.2@sha256:ab", "tool-1.2-ab"),
             ("/home/me/tool-report.json", "tool"),
             ("..", "image"),
             ("/", "image"),

@@ -10,6 +10,7 @@ use crate::base::text::{elide_middle, printable};
 use crate::gui::design::{Tokens, radius, space, text};
 use crate::gui::dialogs::Pick;
 use crate::gui::models::compare::{ImageColumns, ImageState, OpenImage};
+use crate::gui::models::image_names::image_names;
 use crate::gui::widgets::alert::mark_in;
 use crate::gui::widgets::controls::{
     Mark, heading, letters_in, line_of_text, mark_button, paint_focus, primary_button, weak,
@@ -117,11 +118,11 @@ fn ways(
     let lists = |ui: &mut Ui, first: bool, events: &mut Vec<CompareEvent>| {
         if first && !recent.is_empty() {
             heading(ui, "Recent images");
-            for reference in &recent {
-                let shown = printable(reference);
-                let (folder, name) = shown.trim_end_matches('/').rsplit_once('/').unwrap_or(("", &shown));
-                let folder = elide_middle(folder, letters_in(ui.available_width()));
-                if entry(ui, name, &folder, &format!("Compare with {shown}"), true).clicked() {
+            let shown: Vec<String> = recent.iter().map(|reference| printable(reference)).collect();
+            let names = image_names(&shown.iter().map(String::as_str).collect::<Vec<_>>());
+            for ((reference, shown), name) in recent.iter().zip(&shown).zip(&names) {
+                let whole = elide_middle(shown, letters_in(ui.available_width()));
+                if entry(ui, name, &whole, &format!("Compare with {shown}"), true).clicked() {
                     events.push(CompareEvent::Window(Action::OpenBeside((*reference).clone())));
                 }
             }

@@ -25,7 +25,7 @@ use crate::gui::dialogs::Pick;
 use crate::gui::models::compare::{CompareModel, ImageState, OpenImage};
 use crate::gui::models::findings::ChosenPlan;
 use crate::gui::widgets::pane::{card, empty};
-use crate::gui::widgets::split::Split;
+use crate::gui::widgets::split::{LIST_REST, Split};
 use crate::jobs::Waker;
 
 use crate::gui::models::compare::ComparePage;
@@ -36,6 +36,7 @@ const DETAILS: Split = Split {
     first: false,
     beside: |width| ((width * 0.29).min(400.0), 260.0..=width * 0.5),
     stacked: |height| ((height * 0.42).max(96.0), 84.0..=(height * 0.62).max(96.0)),
+    rest: LIST_REST,
 };
 
 /// The window state that the view needs.
@@ -121,6 +122,10 @@ impl ImageView for CompareView {
         for event in events {
             self.handle(ui, event, context, &waker);
         }
+    }
+
+    fn main_lists(&self) -> &'static [&'static str] {
+        &["Summary", "Layers", "Files", "Packages", "Settings"]
     }
 
     fn focus_search(&mut self) -> bool {

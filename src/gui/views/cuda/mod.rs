@@ -19,8 +19,8 @@ use crate::cuda::catalog::Catalog;
 use crate::gui::models::cuda::{CudaModel, PrunedCode};
 use crate::gui::models::layers::waiting_for;
 use crate::gui::models::report::SavedReport;
-use crate::gui::widgets::pane::{card, empty};
-use crate::gui::widgets::split::Split;
+use crate::gui::widgets::pane::{details_card, empty};
+use crate::gui::widgets::split::{LIST_REST, Split};
 use crate::report::page::Page;
 
 use self::state::CudaState;
@@ -31,6 +31,7 @@ const DETAILS: Split = Split {
     first: false,
     beside: |width| ((width * 0.31).min(420.0), 280.0..=width * 0.5),
     stacked: |height| ((height * 0.4).max(120.0), 80.0..=height * 0.6),
+    rest: LIST_REST,
 };
 
 /// The tables of the view.
@@ -82,18 +83,27 @@ impl ImageView for CudaView {
         if let Some(checked_items) = &model.summary.nothing {
             match &model.summary.waits_for {
                 Some(_) => empty(ui, "No CUDA content found so far", checked_items),
+                None if context.analysis.totals().is_some_and(|totals| !totals.complete) => {
+                    empty(ui, "No CUDA found in the part that was read", checked_items);
+                }
                 None => empty(ui, "No CUDA in this image", checked_items),
             }
             return;
         }
         let mut events = Vec::new();
         if DETAILS.is_wide(ui) || self.state.selected().is_some() {
-            DETAILS.show(ui, |ui| card(ui, |ui| self.details(ui, &mut events)));
+            DETAILS.show(ui, |ui| {
+                details_card(ui, "Library details", |ui| self.details(ui, &mut events));
+            });
         }
         egui::CentralPanel::no_frame().show(ui, |ui| self.table(ui, &model, &mut events));
         for event in events {
             self.handle(ui, event, context);
         }
+    }
+
+    fn main_lists(&self) -> &'static [&'static str] {
+        &["CUDA libraries", "GPU code by architecture and file", "Duplicates"]
     }
 
     fn focus_search(&mut self) -> bool {

@@ -29,7 +29,7 @@ use crate::gui::models::layers::{LayerItem, waiting_for};
 use crate::gui::models::report::SavedReport;
 use crate::gui::views::path_bar::PathNotice;
 use crate::gui::widgets::pane::{card, empty};
-use crate::gui::widgets::split::Split;
+use crate::gui::widgets::split::{LIST_REST, Split};
 use crate::jobs::Waker;
 use crate::report::page::Page;
 
@@ -39,6 +39,7 @@ const DETAILS: Split = Split {
     first: false,
     beside: |width| ((width * 0.34).min(480.0), 300.0..=width * 0.5),
     stacked: |height| ((height * 0.42).max(96.0), 84.0..=(height * 0.62).max(96.0)),
+    rest: LIST_REST,
 };
 
 /// What is shown of a proposal, besides the texts.

@@ -13,9 +13,15 @@ use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::findings::{FindingList, FindingsModel, PlanChange, Prediction};
 use crate::gui::views::commands::{Command, command_button};
 use crate::gui::views::filter_field::{FilterField, show_error, show_found};
+use crate::gui::widgets::cell::{self, Cut};
 
-/// The size of the sizes.
+/// The size of the sizes, and where a figure has less room than that.
 const LARGE: f32 = 19.0;
+const SMALLER: f32 = 14.0;
+const ROOM: f32 = 260.0;
+/// In a view narrower than this, the button and the filter have lines of their own.
+const NARROW: f32 = 620.0;
+const SLIM: &str = "Write slim image…";
 
 /// What a size is now and what it would be.
 struct Figure {
@@ -36,7 +42,8 @@ pub(super) fn show(
     events: &mut Vec<FindingsEvent>,
 ) {
     let tokens = Tokens::of(ui);
-    let action = context.plan.prediction().and_then(|prediction| figures(ui, prediction));
+    let narrow = ui.available_width() < NARROW;
+    let action = context.plan.prediction().and_then(|prediction| figures(ui, prediction, narrow));
     events.extend(action.map(FindingsEvent::Window));
     if model.incomplete {
         let note = "Part of the image was not read; a use of these files there would go unnoticed.";
@@ -53,19 +60,33 @@ pub(super) fn show(
         let about = "Select removable findings only";
         button(ui, "All removable", about, PlanChange::AllSafe);
         button(ui, "None", "Clear the selection", PlanChange::Clear);
-        ui.add_space(space::S);
-        if let Some(prediction) = context.plan.prediction() {
-            let about = "Findings without files, or required at run time, cannot be selected";
-            ui.label(RichText::new(prediction.sentence()).color(tokens.text)).on_hover_text(about);
+        if narrow {
+            let slim = command_button(ui, Command::WriteSlim, SLIM);
+            events.extend(slim.map(FindingsEvent::Window));
+        } else {
+            ui.add_space(space::S);
+            chosen_and_filter(ui, state, context, focus);
         }
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| filter(ui, state, focus));
     });
+    if narrow {
+        ui.horizontal(|ui| chosen_and_filter(ui, state, context, focus));
+    }
     if let Some(error) = &state.rows.error {
         show_error(ui, error);
     } else if state.rows.filtered {
         show_found(ui, state.rows.found, &counted(model.items.len(), "finding"), state.rows.bytes);
     }
     ui.add_space(space::XS);
+}
+
+/// How many findings are selected, and the filter.
+fn chosen_and_filter(ui: &mut Ui, state: &mut FindingsState, context: &ViewContext<'_>, focus: bool) {
+    if let Some(prediction) = context.plan.prediction() {
+        let about = "Findings without files, or required at run time, cannot be selected";
+        let words = RichText::new(prediction.sentence()).color(Tokens::of(ui).text);
+        ui.label(words).on_hover_text(about);
+    }
+    ui.with_layout(Layout::right_to_left(Align::Center), |ui| filter(ui, state, focus));
 }
 
 fn filter(ui: &mut Ui, state: &mut FindingsState, focus: bool) {
@@ -76,7 +97,7 @@ fn filter(ui: &mut Ui, state: &mut FindingsState, focus: bool) {
     state.set_filter(&typed);
 }
 
-fn figures(ui: &mut Ui, prediction: &Prediction) -> Option<Action> {
+fn figures(ui: &mut Ui, prediction: &Prediction, narrow: bool) -> Option<Action> {
     let figures = [
         Figure {
             name: "Merged",
@@ -91,16 +112,19 @@ fn figures(ui: &mut Ui, prediction: &Prediction) -> Option<Action> {
             about_then: true,
         },
     ];
-    let gap = space::XL;
-    // Room of the button.
-    let width = ((ui.available_width() - 2.0 * gap - 130.0) / 2.0).min(420.0);
+    let gap = if narrow { space::L } else { space::XL };
+    let button = if narrow { 0.0 } else { gap + 130.0 };
+    let width = ((ui.available_width() - gap - button) / 2.0).min(420.0);
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = gap;
         for figure in &figures {
             show_figure(ui, figure, width);
         }
+        if narrow {
+            return None;
+        }
         let right = Layout::right_to_left(Align::Center);
-        ui.with_layout(right, |ui| command_button(ui, Command::WriteSlim, "Write slim image…")).inner
+        ui.with_layout(right, |ui| command_button(ui, Command::WriteSlim, SLIM)).inner
     })
     .inner
 }
@@ -116,26 +140,28 @@ fn show_figure(ui: &mut Ui, figure: &Figure, width: f32) {
         }
     };
     response.widget_info(|| WidgetInfo::labeled(Role::Group, true, &words));
+    let size = if width < ROOM { SMALLER } else { LARGE };
     let painter = ui.painter();
     let mut x = rect.left();
     let base = rect.top() + 42.0;
     let mut write = |words: &str, font: FontId, color, gap: f32| {
         // Align the baselines of both text sizes.
-        let at = pos2(x, base - (LARGE - font.size) * 0.35);
+        let at = pos2(x, base - (size - font.size) * 0.35);
         x = painter.text(at, Align2::LEFT_BOTTOM, words, font, color).right() + gap;
     };
     let name = painter.text(rect.min, Align2::LEFT_TOP, figure.name, text::strong(), tokens.text);
-    let about = pos2(name.right() + space::S, name.bottom() - 1.0);
-    painter.text(about, Align2::LEFT_BOTTOM, figure.about, text::small(), tokens.text_weak);
+    let beside = pos2(name.right() + space::S, name.top());
+    let about = Rect::from_min_max(beside, pos2(rect.right(), name.bottom()));
+    cell::left(painter, about, figure.about, &text::small(), tokens.text_weak, Cut::End);
     let Some((now, then)) = figure.sizes else {
         write("–", text::title(), tokens.text, 0.0);
         return;
     };
-    let large = FontId { size: LARGE, ..text::title() };
+    let large = FontId { size, ..text::title() };
     if now == then {
         write(&human(now), large, tokens.text, space::S);
     } else {
-        write(&human(now), FontId { size: LARGE, ..text::body() }, tokens.text_weak, space::S);
+        write(&human(now), FontId { size, ..text::body() }, tokens.text_weak, space::S);
         write("→", FontId { size: 16.0, ..text::body() }, tokens.text_weak, space::S);
         let about = if figure.about_then { "≈ " } else { "" };
         write(&format!("{about}{}", human(then)), large, tokens.text, space::M);

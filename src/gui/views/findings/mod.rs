@@ -25,8 +25,8 @@ use crate::gui::dialogs::Pick;
 use crate::gui::models::findings::{ChosenPlan, FindingsModel, waits_for};
 use crate::gui::models::layers::waiting_for;
 use crate::gui::models::report::SavedReport;
-use crate::gui::widgets::pane::{card, empty};
-use crate::gui::widgets::split::Split;
+use crate::gui::widgets::pane::{details_card, empty};
+use crate::gui::widgets::split::{LIST_REST, Split};
 use crate::jobs::Waker;
 use crate::report::page::Page;
 
@@ -36,6 +36,7 @@ const DETAILS: Split = Split {
     first: false,
     beside: |width| ((width * 0.42).min(560.0), 340.0..=width * 0.6),
     stacked: |height| ((height * 0.5).max(140.0), 100.0..=height * 0.75),
+    rest: LIST_REST,
 };
 
 /// What is shown of a finding.
@@ -98,7 +99,9 @@ impl ImageView for FindingsView {
             return;
         }
         if model.items.is_empty() {
-            empty(ui, "No findings", &model.checked_items);
+            let title =
+                if model.incomplete { "Nothing found in the part that was read" } else { "No findings" };
+            empty(ui, title, &model.checked_items);
             return;
         }
         let waker = waker(ui);
@@ -110,7 +113,9 @@ impl ImageView for FindingsView {
             self.state.choose_first();
         }
         if DETAILS.is_wide(ui) || self.state.details.is_some() {
-            DETAILS.show(ui, |ui| card(ui, |ui| self.details(ui, context, &mut events)));
+            DETAILS.show(ui, |ui| {
+                details_card(ui, "Finding details", |ui| self.details(ui, context, &mut events));
+            });
         }
         egui::CentralPanel::no_frame().show(ui, |ui| {
             let output = list::show(ui, &mut self.state, &model, context.plan, &mut events);
@@ -121,6 +126,10 @@ impl ImageView for FindingsView {
         for event in events {
             self.handle(ui, event, context);
         }
+    }
+
+    fn main_lists(&self) -> &'static [&'static str] {
+        &["Findings"]
     }
 
     fn focus_search(&mut self) -> bool {

@@ -20,10 +20,11 @@ pub use self::machine::MachineView;
 pub(in crate::gui) use self::machine::show as show_machine;
 use self::state::GpuState;
 use super::{Action, ImageView, ViewContext, leave_focus, waker};
+use crate::gui::design::space;
 use crate::gui::models::gpu::{Judge, TargetVerdicts};
 use crate::gui::models::layers::{LayerItem, waiting_for};
 use crate::gui::widgets::pane::{card, empty};
-use crate::gui::widgets::split::Split;
+use crate::gui::widgets::split::{LIST_REST, Split};
 
 /// This machine, here and in reports.
 pub(super) const MACHINE: Split = Split {
@@ -32,6 +33,8 @@ pub(super) const MACHINE: Split = Split {
     first: true,
     beside: |width| ((width * 0.31).clamp(360.0, 440.0), 320.0..=width * 0.5),
     stacked: |height| ((height * 0.33).max(150.0), 120.0..=(height * 0.7).max(150.0)),
+    // Above the list of machines are the needs of the image, a filter and the verdicts.
+    rest: LIST_REST + 130.0,
 };
 
 /// The chosen machine, below the verdicts at any width.
@@ -41,6 +44,7 @@ const DETAILS: Split = Split {
     first: false,
     beside: |width| (width, 0.0..=width),
     stacked: |height| ((height * 0.42).clamp(96.0, 300.0), 84.0..=(height * 0.7).max(110.0)),
+    rest: LIST_REST,
 };
 
 /// State of the view of one image. The check itself belongs to the window.
@@ -49,6 +53,8 @@ pub struct GpuView {
     state: GpuState,
     machine: MachineView,
     focus_search: bool,
+    /// Whether machines are listed for an image that needs no GPU.
+    shows_all: bool,
     painted: usize,
 }
 
@@ -77,6 +83,10 @@ impl ImageView for GpuView {
         }
     }
 
+    fn main_lists(&self) -> &'static [&'static str] {
+        &["Machines"]
+    }
+
     fn focus_search(&mut self) -> bool {
         self.focus_search = true;
         true
@@ -98,6 +108,20 @@ impl GpuView {
             card(ui, |ui| loading(ui, &self.state, context));
             return;
         };
+        if !judged.needs.uses_cuda && !self.shows_all {
+            card(ui, |ui| {
+                let incomplete = context.analysis.totals().is_some_and(|totals| !totals.complete);
+                if incomplete {
+                    empty(ui, "No need for a GPU found", "Nothing in the part that was read uses CUDA.");
+                } else {
+                    let note = "Nothing in this image uses CUDA: it runs on machines with and without a GPU.";
+                    empty(ui, "Needs no GPU", note);
+                }
+                ui.add_space(space::S);
+                ui.vertical_centered(|ui| self.shows_all |= ui.link("All machines").clicked());
+            });
+            return;
+        }
         let focus = std::mem::take(&mut self.focus_search);
         head::show(ui, &mut self.state, &judged, focus);
         if let Some(target) = self.state.chosen(&judged) {

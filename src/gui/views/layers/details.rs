@@ -9,6 +9,7 @@ use crate::base::size::human;
 use crate::base::text::{elide_middle, printable};
 use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::browser::Browser;
+use crate::gui::models::cuda::is_listed;
 use crate::gui::models::format;
 use crate::gui::models::inspector::PathTarget;
 use crate::gui::models::path_why::PathWhy;
@@ -66,7 +67,8 @@ pub(super) fn show(ui: &mut Ui, browser: &mut Browser, why: &PathWhy, context: &
                 }
             });
             if let Some(Ok(report)) = why.answer(&details.raw_path) {
-                reasons(ui, report, context.actions);
+                let cuda = is_in_cuda(context, &details.raw_path).then(|| details.raw_path.clone());
+                reasons(ui, report, cuda, context.actions);
             }
             ui.add_space(space::M);
             heading(ui, "Layer history");
@@ -103,8 +105,15 @@ pub(super) fn show(ui: &mut Ui, browser: &mut Browser, why: &PathWhy, context: &
     }
 }
 
-/// Package, who loads it, and its findings, each a link.
-fn reasons(ui: &mut Ui, report: &WhyReport, actions: &mut Vec<Action>) {
+/// Whether the CUDA view has a row for it.
+fn is_in_cuda(context: &ViewContext<'_>, raw: &[u8]) -> bool {
+    let known = context.analysis.inventory.as_ref().zip(context.analysis.merge.as_ref());
+    known.is_some_and(|(inventory, merge)| is_listed(inventory, merge, raw))
+}
+
+/// Package, who loads it, its findings, and what would happen without it, each a link; `cuda` is its path if the CUDA
+/// view lists it.
+fn reasons(ui: &mut Ui, report: &WhyReport, cuda: Option<Vec<u8>>, actions: &mut Vec<Action>) {
     let tokens = Tokens::of(ui);
     let why = || Action::ShowWhy(PathTarget::of(report.path.0.clone()));
     egui::Grid::new("reasons").num_columns(2).spacing([space::M, space::XS]).show(ui, |ui| {
@@ -141,6 +150,18 @@ fn reasons(ui: &mut Ui, report: &WhyReport, actions: &mut Vec<Action>) {
             let words = format!("{}: {}", VERDICTS.shown(&finding.verdict), finding.title);
             if ui.link(elide_middle(&words, 64)).on_hover_text(words).clicked() {
                 actions.push(Action::SelectFinding(finding.id.clone()));
+            }
+            ui.end_row();
+        }
+        name(ui, "Without it");
+        if ui.link(report.without.kind.title()).clicked() {
+            actions.push(why());
+        }
+        ui.end_row();
+        if let Some(raw) = cuda {
+            name(ui, "CUDA");
+            if ui.link("Show in CUDA").clicked() {
+                actions.push(Action::ShowInCuda(raw));
             }
             ui.end_row();
         }

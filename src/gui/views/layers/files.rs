@@ -10,16 +10,17 @@ use crate::base::text::counted;
 use crate::base::text::escape;
 use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::browser::{Browser, MissingTree};
-use crate::gui::models::files::{FileTreeRow, Files, HIDDEN_SIGN, PathChange, ShownTree, SortKey};
+use crate::gui::models::files::{FileTree, FileTreeRow, Files, HIDDEN_SIGN, PathChange, ShownTree, SortKey};
 use crate::gui::models::format;
 use crate::gui::models::inspector::PathTarget;
 use crate::gui::views::filter_field::{FilterField, show_error, show_found};
 use crate::gui::views::{Action, ViewContext};
 use crate::gui::widgets::list::{ListEvent, ListOutput};
 use crate::gui::widgets::tree::{TreeColumn, TreeRow, TreeShape, tree};
+use crate::rootfs::PathId;
 
 const COLUMNS: [TreeColumn; 2] =
-    [TreeColumn { title: "Size", width: 92.0 }, TreeColumn { title: "Files", width: 64.0 }];
+    [TreeColumn { title: "Size", width: 84.0 }, TreeColumn { title: "Files", width: 64.0 }];
 
 /// Height of the legend, and of the pane from which on it is shown.
 const LEGEND: f32 = 22.0;
@@ -59,6 +60,12 @@ impl FilesPane {
         }
     }
 
+    /// Filters by what was not typed.
+    pub(super) fn set_filter(&mut self, browser: &mut Browser, text: String) {
+        (self.typed, self.regex) = (text, false);
+        browser.set_filter(&self.typed, self.regex);
+    }
+
     /// Which files, and the filter.
     fn bar(&mut self, ui: &mut Ui, browser: &mut Browser) {
         // A filter that was cleared to show a path.
@@ -94,6 +101,11 @@ impl FilesPane {
                 browser.set_filter(&self.typed, self.regex);
             });
         });
+        if let Some((layers, all)) = browser.partial() {
+            let words =
+                format!("Files of {layers} of {}; others are still being read", counted(all, "layer"));
+            ui.label(RichText::new(words).font(text::small()).color(Tokens::of(ui).warning));
+        }
         if let Some(shown) = browser.shown() {
             if let Some(error) = &shown.error {
                 show_error(ui, error);
@@ -198,19 +210,19 @@ fn make_row(tokens: &Tokens, shown: &ShownTree, row: FileTreeRow) -> TreeRow {
     let path = row.path;
     let (mark, hidden) = (tree.mark(path), tree.is_hidden(path));
     let folder = tree.is_folder(path);
-    let name = tree.timeline().name(path);
-    let matches = shown.found.as_ref().map(|found| found.matches(path));
+    let chain = shown.chain(path);
+    let matches = shown.found.as_ref().map(|found| chain.iter().any(|path| found.matches(*path)));
     let color = match mark {
         PathChange::Added | PathChange::Changed | PathChange::Removed => mark_color(tokens, mark),
         PathChange::None | PathChange::Inside if matches == Some(false) => tokens.text_weak,
         PathChange::None | PathChange::Inside => tokens.text,
     };
-    let mut shown_name = escape(name);
+    let mut shown_name = chain_name(tree, &chain);
     if folder {
         shown_name.push('/');
     }
     let bytes = tree.bytes(path);
-    let parent = tree.timeline().parent(path);
+    let parent = tree.timeline().parent(chain.first().copied().unwrap_or(path));
     let whole = tree.bytes(parent);
     let share = if whole == 0 || mark == PathChange::Removed {
         0.0
@@ -243,11 +255,16 @@ fn make_row(tokens: &Tokens, shown: &ShownTree, row: FileTreeRow) -> TreeRow {
     }
 }
 
+/// The name of a row that shows these paths.
+fn chain_name(tree: &FileTree, chain: &[PathId]) -> String {
+    chain.iter().map(|path| escape(tree.timeline().name(*path))).collect::<Vec<_>>().join("/")
+}
+
 /// Screen reader text of a row.
 fn speak_row(shown: &ShownTree, row: FileTreeRow) -> String {
     let tree = &shown.tree;
     let path = row.path;
-    let mut spoken = format!("{}, {}", escape(tree.timeline().name(path)), human(tree.bytes(path)));
+    let mut spoken = format!("{}, {}", chain_name(tree, &shown.chain(path)), human(tree.bytes(path)));
     if tree.is_folder(path) {
         spoken = format!("{spoken} in {}", counted(tree.files(path) as usize, "file"));
     }

@@ -2,6 +2,7 @@
 
 use egui::{RichText, Ui};
 
+use crate::base::convert::fraction;
 use crate::base::size::{grouped, human_or_dash};
 use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::browser::Browser;
@@ -9,40 +10,84 @@ use crate::gui::models::layers::{LayerItem, LayerState};
 use crate::gui::widgets::controls::Mark;
 use crate::gui::widgets::layer_list::{LayerListRow, LayerListShape, layer_list};
 
-/// Shows the list and takes the choice.
-pub(super) fn show(ui: &mut Ui, browser: &mut Browser, reveal: bool) {
-    let tokens = Tokens::of(ui);
-    let shape = LayerListShape {
-        name: "Layers, bottom first",
-        rows: browser.items.len(),
-        title: "Layer",
-        columns: ["Compressed", "Content", "Wasted"],
-        selected: browser.layer(),
-        reveal,
-    };
-    let items = &browser.items;
-    let chosen = layer_list(
-        ui,
-        "layers",
-        &shape,
-        |index| line(tokens, &items[index]),
-        |ui, index| tooltip(ui, &items[index]),
-    );
-    if let Some(layer) = chosen {
-        browser.select_layer(layer);
+/// The order of the list: the column, 0 for the number, and whether the largest comes first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct LayerOrder {
+    column: usize,
+    descending: bool,
+}
+
+impl LayerOrder {
+    /// The order after a click on a column's head: numbers begin at the bottom, sizes with the largest.
+    fn clicked(self, column: usize) -> Self {
+        let same = self.column == column;
+        Self { column, descending: if same { !self.descending } else { column > 0 } }
+    }
+
+    /// The layers in this order, by their numbers.
+    fn of(self, items: &[LayerItem]) -> Vec<usize> {
+        let size = |item: &LayerItem| [None, item.compressed, item.content, item.wasted][self.column.min(3)];
+        let mut order: Vec<usize> = (0..items.len()).collect();
+        if self.column > 0 {
+            // What is not known comes last in the usual order.
+            order.sort_by_key(|index| size(&items[*index]).map_or(0, |bytes| bytes.saturating_add(1)));
+        }
+        if self.descending {
+            order.reverse();
+        }
+        order
     }
 }
 
-fn line(tokens: &Tokens, item: &LayerItem) -> LayerListRow {
+/// Shows the list and takes the choice.
+pub(super) fn show(ui: &mut Ui, browser: &mut Browser, order: &mut LayerOrder, passed: &[u64], reveal: bool) {
+    let tokens = Tokens::of(ui);
+    let layers = order.of(&browser.items);
+    let shape = LayerListShape {
+        name: "Layers",
+        rows: browser.items.len(),
+        title: "Layer",
+        columns: ["Compressed", "Content", "Wasted"],
+        selected: browser.layer().and_then(|layer| layers.iter().position(|place| *place == layer)),
+        reveal,
+        sort: (order.column, order.descending),
+    };
+    let items = &browser.items;
+    let answer = layer_list(
+        ui,
+        "layers",
+        &shape,
+        |row| {
+            let layer = layers[row];
+            line(tokens, &items[layer], passed.get(layer).copied().unwrap_or(0))
+        },
+        |ui, row| tooltip(ui, &items[layers[row]]),
+    );
+    if let Some(layer) = answer.chosen.and_then(|row| layers.get(row)) {
+        browser.select_layer(*layer);
+    }
+    if let Some(column) = answer.sorted {
+        *order = order.clicked(column);
+        ui.ctx().request_repaint();
+    }
+}
+
+/// A layer, of which the running job has passed so many bytes.
+fn line(tokens: &Tokens, item: &LayerItem, passed: u64) -> LayerListRow {
     let fault = match item.state {
         LayerState::Failed(_) => Some((Mark::Error, tokens.error, "failed")),
         LayerState::Incomplete(_) => Some((Mark::Warning, tokens.warning, "incomplete")),
         _ => None,
     };
-    let pending = match item.state {
-        LayerState::Waiting | LayerState::Stopped => Some(item.state.word()),
-        _ => None,
+    let (done, pending) = match (&item.state, item.compressed) {
+        (LayerState::Waiting, Some(whole)) if passed > 0 && whole > 0 => {
+            let done = fraction(passed.min(whole), whole);
+            (done, Some(format!("{:.0} % read", done * 100.0)))
+        }
+        (LayerState::Waiting | LayerState::Stopped, _) => (0.0, Some(item.state.word().to_owned())),
+        _ => (1.0, None),
     };
+    let spoken = item.spoken_with(pending.as_deref().unwrap_or(item.state.word()));
     LayerListRow {
         number: item.index.to_string(),
         fill: tokens.layer(item.index),
@@ -55,7 +100,8 @@ fn line(tokens: &Tokens, item: &LayerItem) -> LayerListRow {
         ],
         fault,
         pending,
-        spoken: item.spoken(),
+        done,
+        spoken,
     }
 }
 

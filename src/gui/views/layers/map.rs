@@ -39,7 +39,7 @@ impl MapPane {
         };
         let tree = &shown.tree;
         let folder = self.folder(browser.made(), ui.visuals().dark_mode, tree);
-        let mut enter = Self::crumbs(ui, tree, folder);
+        let mut enter = Self::crumbs(ui, tree, folder, browser.partial());
         if tree.bytes(folder) == 0 {
             empty(ui, "Empty treemap", "All files here are empty.");
         } else {
@@ -104,7 +104,12 @@ impl MapPane {
     }
 
     /// The breadcrumb of the folder.
-    fn crumbs(ui: &mut Ui, tree: &FileTree, folder: PathId) -> Option<PathId> {
+    fn crumbs(
+        ui: &mut Ui,
+        tree: &FileTree,
+        folder: PathId,
+        partial: Option<(usize, usize)>,
+    ) -> Option<PathId> {
         let tokens = Tokens::of(ui);
         let mut chain = vec![folder];
         while let Some(last) = chain.last().copied().filter(|last| *last != PathId::ROOT) {
@@ -141,6 +146,10 @@ impl MapPane {
                 }
                 ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
                     ui.label(RichText::new(human(tree.bytes(folder))).color(tokens.text_weak));
+                    if let Some((layers, all)) = partial {
+                        let words = format!("{layers} of {}", counted(all, "layer"));
+                        ui.label(RichText::new(words).font(text::small()).color(tokens.warning));
+                    }
                 });
             });
         });

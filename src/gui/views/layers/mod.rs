@@ -13,11 +13,12 @@ use egui::Ui;
 
 use super::{ImageView, ViewContext, waker};
 use crate::gui::models::browser::Browser;
+use crate::gui::models::filter::folder_term;
 use crate::gui::models::inspector::PathTarget;
 use crate::gui::models::path_why::PathWhy;
 use crate::gui::models::report::SavedReport;
-use crate::gui::widgets::pane::{card, empty};
-use crate::gui::widgets::split::Split;
+use crate::gui::widgets::pane::{card, details_card, empty};
+use crate::gui::widgets::split::{LIST_REST, Split};
 use crate::report::page::Page;
 
 const LAYERS: Split = Split {
@@ -26,6 +27,7 @@ const LAYERS: Split = Split {
     first: true,
     beside: |width| ((width * 0.32).min(440.0) + 8.0, 208.0..=width * 0.5 + 8.0),
     stacked: |height| ((height * 0.3).max(120.0), 80.0..=height * 0.5),
+    rest: LIST_REST,
 };
 const FILE: Split = Split {
     name: "file details",
@@ -33,6 +35,7 @@ const FILE: Split = Split {
     first: false,
     beside: |width| ((width * 0.27).min(400.0) + 8.0, 208.0..=width * 0.45 + 8.0),
     stacked: LAYERS.stacked,
+    rest: LIST_REST,
 };
 /// Below the details of the file.
 const TREEMAP: Split = Split {
@@ -41,6 +44,7 @@ const TREEMAP: Split = Split {
     first: false,
     beside: LAYERS.beside,
     stacked: |height| (height * 0.5, 120.0..=height * 0.75),
+    rest: LIST_REST,
 };
 
 /// State of the view of one image.
@@ -50,6 +54,7 @@ pub struct LayersView {
     files: files::FilesPane,
     map: map::MapPane,
     why: PathWhy,
+    order: layer_list::LayerOrder,
     reveal_layer: bool,
 }
 
@@ -65,12 +70,14 @@ impl ImageView for LayersView {
             self.why.update(context.analysis, context.generation, &details.raw_path, &waker);
         }
         let (view, wide) = (ui.available_size(), LAYERS.is_wide(ui));
-        LAYERS.show(ui, |ui| self.layer_list(ui));
+        LAYERS.show(ui, |ui| self.layer_list(ui, &context.layers_passed));
         if wide {
             FILE.show_in(ui, view, |ui| self.side(ui, context));
         } else if self.browser.details().is_some() {
             FILE.show_in(ui, view, |ui| {
-                card(ui, |ui| details::show(ui, &mut self.browser, &self.why, context));
+                details_card(ui, "File details", |ui| {
+                    details::show(ui, &mut self.browser, &self.why, context);
+                });
             });
         }
         egui::CentralPanel::no_frame().show(ui, |ui| self.tree(ui, context));
@@ -78,6 +85,10 @@ impl ImageView for LayersView {
 
     fn is_busy(&self) -> bool {
         self.why.is_busy()
+    }
+
+    fn main_lists(&self) -> &'static [&'static str] {
+        &["Files"]
     }
 
     fn focus_search(&mut self) -> bool {
@@ -90,6 +101,14 @@ impl LayersView {
     /// Selects a path and scrolls to it, at the first frame that has it.
     pub fn select_path(&mut self, path: Vec<u8>) {
         self.browser.select_path(path);
+    }
+
+    /// Shows only what is in a folder, or in the folder of a file.
+    pub fn filter_folder(&mut self, raw: &[u8]) {
+        let folder = self.browser.folder_of(raw);
+        if let Some(term) = folder_term(&folder) {
+            self.files.set_filter(&mut self.browser, term);
+        }
     }
 
     /// The selected path, in the version that is shown.
@@ -121,9 +140,9 @@ impl LayersView {
         &self.browser
     }
 
-    fn layer_list(&mut self, ui: &mut Ui) {
+    fn layer_list(&mut self, ui: &mut Ui, passed: &[u64]) {
         let reveal = std::mem::take(&mut self.reveal_layer);
-        card(ui, |ui| layer_list::show(ui, &mut self.browser, reveal));
+        card(ui, |ui| layer_list::show(ui, &mut self.browser, &mut self.order, passed, reveal));
     }
 
     fn tree(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
@@ -133,8 +152,9 @@ impl LayersView {
     /// Details above, treemap below.
     fn side(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
         TREEMAP.show(ui, |ui| card(ui, |ui| self.map.show(ui, &mut self.browser)));
-        egui::CentralPanel::no_frame()
-            .show(ui, |ui| card(ui, |ui| details::show(ui, &mut self.browser, &self.why, context)));
+        egui::CentralPanel::no_frame().show(ui, |ui| {
+            details_card(ui, "File details", |ui| details::show(ui, &mut self.browser, &self.why, context));
+        });
     }
 }
 

@@ -36,6 +36,10 @@ impl ColdStartState {
         }
     }
 
+    pub(super) fn is_busy(&self) -> bool {
+        self.job.is_busy()
+    }
+
     pub(super) fn show(&self, ui: &mut Ui) {
         let Some(line) = &self.line else { return };
         let tokens = Tokens::of(ui);

@@ -39,6 +39,10 @@ impl RunsOn {
         }
     }
 
+    pub(super) fn is_busy(&self) -> bool {
+        self.job.is_busy()
+    }
+
     pub(super) fn show(&self, ui: &mut Ui, actions: &mut Vec<Action>) {
         let Some(line) = &self.line else { return };
         ui.add_space(space::S);

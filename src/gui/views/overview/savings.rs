@@ -17,7 +17,13 @@ const SIZE: f32 = 84.0;
 const VERDICT: f32 = 148.0;
 
 /// Shows the savings, or why there are none yet.
-pub(super) fn show(ui: &mut Ui, savings: Option<&Savings>, done: bool, actions: &mut Vec<Action>) {
+/// `done`: nothing more will come; `incomplete`: part of the image was not read.
+pub(super) fn show(
+    ui: &mut Ui,
+    savings: Option<&Savings>,
+    (done, incomplete): (bool, bool),
+    actions: &mut Vec<Action>,
+) {
     section(ui, "Largest savings", "bytes saved in layers");
     let Some(savings) = savings else {
         let words =
@@ -26,7 +32,12 @@ pub(super) fn show(ui: &mut Ui, savings: Option<&Savings>, done: bool, actions: 
         return;
     };
     if savings.items.is_empty() {
-        tables::nothing(ui, "No removable content found.");
+        let words = if incomplete {
+            "No removable content found in the part that was read."
+        } else {
+            "No removable content found."
+        };
+        tables::nothing(ui, words);
     }
     ui.spacing_mut().item_spacing.y = 0.0;
     let whole = savings.items.first().map_or(0, |item| item.bytes);
@@ -40,7 +51,8 @@ pub(super) fn show(ui: &mut Ui, savings: Option<&Savings>, done: bool, actions: 
         ui.add_space(space::XS);
         let all = match savings.findings {
             1 => "1 finding".to_owned(),
-            findings => format!("All {}", counted(findings, "finding")),
+            findings if findings == savings.choosable => format!("All {}", counted(findings, "finding")),
+            findings => format!("All {} ({} selectable)", counted(findings, "finding"), savings.choosable),
         };
         if ui.link(all).clicked() {
             actions.push(Action::ShowView(View::Findings));

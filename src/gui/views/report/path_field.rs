@@ -8,11 +8,12 @@ use egui::{Button, Key, Margin, RichText, Ui, WidgetInfo};
 use super::{GAP, Proposing, ReportContext, ReportView};
 use crate::gui::design::{Tokens, text};
 use crate::gui::dialogs::Pick;
-use crate::gui::models::report::{ReportOptions, default_path, with_extension};
+use crate::gui::models::report::{ExportFormat, ReportOptions, default_path, with_extension};
 use crate::gui::views::Action;
 use crate::gui::views::path_bar::PathBar;
 use crate::gui::widgets::controls::primary_button;
 use crate::jobs::Waker;
+use crate::report::Format;
 
 /// The field for the path.
 #[derive(Default)]
@@ -66,11 +67,17 @@ enum PathAction {
     Browse,
     Save,
     Copy,
+    /// Another format, to go with the path.
+    Form(ExportFormat),
 }
 
 pub(super) fn show(ui: &mut Ui, view: &mut ReportView, context: &mut ReportContext<'_>, waker: &Waker) {
     let ready = view.job.current(&view.choice).is_some() && !view.saving.is_busy();
-    match bar(ui, &mut view.path_field, ready) {
+    match bar(ui, &mut view.path_field, &view.choice, ready) {
+        PathAction::Form(form) => {
+            view.choice.form = form;
+            ui.ctx().request_repaint();
+        }
         PathAction::Nothing => {}
         PathAction::Browse => {
             let extension = view.choice.format().map_or("", |format| format.extension());
@@ -95,7 +102,7 @@ pub(super) fn show(ui: &mut Ui, view: &mut ReportView, context: &mut ReportConte
     }
 }
 
-fn bar(ui: &mut Ui, place: &mut PathField, ready: bool) -> PathAction {
+fn bar(ui: &mut Ui, place: &mut PathField, choice: &ReportOptions, ready: bool) -> PathAction {
     let tokens = Tokens::of(ui);
     let mut asked = PathAction::Nothing;
     tokens.card().inner_margin(Margin::symmetric(12, 8)).show(ui, |ui| {
@@ -128,7 +135,27 @@ fn bar(ui: &mut Ui, place: &mut PathField, ready: bool) -> PathAction {
             }
         });
         place.bar.message(ui);
+        if let (Some(other), true) = (form_of(&place.bar.typed, choice), place.own) {
+            ui.horizontal(|ui| {
+                let (form, other_name) = (choice.form.title(), other.title());
+                let words = format!("The report is {form}, the extension that of {other_name}.");
+                ui.label(RichText::new(words).color(tokens.warning));
+                if ui.button(format!("Save as {other_name}")).clicked() {
+                    asked = PathAction::Form(other);
+                }
+            });
+        }
     });
     ui.add_space(GAP);
     asked
+}
+
+/// The format whose extension a path has, if it is not the chosen one.
+fn form_of(typed: &str, choice: &ReportOptions) -> Option<ExportFormat> {
+    let of = |form: ExportFormat| ReportOptions { form, ..choice.clone() }.format().map(Format::extension);
+    let own = of(choice.form)?;
+    let (_, extension) = typed.trim().rsplit_once('.')?;
+    let extension = extension.to_ascii_lowercase();
+    let others = ExportFormat::ALL.into_iter().filter(|form| of(*form).is_some_and(|end| end == extension));
+    others.into_iter().next().filter(|_| extension != own)
 }

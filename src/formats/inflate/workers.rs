@@ -1,0 +1,149 @@
+//! Threads that decode ahead of the reader, and what they share with it.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use super::bits::{NoBits, Piece, Pieces};
+use super::chunk::{Chunk, Part, Pool, Window, speculate};
+
+/// What a worker found in a piece.
+pub(super) enum Guess {
+    Running,
+    Done(Option<Chunk>),
+}
+
+/// The error after a panic in a worker.
+pub(super) const BROKEN: &str = "internal error in the parallel decoder; please report it";
+
+pub(super) struct State {
+    /// Pieces that may be asked for, by number.
+    pub(super) pieces: BTreeMap<u64, Arc<Piece>>,
+    /// How many pieces were read.
+    pub(super) read: u64,
+    pub(super) is_end: bool,
+    /// The next piece that no worker has taken.
+    pub(super) next: u64,
+    /// Pieces from this number on are not for workers yet.
+    pub(super) bound: u64,
+    pub(super) guesses: BTreeMap<u64, Guess>,
+    /// Accepted parts whose markers are to be replaced.
+    pub(super) accepted: VecDeque<(u64, Chunk, Window)>,
+    pub(super) resolved: BTreeMap<u64, Vec<Part>>,
+    pub(super) is_closed: bool,
+    /// Whether a worker panicked.
+    pub(super) is_broken: bool,
+}
+
+pub(super) struct Shared {
+    state: Mutex<State>,
+    /// A piece arrived, or work.
+    pub(super) work: Condvar,
+    /// A worker is done with something.
+    pub(super) done: Condvar,
+    pub(super) pool: Pool,
+    symbols: usize,
+}
+
+impl Shared {
+    /// For parts of up to so many symbols.
+    pub(super) fn new(symbols: usize) -> Self {
+        let state = State {
+            pieces: BTreeMap::new(),
+            read: 0,
+            is_end: false,
+            next: 1,
+            bound: 0,
+            guesses: BTreeMap::new(),
+            accepted: VecDeque::new(),
+            resolved: BTreeMap::new(),
+            is_closed: false,
+            is_broken: false,
+        };
+        Self {
+            state: Mutex::new(state),
+            work: Condvar::new(),
+            done: Condvar::new(),
+            pool: Pool::default(),
+            symbols,
+        }
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Works until the reader is gone. A panic must not leave the reader waiting.
+    pub(super) fn work(self: &Arc<Self>) {
+        if crate::jobs::catch_panic(|| self.work_on()).is_err() {
+            let mut state = self.lock();
+            state.is_broken = true;
+            state.is_closed = true;
+            drop(state);
+            self.work.notify_all();
+            self.done.notify_all();
+        }
+    }
+
+    fn work_on(self: &Arc<Self>) {
+        let mut state = self.lock();
+        loop {
+            if state.is_closed {
+                return;
+            }
+            if let Some((number, chunk, window)) = state.accepted.pop_front() {
+                drop(state);
+                let parts = chunk.resolve(&window, &self.pool);
+                state = self.lock();
+                state.resolved.insert(number, parts);
+                self.done.notify_all();
+                continue;
+            }
+            let number = state.next;
+            if let Some(piece) = state.pieces.get(&number).filter(|_| number < state.bound).cloned() {
+                state.next += 1;
+                state.guesses.insert(number, Guess::Running);
+                drop(state);
+                let pieces = Ahead(Arc::clone(self));
+                let chunk = speculate(&pieces, number, &piece, &self.pool, self.symbols);
+                state = self.lock();
+                // The reader may have passed it.
+                if let Some(guess) = state.guesses.get_mut(&number) {
+                    *guess = Guess::Done(chunk);
+                } else if let Some(chunk) = chunk {
+                    chunk.discard(&self.pool);
+                }
+                self.done.notify_all();
+                continue;
+            }
+            state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+/// Pieces for a worker: waits for those that the reader will read without it.
+#[derive(Clone)]
+pub(super) struct Ahead(Arc<Shared>);
+
+impl Pieces for Ahead {
+    fn piece(&mut self, number: u64) -> Result<Arc<Piece>, NoBits> {
+        let mut state = self.0.lock();
+        loop {
+            if state.is_closed {
+                return Err(NoBits::Gone);
+            }
+            if let Some(piece) = state.pieces.get(&number) {
+                return Ok(Arc::clone(piece));
+            }
+            if number < state.read {
+                return Err(NoBits::Gone);
+            }
+            if state.is_end {
+                return Err(NoBits::End);
+            }
+            if number > state.bound {
+                return Err(NoBits::Gone);
+            }
+            state = self.0.work.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}

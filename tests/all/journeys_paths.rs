@@ -1,0 +1,130 @@
+//! Paths in the Layers view: legible at any size, and what can be done with them.
+
+use std::path::Path;
+
+use cutaway::gui::views::{Command, View};
+use egui::accesskit::Role;
+use egui::epaint::Shape;
+use egui::{Key, Modifiers};
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
+
+use crate::fixtures::image::Image;
+use crate::fixtures::layout::Layout;
+use crate::fixtures::packing::Packing;
+use crate::fixtures::tarball::{file, tar};
+use crate::journeys::{Window, folder};
+
+const LIBRARIES: &str = "opt/venv/lib/python3.12/site-packages/nvidia/cublas/lib";
+
+/// An image with libraries deep in chains of folders.
+fn deep(folder: &Path) -> String {
+    let library = |name: &str, size: usize| file(format!("{LIBRARIES}/{name}"), vec![b'x'; size]);
+    let layer = tar([
+        library("libcublasLt.so.12.1.3.1", 60_000),
+        library("libcublas.so.12.1.3.1", 50_000),
+        library("libnvblas.so.12.1.3.1", 40_000),
+        file("etc/hostname", *b"host"),
+        file("etc/passwd", *b"root"),
+    ]);
+    let path = folder.join("deep");
+    Layout::of(&Image::of(Packing::Gzip, [layer]), "latest").write(&path);
+    format!("oci:{}", path.display())
+}
+
+fn texts(shape: &Shape, into: &mut Vec<String>) {
+    match shape {
+        Shape::Text(text) => into.push(text.galley.text().to_owned()),
+        Shape::Vec(shapes) => shapes.iter().for_each(|shape| texts(shape, into)),
+        _ => {}
+    }
+}
+
+/// All that is written in the window.
+pub(crate) fn written(window: &Window) -> Vec<String> {
+    let mut all = Vec::new();
+    window.harness.output().shapes.iter().for_each(|clipped| texts(&clipped.shape, &mut all));
+    all
+}
+
+fn layers(window: &mut Window, selected: &str) {
+    let app = window.harness.state_mut();
+    app.run(Command::Show(View::Layers));
+    app.views().unwrap().layers.select_path(format!("/{selected}").into_bytes());
+    window.harness.run_steps(8);
+}
+
+#[test]
+fn names_of_files_are_legible_in_a_window_of_any_size() {
+    let folder = folder();
+    for size in [[1200.0, 800.0], [1100.0, 720.0], [900.0, 600.0], [640.0, 600.0]] {
+        let mut window = Window::build(size, None);
+        window.open(&deep(folder.path()));
+        window.settles();
+        layers(&mut window, &format!("{LIBRARIES}/libcublasLt.so.12.1.3.1"));
+        // Not the selected one, whose name is in the details too.
+        let written = written(&window);
+        for name in ["libcublas.so.12.1.3.1", "libnvblas.so.12.1.3.1"] {
+            assert!(written.iter().any(|text| text == name), "{name} at {size:?}: {written:?}");
+        }
+    }
+}
+
+#[test]
+fn a_chain_of_folders_is_one_row() {
+    let folder = folder();
+    let mut window = Window::new();
+    window.open(&deep(folder.path()));
+    window.settles();
+    window.press(Modifiers::COMMAND, Key::Num2);
+    window.sees(&format!("{LIBRARIES}, "));
+    let rows = |window: &Window| {
+        let rows = window.harness.get_all_by_role(Role::TreeItem);
+        rows.filter_map(|row| row.accesskit_node().label()).collect::<Vec<_>>()
+    };
+    assert_eq!(rows(&window).len(), 2, "{:?}", rows(&window));
+    assert!(rows(&window)[1].starts_with("etc, "), "{:?}", rows(&window));
+    // It opens and closes as one, and the way back from a file leads to it.
+    layers(&mut window, &format!("{LIBRARIES}/libnvblas.so.12.1.3.1"));
+    assert_eq!(rows(&window).len(), 5, "{:?}", rows(&window));
+    // A folder within the chain is there to be selected: by its row.
+    layers(&mut window, "opt/venv");
+    let selected = |window: &Window| {
+        let mut rows = window.harness.get_all_by_role(Role::TreeItem);
+        rows.find(|row| row.accesskit_node().is_selected() == Some(true))
+            .and_then(|row| row.accesskit_node().label())
+    };
+    assert!(selected(&window).is_some_and(|row| row.starts_with(LIBRARIES)), "{:?}", selected(&window));
+}
+
+#[test]
+fn the_menu_of_a_path_filters_and_saves() {
+    let folder = folder();
+    let mut window = Window::new();
+    window.open(&deep(folder.path()));
+    window.settles();
+    layers(&mut window, &format!("{LIBRARIES}/libnvblas.so.12.1.3.1"));
+    let row = |window: &Window| {
+        let mut rows = window.harness.get_all_by_role(Role::TreeItem);
+        rows.find(|row| row.accesskit_node().label().is_some_and(|name| name.starts_with("libnvblas")))
+            .unwrap()
+            .accesskit_node()
+            .id()
+    };
+    row(&window);
+    let node = window
+        .harness
+        .get_all_by_role(Role::TreeItem)
+        .find(|row| row.accesskit_node().label().is_some_and(|name| name.starts_with("libnvblas")));
+    node.unwrap().click_secondary();
+    window.harness.run_steps(4);
+    for entry in ["Show contents", "Why is this here?", "Filter to this folder", "Save file…", "Copy path"]
+    {
+        let there = window.harness.query_all_by_role_and_label(Role::Button, entry).next().is_some();
+        assert!(there, "{entry}");
+    }
+    window.click(Role::Button, "Filter to this folder");
+    window.harness.run_steps(4);
+    let filter = window.harness.get_by_role_and_label(Role::SearchInput, "Filter files").value();
+    assert_eq!(filter.as_deref(), Some(format!("/{LIBRARIES}/**").as_str()));
+    window.sees("3 of ");
+}
