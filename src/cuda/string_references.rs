@@ -102,9 +102,9 @@ pub(super) fn gather(
             heard.mentions.extend(found);
         }
     };
-    let files = choice.files(&mut heard.searched);
-    let (managers, files): (Vec<_>, Vec<_>) =
-        files.into_iter().partition(|file| choice.is_unused_manager(file));
+    let mut files = choice.files(&mut heard.searched);
+    // In place: two new lists would be as long as the first.
+    let managers: Vec<_> = files.extract_if(.., |file| choice.is_unused_manager(file)).collect();
     for file in &files {
         search(&mut heard, file);
     }

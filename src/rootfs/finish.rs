@@ -20,20 +20,16 @@ impl<W> Merger<'_, W> {
         drop(by_name);
         let layout = lay_out(&mut nodes, again);
         let new_of = layout.new_of;
-        let mut records = vec![Record::root(nodes[0].place); layout.living];
+        let root = Record::new(NodeId::ROOT, nodes[0].place, NodeKind::Directory, (0, 0));
+        let mut records = vec![root; layout.living];
         for (old, live) in nodes.iter().enumerate().filter(|(_, live)| live.alive) {
-            let is_file = live.kind == NodeKind::File;
-            let made = || layers[usize::from(live.place.layer)].size(EntryId(live.place.id));
-            records[new_of[old] as usize] = Record {
-                parent: NodeId(new_of[live.parent as usize]),
-                children: layout.first[old],
-                child_count: layout.count[old],
-                place: live.place,
-                kind: live.kind,
-                shared: false,
-                bytes: if is_file { made() } else { 0 },
-                files: u32::from(is_file),
-            };
+            let parent = NodeId(new_of[live.parent as usize]);
+            let children = (layout.first[old], layout.count[old]);
+            let record = &mut records[new_of[old] as usize];
+            *record = Record::new(parent, live.place, live.kind, children);
+            if live.kind == NodeKind::File {
+                record.bytes = layers[usize::from(live.place.layer)].size(EntryId(live.place.id));
+            }
         }
         let shared = share(layers, &mut records, &shared, &new_of);
         for id in (1..records.len()).rev() {
@@ -137,9 +133,10 @@ fn share(
     let mut holders: HashMap<Inode, (u16, EntryId, NodeId)> = HashMap::new();
     for (node, layer, entry) in &names {
         let record = &mut records[node.0 as usize];
-        record.shared = true;
+        record.share();
         record.bytes = 0;
-        let made = (record.place.layer, EntryId(record.place.id), *node);
+        let place = record.place();
+        let made = (place.layer, EntryId(place.id), *node);
         // A link comes after its target, so the file itself has the smallest number.
         holders.entry((*layer, *entry)).and_modify(|holder| *holder = made.min(*holder)).or_insert(made);
     }

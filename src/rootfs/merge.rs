@@ -100,9 +100,11 @@ pub(super) fn apply_all<'a, W: Watch>(
     watch: W,
 ) -> Merger<'a, W> {
     let entries: usize = layers.iter().map(|layer| layer.len()).sum();
+    // Folders without an entry of their own have nodes too. One more than reserved would double the memory.
+    let folders: usize = layers.iter().map(|layer| layer.dir_count()).sum();
     let mut merger = Merger {
         layers,
-        nodes: Vec::with_capacity(entries + 1),
+        nodes: Vec::with_capacity(entries + folders + 1),
         // Allocated at once: to grow, every name would have to be hashed again.
         by_name: HashTable::with_capacity(entries),
         hasher: DefaultHashBuilder::default(),

@@ -7,34 +7,46 @@ use super::value::{Copied, Hidden, NodeId, NodeKind, Origin, Place};
 use crate::base::convert::index32;
 use crate::layer::{EntryId, LayerIndex};
 
+/// Marks a file in [`Rootfs::shared`]: it has no children.
+const SHARED: u32 = u32::MAX;
+
+/// A node in 32 bytes. With [`Place`] as a field, padding would make them 40.
 #[derive(Clone, Debug)]
 pub(super) struct Record {
     pub(super) parent: NodeId,
-    pub(super) children: u32,
-    pub(super) child_count: u32,
-    pub(super) place: Place,
-    pub(super) kind: NodeKind,
-    /// Whether it is in [`Rootfs::shared`].
-    pub(super) shared: bool,
-    /// Bytes of files at or below, each inode once, at its first name.
-    pub(super) bytes: u64,
+    /// The first child of a folder.
+    children: u32,
+    child_count: u32,
+    id: u32,
     /// Regular files at or below, hard links included.
     pub(super) files: u32,
+    layer: u16,
+    implied: bool,
+    kind: NodeKind,
+    /// Bytes of files at or below, each inode once, at its first name.
+    pub(super) bytes: u64,
 }
 
 impl Record {
-    /// An empty root.
-    pub(super) fn root(place: Place) -> Self {
-        Self {
-            parent: NodeId::ROOT,
-            children: 0,
-            child_count: 0,
-            place,
-            kind: NodeKind::Directory,
-            shared: false,
-            bytes: 0,
-            files: 0,
-        }
+    /// A node without bytes; a file counts itself.
+    pub(super) fn new(parent: NodeId, place: Place, kind: NodeKind, children: (u32, u32)) -> Self {
+        let Place { layer, implied, id } = place;
+        let (children, child_count) = children;
+        let files = u32::from(kind == NodeKind::File);
+        Self { parent, children, child_count, id, files, layer, implied, kind, bytes: 0 }
+    }
+
+    pub(super) fn place(&self) -> Place {
+        Place { layer: self.layer, implied: self.implied, id: self.id }
+    }
+
+    /// Marks a file with several names.
+    pub(super) fn share(&mut self) {
+        self.children = SHARED;
+    }
+
+    fn is_shared(&self) -> bool {
+        self.kind == NodeKind::File && self.children == SHARED
     }
 }
 
@@ -161,17 +173,17 @@ impl<'a> Node<'a> {
         if self.id == NodeId::ROOT {
             return b"";
         }
-        self.record().place.name(&self.rootfs.layers)
+        self.record().place().name(&self.rootfs.layers)
     }
 
     /// The layer of the visible entry.
     pub fn layer(self) -> u16 {
-        self.record().place.layer
+        self.record().place().layer
     }
 
     /// The visible entry; `None` for a folder that exists only through paths below it.
     pub fn entry(self) -> Option<EntryId> {
-        match self.record().place.origin() {
+        match self.record().place().origin() {
             Origin::Entry(entry) => Some(entry),
             Origin::Implied(_) => None,
         }
@@ -190,7 +202,7 @@ impl<'a> Node<'a> {
 
     /// Layer and entry of a file's bytes: its own, or for a hard link those of its target. `None` if it is not a file.
     pub fn content(self) -> Option<(u16, EntryId)> {
-        if self.record().shared {
+        if self.record().is_shared() {
             let shared = &self.rootfs.shared;
             let found = shared.binary_search_by_key(&self.id, |(node, _, _)| *node).ok()?;
             return Some((shared[found].1, shared[found].2));
@@ -203,7 +215,7 @@ impl<'a> Node<'a> {
 
     /// Whether it is a file that has, or had while layers were applied, another name.
     pub fn has_other_names(self) -> bool {
-        self.record().shared
+        self.record().is_shared()
     }
 
     /// Bytes of the files at or below, each inode once: a second name of a file adds nothing.

@@ -70,6 +70,8 @@ fn divisions() -> Vec<Division> {
         of(3, 20_000, 7, 10 << 20),
         // No part fits: the reader decodes all.
         of(2, 50_000, 4, 1),
+        // Parts end before their piece does.
+        of(2, 200_000, 4, 1 << 20),
         Division::of(2),
     ]
 }
@@ -137,6 +139,21 @@ fn flushed_blocks_are_found() {
         encoder.flush().unwrap();
     }
     check("flushed", &encoder.finish().unwrap());
+}
+
+#[test]
+fn a_stream_that_is_cut_between_two_blocks_is_truncated() {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), Compression::default());
+    let mut cuts = Vec::new();
+    for part in contents(60_000, 37).chunks(6_000) {
+        encoder.write_all(part).unwrap();
+        encoder.flush().unwrap();
+        cuts.push(encoder.get_ref().len());
+    }
+    let stream = encoder.finish().unwrap();
+    for cut in cuts {
+        check(&format!("cut behind a flush at {cut}"), &stream[..cut]);
+    }
 }
 
 #[test]
@@ -220,8 +237,9 @@ fn a_layer_reads_the_same() {
 #[test]
 fn a_stream_gets_its_share_of_the_cores() {
     let workers = |bytes, all, cores| Division::for_share(bytes, all, cores).map(|one| one.workers);
-    assert_eq!(workers(1 << 30, 1 << 30, 2), Some(2));
-    assert_eq!(workers(600 << 20, 1 << 30, 2), None, "others use the second one");
+    assert_eq!(workers(1 << 30, 1 << 30, 2), None, "no gain");
+    assert_eq!(workers(1 << 30, 1 << 30, 3), Some(3));
+    assert_eq!(workers(600 << 20, 1 << 30, 4), None, "others use the rest");
     assert_eq!(workers(600 << 20, 1 << 30, 16), Some(9));
     assert_eq!(workers(1 << 30, 1 << 30, 128), Some(16));
     assert_eq!(workers(1 << 20, 1 << 20, 16), None, "too short");

@@ -141,10 +141,13 @@ impl<'a> Choice<'a> {
             });
         }
         searched.left_out += leave_out_long(&folders, &mut files);
+        // Memory of all nodes: sorting is the peak of an analysis.
+        drop(folders);
         by_path(context, &mut files);
         files.sort_by_key(|file| file.of_package);
         let mut seen = HashSet::new();
-        files.retain(|file| seen.insert(file.inode));
+        let has_other_names = |inode: Inode| context.rootfs.names(inode.0, inode.1).len() > 1;
+        files.retain(|file| !has_other_names(file.inode) || seen.insert(file.inode));
         files
     }
 

@@ -10,14 +10,18 @@ use super::decoder::{Decoder, Fault, Stop, Trailer};
 use super::output::{LENGTH, MARKER, Output, WINDOW};
 use super::search::{Start, search};
 
-/// Buffers that are used again.
-#[derive(Default)]
+/// Buffers that are used again, up to a number of each kind: those of a moment with many do not stay in memory.
 pub(super) struct Pool {
     bytes: Mutex<Vec<Box<[u8]>>>,
     symbols: Mutex<Vec<Box<[u16]>>>,
+    most: usize,
 }
 
 impl Pool {
+    pub(super) fn new(most: usize) -> Self {
+        Self { bytes: Mutex::default(), symbols: Mutex::default(), most }
+    }
+
     pub(super) fn bytes(&self) -> Box<[u8]> {
         let kept = self.bytes.lock().unwrap_or_else(PoisonError::into_inner).pop();
         kept.unwrap_or_else(|| vec![0; LENGTH].into_boxed_slice())
@@ -29,11 +33,17 @@ impl Pool {
     }
 
     pub(super) fn keep_bytes(&self, buffer: Box<[u8]>) {
-        self.bytes.lock().unwrap_or_else(PoisonError::into_inner).push(buffer);
+        let mut kept = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() < self.most {
+            kept.push(buffer);
+        }
     }
 
     fn keep_symbols(&self, buffer: Box<[u16]>) {
-        self.symbols.lock().unwrap_or_else(PoisonError::into_inner).push(buffer);
+        let mut kept = self.symbols.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() < self.most {
+            kept.push(buffer);
+        }
     }
 }
 
@@ -73,8 +83,9 @@ pub(super) struct Chunk {
 /// Attempts in one chunk: starts that prove wrong.
 const MAX_ATTEMPTS: usize = 16;
 
-/// Decodes a chunk from the first block that seems to begin in it, up to the first block at or behind its end. `None`
-/// if none begins there, the stream has a fault, or there are more than `limit` symbols.
+/// Decodes a chunk from the first block that seems to begin in it, up to the first block at or behind its end, or
+/// where an eighth of `limit` symbols is left. `None` if none begins there, the stream has a fault, or a block needs more than
+/// `limit` symbols.
 pub(super) fn speculate<P: Pieces + Clone>(
     pieces: &P,
     number: u64,
@@ -86,7 +97,7 @@ pub(super) fn speculate<P: Pieces + Clone>(
     for _ in 0..MAX_ATTEMPTS {
         let start = search(piece, from)?;
         let bits = Bits::new(pieces.clone(), number, start.last).ok()?;
-        let mut attempt = Attempt { parts: Vec::new(), pool, left: limit };
+        let mut attempt = Attempt { parts: Vec::new(), pool, left: limit, enough: limit / 8 };
         match attempt.decode(bits, piece.end_bit()) {
             Ok((end, is_stream_end, tail)) => {
                 return Some(Chunk { start, end, is_stream_end, parts: attempt.parts, tail });
@@ -104,6 +115,8 @@ struct Attempt<'a> {
     pool: &'a Pool,
     /// Symbols that may still be stored.
     left: usize,
+    /// With fewer left, the chunk ends at the next block.
+    enough: usize,
 }
 
 /// Position of the end, whether the stream ends there, and the window.
@@ -115,7 +128,7 @@ impl Attempt<'_> {
         let mut output = Output::new(self.pool.symbols());
         output.set_unknown();
         loop {
-            let stop = decoder.run(&mut bits, &mut output, until);
+            let stop = decoder.run(&mut bits, &mut output, self.until(until));
             match stop {
                 Ok(Stop::Full) => self.keep_symbols(&mut output)?,
                 Ok(Stop::Member(trailer)) => {
@@ -156,7 +169,7 @@ impl Attempt<'_> {
         until: u64,
     ) -> Result<End, Fault> {
         loop {
-            let stop = decoder.run(bits, &mut output, until);
+            let stop = decoder.run(bits, &mut output, self.until(until));
             if stop.is_ok() {
                 self.keep_bytes(&mut output)?;
             }
@@ -177,6 +190,11 @@ impl Attempt<'_> {
                 }
             }
         }
+    }
+
+    /// Where to stop: a chunk that is large already ends where it can, so that what was decoded is not lost.
+    fn until(&self, end: u64) -> u64 {
+        if self.left < self.enough { 0 } else { end }
     }
 
     fn count(&mut self, symbols: usize) -> Result<(), Fault> {

@@ -10,12 +10,12 @@ use std::thread;
 
 use flate2::Crc;
 
-use super::Division;
 use super::bits::{Bits, NoBits, Piece, Pieces};
 use super::chunk::{Part, Window};
 use super::decoder::{Decoder, Fault, Stop};
 use super::output::Output;
 use super::workers::{BROKEN, Guess, Shared, State};
+use super::{BUFFERS_PER_WORKER, Division};
 
 /// The compressed stream.
 struct Source<R> {
@@ -119,7 +119,7 @@ impl<R: Read> ParallelGunzip<R> {
     /// # Errors
     /// If no thread can be created.
     pub fn new(reader: R, division: Division) -> io::Result<Self> {
-        let shared = Arc::new(Shared::new(division.symbols));
+        let shared = Arc::new(Shared::new(division.symbols, BUFFERS_PER_WORKER * division.workers));
         let source = Source { reader, bytes: 0, piece: division.piece, fault: None };
         let own = Own { shared: Arc::clone(&shared), source: Rc::new(RefCell::new(source)) };
         let mut gunzip = Self {
@@ -163,6 +163,8 @@ impl<R: Read> ParallelGunzip<R> {
         };
         let until = match self.shared.lock().guesses.get(&self.number) {
             Some(Guess::Done(Some(chunk))) if chunk.start.first > self.position => chunk.start.first,
+            // Behind the last bit of a stream that was cut at a block: there is no place to stop at before the fault.
+            _ if piece.end_bit() <= self.position => u64::MAX,
             _ => piece.end_bit(),
         };
         match Bits::new(self.own.clone(), self.number, self.position) {

@@ -45,8 +45,8 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// For parts of up to so many symbols.
-    pub(super) fn new(symbols: usize) -> Self {
+    /// For parts of up to so many symbols, with so many buffers of each kind kept.
+    pub(super) fn new(symbols: usize, buffers: usize) -> Self {
         let state = State {
             pieces: BTreeMap::new(),
             read: 0,
@@ -63,7 +63,7 @@ impl Shared {
             state: Mutex::new(state),
             work: Condvar::new(),
             done: Condvar::new(),
-            pool: Pool::default(),
+            pool: Pool::new(buffers),
             symbols,
         }
     }
