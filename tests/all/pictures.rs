@@ -359,6 +359,32 @@ fn an_image_on_a_platform() {
     take(&mut window, "deploy_light");
 }
 
+/// The treemap of the sample, colored in this way.
+fn treemap(theme: Theme, size: [f32; 2], by: &'static str, name: &str) {
+    if !can_paint() {
+        return;
+    }
+    let mut window = sized_window(theme, size);
+    window.open("sample:devel");
+    window.settles();
+    window.harness.state_mut().run(Command::Show(View::Treemap));
+    window.harness.run_steps(4);
+    window.click(Role::RadioButton, by);
+    window.until("colors", |harness| !harness.state().is_working());
+    window.harness.run_steps(4);
+    take(&mut window, name);
+}
+
+#[test]
+fn a_treemap_of_findings() {
+    treemap(Theme::Dark, [1100.0, 720.0], "Finding", "treemap_dark");
+}
+
+#[test]
+fn a_treemap_of_layers_in_a_small_window() {
+    treemap(Theme::Light, [900.0, 600.0], "Layer", "treemap_small_light");
+}
+
 #[test]
 fn an_image_while_it_loads() {
     if !can_paint() {

@@ -13,6 +13,8 @@ use crate::gui::widgets::treemap::swatch;
 
 const BYTES: f32 = 62.0;
 const SHARE: f32 = 46.0;
+/// Room for a short name. With less, the bytes are in the tooltip only.
+const NAME: f32 = 72.0;
 
 pub(super) fn show(ui: &mut Ui, colors: Option<&Coloring>) {
     let Some(colors) = colors else {
@@ -49,9 +51,12 @@ fn line(ui: &mut Ui, group: &ColorGroup, whole: u64) {
     let at = |from: f32, to: f32| Rect::from_x_y_ranges(from..=to, rect.y_range());
     let right = rect.right() - 8.0;
     cell::right(painter, at(right - SHARE, right), &share, &text::small(), tokens.text_weak);
-    let bytes = at(right - SHARE - BYTES, right - SHARE);
-    cell::right(painter, bytes, &human(group.bytes), &text::small(), tokens.text);
-    let name = at(sample.right() + 6.0, bytes.left() - 4.0);
+    let (start, mut end) = (sample.right() + 6.0, right - SHARE);
+    if end - BYTES - start >= NAME {
+        cell::right(painter, at(end - BYTES, end), &human(group.bytes), &text::small(), tokens.text);
+        end -= BYTES;
+    }
+    let name = at(start, end - 4.0);
     cell::left(painter, name, &group.name, &text::small(), tokens.text, Cut::End);
     response.on_hover_text(spoken);
 }
