@@ -141,13 +141,12 @@ impl Coloring {
                 (raw[parent], largest[parent]) = (raw[at], bytes);
             }
         }
-        let (groups, places) = match by {
-            ColorBy::Owner => owners(analysis, &sums),
-            _ => {
-                let named = |key: u32, bytes: u64| group(by, key as usize, bytes, (titles, layers, ages));
-                let groups = sums.iter().map(|(key, bytes)| named(*key, *bytes)).collect::<Vec<_>>();
-                (groups, sums.keys().enumerate().map(|(place, key)| (*key, place)).collect())
-            }
+        let (groups, places) = if by == ColorBy::Owner {
+            owners(analysis, &sums)
+        } else {
+            let named = |key: u32, bytes: u64| group(by, key as usize, bytes, (titles, layers, ages));
+            let groups = sums.iter().map(|(key, bytes)| named(*key, *bytes)).collect::<Vec<_>>();
+            (groups, sums.keys().enumerate().map(|(place, key)| (*key, place)).collect())
         };
         let place = |key: u32| places.get(&key).and_then(|place| u16::try_from(*place).ok());
         let of = raw.into_iter().map(|key| place(key).unwrap_or(NO_GROUP)).collect();
@@ -207,7 +206,7 @@ impl<'a> Keys<'a> {
             ColorBy::Class => {
                 let inventory = self.analysis.inventory.as_deref();
                 let class = inode.and_then(|(layer, entry)| inventory?.classes.of(layer, entry));
-                class.map_or(Class::ALL.len() as u32, |class| class as u32)
+                class.map_or(index32(Class::ALL.len()), |class| class as u32)
             }
             ColorBy::Owner => owner(self.analysis, version).map_or(0, |place| index32(place + 1)),
             ColorBy::Finding => {

@@ -226,13 +226,13 @@ fn keys(
     if let Some(cell) = marked.filter(|_| pressed(Key::Enter)) {
         return Some(TreemapEvent::Enter(cell.path()));
     }
-    const STEPS: [(Key, Direction); 4] = [
+    let steps = [
         (Key::ArrowLeft, Direction::Left),
         (Key::ArrowRight, Direction::Right),
         (Key::ArrowUp, Direction::Up),
         (Key::ArrowDown, Direction::Down),
     ];
-    let (_, direction) = STEPS.into_iter().find(|(key, _)| pressed(*key))?;
+    let (_, direction) = steps.into_iter().find(|(key, _)| pressed(*key))?;
     let next = map.next(marked.map(|cell| cell.area), direction)?;
     Some(TreemapEvent::Select(next.path()))
 }
@@ -250,7 +250,7 @@ fn spoken(
         let id = id.with(place_of);
         let rect = place(cell, picture.origin);
         let chosen = marked.is_some_and(|marked| marked == cell);
-        let listens = ui.ctx().accesskit_node_builder(id, |node| {
+        ui.ctx().accesskit_node_builder(id, |node| {
             node.set_role(Role::GraphicsObject);
             node.set_label(name.as_str());
             node.set_value(value.as_str());
@@ -262,10 +262,7 @@ fn spoken(
                 y1: rect.bottom().into(),
             });
             node.add_action(egui::accesskit::Action::Click);
-        });
-        if listens.is_none() {
-            return None;
-        }
+        })?;
         let asked =
             |input: &egui::InputState| input.has_accesskit_action_request(id, egui::accesskit::Action::Click);
         if ui.input(asked) {
