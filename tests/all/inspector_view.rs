@@ -1,6 +1,7 @@
 //! The panel about a path: contents in all forms, why the path is there, and the ways to it.
 
 use std::fs;
+use std::path::Path;
 
 use cutaway::gui::testing;
 use cutaway::gui::views::{Command, View};
@@ -120,6 +121,20 @@ fn the_details_of_a_file_lead_on() {
     assert!(window.in_front("Findings"));
 }
 
+/// Saves the file of the panel under a path.
+fn save_to(window: &mut Window, to: &Path) {
+    window.harness.get_by_role_and_label(Role::Button, "Save…").click();
+    window.harness.run_steps(3);
+    window.harness.get_by_role_and_label(Role::TextInput, "Save to").focus();
+    window.harness.run_steps(2);
+    window.press(Modifiers::COMMAND, Key::A);
+    window.harness.run_steps(2);
+    window.types(to.to_str().unwrap());
+    window.harness.run_steps(2);
+    window.harness.get_by_role_and_label(Role::Button, "Save").click();
+    window.harness.run_steps(3);
+}
+
 #[test]
 fn a_file_is_saved_and_nothing_is_replaced() {
     let place = Place::new();
@@ -128,30 +143,11 @@ fn a_file_is_saved_and_nothing_is_replaced() {
     fs::write(&to, "mine").unwrap();
     let mut window = opened(&image(&place), "/etc/lines");
     contents(&mut window);
-    window.harness.get_by_role_and_label(Role::Button, "Save…").click();
-    window.harness.run_steps(3);
-    let field = || "Save to";
-    window.harness.get_by_role_and_label(Role::TextInput, field()).focus();
-    window.harness.run_steps(2);
-    window.press(Modifiers::COMMAND, Key::A);
-    window.harness.run_steps(2);
-    window.types(to.to_str().unwrap());
-    window.harness.run_steps(2);
-    window.harness.get_by_role_and_label(Role::Button, "Save").click();
-    window.harness.run_steps(3);
+    save_to(&mut window, &to);
     window.sees("Not saved");
     assert_eq!(fs::read(&to).unwrap(), b"mine");
     fs::remove_file(&to).unwrap();
-    window.harness.get_by_role_and_label(Role::Button, "Save…").click();
-    window.harness.run_steps(3);
-    window.harness.get_by_role_and_label(Role::TextInput, field()).focus();
-    window.harness.run_steps(2);
-    window.press(Modifiers::COMMAND, Key::A);
-    window.harness.run_steps(2);
-    window.types(to.to_str().unwrap());
-    window.harness.run_steps(2);
-    window.harness.get_by_role_and_label(Role::Button, "Save").click();
-    window.harness.run_steps(3);
+    save_to(&mut window, &to);
     window.sees("Saved ");
     assert!(fs::read(&to).unwrap().starts_with(b"line 0\nline 1\n"));
 }

@@ -18,6 +18,9 @@ const SECTION: usize = 64;
 
 /// Maximum bytes of all holes: those of the largest known libraries have a quarter of it. Zeros cost time only.
 const HOLES_MAX: u64 = 8 << 30;
+/// Maximum bytes of all holes for each byte of the file: a small file must not cost the time of a large one. cuFFT, of
+/// which hardly anything is left for one GPU, has some 30.
+const HOLES_PER_BYTE: u64 = 256;
 /// Sections of a shrunk file: those of the old one, and three for each hole.
 const SECTIONS_MAX: u64 = 16 << 10;
 
@@ -163,9 +166,8 @@ impl Known {
                 continue;
             }
             section.bytes = final_byte.saturating_add(1).saturating_sub(section.at);
-            while let Some(bytes) =
-                holes.get(&section.address.wrapping_add(section.bytes)).filter(|bytes| **bytes > 0)
-            {
+            // One hole at most follows directly: parts are between holes.
+            if let Some(bytes) = holes.get(&section.address.wrapping_add(section.bytes)) {
                 section.bytes = section.bytes.saturating_add(*bytes);
             }
             let end = section.at.saturating_add(section.bytes);
@@ -215,7 +217,10 @@ fn holes(head: &[u8], size: u64) -> Option<Vec<(u64, u64)>> {
         let before = before.filter(|before| before.file > 0 && follows(before, hole));
         let Some(at) = next.map(|next| next.at).or(before.map(Segment::end)) else { continue };
         sum = sum.checked_add(hole.memory)?;
-        if sum > HOLES_MAX || holes.last().is_some_and(|(last, _)| *last >= at) || at >= size {
+        if sum > HOLES_MAX.min(size.saturating_mul(HOLES_PER_BYTE))
+            || holes.last().is_some_and(|(last, _)| *last >= at)
+            || at >= size
+        {
             return None;
         }
         holes.push((at, hole.memory));

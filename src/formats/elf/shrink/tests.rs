@@ -98,6 +98,66 @@ fn a_library_with_pages_of_zeros_shrinks() {
     assert_eq!(tables(&new, 50), shrunk.tables, "the tables are known before the file is written");
 }
 
+fn expanded(file: &[u8], chunk: usize) -> Vec<u8> {
+    let (mut out, mut length) = (Vec::new(), 0);
+    let mut expand = Expand::new(file.len() as u64);
+    for chunk in file.chunks(chunk) {
+        expand.push(chunk, |whole, bytes| {
+            length = whole;
+            out.extend_from_slice(bytes);
+        });
+    }
+    assert_eq!(out.len() as u64, length, "the length is known before the bytes");
+    out
+}
+
+#[test]
+fn a_shrunk_library_expands_to_what_is_loaded() {
+    let (old, pieces) = library_of(&[load()]);
+    let new = written(&shrink(&tables(&old, 99), &pieces).unwrap(), &old);
+    let whole = expanded(&new, 1_000);
+    assert!(whole == expanded(&new, 1) && whole == expanded(&new, 1 << 20), "chunks make no difference");
+    // The new headers, the old file, the new section table.
+    let headers = PAGE as usize;
+    assert!(whole[headers..headers + LOADED as usize] == old[..LOADED as usize]);
+    let found = tables(&whole, 99);
+    let sections: Vec<Section> = found.sections.chunks(64).map(Section::read).collect();
+    let with_bytes: Vec<(u32, u64, u64)> = sections
+        .iter()
+        .filter(|section| section.file() > 0)
+        .map(|section| (section.name, section.at - PAGE, section.bytes))
+        .collect();
+    let wanted = [(1, PAGE + 8, LOADED - PAGE - 8), (2, LOADED, 150), (3, LOADED + 150, 50)];
+    assert_eq!(with_bytes, wanted, "each section in one piece");
+    assert!(expanded(&old, 1_000) == old, "a file without holes passes as it is");
+}
+
+#[test]
+fn hostile_holes_cost_neither_time_nor_memory() {
+    let (old, pieces) = library_of(&[load()]);
+    let new = written(&shrink(&tables(&old, 99), &pieces).unwrap(), &old);
+    let parsed = Parsed::new(&tables(&new, 99)).unwrap();
+    let segment = parsed.segments.iter().position(|part| part.kind == 1 && part.file == 0).unwrap();
+    // A hole beyond all bounds: the next segment follows it, so that it counts.
+    let mut huge = new.clone();
+    let (hole, next) = (64 + segment * 56, 64 + (segment + 1) * 56);
+    huge[hole + 40..hole + 48].copy_from_slice(&(1_u64 << 50).to_le_bytes());
+    let behind = parsed.segments[segment].address + (1 << 50);
+    huge[next + 16..next + 24].copy_from_slice(&behind.to_le_bytes());
+    assert!(expanded(&huge, 1_000) == huge);
+    // A hole without end behind the first part of a section, and one where its length comes around again.
+    let at = new.len() - parsed.sections.len() * 64;
+    let places = parsed.sections.iter().enumerate().filter(|(_, section)| section.kind == 8);
+    let [(first, hole), (second, _)] = places.collect::<Vec<_>>()[..] else { panic!("two holes") };
+    let mut wild = new.clone();
+    for (index, address, bytes) in [(first, hole.address, u64::MAX), (second, PAGE + 7, 1)] {
+        let mut header = Vec::new();
+        Section { address, bytes, ..parsed.sections[index] }.write(&mut header);
+        wild[at + index * 64..at + index * 64 + 64].copy_from_slice(&header);
+    }
+    assert!(expanded(&wild, 1_000).len() < 2 * FILE as usize);
+}
+
 #[test]
 fn every_change_of_a_byte_or_header_is_a_mismatch() {
     let (old, pieces) = library_of(&[load()]);
