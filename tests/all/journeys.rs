@@ -413,7 +413,8 @@ fn dropped_and_picked_files_open() {
     fs::write(&picked, sample::runtime()).unwrap();
     let mut window = Window::with(Some(picked));
     window.drop_file(&dropped);
-    window.until("dropped image", |window| window.query_by_role_and_label(Role::Tab, "dropped.tar").is_some());
+    window
+        .until("dropped image", |window| window.query_by_role_and_label(Role::Tab, "dropped.tar").is_some());
     assert!(window.in_front("dropped.tar"));
     window.settles();
     window.sees("20 layers");
