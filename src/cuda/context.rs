@@ -10,6 +10,7 @@ use crate::base::convert::layer16;
 use crate::formats::binary::FileFacts;
 use crate::formats::document::DocumentKind;
 use crate::formats::string_references::StringReferences;
+use crate::jobs::both;
 use crate::layer::{ContentHash, Document, EntryId, EntryKind, LayerRead};
 use crate::rootfs::{Merge, Node, NodeId, Rootfs};
 use crate::source::Image;
@@ -80,12 +81,14 @@ fn names(input: &Input<'_>) -> Vec<Vec<Named>> {
         input.catalog.may_be_weights(name, u64::MAX) && (!name.contains(&b'.') || has_format())
     };
     let named = |name: &[u8]| Named { library: find.find(name).is_some(), weights: is_weights(name) };
-    (0..layer16(input.layers.len()))
-        .map(|layer| {
-            let index = rootfs.layer(layer);
-            index.entries().map(|entry| named(index.name(entry))).collect()
-        })
-        .collect()
+    let of = |layers: Range<u16>| -> Vec<Vec<Named>> {
+        let layers = layers.map(|layer| rootfs.layer(layer));
+        layers.map(|index| index.entries().map(|entry| named(index.name(entry))).collect()).collect()
+    };
+    let middle = rootfs.middle();
+    let (upper, mut all) = both(|| of(middle..layer16(input.layers.len())), || of(0..middle));
+    all.extend(upper);
+    all
 }
 
 pub(super) struct InventoryContext<'a> {
