@@ -77,7 +77,7 @@ impl Cell for i64 {
 pub(super) fn width_for(range: u64) -> u8 {
     match range {
         0 => 0,
-        0..=0xff => 1,
+        1..=0xff => 1,
         0x100..=0xffff => 2,
         0x1_0000..=0xffff_ffff => 4,
         _ => 8,
@@ -129,12 +129,12 @@ impl<T: Cell> Column<T> {
         let mut column = Self { low, high: low, width, count, cells: Vec::new(), of: PhantomData };
         let most = most_of(width);
         // Most columns have room for every number of their cells.
-        column.high = match low.checked_add(most).filter(|high| *high <= T::MOST) {
-            Some(high) => high,
-            None => {
-                let highest = differences(width, count, cells).fold(0, u64::max);
-                low.checked_add(highest).filter(|high| *high <= T::MOST)?
-            }
+        let bound = low.checked_add(most).filter(|high| *high <= T::MOST);
+        column.high = if let Some(high) = bound {
+            high
+        } else {
+            let highest = differences(width, count, cells).fold(0, u64::max);
+            low.checked_add(highest).filter(|high| *high <= T::MOST)?
         };
         column.cells = cells.to_vec();
         Some(column)

@@ -198,5 +198,5 @@ fn text(names: &[u8], name: Name) -> Option<&[u8]> {
 /// Whether a name is one part of a path.
 fn is_part(name: &[u8]) -> bool {
     // Names are short: a search that looks for the best way first takes longer.
-    !name.iter().fold(false, |found, byte| found | (*byte == b'/'))
+    name.iter().all(|byte| *byte != b'/')
 }
