@@ -67,7 +67,7 @@ fn a_platforms_file_is_checked_against_the_image() {
             "apiVersion: v1\nkind: Pod\nspec:\n  nodeSelector:\n    kubernetes.io/arch: riscv64\n  containers: [{images}]\n"
         )
     };
-    let one = place.put("pod.yaml", &pod("{name: a, image: 'app:1'}"));
+    let one = place.put("pod.yaml", pod("{name: a, image: 'app:1'}"));
     let mut harness = begin();
     click(&mut harness, Role::RadioButton, "Azure Machine Learning");
     ready(&mut harness);
@@ -83,7 +83,7 @@ fn a_platforms_file_is_checked_against_the_image() {
     assert!(shows(&harness, "Line 5, spec.nodeSelector.kubernetes.io/arch: high"));
     assert!(shows(&harness, "NVIDIA-L4"), "the machines stay");
 
-    let two = place.put("two.yaml", &pod("{name: a, image: 'app:1'}, {name: b, image: 'proxy:2'}"));
+    let two = place.put("two.yaml", pod("{name: a, image: 'app:1'}, {name: b, image: 'proxy:2'}"));
     harness.state_mut().views.deployment.open(two.into());
     ready(&mut harness);
     assert!(shows(&harness, "None of its images is the one in front: they are judged by name."));
