@@ -91,7 +91,7 @@ fn read(mut reader: impl Read) -> (Vec<u8>, Option<(io::ErrorKind, String)>) {
 fn check(name: &str, stream: &[u8]) {
     let (wanted, fault) = read(MultiGzDecoder::new(stream));
     for division in divisions() {
-        let (found, found_fault) = read(ParallelGunzip::new(stream, division).unwrap());
+        let (found, found_fault) = read(ParallelGunzip::new(stream, division, None).unwrap());
         assert_eq!(found_fault, fault, "{name}, {division:?}");
         if fault.is_none() {
             assert_eq!(found.len(), wanted.len(), "{name}, {division:?}");
@@ -191,7 +191,7 @@ fn errors_of_the_source_are_passed_on() {
     }
     let stream = member(&contents(300_000, 29), 6);
     for division in divisions() {
-        let (found, fault) = read(ParallelGunzip::new(Fails(&stream[..100_000]), division).unwrap());
+        let (found, fault) = read(ParallelGunzip::new(Fails(&stream[..100_000]), division, None).unwrap());
         assert_eq!(fault.unwrap().1, "the network is gone", "{division:?}");
         assert!(found == contents(300_000, 29)[..found.len()], "{division:?}");
     }
@@ -201,7 +201,7 @@ fn errors_of_the_source_are_passed_on() {
 fn a_reader_that_is_dropped_early_ends_its_threads() {
     let stream = member(&contents(2_000_000, 31), 6);
     for division in divisions() {
-        let mut reader = ParallelGunzip::new(&stream[..], division).unwrap();
+        let mut reader = ParallelGunzip::new(&stream[..], division, None).unwrap();
         let mut some = [0; 100];
         reader.read_exact(&mut some).unwrap();
     }
