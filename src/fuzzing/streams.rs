@@ -84,14 +84,14 @@ fn all_ways(stream: &[u8]) {
         assert!(fault.is_some() || found.len() == wanted.len(), "{division:?}");
         if let Some(points) = slot.take() {
             assert!(fault.is_none());
-            from_points(stream, &wanted, points, groups);
+            from_points(stream, &wanted, &points, groups);
         }
     }
 }
 
-fn from_points(stream: &[u8], wanted: &[u8], points: RestartPoints, groups: Groups) {
+fn from_points(stream: &[u8], wanted: &[u8], points: &RestartPoints, groups: Groups) {
     assert_eq!(points.bytes(), wanted.len() as u64);
-    assert_eq!(RestartPoints::from_bytes(&points.to_bytes()).as_ref(), Some(&points));
+    assert_eq!(RestartPoints::from_bytes(&points.to_bytes()).as_ref(), Some(points));
     let load =
         move |hash: &GroupHash| groups.lock().unwrap_or_else(PoisonError::into_inner).get(hash).cloned();
     let load = Arc::new(load);

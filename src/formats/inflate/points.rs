@@ -261,13 +261,13 @@ impl Recorder {
         if self.points.last().is_some_and(|last| last.span >= place.span) {
             return;
         }
-        let Ok(packed) = packer.compress(window) else {
+        let Ok(bytes) = packer.compress(window) else {
             self.packer = None;
             return;
         };
         self.last = place.at;
         self.points.push(Point { bit, span: place.span });
-        self.windows.push(packed);
+        self.windows.push(bytes);
         if self.windows.len() == GROUP {
             self.store_group();
         }
