@@ -115,7 +115,7 @@ fn check(name: &str, stream: &[u8], bytes: &[u8], distance: u64) -> Vec<usize> {
         let mut numbers = Numbers(71);
         for _ in 0..60 {
             let offset = numbers.below(bytes.len());
-            let length = 1 + numbers.below(if offset % 5 == 0 { 400_000 } else { 3_000 });
+            let length = 1 + numbers.below(if offset.is_multiple_of(5) { 400_000 } else { 3_000 });
             let wanted = &bytes[offset..bytes.len().min(offset + length)];
             assert!(
                 read(&reader, offset, length).unwrap() == wanted,
@@ -213,7 +213,7 @@ fn going_on_reads_nothing_twice() {
         assert!(read(&reader, at, 5_000).unwrap() == bytes[at..at + 5_000]);
     }
     assert_eq!(opened.load(Ordering::Relaxed), 1);
-    let files = (1_000_000..1_400_000).step_by(7_000).map(|at| (at as u64, 5_000));
+    let files = (1_000_000_u64..1_400_000).step_by(7_000).map(|at| (at, 5_000));
     let (each, all) = (points.cost([(1_000_000, 5_000)]), points.cost(files));
     assert!((5_000..600_000).contains(&each), "{each}");
     assert!((400_000..1_100_000).contains(&all), "{all}");
