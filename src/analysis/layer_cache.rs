@@ -23,8 +23,8 @@
 //! bytes.
 //!
 //! The restart points of a gzip layer are stored beside it under the same digest, their windows under the hash of
-//! their bytes. They are written before the layer, so that they are pruned before it; without them a file is
-//! read by a pass over its layer.
+//! their bytes. Each is pruned by its own last use; where one is missing, a file is read by a pass over its
+//! layer.
 //!
 //! A layer has the same result from the cache as from its bytes (`tests/all/second_opening`). `--verify`
 //! reads everything. Facts omitted because the image has too many are not cached, and facts loaded from the
