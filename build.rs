@@ -15,13 +15,16 @@ use std::path::{Path, PathBuf};
 const FOLDERS: [&str; 6] =
     ["src/analysis", "src/base", "src/cache", "src/formats", "src/layer", "src/source"];
 
+/// What determines which single files an inventory asks for, beside [`FOLDERS`].
+const RULES: [&str; 3] = ["assets/catalog", "src/cuda", "src/rootfs"];
+
 /// Versions of the crates that parse tar headers, databases and JSON. All crates, because a list would be forgotten.
 const LOCK: &str = "Cargo.lock";
 
 fn main() -> io::Result<()> {
     let root = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
     println!("cargo:rerun-if-changed=build.rs");
-    for folder in FOLDERS {
+    for folder in FOLDERS.iter().chain(&RULES) {
         println!("cargo:rerun-if-changed={folder}");
     }
     // A missing file would rerun this script at every build.
@@ -29,13 +32,19 @@ fn main() -> io::Result<()> {
         println!("cargo:rerun-if-changed={LOCK}");
     }
     println!("cargo:rustc-env=CUTAWAY_INDEX_FINGERPRINT={:016x}", fingerprint(&root)?);
+    println!("cargo:rustc-env=CUTAWAY_RULES_FINGERPRINT={:016x}", fingerprint_of(&root, &RULES)?);
     Ok(())
 }
 
-/// Hash of the paths and contents of these sources, independent of directory order.
+/// Hash of the sources that write cache records.
 pub(crate) fn fingerprint(root: &Path) -> io::Result<u64> {
+    fingerprint_of(root, &FOLDERS)
+}
+
+/// Hash of the paths and contents of sources, independent of directory order.
+fn fingerprint_of(root: &Path, folders: &[&str]) -> io::Result<u64> {
     let mut files = Vec::new();
-    for folder in FOLDERS {
+    for folder in folders {
         collect(&root.join(folder), folder, &mut files)?;
     }
     if root.join(LOCK).exists() {
@@ -58,7 +67,9 @@ fn collect(folder: &Path, shown: &str, files: &mut Vec<(String, PathBuf)>) -> io
         let (path, shown) = (entry.path(), format!("{shown}/{name}"));
         if path.is_dir() && name != "tests" {
             collect(&path, &shown, files)?;
-        } else if name != "tests.rs" && path.extension().is_some_and(|extension| extension == "rs") {
+        } else if name != "tests.rs"
+            && path.extension().is_some_and(|extension| extension == "rs" || extension == "toml")
+        {
             files.push((shown, path));
         }
     }

@@ -1,40 +1,43 @@
 #!/usr/bin/env bash
 # Measures `cutaway report` against other programs and against the budgets, and prints the table of assets/manual/performance.md.
 #
-#   benches/compare.sh [-n ROUNDS] [--only NAME]... [--images DIR] [--cutaway BINARY] [--markdown] [--small]
+#   benches/compare.sh [-n ROUNDS] [--only NAME]... [--cores N]... [--images DIR] [--cutaway BINARY] [--markdown] [--small]
 #
 # --images DIR    where the images lie; those that are not there are made, by benches/make_image.py, and stay.
 #                 They take 10 GB. Without it they lie in a temporary folder and are removed at the end.
-# --only NAME     gzip, giant, zstd, plain, saved, second, parts or registry, and only their images; may be repeated
+# --only NAME     gzip, giant, zstd, plain, saved, second, parts, registry or window, and only their images; may be repeated
+# --cores N       on so many processors; may be repeated. Without it on 2, 4, 8 and 16, as far as they are there
 # --cutaway       this program; without it a release build
 # --markdown      the table alone on standard output
 # --small         images of some MB, to try the script: their figures say nothing
 #
 # Rivals are programs of Debian's packages isal, pigz, zstd, tar and libarchive-tools, and benches/inflate, which is
-# built when cargo is there; registries take docker-registry and skopeo. Rows whose rival is missing are left out and named.
+# built when cargo is there; registries take docker-registry and skopeo, the window a display (or xvfb-run). Rows whose
+# rival is missing are left out and named.
 set -euo pipefail
 # What is measured or held against the truth is reading.
 export CUTAWAY_NO_CACHE=1
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(dirname "$here")
 
-usage() { sed -n '2,15s/^# \{0,1\}//p' "$0"; }
+usage() { sed -n '2,17s/^# \{0,1\}//p' "$0"; }
 fail() { printf 'error: %s\n' "$*" >&2; exit 2; }
 note() { printf '%s\n' "$*" >&2; }
 has() { command -v "$1" >/dev/null; }
 
-cutaway='' images='' only=() pass=() size=2G files=40000 many_size=2400M many_files=300000
+cutaway='' images='' only=() cores=() pass=() size=2G files=40000 many_size=2400M many_files=300000
 while [[ $# -gt 0 ]]; do
     case $1 in
         --markdown) pass+=(--markdown); shift; continue ;;
         --small) size=50M files=2000 many_size=40M many_files=20000; shift; continue ;;
         -h | --help) usage; exit 0 ;;
-        -n | --only | --images | --cutaway) [[ $# -ge 2 ]] || fail "$1 takes a value" ;;
+        -n | --only | --cores | --images | --cutaway) [[ $# -ge 2 ]] || fail "$1 takes a value" ;;
         *) usage >&2; fail "unknown option $1" ;;
     esac
     case $1 in
         -n) pass+=(-n "$2") ;;
         --only) only+=("$2"); pass+=(--only "$2") ;;
+        --cores) cores+=(--cores "$2") ;;
         --images) images=$2 ;;
         --cutaway) cutaway=$2 ;;
     esac
@@ -80,6 +83,13 @@ if wants parts && has cargo; then
     [[ -z $built ]] || pass+=(--inventory "$built")
 fi
 
+if wants window && has cargo && [[ -n ${DISPLAY:-}${WAYLAND_DISPLAY:-} ]]; then
+    note "building the bench first_frame"
+    built=$(cargo bench --quiet --no-run --bench first_frame --message-format json --manifest-path "$root/Cargo.toml" |
+        sed -n 's/.*"executable":"\([^"]*first_frame-[^"]*\)".*/\1/p' | tail -n 1) || built=''
+    [[ -z $built ]] || pass+=(--window "$built")
+fi
+
 # Images -----------------------------------------------------------------------------------------
 
 # Made under another name first, so that what bears the right one is whole.
@@ -96,7 +106,7 @@ mkdir "$making"
 
 # One pass makes all forms of the same layers.
 forms=()
-wants gzip registry && [[ ! -e $images/gzip ]] && forms+=(--oci-gzip "$making/gzip")
+wants gzip registry window && [[ ! -e $images/gzip ]] && forms+=(--oci-gzip "$making/gzip")
 wants zstd && [[ ! -e $images/zstd ]] && has zstd && forms+=(--oci-zstd "$making/zstd")
 wants plain && [[ ! -e $images/plain ]] && forms+=(--oci-plain "$making/plain")
 wants plain saved && [[ ! -e $images/plain.tar ]] && forms+=(--docker-archive "$making/plain.tar")
@@ -125,4 +135,10 @@ fi
 rmdir "$making"
 
 if wants zstd && ! has zstd; then note "left out: zstd image (Debian's package zstd is not installed)"; fi
-python3 "$here/budgets.py" --images "$images" --cutaway "$cutaway" "${pass[@]}"
+if [[ ${#cores[@]} -eq 0 ]]; then
+    cores=(--cores 2)
+    for count in 4 8 16; do
+        [[ $(nproc) -lt $count ]] || cores+=(--cores "$count")
+    done
+fi
+python3 "$here/budgets.py" --images "$images" --cutaway "$cutaway" "${cores[@]}" "${pass[@]}"

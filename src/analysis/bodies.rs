@@ -1,23 +1,25 @@
 //! The second pass: reads single files after the layers if a result depends on their bytes.
 
+mod source;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::os::unix::fs::MetadataExt as _;
 use std::sync::Arc;
 
-use super::body::{Compared, SAMPLE_BYTES, mark_of, pass, sample, search, whole};
+use super::body::{Compared, SAMPLE_BYTES, pass, sample, whole};
 use super::layer_cache::{BodiesByLayer, LayerCache};
 use super::tables::plan_bodies;
 use super::value::{Analysis, Layer};
 use crate::base::Section;
 use crate::cuda::{FileContents, Inode, Wanted};
-use crate::formats::binary::{self, BinaryLimits};
 use crate::formats::compression::Compression;
 use crate::formats::contents::Sum;
 use crate::jobs::{CancelToken, Cancelled, Progress};
-use crate::layer::{BodyFacts, ContentHash, EntryId, LayerRead, open_file};
+use crate::layer::{ContentHash, EntryId, LayerRead, open_file};
 use crate::rootfs::{Merge, NodeKind};
 use crate::source::table::Table;
 use crate::source::{Blob, Image};
+use source::Source;
 
 /// The part of `wanted` that is readable without decompressing a layer again.
 pub(super) fn readable(analysis: &Analysis, wanted: Wanted) -> Wanted {
@@ -171,26 +173,32 @@ pub(super) fn read(
             passed.entry(read.index.size(entry)).or_default().push(sum);
         }
     }
-    for (size, inodes) in by_size(layers, &wanted.hashes) {
+    let groups = by_size(layers, &wanted.hashes);
+    source.compare_ahead(&groups, cancel)?;
+    for (size, inodes) in groups {
         let passed = passed.get(&size).map(Vec::as_slice).unwrap_or_default();
         hash_group(&mut source, size, &inodes, passed, cancel, &mut bodies.hashes)?;
     }
+    let unread = |source: &Source<'_>, inode: Inode| {
+        source.known(inode, |known| known.binaries.get(&inode.1)).is_none()
+    };
+    source.ahead(
+        &wanted.binaries,
+        &unread,
+        &|source, inode| source.binary(inode, cancel),
+        &mut |found, entry, facts| {
+            found.binaries.insert(entry, facts);
+        },
+    );
     for inode in &wanted.binaries {
         cancel.check()?;
-        if let Some(facts) = source.before(*inode).and_then(|before| before.binaries.get(&inode.1)) {
+        if let Some(facts) = source.known(*inode, |known| known.binaries.get(&inode.1)) {
             bodies.binaries.insert(*inode, facts.clone());
             continue;
         }
-        let known = layers.get(usize::from(inode.0)).and_then(Option::as_ref);
-        let (Some(section), Some(known)) =
-            (source.open(*inode), known.and_then(|read| read.facts.binary(inode.1)))
-        else {
-            continue;
-        };
-        let mut facts = known.clone();
-        let done = binary::read_deferred(&section, &mut facts, &BinaryLimits::default(), cancel);
+        let facts = source.binary(*inode, cancel);
         cancel.check()?;
-        if done.is_ok() {
+        if let Some(facts) = facts {
             source.found(*inode).binaries.insert(inode.1, facts.clone());
             bodies.binaries.insert(*inode, facts);
         }
@@ -198,20 +206,29 @@ pub(super) fn read(
     // Sorted by layer, and within a layer in the order of its bytes.
     let mut texts = wanted.texts.clone();
     texts.sort_unstable();
+    let unread = |source: &Source<'_>, inode: Inode| {
+        source.known(inode, |known| known.mentions.get(&inode.1)).is_none()
+    };
+    source.ahead(
+        &texts,
+        &unread,
+        &|source, inode| source.mentions(inode, cancel),
+        &mut |found, entry, mentions| {
+            found.mentions.insert(entry, mentions);
+        },
+    );
     let mut before = None;
     for inode in &texts {
         if before.replace(inode.0).is_some_and(|before| before != inode.0) {
             tables.iter().flatten().for_each(|table| table.let_go());
         }
-        if let Some(mentions) = source.before(*inode).and_then(|before| before.mentions.get(&inode.1)) {
+        if let Some(mentions) = source.known(*inode, |known| known.mentions.get(&inode.1)) {
             bodies.mentions.insert(*inode, mentions.clone());
             continue;
         }
-        let known = layers.get(usize::from(inode.0)).and_then(Option::as_ref);
-        let sort = known.and_then(|read| read.facts.search_kind(read.index.name(inode.1), inode.1));
-        let found = source.open(*inode).zip(sort).map(|(section, sort)| search(section, sort, cancel));
+        let mentions = source.mentions(*inode, cancel);
         cancel.check()?;
-        if let Some(Ok(Some(mentions))) = found {
+        if let Some(mentions) = mentions {
             source.found(*inode).mentions.insert(inode.1, mentions.clone());
             bodies.mentions.insert(*inode, mentions);
         }
@@ -249,97 +266,6 @@ fn body_place(image: &Image, tables: &[Option<Arc<Table>>], place: u16) -> Optio
         (Some(Some(_)), _) => LayerCache::listed_place(source),
         (_, Blob::Section(section)) => LayerCache::place(section),
         _ => None,
-    }
-}
-
-struct Source<'a> {
-    image: &'a Image,
-    layers: &'a [Option<Arc<LayerRead>>],
-    tables: &'a [Option<Arc<Table>>],
-    /// Paths of files in folders.
-    paths: HashMap<Inode, Vec<u8>>,
-    progress: &'a Progress,
-    /// Cached facts about single files.
-    before: BodiesByLayer,
-    /// Facts about single files, read in this run.
-    new: BodiesByLayer,
-}
-
-impl Source<'_> {
-    fn before(&self, inode: Inode) -> Option<&BodyFacts> {
-        self.before.get(&inode.0)
-    }
-
-    fn table(&self, inode: Inode) -> Option<&'_ Arc<Table>> {
-        self.tables.get(usize::from(inode.0))?.as_ref()
-    }
-
-    /// The digest of a file in its table of contents; unverified.
-    fn claimed(&self, inode: Inode) -> Option<Sum> {
-        self.table(inode)?.sum(inode.1.0 as usize)
-    }
-
-    fn found(&mut self, inode: Inode) -> &mut BodyFacts {
-        self.new.entry(inode.0).or_default()
-    }
-
-    /// Stores new facts, in addition to the known ones.
-    fn keep(self, layer_cache: &LayerCache<'_>) {
-        let Self { image, tables, mut before, new, .. } = self;
-        // Layers with the same blob share its facts.
-        let mut by_place: BTreeMap<String, (u16, BodyFacts)> = BTreeMap::new();
-        for (place, facts) in new {
-            let Some(bytes) = body_place(image, tables, place) else { continue };
-            let (_, all) = by_place.entry(bytes).or_insert((place, BodyFacts::default()));
-            all.merge(before.remove(&place).unwrap_or_default());
-            all.merge(facts);
-        }
-        for (bytes, (place, all)) in by_place {
-            let table = tables.get(usize::from(place)).and_then(Option::as_ref);
-            // Facts from changed files or unverified bytes are not stored.
-            let sound = match (table, image.layers.get(usize::from(place)).map(|layer| &layer.blob)) {
-                (Some(table), _) => table.unproven() == 0,
-                (None, Some(Blob::Section(section))) => !section.was_written().unwrap_or(true),
-                _ => false,
-            };
-            if sound {
-                layer_cache.keep_bodies(&bytes, &all);
-            }
-        }
-    }
-
-    fn sample(&mut self, inode: Inode, size: u64) -> Option<ContentHash> {
-        if let Some(sample) = self.before(inode).and_then(|before| before.samples.get(&inode.1)) {
-            return Some(*sample);
-        }
-        let sample = match (self.claimed(inode), self.table(inode)) {
-            (Some(sum), _) => mark_of(&sum),
-            // Random access costs more requests than reading the file completely.
-            (None, Some(_)) => [0; 32],
-            (None, None) => sample(&self.open(inode)?, size).ok()?,
-        };
-        self.found(inode).samples.insert(inode.1, sample);
-        Some(sample)
-    }
-
-    fn whole(&mut self, inode: Inode, cancel: &CancelToken) -> Option<ContentHash> {
-        if let Some(hash) = self.before(inode).and_then(|before| before.hashes.get(&inode.1)) {
-            return Some(*hash);
-        }
-        let hash = whole(self.open(inode)?, cancel);
-        // The next file may be in another layer: release this table, so that only one is locked.
-        if let Some(table) = self.table(inode) {
-            table.let_go();
-        }
-        let hash = hash.ok()?;
-        self.found(inode).hashes.insert(inode.1, hash);
-        Some(hash)
-    }
-
-    fn open(&self, inode: Inode) -> Option<Section> {
-        let read = self.layers.get(usize::from(inode.0))?.as_deref()?;
-        let blob = &self.image.layers.get(usize::from(inode.0))?.blob;
-        open(blob, read, self.table(inode), inode.1, || self.paths.get(&inode).cloned(), self.progress)
     }
 }
 

@@ -9,7 +9,8 @@
 //! hashed to; its file, by identity, maps to that digest. The same blob is thus recognised in another image,
 //! in an archive that was streamed, and in a copy, which is hashed first if a known blob is declared. A plain
 //! layer is not hashed: its key is the identity of its file, together with the facts of single files
-//! (`BodyFacts`), so that the second pass reads nothing either. A compressed archive is recognised by its
+//! (`BodyFacts`), so that the second pass reads nothing either; which files these are is stored by image
+//! (`analysis/wanted_cache`), so that the inventory is taken once. A compressed archive is recognised by its
 //! file, as the list of its members. A claim in a manifest, a config or a name is never a key: one image
 //! could forge the contents of another. For a registry the digest in the manifest is looked up directly,
 //! because it is what would be requested: the record under it was hashed to it. The image of an engine has
@@ -248,6 +249,16 @@ impl<'a> LayerCache<'a> {
             SourceKey::File(file) => file.is_settled().then(|| self.key("archive", &file.key())),
             SourceKey::Engine(id) => Some(self.key("engine image", id)),
         }
+    }
+
+    /// Which single files the inventory of an image asked for; unverified.
+    pub(super) fn wanted(&self, identity: &str) -> Option<Vec<u8>> {
+        self.cache.get(&self.key("single files of", identity)).map(|found| found.bytes().to_vec())
+    }
+
+    /// Stores them.
+    pub(super) fn keep_wanted(&self, identity: &str, bytes: &[u8]) {
+        self.cache.put(&self.key("single files of", identity), bytes);
     }
 
     /// Cached facts about single files; `place` is the key of their layer.

@@ -47,6 +47,7 @@ mod streamed;
 mod tables;
 mod toc_cache;
 mod value;
+mod wanted_cache;
 
 pub use bodies::Body;
 pub use job::{AnalysisJob, Failure, JobState};

@@ -12,6 +12,7 @@ use super::single::read_one;
 use super::streamed::{Streamed, StreamedLayer};
 use super::tables;
 use super::value::{Analysis, Layer};
+use super::wanted_cache;
 use crate::base::{Limits, Warning, WarningCode};
 use crate::cuda::{FileContents, Input, Inventory, inventory};
 use crate::findings::{self, Findings, findings};
@@ -222,6 +223,17 @@ fn take_inventory(
         let warnings = vec![Warning::new(WarningCode::FactsLimited, "CUDA inventory", message)];
         Arc::new(Inventory { warnings, ..Inventory::default() })
     };
+    let identity = layer_cache.and_then(|_| wanted_cache::identity(analysis, options));
+    let known = layer_cache.zip(identity.as_deref());
+    if let Some(wanted) = known.and_then(|(cache, identity)| wanted_cache::load(cache, identity, analysis)) {
+        let bodies = bodies::read(analysis, &layers, &merge, &wanted, layer_cache, cancel, progress)?;
+        note_writes(analysis);
+        match look(&bodies) {
+            Ok((found, _)) => complete(analysis, found, bodies, options),
+            Err(panic) => analysis.inventory = Some(failed(&panic)),
+        }
+        return Ok(());
+    }
     let mut bodies = FileContents::default();
     let (mut found, wanted) = match look(&bodies) {
         Ok(found) => found,
@@ -241,6 +253,12 @@ fn take_inventory(
         bodies = bodies::read(analysis, &layers, &merge, &wanted, layer_cache, cancel, progress)?;
         note_writes(analysis);
         tables::note_unproven(analysis);
+        // Not if a layer was written to meanwhile.
+        if let Some((cache, identity)) = known
+            && wanted_cache::identity(analysis, options).as_deref() == Some(identity)
+        {
+            wanted_cache::keep(cache, identity, &wanted);
+        }
         found = match look(&bodies) {
             Ok((found, _)) => found,
             Err(panic) => {
@@ -249,6 +267,12 @@ fn take_inventory(
             }
         };
     }
+    complete(analysis, found, bodies, options);
+    Ok(())
+}
+
+/// Applies the rules to the complete inventory, and stores both.
+fn complete(analysis: &mut Analysis, found: Inventory, bodies: FileContents, options: &Options) {
     let found = Arc::new(found);
     analysis.catalog.clone_from(&options.catalog);
     analysis.targets = match &options.targets[..] {
@@ -258,7 +282,6 @@ fn take_inventory(
     analysis.findings = Some(Arc::new(apply_rules(analysis, &found, &bodies, options)));
     analysis.inventory = Some(found);
     analysis.bodies = Arc::new(bodies);
-    Ok(())
 }
 
 /// Warns about layer files that were written to since they were opened.

@@ -22,7 +22,7 @@ pub trait ReadAt: Send + Sync {
         None
     }
 
-    /// Identity of the file now.
+    /// Identity of the file now, to compare its content.
     ///
     /// # Errors
     /// System errors.
@@ -88,7 +88,7 @@ impl ReadAt for LocalFile {
     }
 
     fn now(&self) -> io::Result<Option<FileIdentity>> {
-        FileIdentity::of(&self.file).map(Some)
+        FileIdentity::to_compare(&self.file).map(Some)
     }
 
     fn file(&self) -> Option<&File> {

@@ -3,6 +3,12 @@
 /// `bytes` as the contract writes paths: invalid UTF-8 and control characters as `\xNN`, a backslash as `\\`.
 /// Bidirectional controls are escaped too, byte by byte, because they can make one name look like another.
 pub fn escape(bytes: &[u8]) -> String {
+    // Nearly all names: printable ASCII.
+    if bytes.iter().all(|byte| matches!(byte, b' '..=b'~') && *byte != b'\\')
+        && let Ok(text) = std::str::from_utf8(bytes)
+    {
+        return text.to_owned();
+    }
     let mut shown = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
         for character in chunk.valid().chars() {

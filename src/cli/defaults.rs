@@ -42,14 +42,14 @@ pub(super) fn default_profile<'c>(
     Ok(Some(Arc::new(found.clone())))
 }
 
-/// Target GPUs of the settings.
-pub(super) fn default_targets(
-    catalog: &Catalog,
+/// Target GPUs of the settings. The catalogue is only asked for if there are some.
+pub(super) fn default_targets<'c>(
+    catalog: impl Fn() -> &'c Catalog,
     host: &dyn Fn() -> HostTargets,
 ) -> Result<Vec<TargetGpu>, SettingsError> {
     let mut targets = Vec::new();
     for written in &defaults().targets {
-        let found = parse_targets(catalog, &written.text, host).map_err(|error| {
+        let found = parse_targets(catalog(), &written.text, host).map_err(|error| {
             let file = SettingsFile::of_user().map(|file| file.shown()).unwrap_or_default();
             SettingsError::at(&file, written, error.to_string(), Some(error.hint()))
         })?;

@@ -173,7 +173,7 @@ impl<'a> ImageReader<'a> {
         let profile = how.profile.find_if_chosen(known, policy)?;
         // A project is judged by its own file, the same for everybody, and a platform by its machines.
         if targets.is_empty() && policy.is_none() && profile.is_none() {
-            targets = default_targets(known(), &host)?;
+            targets = default_targets(known, &host)?;
         }
         if let Some(profile) = profile {
             targets = judged_targets(known(), &profile, &targets);

@@ -1,6 +1,7 @@
 //! Input of the inventory: the merged view with the facts of its files.
 
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::catalog::Catalog;
@@ -9,6 +10,7 @@ use crate::base::convert::layer16;
 use crate::formats::binary::FileFacts;
 use crate::formats::document::DocumentKind;
 use crate::formats::string_references::StringReferences;
+use crate::jobs::both;
 use crate::layer::{ContentHash, Document, EntryId, EntryKind, LayerRead};
 use crate::rootfs::{Merge, Node, NodeId, Rootfs};
 use crate::source::Image;
@@ -79,12 +81,14 @@ fn names(input: &Input<'_>) -> Vec<Vec<Named>> {
         input.catalog.may_be_weights(name, u64::MAX) && (!name.contains(&b'.') || has_format())
     };
     let named = |name: &[u8]| Named { library: find.find(name).is_some(), weights: is_weights(name) };
-    (0..layer16(input.layers.len()))
-        .map(|layer| {
-            let index = rootfs.layer(layer);
-            index.entries().map(|entry| named(index.name(entry))).collect()
-        })
-        .collect()
+    let of = |layers: Range<u16>| -> Vec<Vec<Named>> {
+        let layers = layers.map(|layer| rootfs.layer(layer));
+        layers.map(|index| index.entries().map(|entry| named(index.name(entry))).collect()).collect()
+    };
+    let middle = rootfs.middle();
+    let (upper, mut all) = both(|| of(middle..layer16(input.layers.len())), || of(0..middle));
+    all.extend(upper);
+    all
 }
 
 pub(super) struct InventoryContext<'a> {
@@ -149,21 +153,25 @@ impl<'a> InventoryContext<'a> {
         }
     }
 
+    #[inline]
     pub(super) fn node(&self, id: NodeId) -> Node<'a> {
         self.rootfs.node(id)
     }
 
     /// Whether the name of a file contains `.so`.
+    #[inline]
     pub(super) fn is_named_library(&self, node: Node<'_>) -> bool {
         self.named(node).is_none_or(|named| named.library)
     }
 
     /// Whether a file may contain model weights, by name alone.
+    #[inline]
     pub(super) fn is_named_weights(&self, node: Node<'_>) -> bool {
         self.named(node).is_none_or(|named| named.weights)
     }
 
     /// As [`Self::is_named_weights`], for the entry of a layer.
+    #[inline]
     pub(super) fn is_entry_named_weights(&self, layer: u16, entry: EntryId) -> bool {
         let named = self.names.get(usize::from(layer)).and_then(|names| names.get(entry.0 as usize));
         named.is_none_or(|named| named.weights)
@@ -175,9 +183,19 @@ impl<'a> InventoryContext<'a> {
         &self,
         pass: impl Fn(Inode, Named) -> bool + Copy,
     ) -> impl Iterator<Item = (Inode, Node<'a>)> {
+        self.files_of(0..layer16(self.names.len()), pass)
+    }
+
+    /// As [`Self::files`], of some layers.
+    pub(super) fn files_of(
+        &self,
+        layers: Range<u16>,
+        pass: impl Fn(Inode, Named) -> bool + Copy,
+    ) -> impl Iterator<Item = (Inode, Node<'a>)> {
         let rootfs = self.rootfs;
-        (0..).zip(&self.names).flat_map(move |(layer, names)| {
+        layers.flat_map(move |layer| {
             let index = rootfs.layer(layer);
+            let names = self.names.get(usize::from(layer)).map(Vec::as_slice).unwrap_or_default();
             let files = index.entries().zip(names).filter(|(entry, _)| index.kind(*entry) == EntryKind::File);
             files
                 .filter(move |(entry, named)| {
@@ -186,6 +204,15 @@ impl<'a> InventoryContext<'a> {
                 .flat_map(move |(entry, _)| {
                     rootfs.all_names(layer, entry).map(move |id| ((layer, entry), rootfs.node(id)))
                 })
+        })
+    }
+
+    /// All entries with their names, in memory order.
+    pub(super) fn entry_names(&self) -> impl Iterator<Item = (u16, EntryId, &'a [u8])> {
+        let rootfs = self.rootfs;
+        (0..layer16(self.input.layers.len())).flat_map(move |layer| {
+            let index = rootfs.layer(layer);
+            index.entries().map(move |entry| (layer, entry, index.name(entry)))
         })
     }
 
@@ -199,6 +226,7 @@ impl<'a> InventoryContext<'a> {
         })
     }
 
+    #[inline]
     fn named(&self, node: Node<'_>) -> Option<Named> {
         self.names.get(usize::from(node.layer()))?.get(node.entry()?.0 as usize).copied()
     }
@@ -213,27 +241,32 @@ impl<'a> InventoryContext<'a> {
     }
 
     /// Facts of a layer; `None` if it has no content.
+    #[inline]
     pub(super) fn layer(&self, layer_number: u16) -> Option<&'a LayerRead> {
         layer(self.input, layer_number)
     }
 
     /// File size, in bytes.
+    #[inline]
     pub(super) fn size(&self, inode: Inode) -> u64 {
         self.rootfs.layer(inode.0).size(inode.1)
     }
 
     /// Hash of an inode's content; `None` if its bytes were not read.
+    #[inline]
     pub(super) fn hash(&self, inode: Inode) -> Option<&'a ContentHash> {
         let passed = self.layer(inode.0).and_then(|read| read.facts.hash(inode.1));
         passed.or_else(|| self.input.bodies.hashes.get(&inode))
     }
 
     /// Whether the content of a file is a program, library or other binary, whatever its name.
+    #[inline]
     pub(super) fn is_binary(&self, inode: Inode) -> bool {
         self.layer(inode.0).is_some_and(|read| read.facts.binary(inode.1).is_some())
     }
 
     /// The first bytes of a large file that is not a binary.
+    #[inline]
     pub(super) fn head(&self, inode: Inode) -> Option<&'a [u8]> {
         self.layer(inode.0)?.facts.head(inode.1)
     }
@@ -254,6 +287,7 @@ impl<'a> InventoryContext<'a> {
     }
 }
 
+#[inline]
 fn layer<'a>(input: &Input<'a>, layer_number: u16) -> Option<&'a LayerRead> {
     input.layers.get(usize::from(layer_number))?.as_deref()
 }

@@ -123,11 +123,11 @@ fn are_identical(context: &InventoryContext<'_>, inodes: &[Inode]) -> Option<boo
 }
 
 /// Large files of the merged view with identical content, the largest saving first.
-pub(super) fn identical(context: &InventoryContext<'_>) -> Vec<Identical> {
+pub(super) fn identical(context: &InventoryContext<'_>, compared: &[(Inode, NodeId)]) -> Vec<Identical> {
     let mut groups: HashMap<(u64, ContentHash), BTreeMap<Inode, Vec<NodeId>>> = HashMap::new();
-    for (inode, node) in compared_files(context).filter(|(inode, _)| context.size(*inode) >= COMPARED_BYTES) {
-        if let Some(hash) = context.hash(inode) {
-            groups.entry((context.size(inode), *hash)).or_default().entry(inode).or_default().push(node);
+    for (inode, node) in compared.iter().filter(|(inode, _)| context.size(*inode) >= COMPARED_BYTES) {
+        if let Some(hash) = context.hash(*inode) {
+            groups.entry((context.size(*inode), *hash)).or_default().entry(*inode).or_default().push(*node);
         }
     }
     let mut found: Vec<Identical> = Vec::new();
@@ -147,7 +147,7 @@ pub(super) fn identical(context: &InventoryContext<'_>) -> Vec<Identical> {
 }
 
 /// Files of the merged view to compare, with their inode.
-fn compared_files<'a>(context: &'a InventoryContext<'_>) -> impl Iterator<Item = (Inode, NodeId)> + 'a {
+pub(super) fn compared_files(context: &InventoryContext<'_>) -> Vec<(Inode, NodeId)> {
     context
         .files(|inode, named| named.library || context.size(inode) >= COMPARED_BYTES)
         .filter(|(inode, node)| {
@@ -155,14 +155,15 @@ fn compared_files<'a>(context: &'a InventoryContext<'_>) -> impl Iterator<Item =
             size >= COMPARED_BYTES || (context.is_named_library(*node) && is_compared(node.name(), size))
         })
         .map(|(inode, node)| (inode, node.id()))
+        .collect()
 }
 
 /// Unhashed files with the size of another file, which must be read for comparison. Files of equal size are
 /// adjacent, the largest first.
-pub(super) fn unproven(context: &InventoryContext<'_>) -> Vec<Inode> {
+pub(super) fn unproven(context: &InventoryContext<'_>, compared: &[(Inode, NodeId)]) -> Vec<Inode> {
     let mut by_size: BTreeMap<u64, BTreeSet<Inode>> = BTreeMap::new();
-    for (inode, _) in compared_files(context) {
-        by_size.entry(context.size(inode)).or_default().insert(inode);
+    for (inode, _) in compared {
+        by_size.entry(context.size(*inode)).or_default().insert(*inode);
     }
     by_size
         .into_values()

@@ -17,7 +17,7 @@ use crate::base::warning::Warnings;
 use crate::base::{Warning, WarningCode};
 use crate::formats::binary::FileFacts;
 use crate::jobs::both;
-use crate::rootfs::copies;
+use crate::rootfs::{NodeId, copies};
 
 /// Files to read completely, from layers whose contents were not read in the first pass.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -88,7 +88,8 @@ pub fn inventory(input: &Input<'_>, warnings_per_code: usize) -> (Inventory, Wan
         linked_code: gpu_code.iter().any(|sum| sum.libraries + sum.executables > 0),
     });
     binary_faults(&context, &mut warnings);
-    let wanted = Wanted { texts: heard.wanted, ..wanted(&context) };
+    let compared = duplicates::compared_files(&context);
+    let wanted = Wanted { texts: heard.wanted, ..wanted(&context, &compared) };
     let found = Inventory {
         toolkits: found_toolkits,
         toolkit,
@@ -97,7 +98,7 @@ pub fn inventory(input: &Input<'_>, warnings_per_code: usize) -> (Inventory, Wan
         holders: gpu_code::holders(&context),
         duplicates,
         displaced,
-        identical: duplicates::identical(&context),
+        identical: duplicates::identical(&context, &compared),
         frameworks,
         stack,
         weights,
@@ -172,7 +173,7 @@ fn may_hold_code(context: &InventoryContext<'_>, binary: &BinaryFile<'_>) -> boo
     }
 }
 
-fn wanted(context: &InventoryContext<'_>) -> Wanted {
+fn wanted(context: &InventoryContext<'_>, compared: &[(Inode, NodeId)]) -> Wanted {
     let mut binaries: Vec<Inode> = context
         .binaries
         .iter()
@@ -182,13 +183,13 @@ fn wanted(context: &InventoryContext<'_>) -> Wanted {
         .collect();
     binaries.sort_unstable();
     binaries.dedup();
-    Wanted { hashes: unproven(context), binaries, texts: Vec::new() }
+    Wanted { hashes: unproven(context, compared), binaries, texts: Vec::new() }
 }
 
 /// Files to read for comparison: those of equal size in the merged view, and those that a layer overwrites
 /// with a file of the same size.
-fn unproven(context: &InventoryContext<'_>) -> Vec<Inode> {
-    let mut hashes = duplicates::unproven(context);
+fn unproven(context: &InventoryContext<'_>, compared: &[(Inode, NodeId)]) -> Vec<Inode> {
+    let mut hashes = duplicates::unproven(context, compared);
     let mut known: HashSet<Inode> = hashes.iter().copied().collect();
     let pairs = copies(context.rootfs).flat_map(|(hidden, by)| [hidden, by]);
     hashes.extend(pairs.filter(|inode| context.hash(*inode).is_none() && known.insert(*inode)));

@@ -79,7 +79,7 @@ impl<'c> FileClassification<'c> {
             layers.for_each(|layer| sorter.layer(layer, &mut files));
             (files, sorter.further, sorter.linked)
         };
-        let (layers, middle) = (layer16(input.layers.len()), middle(rootfs, input.layers.len()));
+        let (layers, middle) = (layer16(input.layers.len()), rootfs.middle());
         let (upper, lower) = both(|| sorted(middle..layers), || sorted(0..middle));
         let (mut files, mut further, mut linked) = lower;
         files.extend(upper.0);
@@ -114,18 +114,6 @@ impl<'c> FileClassification<'c> {
     pub(super) fn object_of(&self, inode: Inode) -> Option<ObjectId> {
         self.objects.get(&inode).copied()
     }
-}
-
-/// Number of lower layers that together contain about half of all entries.
-fn middle(rootfs: &Rootfs, layers: usize) -> u16 {
-    let entries = |layer: u16| rootfs.layer(layer).len();
-    let half = (0..layer16(layers)).map(entries).sum::<usize>() / 2;
-    let mut below = 0;
-    let is_below = |layer: &u16| {
-        below += entries(*layer);
-        below <= half
-    };
-    layer16((0..layer16(layers)).take_while(is_below).count())
 }
 
 /// The category of a package's files by the package rules, and whether only the package name determines it.

@@ -41,6 +41,20 @@ pub fn run_all<I: Send>(items: Vec<I>, workers: usize, work: impl Fn(I) + Sync) 
     });
 }
 
+/// Runs `work` on every item like [`run_all`]; the results are in the order of the items.
+pub fn map_all<I: Send, T: Send>(items: Vec<I>, workers: usize, work: impl Fn(I) -> T + Sync) -> Vec<T> {
+    let results: Vec<Mutex<Option<T>>> = items.iter().map(|_| Mutex::new(None)).collect();
+    run_all(items.into_iter().zip(&results).collect(), workers, |(item, result)| {
+        let done = work(item);
+        *result.lock().unwrap_or_else(PoisonError::into_inner) = Some(done);
+    });
+    // Each has one: a panic of `work` has been passed on.
+    results
+        .into_iter()
+        .filter_map(|result| result.into_inner().unwrap_or_else(PoisonError::into_inner))
+        .collect()
+}
+
 /// Runs `work` on every item like [`run_all`], the longest first, but that the last worker takes the shortest first:
 /// beside long items, results of short ones come early.
 pub fn run_from_both_ends<I: Send>(items: Vec<I>, workers: usize, work: impl Fn(I) + Sync) {

@@ -4,7 +4,7 @@ use std::hash::{BuildHasher as _, RandomState};
 
 use hashbrown::HashTable;
 
-use super::index::{Dir, DirId, EntryId, EntryKind, LayerIndex, Link, NO_BODY, Name, parts};
+use super::index::{Dir, DirId, EntryId, EntryKind, LayerIndex, Link, Name, parts};
 use crate::base::Limits;
 use crate::base::convert::index32;
 
@@ -180,7 +180,7 @@ impl IndexBuilder {
         index.uid.pop();
         index.gid.pop();
         index.mtime.pop();
-        index.body_at.pop();
+        index.body_after.pop();
         index.links.pop_if(|link| link.entry.0 as usize == index.kind.len());
         let counts = &mut index.counts;
         counts.entries -= 1;
@@ -202,7 +202,7 @@ impl IndexBuilder {
         index.uid.shrink_to_fit();
         index.gid.shrink_to_fit();
         index.mtime.shrink_to_fit();
-        index.body_at.shrink_to_fit();
+        index.body_after.shrink_to_fit();
         index.links.shrink_to_fit();
         index
     }
@@ -264,7 +264,7 @@ impl IndexBuilder {
         index.uid.push(entry.uid);
         index.gid.push(entry.gid);
         index.mtime.push(entry.mtime);
-        index.body_at.push(entry.body_at.unwrap_or(NO_BODY));
+        index.body_after.push(entry.body_at.map_or(0, |at| at.saturating_add(1)));
         Ok(id)
     }
 

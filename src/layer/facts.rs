@@ -88,6 +88,7 @@ impl LayerFacts {
     }
 
     /// What an entry is, when it is a binary.
+    #[inline]
     pub fn binary(&self, entry: EntryId) -> Option<&FileFacts> {
         let place = self.binaries.binary_search_by_key(&entry, |(entry, _)| *entry).ok()?;
         Some(&self.binaries[place].1)
@@ -99,6 +100,7 @@ impl LayerFacts {
     }
 
     /// The first line of a script, `#!` left out.
+    #[inline]
     pub fn script(&self, entry: EntryId) -> Option<&[u8]> {
         let place = self.scripts.binary_search_by_key(&entry, |(entry, _)| *entry).ok()?;
         Some(&self.scripts[place].1)
@@ -110,18 +112,21 @@ impl LayerFacts {
     }
 
     /// The document of an entry.
+    #[inline]
     pub fn document(&self, entry: EntryId) -> Option<&Document> {
         let place = self.documents.binary_search_by_key(&entry, |document| document.entry).ok()?;
         Some(&self.documents[place])
     }
 
     /// First bytes of a large file that is not a binary, for format detection.
+    #[inline]
     pub fn head(&self, entry: EntryId) -> Option<&[u8]> {
         let place = self.heads.binary_search_by_key(&entry, |(entry, _)| *entry).ok()?;
         Some(&self.heads[place].1)
     }
 
     /// Whether the layer was streamed, so that facts from file contents are known.
+    #[inline]
     pub fn was_streamed(&self) -> bool {
         self.passed
     }
@@ -136,6 +141,7 @@ impl LayerFacts {
     }
 
     /// String references of a streamed file; `None` if there are none.
+    #[inline]
     pub fn mentions(&self, entry: EntryId) -> Option<&StringReferences> {
         let place = self.mentions.binary_search_by_key(&entry, |(entry, _)| *entry).ok()?;
         Some(&self.mentions[place].1)
@@ -147,6 +153,7 @@ impl LayerFacts {
     }
 
     /// Hash of a file that was streamed completely and is not empty. `None` for layers that were not streamed.
+    #[inline]
     pub fn hash(&self, entry: EntryId) -> Option<&ContentHash> {
         let place = self.hashes.binary_search_by_key(&entry, |(entry, _)| *entry).ok()?;
         Some(&self.hashes[place].1)

@@ -5,6 +5,7 @@
 mod bodies;
 mod builder;
 mod capture;
+mod column;
 mod context;
 mod facts;
 mod folder;

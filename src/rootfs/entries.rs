@@ -53,11 +53,13 @@ impl Entries {
     }
 
     /// The node of the path of an entry, and whether the entry shows there.
+    #[inline]
     pub(super) fn at(&self, layer: u16, entry: EntryId) -> Option<(NodeId, bool)> {
         let node = *self.nodes.get(usize::from(layer))?.get(entry.0 as usize)?;
         (node != NONE).then_some((NodeId(node & !(OTHER | NAMED)), node & OTHER == 0))
     }
 
+    #[inline]
     pub(super) fn names(&self, layer: u16, entry: EntryId) -> &[NodeId] {
         let nodes = self.nodes.get(usize::from(layer));
         if nodes.and_then(|nodes| nodes.get(entry.0 as usize)).is_none_or(|node| node & NAMED == 0) {

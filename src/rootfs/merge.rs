@@ -169,16 +169,19 @@ impl<W: Watch> Merger<'_, W> {
     }
 
     /// Finds a path in the current state.
+    #[inline]
     fn find(&self, parent: u32, name: &[u8]) -> Option<u32> {
         let known = self.known(self.hash(parent, name), parent, name);
         known.filter(|node| self.nodes[*node as usize].alive)
     }
 
+    #[inline]
     fn hash(&self, parent: u32, name: &[u8]) -> u64 {
         self.hasher.hash_one((parent, name))
     }
 
     /// Finds an existing or removed path.
+    #[inline]
     fn known(&self, hash: u64, parent: u32, name: &[u8]) -> Option<u32> {
         self.by_name
             .find(hash, |id| self.nodes[*id as usize].parent == parent && self.name(*id) == name)
@@ -198,6 +201,7 @@ impl<W: Watch> Merger<'_, W> {
         chain.iter().rev().try_fold(0, |node, dir| self.find(node, index.dir_name(*dir)))
     }
 
+    #[inline]
     fn name(&self, node: u32) -> &[u8] {
         self.nodes[node as usize].place.name(self.layers)
     }
@@ -246,6 +250,7 @@ impl<W: Watch> Merger<'_, W> {
     }
 
     /// A folder may have been replaced since the lookup, directly or through a parent.
+    #[inline]
     fn is_live_dir(&self, node: u32) -> bool {
         let live = &self.nodes[node as usize];
         live.alive && live.kind == NodeKind::Directory

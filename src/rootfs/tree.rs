@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::entries::Entries;
 use super::value::{Copied, Hidden, NodeId, NodeKind, Origin, Place};
-use crate::base::convert::index32;
+use crate::base::convert::{index32, layer16};
 use crate::layer::{EntryId, LayerIndex};
 
 /// Marks a file in [`Rootfs::shared`]: it has no children.
@@ -36,6 +36,7 @@ impl Record {
         Self { parent, children, child_count, id, files, layer, implied, kind, bytes: 0 }
     }
 
+    #[inline]
     pub(super) fn place(&self) -> Place {
         Place { layer: self.layer, implied: self.implied, id: self.id }
     }
@@ -45,6 +46,7 @@ impl Record {
         self.children = SHARED;
     }
 
+    #[inline]
     fn is_shared(&self) -> bool {
         self.kind == NodeKind::File && self.children == SHARED
     }
@@ -74,11 +76,24 @@ impl Rootfs {
     }
 
     /// The index of a layer.
+    #[inline]
     pub fn layer(&self, layer: u16) -> &LayerIndex {
         &self.layers[usize::from(layer)]
     }
 
+    /// Number of lower layers that together contain about half of all entries: for passes over both parts in parallel.
+    pub fn middle(&self) -> u16 {
+        let half = self.layers.iter().map(|layer| layer.len()).sum::<usize>() / 2;
+        let mut below = 0;
+        let is_below = |layer: &&Arc<LayerIndex>| {
+            below += layer.len();
+            below <= half
+        };
+        layer16(self.layers.iter().take_while(is_below).count())
+    }
+
     /// A path of the view.
+    #[inline]
     pub fn node(&self, id: NodeId) -> Node<'_> {
         Node { rootfs: self, id }
     }
@@ -99,26 +114,31 @@ impl Rootfs {
     }
 
     /// The node at the path of an entry, whatever entry it has. `None` for whiteouts, and if the path does not exist.
+    #[inline]
     pub fn node_at(&self, layer: u16, entry: EntryId) -> Option<NodeId> {
         self.entries.at(layer, entry).map(|(node, _)| node)
     }
 
     /// The node that has this entry. A file without one may have another name.
+    #[inline]
     pub fn node_showing(&self, layer: u16, entry: EntryId) -> Option<NodeId> {
         self.entries.at(layer, entry).filter(|(_, shows)| *shows).map(|(node, _)| node)
     }
 
     /// The first path with the bytes of a regular-file entry; `None` if no path is left.
+    #[inline]
     pub fn first_name(&self, layer: u16, entry: EntryId) -> Option<NodeId> {
         self.names(layer, entry).first().copied().or_else(|| self.node_showing(layer, entry))
     }
 
     /// All paths with the bytes of an entry, if there are or were several while layers were applied; otherwise empty.
+    #[inline]
     pub fn names(&self, layer: u16, entry: EntryId) -> &[NodeId] {
         self.entries.names(layer, entry)
     }
 
     /// All paths with the bytes of a regular-file entry.
+    #[inline]
     pub fn all_names(&self, layer: u16, entry: EntryId) -> impl Iterator<Item = NodeId> + '_ {
         let names = self.names(layer, entry);
         let own = if names.is_empty() { self.node_showing(layer, entry) } else { None };
@@ -158,16 +178,19 @@ pub struct Node<'a> {
 
 impl<'a> Node<'a> {
     /// Its place in the arena.
+    #[inline]
     pub fn id(self) -> NodeId {
         self.id
     }
 
     /// Kind of node.
+    #[inline]
     pub fn kind(self) -> NodeKind {
         self.record().kind
     }
 
     /// The last part of its path; empty for the root.
+    #[inline]
     pub fn name(self) -> &'a [u8] {
         // An image without layers has a root too.
         if self.id == NodeId::ROOT {
@@ -177,11 +200,13 @@ impl<'a> Node<'a> {
     }
 
     /// The layer of the visible entry.
+    #[inline]
     pub fn layer(self) -> u16 {
         self.record().place().layer
     }
 
     /// The visible entry; `None` for a folder that exists only through paths below it.
+    #[inline]
     pub fn entry(self) -> Option<EntryId> {
         match self.record().place().origin() {
             Origin::Entry(entry) => Some(entry),
@@ -190,6 +215,7 @@ impl<'a> Node<'a> {
     }
 
     /// The visible entry with the index that it is in; `None` for a folder that exists only through paths below it.
+    #[inline]
     pub fn index_entry(self) -> Option<(&'a LayerIndex, EntryId)> {
         let index: &'a LayerIndex = self.rootfs.layers.get(usize::from(self.layer()))?;
         Some((index, self.entry()?))
@@ -201,6 +227,7 @@ impl<'a> Node<'a> {
     }
 
     /// Layer and entry of a file's bytes: its own, or for a hard link those of its target. `None` if it is not a file.
+    #[inline]
     pub fn content(self) -> Option<(u16, EntryId)> {
         if self.record().is_shared() {
             let shared = &self.rootfs.shared;
@@ -219,21 +246,25 @@ impl<'a> Node<'a> {
     }
 
     /// Bytes of the files at or below, each inode once: a second name of a file adds nothing.
+    #[inline]
     pub fn bytes(self) -> u64 {
         self.record().bytes
     }
 
     /// Regular files at or below, hard links included.
+    #[inline]
     pub fn files(self) -> u32 {
         self.record().files
     }
 
     /// The folder it is in; the root is in itself.
+    #[inline]
     pub fn parent(self) -> Self {
         self.rootfs.node(self.record().parent)
     }
 
     /// Children of a folder, unordered.
+    #[inline]
     pub fn children(self) -> impl ExactSizeIterator<Item = Self> + use<'a> {
         let record = self.record();
         let rootfs = self.rootfs;
@@ -257,6 +288,7 @@ impl<'a> Node<'a> {
         path
     }
 
+    #[inline]
     fn record(self) -> &'a Record {
         &self.rootfs.nodes[self.id.0 as usize]
     }

@@ -42,11 +42,13 @@ pub(super) struct Place {
 }
 
 impl Place {
+    #[inline]
     pub(super) fn origin(self) -> Origin {
         if self.implied { Origin::Implied(DirId(self.id)) } else { Origin::Entry(EntryId(self.id)) }
     }
 
     /// The last part of its path.
+    #[inline]
     pub(super) fn name(self, layers: &[Arc<LayerIndex>]) -> &[u8] {
         let index = &layers[usize::from(self.layer)];
         match self.origin() {

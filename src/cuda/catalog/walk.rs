@@ -167,12 +167,14 @@ impl<'c> Walker<'c> {
         self.rules(state)
     }
 
+    #[inline]
     fn state_below(&mut self, folder: FolderState, name: &[u8]) -> u32 {
         let state = self.state_of(folder);
         self.run(state, name)
     }
 
     /// The state after a slash and a name.
+    #[inline]
     fn run(&mut self, state: u32, name: &[u8]) -> u32 {
         let mut state = self.next(state & !SETTLED, b'/');
         for byte in name {
@@ -239,18 +241,22 @@ impl<'c> Walker<'c> {
         (id << self.shift) | settled
     }
 
+    #[inline]
     fn place(&self, state: u32) -> usize {
         ((state & !SETTLED) >> self.shift) as usize
     }
 
+    #[inline]
     fn state(&self, state: u32) -> &NodeSet {
         &self.states[self.place(state)]
     }
 
+    #[inline]
     fn rules(&self, state: u32) -> PathRules<'c> {
         self.catalog.rules_of(self.state(state).verdict)
     }
 
+    #[inline]
     fn state_of(&mut self, folder: FolderState) -> u32 {
         let known = &self.folders[folder.0 as usize];
         if known.age == self.age { known.state } else { self.state_again(folder.0) }

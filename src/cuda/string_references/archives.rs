@@ -34,13 +34,19 @@ impl Runtimes {
             b"php84",
             b"php85",
         ];
-        let has = |name: &[u8]| context.nodes_named(name).next().is_some();
-        Self {
-            java: has(b"libjvm.so"),
-            php: PHP.iter().any(|name| has(name)),
-            erlang: has(b"beam.smp"),
-            dotnet: has(b"libcoreclr.so"),
+        let mut found = Self { java: false, php: false, erlang: false, dotnet: false };
+        // One pass for all: an image has hundreds of thousands of names.
+        for (layer, entry, name) in context.entry_names() {
+            let runtime = match name {
+                b"libjvm.so" => &mut found.java,
+                b"beam.smp" => &mut found.erlang,
+                b"libcoreclr.so" => &mut found.dotnet,
+                [b'p' | b'l', ..] if PHP.contains(&name) => &mut found.php,
+                _ => continue,
+            };
+            *runtime = *runtime || context.rootfs.node_showing(layer, entry).is_some();
         }
+        found
     }
 
     /// Whether a file in a folder runs in one of these runtimes and is not part of it.

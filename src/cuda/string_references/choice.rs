@@ -1,17 +1,20 @@
 //! Selection of the files to search.
 
+use std::ops::Range;
+
 use hashbrown::HashSet;
 
 use super::archives::Runtimes;
 use super::folders::{Folder, is_cache, is_foreign_folder, is_system};
 use super::order::{OwnFile, Places, by_path};
 use super::packages;
-use crate::base::convert::index32;
+use crate::base::convert::{index32, layer16};
 use crate::cuda::context::{Inode, InventoryContext};
 use crate::cuda::packages::Packages;
 use crate::cuda::value::{Searched, Toolkit};
 use crate::formats::binary::FileFacts;
 use crate::formats::string_references::{Sort, StringReferences, UncertaintyReason};
+use crate::jobs::both;
 use crate::rootfs::{NodeId, NodeKind};
 
 /// Maximum total length of the paths of all candidate files, in bytes.
@@ -84,13 +87,47 @@ impl<'a> Choice<'a> {
     pub(super) fn files(&self, searched: &mut Searched) -> Vec<OwnFile<'a>> {
         let context = self.context;
         let folders = self.folders();
+        let layers = layer16(self.context.input.layers.len());
+        let middle = self.context.rootfs.middle();
+        let of = |layers: Range<u16>| {
+            let mut searched = Searched::default();
+            (self.files_of(layers, &folders, &mut searched), searched)
+        };
+        let (upper, (mut files, lower)) = both(|| of(middle..layers), || of(0..middle));
+        files.extend(upper.0);
+        for part in [lower, upper.1] {
+            searched.known += part.known;
+            searched.left_out += part.left_out;
+            searched.programs_left_out += part.programs_left_out;
+        }
+        searched.left_out += leave_out_long(&folders, &mut files);
+        // Memory of all nodes: sorting is the peak of an analysis.
+        drop(folders);
+        by_path(context, &mut files);
+        files.sort_by_key(|file| file.of_package);
+        let mut seen = HashSet::new();
+        let has_other_names = |inode: Inode| context.rootfs.names(inode.0, inode.1).len() > 1;
+        files.retain(|file| !has_other_names(file.inode) || seen.insert(file.inode));
+        files
+    }
+
+    /// The files of some layers to search, in memory order. `folders` are those of the merged view.
+    fn files_of(
+        &self,
+        layers: Range<u16>,
+        folders: &[(Folder, u32)],
+        searched: &mut Searched,
+    ) -> Vec<OwnFile<'a>> {
+        let context = self.context;
         let mut files: Vec<OwnFile<'a>> = Vec::new();
         let mut places = Places::new(context.rootfs);
         let may_be = |inode: Inode| usize::from(inode.0) >= self.base_layers && context.size(inode) > 0;
-        for (inode, node) in context.files(|inode, _| may_be(inode)).filter(|(inode, _)| may_be(*inode)) {
+        for (inode, node) in
+            context.files_of(layers, |inode, _| may_be(inode)).filter(|(inode, _)| may_be(*inode))
+        {
             let (folder, name) = places.of(inode, node);
             let above = folders[folder.0 as usize].0;
-            let started = self.started.contains(&node.id());
+            let started = !self.started.is_empty() && self.started.contains(&node.id());
             if above == Folder::Foreign && !started {
                 continue;
             }
@@ -140,14 +177,6 @@ impl<'a> Choice<'a> {
                 of_distribution,
             });
         }
-        searched.left_out += leave_out_long(&folders, &mut files);
-        // Memory of all nodes: sorting is the peak of an analysis.
-        drop(folders);
-        by_path(context, &mut files);
-        files.sort_by_key(|file| file.of_package);
-        let mut seen = HashSet::new();
-        let has_other_names = |inode: Inode| context.rootfs.names(inode.0, inode.1).len() > 1;
-        files.retain(|file| !has_other_names(file.inode) || seen.insert(file.inode));
         files
     }
 
@@ -284,9 +313,12 @@ fn is_known(context: &InventoryContext<'_>, inode: Inode, name: &[u8]) -> bool {
 /// wheels list all libraries of the toolkit.
 fn is_paper(name: &[u8], folder: &[u8]) -> bool {
     const PAPERS: [&[u8]; 5] = [b"license", b"licence", b"copying", b"notice", b"eula"];
-    let lower = name.to_ascii_lowercase();
+    let starts =
+        |paper: &[u8]| name.get(..paper.len()).is_some_and(|start| start.eq_ignore_ascii_case(paper));
+    let ends = |end: &[u8]| {
+        let start = name.len().checked_sub(end.len());
+        start.is_some_and(|start| name[start..].eq_ignore_ascii_case(end))
+    };
     folder.ends_with(b".dist-info")
-        || PAPERS.iter().any(|paper| lower.starts_with(paper))
-            && !lower.ends_with(b".py")
-            && !lower.ends_with(b".sh")
+        || PAPERS.iter().any(|paper| starts(paper)) && !ends(b".py") && !ends(b".sh")
 }

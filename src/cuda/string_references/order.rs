@@ -67,8 +67,13 @@ pub(super) fn by_path<'a>(context: &InventoryContext<'a>, files: &mut [OwnFile<'
     let mut items: Vec<Item> = Vec::with_capacity(files.len());
     let mut folders: HashSet<NodeId> = HashSet::new();
     folders.insert(NodeId::ROOT);
+    let mut last = NodeId::ROOT;
     for (number, file) in (0..).zip(files.iter()) {
         items.push(Item { parent: file.folder, node: file.node, file: Some(number) });
+        // The files of a folder follow each other.
+        if std::mem::replace(&mut last, file.folder) == file.folder {
+            continue;
+        }
         let mut folder = context.node(file.folder);
         while folders.insert(folder.id()) {
             let parent = folder.parent();

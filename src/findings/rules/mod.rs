@@ -27,8 +27,8 @@ mod weights_in_middle_layer;
 
 use super::draft::Draft;
 use super::facts::Facts;
-use super::value::{Category, Rule};
-use crate::jobs::both;
+use super::value::Rule;
+use crate::jobs::{map_all, workers};
 
 /// Finds what a rule is about.
 type Find = fn(&Facts<'_>) -> Vec<Draft>;
@@ -81,15 +81,9 @@ pub fn rule(id: &str) -> Option<&'static Rule> {
 
 /// Runs all rules. A file found by several belongs to the first category.
 pub(super) fn run(facts: &Facts<'_>) -> Vec<Draft> {
-    let of_builds = TABLE.partition_point(|(rule, _)| rule.category <= Category::BuildTools);
-    let (builds, others) = TABLE.split_at(of_builds);
-    let find = |rules: &[(&Rule, Option<Find>)]| {
-        rules.iter().filter_map(|(_, find)| *find).flat_map(|find| find(facts)).collect::<Vec<_>>()
-    };
-    let of_builds = || [build_content::find(facts), find(builds)].concat();
-    let (others, mut drafts) = both(|| find(others), of_builds);
-    drafts.extend(others);
-    drafts
+    let finds = TABLE.iter().filter_map(|(_, find)| *find);
+    let finds: Vec<Find> = std::iter::once(build_content::find as Find).chain(finds).collect();
+    map_all(finds, workers(), |find| find(facts)).concat()
 }
 
 /// Rules that depend on the drafts of others. A file must be in one draft at most.

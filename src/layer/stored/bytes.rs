@@ -3,6 +3,7 @@
 use serde::de::DeserializeOwned;
 use serde::{Serialize, Serializer};
 
+use crate::layer::column::{Cell, Column, width_for};
 use crate::layer::index::EntryId;
 
 /// Why bytes are not a layer stored by this version.
@@ -13,68 +14,6 @@ pub struct StoredError {
     pub at: usize,
     /// The fault.
     pub what: &'static str,
-}
-
-/// A number as stored in a column.
-pub(super) trait Cell: Copy {
-    /// The largest that fits.
-    const MOST: u64;
-
-    /// As 64 bits, in the same order.
-    fn wide(self) -> u64;
-
-    /// The number with the 64 bits `wide`, at most [`Self::MOST`].
-    fn of(wide: u64) -> Self;
-}
-
-impl Cell for u16 {
-    const MOST: u64 = 0xffff;
-
-    fn wide(self) -> u64 {
-        u64::from(self)
-    }
-
-    fn of(wide: u64) -> Self {
-        let [a, b, ..] = wide.to_le_bytes();
-        Self::from_le_bytes([a, b])
-    }
-}
-
-impl Cell for u32 {
-    const MOST: u64 = 0xffff_ffff;
-
-    fn wide(self) -> u64 {
-        u64::from(self)
-    }
-
-    fn of(wide: u64) -> Self {
-        let [a, b, c, d, ..] = wide.to_le_bytes();
-        Self::from_le_bytes([a, b, c, d])
-    }
-}
-
-impl Cell for u64 {
-    const MOST: u64 = u64::MAX;
-
-    fn wide(self) -> u64 {
-        self
-    }
-
-    fn of(wide: u64) -> Self {
-        wide
-    }
-}
-
-impl Cell for i64 {
-    const MOST: u64 = u64::MAX;
-
-    fn wide(self) -> u64 {
-        self.cast_unsigned() ^ 1 << 63
-    }
-
-    fn of(wide: u64) -> Self {
-        (wide ^ 1 << 63).cast_signed()
-    }
 }
 
 /// How many bytes the numbers of a column have.
@@ -123,13 +62,7 @@ impl Writer {
         let (low, high) =
             wide.clone().fold((u64::MAX, 0), |(low, high), value| (low.min(value), high.max(value)));
         let low = low.min(high);
-        let width = match high - low {
-            0 if least == Width::Any => 0,
-            0..=0xff => 1,
-            0x100..=0xffff => 2,
-            0x1_0000..=0xffff_ffff => 4,
-            _ => 8,
-        };
+        let width = width_for(high - low).max(u8::from(least == Width::Counted));
         self.0.push(width);
         self.number(low);
         let above = wide.map(|value| value - low);
@@ -252,17 +185,14 @@ impl<'a> Reader<'a> {
 
     /// A column of `count` numbers. `least` is the writer's; with [`Width::Any`] `count` must be known to be backed by
     /// other bytes.
-    pub(super) fn column<T: Cell>(&mut self, count: usize, least: Width) -> Result<Vec<T>, StoredError> {
-        let width = self.raw(1)?.first().copied();
+    pub(super) fn column<T: Cell>(&mut self, count: usize, least: Width) -> Result<Column<T>, StoredError> {
+        let width = self.raw(1)?.first().copied().unwrap_or_default();
+        let known = matches!(width, 1 | 2 | 4 | 8) || (width == 0 && least == Width::Any);
+        self.expect(known, "no width of a column")?;
         let low = self.number()?;
-        match width {
-            Some(0) if least == Width::Any && low <= T::MOST => Ok(vec![T::of(low); count]),
-            Some(1) => self.cells::<1, T>(count, low),
-            Some(2) => self.cells::<2, T>(count, low),
-            Some(4) => self.cells::<4, T>(count, low),
-            Some(8) => self.cells::<8, T>(count, low),
-            _ => Err(self.fault("no width of a column")),
-        }
+        let bytes = count.checked_mul(usize::from(width)).ok_or_else(|| self.fault("cut short"))?;
+        let cells = self.raw(bytes)?;
+        Column::of_cells(low, width, count, cells).ok_or_else(|| self.fault("a number that is too large"))
     }
 
     /// `count` entries in ascending order, for each of which `is_one` holds.
@@ -271,9 +201,9 @@ impl<'a> Reader<'a> {
         count: usize,
         is_one: &impl Fn(EntryId) -> bool,
     ) -> Result<Vec<EntryId>, StoredError> {
-        let entries: Vec<u32> = self.column(count, Width::Any)?;
+        let entries: Column<u32> = self.column(count, Width::Any)?;
+        let entries: Vec<EntryId> = entries.iter().map(EntryId).collect();
         let ordered = entries.is_sorted_by(|one, next| one < next);
-        let entries: Vec<EntryId> = entries.into_iter().map(EntryId).collect();
         self.expect(
             ordered && entries.iter().all(|entry| is_one(*entry)),
             "facts of an entry that is not a file",
@@ -298,19 +228,6 @@ impl<'a> Reader<'a> {
     ) -> Result<Vec<(EntryId, T)>, StoredError> {
         let known: Vec<T> = self.value()?;
         Ok(self.entries(known.len(), is_one)?.into_iter().zip(known).collect())
-    }
-
-    fn cells<const W: usize, T: Cell>(&mut self, count: usize, low: u64) -> Result<Vec<T>, StoredError> {
-        let wide = |cell: &[u8; W]| {
-            let mut raw = [0; 8];
-            raw[..W].copy_from_slice(cell);
-            u64::from_le_bytes(raw)
-        };
-        let cells = self.pieces::<W>(count)?;
-        let high = cells.iter().map(wide).fold(0, u64::max);
-        let fits = low.checked_add(high).is_some_and(|high| high <= T::MOST);
-        self.expect(fits, "a number that is too large")?;
-        Ok(cells.iter().map(|cell| T::of(low + wide(cell))).collect())
     }
 }
 

@@ -4,6 +4,7 @@ use super::bytes::{Reader, StoredError, Width, Writer};
 use crate::base::Limits;
 use crate::base::convert::index32;
 use crate::layer::builder::MAX_CONTENT_BYTES;
+use crate::layer::column::Column;
 use crate::layer::index::{Counts, Dir, DirId, EntryId, EntryKind, LayerIndex, Link, Name};
 
 /// In the order of their numbers.
@@ -29,16 +30,15 @@ pub(super) fn write(out: &mut Writer, index: &LayerIndex) {
     out.column(index.dirs.iter().map(|dir| dir.name.len), Width::Any);
     let kinds: Vec<u8> = index.kind.iter().map(|kind| *kind as u8).collect();
     out.bytes(&kinds);
-    out.column(index.dir.iter().copied(), Width::Any);
-    out.column(index.name_at.iter().copied(), Width::Any);
-    out.column(index.name_len.iter().copied(), Width::Any);
-    out.column(index.size.iter().copied(), Width::Any);
-    out.column(index.mode.iter().copied(), Width::Any);
-    out.column(index.uid.iter().copied(), Width::Any);
-    out.column(index.gid.iter().copied(), Width::Any);
-    out.column(index.mtime.iter().copied(), Width::Any);
-    // A missing body becomes 0, so that the numbers stay close together.
-    out.column(index.body_at.iter().map(|at| at.wrapping_add(1)), Width::Any);
+    out.column(index.dir.iter(), Width::Any);
+    out.column(index.name_at.iter(), Width::Any);
+    out.column(index.name_len.iter(), Width::Any);
+    out.column(index.size.iter(), Width::Any);
+    out.column(index.mode.iter(), Width::Any);
+    out.column(index.uid.iter(), Width::Any);
+    out.column(index.gid.iter(), Width::Any);
+    out.column(index.mtime.iter(), Width::Any);
+    out.column(index.body_after.iter(), Width::Any);
     // Every link has a target, so that the kinds identify the owners.
     out.column(index.links.iter().map(|link| link.target.at), Width::Any);
     out.column(index.links.iter().map(|link| link.target.len), Width::Any);
@@ -56,36 +56,34 @@ pub(super) fn read(from: &mut Reader<'_>, limits: &Limits) -> Result<LayerIndex,
         kinds.iter().map_while(|kind| KINDS.get(usize::from(*kind)).copied()).collect();
     from.expect(kind.len() == kinds.len(), "no kind of an entry")?;
     let count = kind.len();
-    let dir: Vec<u32> = from.column(count, Width::Any)?;
-    let most = dir.iter().copied().max();
+    let dir: Column<u32> = from.column(count, Width::Any)?;
+    let most = dir.iter().max();
     from.expect(most.is_none_or(|most| (most as usize) < dirs.len()), "an entry in no folder")?;
-    let name_at: Vec<u32> = from.column(count, Width::Any)?;
-    let name_len: Vec<u16> = from.column(count, Width::Any)?;
-    let size: Vec<u64> = from.column(count, Width::Any)?;
+    let name_at: Column<u32> = from.column(count, Width::Any)?;
+    let name_len: Column<u16> = from.column(count, Width::Any)?;
+    let size: Column<u64> = from.column(count, Width::Any)?;
     let counts = count_up(from, &kind, &size)?;
-    let mode: Vec<u16> = from.column(count, Width::Any)?;
+    let mode: Column<u16> = from.column(count, Width::Any)?;
     from.expect(mode.iter().fold(0, |all, mode| all | mode) <= 0o7777, "no permission bits")?;
     let uid = from.column(count, Width::Any)?;
     let gid = from.column(count, Width::Any)?;
     let mtime = from.column(count, Width::Any)?;
-    let mut body_at: Vec<u64> = from.column(count, Width::Any)?;
-    for at in &mut body_at {
-        *at = at.wrapping_sub(1);
-    }
+    let body_after = from.column(count, Width::Any)?;
     let links = read_links(from, names, &kind, limits)?;
     // Names of entries are shared with folders at most: many long ones in the same few bytes would be expensive to
     // visit.
-    let lengths = name_len.iter().chain(dirs.iter().map(|dir| &dir.name.len));
-    let used: usize =
-        lengths.chain(links.iter().map(|link| &link.target.len)).map(|len| usize::from(*len)).sum();
+    let lengths = name_len.iter().chain(dirs.iter().map(|dir| dir.name.len));
+    let used: usize = lengths.chain(links.iter().map(|link| link.target.len)).map(usize::from).sum();
     from.expect(used <= names.len().saturating_mul(2), "names that share their bytes")?;
-    let places = kind.iter().zip(&dir).zip(name_at.iter().zip(&name_len));
-    let mut all = places.map(|((kind, dir), (at, len))| (*kind, *dir, Name { at: *at, len: *len }));
     let longest = limits.path_bytes.saturating_add(1);
-    let sound = all.all(|(kind, dir, name)| {
-        let path = paths.get(dir as usize).map_or(usize::MAX, |path| path + 1 + usize::from(name.len));
-        path <= longest && text(names, name).is_some_and(|name| is_name(kind, dir, name))
-    });
+    let sound = {
+        let places = kind.iter().zip(dir.iter()).zip(name_at.iter().zip(name_len.iter()));
+        let mut all = places.map(|((kind, dir), (at, len))| (*kind, dir, Name { at, len }));
+        all.all(|(kind, dir, name)| {
+            let path = paths.get(dir as usize).map_or(usize::MAX, |path| path + 1 + usize::from(name.len));
+            path <= longest && text(names, name).is_some_and(|name| is_name(kind, dir, name))
+        })
+    };
     from.expect(sound, "no name of an entry")?;
     let names = names.to_vec();
     Ok(LayerIndex {
@@ -100,7 +98,7 @@ pub(super) fn read(from: &mut Reader<'_>, limits: &Limits) -> Result<LayerIndex,
         uid,
         gid,
         mtime,
-        body_at,
+        body_after,
         links,
         counts,
     })
@@ -113,16 +111,16 @@ fn read_dirs(
     limits: &Limits,
 ) -> Result<(Vec<Dir>, Vec<usize>), StoredError> {
     let count = from.count(limits.layer_entries.max(1))?;
-    let parents: Vec<u32> = from.column(count, Width::Counted)?;
-    let at: Vec<u32> = from.column(count, Width::Any)?;
-    let len: Vec<u16> = from.column(count, Width::Any)?;
-    let root = (parents.first(), at.first(), len.first()) == (Some(&0), Some(&0), Some(&0));
+    let parents: Column<u32> = from.column(count, Width::Counted)?;
+    let at: Column<u32> = from.column(count, Width::Any)?;
+    let len: Column<u16> = from.column(count, Width::Any)?;
+    let root = (parents.iter().next(), at.iter().next(), len.iter().next()) == (Some(0), Some(0), Some(0));
     from.expect(root, "no root")?;
     // This also bounds the depth of folders.
     let most = limits.path_bytes.saturating_add(1);
     let mut paths: Vec<usize> = Vec::with_capacity(count);
     let mut dirs = Vec::with_capacity(count);
-    for ((parent, at), len) in parents.into_iter().zip(at).zip(len) {
+    for ((parent, at), len) in parents.iter().zip(at.iter()).zip(len.iter()) {
         let name = Name { at, len };
         let path = if dirs.is_empty() { Some(0) } else { path_below(&paths, parent, names, name) };
         paths.push(path.filter(|path| *path <= most).ok_or_else(|| from.fault("no folder"))?);
@@ -148,14 +146,14 @@ fn is_name(kind: EntryKind, dir: u32, name: &[u8]) -> bool {
     }
 }
 
-fn count_up(from: &Reader<'_>, kind: &[EntryKind], size: &[u64]) -> Result<Counts, StoredError> {
+fn count_up(from: &Reader<'_>, kind: &[EntryKind], size: &Column<u64>) -> Result<Counts, StoredError> {
     let mut of_kind = [0_u64; KINDS.len()];
     let mut content_bytes = Some(0_u64);
     let mut others = 0;
-    for (kind, size) in kind.iter().zip(size) {
+    for (kind, size) in kind.iter().zip(size.iter()) {
         of_kind[*kind as usize] += 1;
         if *kind == EntryKind::File {
-            content_bytes = content_bytes.and_then(|sum| sum.checked_add(*size));
+            content_bytes = content_bytes.and_then(|sum| sum.checked_add(size));
         } else {
             others |= size;
         }
@@ -179,10 +177,10 @@ fn read_links(
     limits: &Limits,
 ) -> Result<Vec<Link>, StoredError> {
     let count = kind.iter().filter(|kind| is_link(**kind)).count();
-    let at: Vec<u32> = from.column(count, Width::Any)?;
-    let len: Vec<u16> = from.column(count, Width::Any)?;
+    let at: Column<u32> = from.column(count, Width::Any)?;
+    let len: Column<u16> = from.column(count, Width::Any)?;
     let entries = kind.iter().enumerate().filter(|(_, kind)| is_link(**kind));
-    let targets = at.into_iter().zip(len).map(|(at, len)| Name { at, len });
+    let targets = at.iter().zip(len.iter()).map(|(at, len)| Name { at, len });
     let links: Vec<Link> = entries
         .zip(targets)
         .map(|((entry, _), target)| Link { entry: EntryId(index32(entry)), target })
@@ -199,5 +197,6 @@ fn text(names: &[u8], name: Name) -> Option<&[u8]> {
 
 /// Whether a name is one part of a path.
 fn is_part(name: &[u8]) -> bool {
-    !name.contains(&b'/')
+    // Names are short: a search that looks for the best way first takes longer.
+    name.iter().all(|byte| *byte != b'/')
 }

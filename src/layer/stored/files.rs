@@ -6,6 +6,7 @@ use crate::base::convert::in_memory;
 use crate::formats::binary::FileFacts;
 use crate::formats::document::{DocumentKind, Keep};
 use crate::formats::string_references::StringReferences;
+use crate::layer::column::Column;
 use crate::layer::facts::{Document, LayerFacts, Packed};
 use crate::layer::index::{EntryId, EntryKind, LayerIndex};
 use crate::layer::watch::SCRIPT_BYTES;
@@ -121,11 +122,11 @@ fn read_scripts(
     is_file: &impl Fn(EntryId) -> bool,
 ) -> Result<Vec<Script>, StoredError> {
     let count = from.count(usize::MAX)?;
-    let lengths: Vec<u64> = from.column(count, Width::Counted)?;
-    from.expect(lengths.iter().all(|length| *length <= SCRIPT_BYTES as u64), "no first line")?;
+    let lengths: Column<u64> = from.column(count, Width::Counted)?;
+    from.expect(lengths.iter().all(|length| length <= SCRIPT_BYTES as u64), "no first line")?;
     let entries = from.entries(count, is_file)?;
     let mut scripts = Vec::with_capacity(count);
-    for (entry, length) in entries.into_iter().zip(lengths) {
+    for (entry, length) in entries.into_iter().zip(lengths.iter()) {
         scripts.push((entry, from.raw(in_memory(length))?.into()));
     }
     Ok(scripts)
@@ -139,11 +140,13 @@ fn read_documents(
 ) -> Result<Vec<Document>, StoredError> {
     let kinds = from.bytes()?;
     let entries = from.entries(kinds.len(), is_file)?;
-    let lengths: Vec<u64> = from.column(kinds.len(), Width::Any)?;
-    let unpacked: Vec<u64> = from.column(kinds.len(), Width::Any)?;
+    let lengths: Column<u64> = from.column(kinds.len(), Width::Any)?;
+    let unpacked: Column<u64> = from.column(kinds.len(), Width::Any)?;
     let mut documents = Vec::with_capacity(kinds.len());
     let mut total = 0_u64;
-    for (((kind, entry), length), unpacked) in kinds.iter().zip(entries).zip(lengths).zip(unpacked) {
+    for (((kind, entry), length), unpacked) in
+        kinds.iter().zip(entries).zip(lengths.iter()).zip(unpacked.iter())
+    {
         let kind = DOCUMENTS.get(usize::from(*kind)).copied();
         let Some(kind) = kind else { return Err(from.fault("no kind of a document")) };
         let size = index.size(entry);

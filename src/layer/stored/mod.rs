@@ -15,7 +15,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::builder::MAX_CONTENT_BYTES;
-use super::index::{EntryKind, LayerIndex, NO_BODY};
+use super::index::{EntryKind, LayerIndex};
 use super::outcome::{LayerRead, Verified};
 use crate::base::text::is_unsafe;
 use crate::base::{Digest, Limits, Warning, WarningCode};
@@ -113,9 +113,9 @@ impl LayerRead {
 /// Whether bodies of files are within the tar stream, if its length is known.
 fn bodies_fit(index: &LayerIndex, whole: &Whole) -> bool {
     let Some(length) = whole.uncompressed_bytes else { return true };
-    let files = index.kind.iter().zip(&index.body_at).zip(&index.size);
-    let mut files = files.filter(|((kind, at), _)| **kind == EntryKind::File && **at != NO_BODY);
-    files.all(|((_, at), size)| at.checked_add(*size).is_some_and(|end| end <= length))
+    let files = index.kind.iter().zip(index.body_after.iter()).zip(index.size.iter());
+    let mut files = files.filter(|((kind, after), _)| **kind == EntryKind::File && *after > 0);
+    files.all(|((_, after), size)| (after - 1).checked_add(size).is_some_and(|end| end <= length))
 }
 
 /// Whether no code has more warnings than a pass stores, which limits them in four places.

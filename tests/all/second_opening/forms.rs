@@ -1,6 +1,13 @@
 //! Every form of an image, opened again.
 
 use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use cutaway::analysis::{Analysis, Options, analyze};
+use cutaway::cache::Cache;
+use cutaway::jobs::{CancelToken, Progress};
+use cutaway::source::Reference;
 
 use super::*;
 
@@ -42,6 +49,29 @@ fn the_report_of_the_second_opening_has_what_only_bodies_tell() {
     let (first, second) = bench.twice(&format!("oci:{path}"));
     assert!(first.stderr.contains("then read"), "bodies were read: {}", first.stderr);
     assert!(are_twins(&second.stdout), "{}", second.stdout);
+}
+
+#[test]
+fn the_inventory_of_a_plain_archive_is_taken_once_when_it_is_known() {
+    let bench = Bench::new();
+    let path = bench.put_layout("layout", &Layout::of(&image(Packing::Plain), TAG));
+    let reference = Reference::parse(&format!("oci:{path}")).unwrap();
+    let cache = Cache::new(bench.cache(), 1 << 30);
+    let options = Options { cache: Some(cache), ..Options::default() };
+    // An inventory that waits for bodies is one that is taken again.
+    let waiting = || {
+        let waiting = AtomicUsize::new(0);
+        let publish = |stage: Arc<Analysis>| {
+            let waits = stage.inventory.as_ref().is_some_and(|found| found.waits_for.is_some());
+            waiting.fetch_add(usize::from(waits), Ordering::Relaxed);
+        };
+        let done =
+            analyze(&reference, &options, &CancelToken::new(), &Progress::default(), &publish).unwrap();
+        (waiting.into_inner(), format!("{:?}", done.inventory.as_ref().unwrap().identical))
+    };
+    let ((first, found), (second, again)) = (waiting(), waiting());
+    assert_eq!((first, second), (1, 0));
+    assert_eq!(found, again);
 }
 
 #[test]
