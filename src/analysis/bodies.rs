@@ -82,6 +82,11 @@ fn open(
 pub struct Body(Section);
 
 impl Body {
+    /// The file that is this section.
+    pub(super) fn of(section: Section) -> Self {
+        Self(section)
+    }
+
     /// A hash of some bytes: bodies of one size with different samples differ. Never equal to a content hash.
     /// `None` if the body is unreadable, or so small that its content hash costs no more.
     pub fn sample(&self) -> Option<ContentHash> {

@@ -23,11 +23,16 @@
 //! meanwhile, there is a warning, nothing is cached, and the report is incomplete unless a digest proves the
 //! bytes.
 //!
+//! The restart points of a gzip layer are stored beside it under the same digest, their windows under the hash of
+//! their bytes. Each is pruned by its own last use; where one is missing, a file is read by a pass over its
+//! layer.
+//!
 //! A layer has the same result from the cache as from its bytes (`tests/all/second_opening`). `--verify`
 //! reads everything. Facts omitted because the image has too many are not cached, and facts loaded from the
 //! cache count towards the same bound.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use crate::base::digest::Digest;
@@ -35,6 +40,7 @@ use crate::base::read_at::SectionReader;
 use crate::base::{Hasher, Limits, Section, WarningCode};
 use crate::cache::{Cache, Key};
 use crate::formats::compression::{Compression, SNIFF_BYTES, sniff};
+use crate::formats::inflate::{DISTANCE, GroupHash, LoadGroup, PointsSlot, RestartPoints};
 use crate::formats::input::BUFFER_BYTES;
 use crate::jobs::Cancelled;
 use crate::layer::{BodyFacts, Context, Expected, LayerRead};
@@ -99,14 +105,15 @@ impl<'a> LayerCache<'a> {
         section: &Section,
         expected: &Expected,
         read: &LayerRead,
-        subject: &str,
+        context: &Context,
     ) {
+        let subject = &context.subject;
         let place = Self::place(section).filter(|_| self.cache.is_open());
         if read.compression == Some(Compression::None) {
             if let Some(place) = place.filter(|_| read.is_cacheable()) {
                 self.cache.put(&self.key("plain layer", &place), &read.to_bytes(subject));
             }
-        } else if let Some(digest) = read.digest.as_deref().filter(|_| self.keep_blob(read, subject))
+        } else if let Some(digest) = read.digest.as_deref().filter(|_| self.keep_blob_of(read, context))
             && let Some(place) = place
         {
             self.cache.put(&self.digest_key(&place, expected), digest.as_bytes());
@@ -135,6 +142,15 @@ impl<'a> LayerCache<'a> {
         self.cache.get(&self.blob_key(digest)).is_some()
     }
 
+    /// Stores a completely read layer with its restart points; returns whether it is stored.
+    pub(super) fn keep_blob_of(&self, read: &LayerRead, context: &Context) -> bool {
+        let kept = self.keep_blob(read, &context.subject);
+        if let Some(digest) = read.digest.as_deref().filter(|_| kept) {
+            self.keep_points(digest, context);
+        }
+        kept
+    }
+
     /// Stores a completely read layer; returns whether it is stored.
     pub(super) fn keep_blob(&self, read: &LayerRead, subject: &str) -> bool {
         // Completely hashed bytes give the same result again, even if they are not a valid layer. Exceptions:
@@ -148,6 +164,21 @@ impl<'a> LayerCache<'a> {
         // Replaces an existing record: it was not used, so it may be damaged.
         self.cache.put(&self.blob_key(digest), &read.to_bytes(subject));
         true
+    }
+
+    /// A slot for the restart points of a layer, which puts their windows into the cache as they come; `None` if
+    /// nothing is stored.
+    pub(super) fn points_slot(&self) -> Option<PointsSlot> {
+        let cache = self.cache.clone();
+        let store = move |hash: &GroupHash, bytes: &[u8]| cache.put(&windows_key(hash), bytes);
+        self.cache.is_open().then(|| PointsSlot::new(DISTANCE, Arc::new(store)))
+    }
+
+    /// Stores the restart points of a layer that is stored.
+    fn keep_points(&self, digest: &str, context: &Context) {
+        if let Some(points) = context.points.as_ref().and_then(PointsSlot::take) {
+            self.cache.put(&points_key(digest), &points.to_bytes());
+        }
     }
 
     /// The cached layer with the declared digest, if the section has this digest: hashing costs a fifth of
@@ -288,6 +319,26 @@ impl Drop for LayerCache<'_> {
     fn drop(&mut self) {
         self.cache.tidy();
     }
+}
+
+fn points_key(digest: &str) -> Key {
+    Key::new(format!("restart points of {digest}"))
+}
+
+/// Windows have the hash of their bytes as a key: they are stored before the digest of the layer is known.
+fn windows_key(hash: &GroupHash) -> Key {
+    Key::new(format!("restart windows {}", blake3::Hash::from_bytes(*hash).to_hex()))
+}
+
+/// The cached restart points of the layer with the computed digest `digest`.
+pub(super) fn load_points(cache: &Cache, digest: &str) -> Option<RestartPoints> {
+    RestartPoints::from_bytes(cache.get(&points_key(digest))?.bytes())
+}
+
+/// Loads the windows of restart points.
+pub(super) fn load_windows(cache: &Cache) -> Arc<LoadGroup> {
+    let cache = cache.clone();
+    Arc::new(move |hash: &GroupHash| cache.get(&windows_key(hash)).map(|found| found.bytes().to_vec()))
 }
 
 /// Facts about single files, by the index of their layer.

@@ -46,6 +46,7 @@ pub fn analyze(
         subject: subject.to_owned(),
         kept: Arc::clone(&kept),
         inflate: None,
+        points: None,
     };
     let mut streamed = Streamed::new(options, layer_cache, &context_of);
     let image = {
@@ -156,7 +157,8 @@ impl LayerPass<'_> {
         let source = &self.image.layers[place];
         let inflate = Division::for_share(length(source), self.bytes, workers());
         let context = (self.context_of)(options.limits.clone(), &subject);
-        let context = Context { inflate, progress: context.progress.of_layer(place), ..context };
+        let points = self.layer_cache.and_then(LayerCache::points_slot);
+        let context = Context { inflate, points, progress: context.progress.of_layer(place), ..context };
         let done = catch_panic(|| read_one(source, &context, options, self.streamed, self.layer_cache));
         let (layer, was_known) = match done {
             Ok(Ok(read)) => read,

@@ -126,7 +126,7 @@ fn read_section(
     let mut read = read_layer(section, expected, context)?;
     note_write(section, expected, &mut read, &context.subject);
     if let Some(layer_cache) = layer_cache {
-        layer_cache.keep_section(section, expected, &read, &context.subject);
+        layer_cache.keep_section(section, expected, &read, context);
     }
     Ok((read, false))
 }
@@ -154,7 +154,7 @@ fn read_remote(
         read_download(&open, blob.size(), expected, context)?
     };
     if let Some(layer_cache) = layer_cache {
-        layer_cache.keep_blob(&read, &context.subject);
+        layer_cache.keep_blob_of(&read, context);
     }
     Ok((read, false))
 }

@@ -1,12 +1,14 @@
-//! The bytes of files, by range where a layer is seekable, else in one pass over their layers.
+//! The bytes of files: by range where a layer is seekable, from restart points where a gzip layer has some, else in one
+//! pass over their layers.
 
 use std::collections::BTreeMap;
 
 use super::error::ContentsError;
-use crate::analysis::{Analysis, Options};
+use crate::analysis::{Analysis, Options, PackedBodies};
 use crate::base::convert::in_memory;
 use crate::base::text::escape;
 use crate::cuda::Inode;
+use crate::formats::tar::Member;
 use crate::jobs::{CancelToken, Cancelled, Progress};
 use crate::layer::{EntryId, EntryKind};
 use crate::slim::{FileSink, SparseFiles, read_files};
@@ -32,13 +34,37 @@ pub fn read_into(
             .and_then(|layer| layer.read.as_ref())
             .map_or(0, |read| read.index.size(inode.1))
     };
-    let ranged = wanted.keys().filter(|inode| analysis.has_body(**inode)).map(size);
+    let mut packed = PackedBodies::new(analysis, opened, progress);
+    let worth = packed.worth(wanted.keys().copied().filter(|inode| !analysis.has_body(*inode)));
+    let is_ranged = |inode: &&Inode| analysis.has_body(**inode) || worth.contains(inode);
+    let ranged = wanted.keys().filter(is_ranged).map(size);
     progress.set_totals(ranged.fold(0, u64::saturating_add), 0);
     for (inode, path) in wanted {
         cancel.check()?;
         let body = analysis.body(*inode, || Some(path.clone()), &Progress::default());
         let Some(body) = body else {
-            streamed.insert(*inode, path.clone());
+            let body = worth.contains(inode).then(|| packed.body(*inode)).flatten();
+            let Some(body) = body else {
+                streamed.insert(*inode, path.clone());
+                continue;
+            };
+            sink.begin(*inode, size(inode));
+            let mut given = 0;
+            let passed = body.pass(cancel, |bytes| {
+                given += bytes.len() as u64;
+                progress.add_passed(bytes.len() as u64);
+                sink.push(bytes);
+            });
+            if passed.is_ok() {
+                sink.end(*inode)?;
+                continue;
+            }
+            // A point that cannot be used, or a layer that changed: what was passed is right, the rest comes by a pass.
+            cancel.check()?;
+            packed.give_up(inode.0);
+            let mut rest = Resumed { sink, given };
+            let wanted = BTreeMap::from([(*inode, path.clone())]);
+            read_files(analysis, opened, &wanted, &mut rest, progress, cancel)?;
             continue;
         };
         sink.begin(*inode, size(inode));
@@ -57,6 +83,36 @@ pub fn read_into(
         return Ok(());
     }
     Ok(read_files(analysis, opened, &streamed, sink, progress, cancel)?)
+}
+
+/// Takes a file of which some bytes were passed before.
+struct Resumed<'a> {
+    sink: &'a mut dyn FileSink,
+    given: u64,
+}
+
+impl FileSink for Resumed<'_> {
+    fn sparse_files(&self) -> SparseFiles {
+        self.sink.sparse_files()
+    }
+
+    fn header(&mut self, entry: Inode, raw: &[u8], member: &Member) -> Result<(), Cancelled> {
+        self.sink.header(entry, raw, member)
+    }
+
+    fn begin(&mut self, _: Inode, _: u64) {}
+
+    fn push(&mut self, bytes: &[u8]) {
+        let known = in_memory(self.given).min(bytes.len());
+        self.given -= known as u64;
+        if known < bytes.len() {
+            self.sink.push(&bytes[known..]);
+        }
+    }
+
+    fn end(&mut self, file: Inode) -> Result<(), Cancelled> {
+        self.sink.end(file)
+    }
 }
 
 /// The first bytes of a file.

@@ -9,6 +9,7 @@ mod layers;
 mod limits;
 mod pruning;
 mod stored;
+mod streams;
 mod texts;
 
 use crate::formats;
@@ -18,6 +19,7 @@ pub use images::{archive_members, image_archive, image_documents};
 pub use layers::{gzip_layer, tar_walk, zstd_layer};
 pub use pruning::gpu_code_pruning;
 pub use stored::{body_facts, cache_file, layer_record};
+pub use streams::gzip_points;
 pub use texts::{platform_file, policy, reference, saved_report, secrets};
 
 /// What a fuzzer calls.
@@ -36,6 +38,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("fatbin", formats::fatbin::fuzz_fatbin),
     ("gpu_code_pruning", gpu_code_pruning),
     ("gzip_layer", gzip_layer),
+    ("gzip_points", gzip_points),
     ("image_archive", image_archive),
     ("image_documents", image_documents),
     ("layer_record", layer_record),

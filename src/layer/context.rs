@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use crate::base::Limits;
-use crate::formats::inflate::Division;
+use crate::formats::inflate::{Division, PointsSlot};
 use crate::jobs::{CancelToken, Progress};
 
 /// Environment of a pass.
@@ -22,4 +22,6 @@ pub struct Context {
     pub kept: Arc<AtomicU64>,
     /// How a gzip stream is decoded by several threads; `None` for one.
     pub inflate: Option<Division>,
+    /// Where the restart points of a gzip stream go; `None` if nothing stores them.
+    pub points: Option<PointsSlot>,
 }

@@ -14,7 +14,7 @@ use crate::base::read_at::SectionReader;
 use crate::base::size::human;
 use crate::base::{Hasher, Section, Warning, WarningCode};
 use crate::formats::compression::{Compression, SNIFF_BYTES, sniff, zstd_window};
-use crate::formats::inflate::ParallelGunzip;
+use crate::formats::inflate::{ParallelGunzip, RecordingGunzip};
 use crate::formats::input::decoder;
 use crate::formats::input::{BUFFER_BYTES, Fed, Fetch, SeekInput, StreamInput, feed};
 use crate::formats::tar::TarInput;
@@ -296,13 +296,16 @@ impl<'a> Pass<'a> {
         window_log: u32,
     ) -> Result<(), Cancelled> {
         if let (Compression::Gzip, Some(division)) = (compression, self.context.inflate) {
-            return match ParallelGunzip::new(source, division) {
+            return match ParallelGunzip::new(source, division, self.context.points.clone()) {
                 Ok(reader) => self.walk_stream(reader),
                 Err(error) => {
                     self.unreadable(&error.to_string());
                     Ok(())
                 }
             };
+        }
+        if let (Compression::Gzip, Some(slot)) = (compression, &self.context.points) {
+            return self.walk_stream(RecordingGunzip::new(source, slot.clone()));
         }
         match decoder(source, compression, window_log) {
             Ok(reader) => self.walk_stream(reader),

@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 use std::sync::Arc;
 
 use cutaway::base::{Limits, Section};
-use cutaway::formats::inflate::{Division, ParallelGunzip};
+use cutaway::formats::inflate::{Division, ParallelGunzip, PointsSlot, RecordingGunzip};
 use cutaway::jobs::{CancelToken, Progress};
 use cutaway::layer::{Context, Expected, read_layer};
 use flate2::bufread::MultiGzDecoder;
@@ -13,7 +13,7 @@ use flate2::{Compression, GzBuilder};
 use crate::fixtures::tarball::{file, tar};
 
 /// Numbers that look random and are the same in each run.
-struct Numbers(u64);
+pub struct Numbers(pub u64);
 
 impl Numbers {
     fn next(&mut self) -> u64 {
@@ -23,13 +23,13 @@ impl Numbers {
         self.0
     }
 
-    fn below(&mut self, end: usize) -> usize {
+    pub fn below(&mut self, end: usize) -> usize {
         usize::try_from(self.next() % end as u64).unwrap()
     }
 }
 
 /// Words, noise, runs and repetitions from far back, in turn.
-fn contents(bytes: usize, seed: u64) -> Vec<u8> {
+pub fn contents(bytes: usize, seed: u64) -> Vec<u8> {
     let mut numbers = Numbers(seed);
     let mut out: Vec<u8> = Vec::with_capacity(bytes + 40_000);
     while out.len() < bytes {
@@ -54,7 +54,7 @@ fn contents(bytes: usize, seed: u64) -> Vec<u8> {
     out
 }
 
-fn member(bytes: &[u8], level: u32) -> Vec<u8> {
+pub fn member(bytes: &[u8], level: u32) -> Vec<u8> {
     let builder = GzBuilder::new().filename("layer.tar").comment("made by a test");
     let mut encoder = builder.write(Vec::new(), Compression::new(level));
     encoder.write_all(bytes).unwrap();
@@ -90,8 +90,17 @@ fn read(mut reader: impl Read) -> (Vec<u8>, Option<(io::ErrorKind, String)>) {
 
 fn check(name: &str, stream: &[u8]) {
     let (wanted, fault) = read(MultiGzDecoder::new(stream));
+    for distance in [1, 100_000, 4 << 20] {
+        let slot = PointsSlot::new(distance, Arc::new(|_, _| ()));
+        let (found, found_fault) = read(RecordingGunzip::new(stream, slot.clone()));
+        assert_eq!(found_fault, fault, "{name}, a point each {distance}");
+        let both = found.len().min(wanted.len());
+        assert!(found[..both] == wanted[..both], "{name}, a point each {distance}");
+        assert!(fault.is_some() || found.len() == wanted.len(), "{name}, a point each {distance}");
+        assert!(fault.is_none() || slot.take().is_none(), "{name}: points of a stream with a fault");
+    }
     for division in divisions() {
-        let (found, found_fault) = read(ParallelGunzip::new(stream, division).unwrap());
+        let (found, found_fault) = read(ParallelGunzip::new(stream, division, None).unwrap());
         assert_eq!(found_fault, fault, "{name}, {division:?}");
         if fault.is_none() {
             assert_eq!(found.len(), wanted.len(), "{name}, {division:?}");
@@ -191,7 +200,7 @@ fn errors_of_the_source_are_passed_on() {
     }
     let stream = member(&contents(300_000, 29), 6);
     for division in divisions() {
-        let (found, fault) = read(ParallelGunzip::new(Fails(&stream[..100_000]), division).unwrap());
+        let (found, fault) = read(ParallelGunzip::new(Fails(&stream[..100_000]), division, None).unwrap());
         assert_eq!(fault.unwrap().1, "the network is gone", "{division:?}");
         assert!(found == contents(300_000, 29)[..found.len()], "{division:?}");
     }
@@ -201,7 +210,7 @@ fn errors_of_the_source_are_passed_on() {
 fn a_reader_that_is_dropped_early_ends_its_threads() {
     let stream = member(&contents(2_000_000, 31), 6);
     for division in divisions() {
-        let mut reader = ParallelGunzip::new(&stream[..], division).unwrap();
+        let mut reader = ParallelGunzip::new(&stream[..], division, None).unwrap();
         let mut some = [0; 100];
         reader.read_exact(&mut some).unwrap();
     }
@@ -212,7 +221,7 @@ fn a_layer_reads_the_same() {
     let members = (0..300).map(|number| file(format!("opt/file{number}"), contents(4_000, number + 1)));
     let stream = member(&tar(members), 6);
     for stream in [&stream[..], &stream[..stream.len() - 20_000], &stream[..stream.len() - 3]] {
-        let read = |inflate| {
+        let read = |inflate, points| {
             let context = Context {
                 limits: Limits::default(),
                 cancel: CancelToken::new(),
@@ -220,6 +229,7 @@ fn a_layer_reads_the_same() {
                 subject: "layer 0".to_owned(),
                 kept: Arc::default(),
                 inflate,
+                points,
             };
             let section = Section::new(Arc::new(stream.to_vec()), 0, stream.len() as u64);
             let expected = Expected { verify: true, ..Expected::default() };
@@ -227,9 +237,11 @@ fn a_layer_reads_the_same() {
             let told: Vec<String> = read.warnings.iter().map(|one| format!("{one:?}")).collect();
             (read.index.len(), read.digest, read.diff_id, read.uncompressed_bytes, read.complete, told)
         };
-        let wanted = read(None);
+        let wanted = read(None, None);
+        let slot = PointsSlot::new(100_000, Arc::new(|_, _| ()));
+        assert_eq!(read(None, Some(slot.clone())), wanted);
         for division in divisions() {
-            assert_eq!(read(Some(division)), wanted, "{division:?}");
+            assert_eq!(read(Some(division), Some(slot.clone())), wanted, "{division:?}");
         }
     }
 }

@@ -80,6 +80,7 @@ mod report_formats;
 mod report_page;
 #[cfg(feature = "gui")]
 mod report_view;
+mod restart_points;
 mod rewrite_built;
 mod rewrite_command;
 mod rpm;

@@ -54,6 +54,7 @@ fn context(limits: &Limits) -> Context {
         subject: SUBJECT.to_owned(),
         kept: Arc::default(),
         inflate: None,
+        points: None,
     }
 }
 

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use crate::analysis::{Analysis, Options};
 use crate::base::text::escape;
+use crate::contents::{ContentsError, read_into};
 use crate::cuda::links::Paths;
 use crate::jobs::{CancelToken, Cancelled, Progress};
 use crate::layer::EntryId;
-use crate::slim::{FileSink, SlimError, read_files};
+use crate::slim::FileSink;
 
 /// Maximum number of files; commands name a few.
 const FILES: usize = 16;
@@ -25,8 +26,8 @@ pub struct ConfigFile {
     pub text: String,
 }
 
-/// Reads the files that entrypoint and command name: scripts, and configuration files after options. Layers that
-/// contain one are decompressed again. Binaries, and files beyond 256 KiB, are left out.
+/// Reads the files that entrypoint and command name: scripts, and configuration files after options. Compressed layers
+/// that contain one and have no restart points are decompressed again. Binaries, and files beyond 256 KiB, are left out.
 ///
 /// # Errors
 /// A layer changed since the analysis, or cannot be read; cancelled.
@@ -35,11 +36,11 @@ pub fn read_config_files(
     opened: &Options,
     progress: &Progress,
     cancel: &CancelToken,
-) -> Result<Vec<ConfigFile>, SlimError> {
+) -> Result<Vec<ConfigFile>, ContentsError> {
     let wanted = named(analysis);
     let mut sink = Texts { wanted: &wanted, files: Vec::new(), bytes: Vec::new() };
     if !wanted.is_empty() {
-        read_files(analysis, opened, &wanted, &mut sink, progress, cancel)?;
+        read_into(analysis, opened, &wanted, &mut sink, progress, cancel)?;
     }
     let mut files = sink.files;
     files.sort_by(|one, other| one.path.cmp(&other.path));

@@ -118,7 +118,7 @@ impl Decoder {
                     if !is_first && bits.is_end().map_err(Fault::in_member)? {
                         return Ok(Stop::End);
                     }
-                    member(bits)?;
+                    member(|| Ok(bits.take(8).map_err(Fault::in_member)? as u8))?;
                     output.forget();
                     self.state = State::Block;
                 }
@@ -267,7 +267,7 @@ pub(super) fn read_lengths<P: Pieces>(bits: &mut Bits<P>) -> Result<Lengths, Fau
 }
 
 /// Reads the header of a member (RFC 1952, section 2.3).
-fn member<P: Pieces>(bits: &mut Bits<P>) -> Result<(), Fault> {
+pub(super) fn member(mut byte: impl FnMut() -> Result<u8, Fault>) -> Result<(), Fault> {
     const CHECKSUM: u8 = 2;
     const EXTRA: u8 = 4;
     const NAME: u8 = 8;
@@ -276,8 +276,8 @@ fn member<P: Pieces>(bits: &mut Bits<P>) -> Result<(), Fault> {
     let mut crc = flate2::Crc::new();
     let mut next = |count: usize| -> Result<[u8; 10], Fault> {
         let mut bytes = [0; 10];
-        for byte in &mut bytes[..count] {
-            *byte = bits.take(8).map_err(Fault::in_member)? as u8;
+        for place in &mut bytes[..count] {
+            *place = byte()?;
         }
         crc.update(&bytes[..count]);
         Ok(bytes)
@@ -304,8 +304,7 @@ fn member<P: Pieces>(bits: &mut Bits<P>) -> Result<(), Fault> {
     }
     if flags & CHECKSUM != 0 {
         let sum = crc.sum() as u16;
-        let mut stored = || bits.take(8).map_err(Fault::in_member);
-        if [stored()?, stored()?] != sum.to_le_bytes().map(u32::from) {
+        if [byte()?, byte()?] != sum.to_le_bytes() {
             return Err(Fault::Checksum);
         }
     }

@@ -14,6 +14,7 @@ use super::bits::{Bits, NoBits, Piece, Pieces};
 use super::chunk::{Part, Window};
 use super::decoder::{Decoder, Fault, Stop};
 use super::output::Output;
+use super::points::{PointsSlot, Recorder};
 use super::workers::{BROKEN, Guess, Shared, State};
 use super::{BUFFERS_PER_WORKER, Division};
 
@@ -92,6 +93,8 @@ enum Next {
     Part(Part),
     /// The parts of an accepted piece.
     Accepted(u64),
+    /// A block begins at this bit, with this window before it.
+    Block(u64, Window),
 }
 
 /// The decompressed bytes of a gzip stream of any number of members, as [`flate2::bufread::MultiGzDecoder`] returns
@@ -111,14 +114,15 @@ pub struct ParallelGunzip<R> {
     crc: Crc,
     is_end: bool,
     fault: Option<Fault>,
+    recorder: Option<Recorder>,
 }
 
 impl<R: Read> ParallelGunzip<R> {
-    /// Reads a stream.
+    /// Reads a stream. Its restart points go to `slot` at its end.
     ///
     /// # Errors
     /// If no thread can be created.
-    pub fn new(reader: R, division: Division) -> io::Result<Self> {
+    pub fn new(reader: R, division: Division, slot: Option<PointsSlot>) -> io::Result<Self> {
         let shared = Arc::new(Shared::new(division.symbols, BUFFERS_PER_WORKER * division.workers));
         let source = Source { reader, bytes: 0, piece: division.piece, fault: None };
         let own = Own { shared: Arc::clone(&shared), source: Rc::new(RefCell::new(source)) };
@@ -136,6 +140,7 @@ impl<R: Read> ParallelGunzip<R> {
             crc: Crc::new(),
             is_end: false,
             fault: None,
+            recorder: slot.map(Recorder::new),
         };
         for _ in 0..division.workers {
             let shared = Arc::clone(&gunzip.shared);
@@ -181,7 +186,7 @@ impl<R: Read> ParallelGunzip<R> {
     fn fill(&mut self) {
         let first = self.queue.iter().find_map(|next| match next {
             Next::Accepted(number) => Some(*number),
-            Next::Part(_) => None,
+            Next::Part(_) | Next::Block(..) => None,
         });
         let first = first.unwrap_or(self.number);
         let bound = first + self.ahead;
@@ -244,6 +249,9 @@ impl<R: Read> ParallelGunzip<R> {
                         // Workers that wait for a piece wait here too.
                         self.shared.work.notify_all();
                         self.queue.push_back(Next::Accepted(number));
+                        if self.recorder.is_some() && !self.is_end {
+                            self.queue.push_back(Next::Block(self.position, Arc::clone(&self.window)));
+                        }
                         self.fill();
                         continue;
                     }
@@ -275,6 +283,9 @@ impl<R: Read> ParallelGunzip<R> {
             Ok(Stop::Block) => {
                 self.position = direct.bits.position();
                 self.window = Arc::new(direct.output.history().to_vec());
+                if self.recorder.is_some() {
+                    self.queue.push_back(Next::Block(self.position, Arc::clone(&self.window)));
+                }
                 self.shared.pool.keep_bytes(direct.output.buffer);
             }
             Ok(Stop::End) => self.is_end = true,
@@ -303,6 +314,13 @@ impl<R: Read> ParallelGunzip<R> {
                     drop(state);
                     for part in parts.into_iter().rev() {
                         self.queue.push_front(Next::Part(part));
+                    }
+                    continue;
+                }
+                Some(Next::Block(bit, window)) => {
+                    if let Some(recorder) = self.recorder.as_mut().filter(|recorder| recorder.due_in() == 0) {
+                        let place = recorder.place();
+                        recorder.point(place, bit, &window);
                     }
                     continue;
                 }
@@ -342,6 +360,9 @@ impl<R: Read> BufRead for ParallelGunzip<R> {
             match self.part()? {
                 Some(Part::Bytes { buffer, range, crc }) => {
                     self.crc.combine(&crc);
+                    if let Some(recorder) = &mut self.recorder {
+                        recorder.bytes(&crc);
+                    }
                     self.current = Some((buffer, range));
                 }
                 Some(Part::Member(trailer)) => {
@@ -354,7 +375,12 @@ impl<R: Read> BufRead for ParallelGunzip<R> {
                         return Err(Fault::Checksum.error());
                     }
                 }
-                None => return Ok(&[]),
+                None => {
+                    if let Some(recorder) = self.recorder.take() {
+                        recorder.finish();
+                    }
+                    return Ok(&[]);
+                }
             }
         }
         Ok(self.current.as_ref().map_or(&[], |(buffer, range)| &buffer[range.clone()]))

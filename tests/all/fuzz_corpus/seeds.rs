@@ -104,6 +104,10 @@ fn layers(add: &mut impl FnMut(&'static str, &'static str, Vec<u8>)) {
     add("tar_walk", "sparse.tar", sparse());
     add("tar_walk", "documents.tar", tar(documents()));
     add("tar_walk", "library.tar", tar([file("usr/lib/libcudart.so.12", library(Coding::Stored))]));
+    let mut points = vec![6, 99, 1];
+    points.extend_from_slice(&crate::inflate::contents(9_000, 3));
+    add("gzip_points", "two-members.bin", points);
+    add("gzip_points", "members.tar.gz", Packing::GzipMembers.pack(&small).1);
     add("gzip_layer", "small.tar", small.clone());
     add("gzip_layer", "members.tar.gz", Packing::GzipMembers.pack(&small).1);
     add("gzip_layer", "estargz.tar.gz", Packing::Estargz.pack(&small).1);
