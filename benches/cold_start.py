@@ -1,11 +1,16 @@
 """Measures pulls from a throttled registry and compares them with the estimate; see cold_start.sh."""
 
+import concurrent.futures
+import functools
 import hashlib
 import http.server
+import io
 import json
+import math
 import os
 import pathlib
 import shutil
+import statistics
 import subprocess
 import sys
 import tarfile
@@ -18,7 +23,13 @@ LAYERS = 5
 ROUNDS = 3
 # skopeo downloads six blobs at a time (containers/image, copy: maxParallelDownloads).
 SLOTS = 6
-SOURCES = ["/usr/lib", "/usr/share", "/usr/bin"]
+SOURCES = ["/usr", "/opt"]
+COMMANDS = {"gzip": ["gzip", "-6", "-c"], "zstd": ["zstd", "-q", "-3", "-c"]}
+if "CODEC" in os.environ:
+    COMMANDS = {codec: command for codec, command in COMMANDS.items() if codec == os.environ["CODEC"]}
+# Of the layers that characterise a tool: bytes of a large file, number of small ones.
+ONE_FILE = 200_000_000
+SMALL_FILES = 10_000
 
 
 def digest(path):
@@ -26,74 +37,139 @@ def digest(path):
         return "sha256:" + hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def choose(megabytes):
-    """Files of this machine of about so many bytes, divided into layers: libraries, programs and small files."""
-    files, size = [], 0
+@functools.cache
+def machine():
+    """Folders of this machine with their files, in an order that is the same on every run and mixes libraries,
+    programs and small files."""
+    folders = []
     for source in SOURCES:
-        found = []
-        for folder, folders, names in os.walk(source):
-            folders.sort()
-            found += [os.path.join(folder, name) for name in sorted(names)]
-        share = 0
-        # Evenly spread, so that every size of image has large and small files.
-        step = 7 if megabytes < 300 else 1
-        for path in found[::step]:
-            facts = os.lstat(path)
-            if not os.path.isfile(path) or os.path.islink(path) or facts.st_size > megabytes * 2e5:
-                continue
-            if share + facts.st_size > megabytes * 1e6 / len(SOURCES):
-                continue
-            files.append(path)
-            share += facts.st_size
-        size += share
-    return files, size
+        for folder, inside, names in os.walk(source):
+            inside.sort()
+            paths = [os.path.join(folder, name) for name in sorted(names)]
+            files = [(path, os.path.getsize(path)) for path in paths
+                     if os.path.isfile(path) and not os.path.islink(path)]
+            if files:
+                folders.append(files)
+    return sorted(folders, key=lambda files: hashlib.sha256(os.path.dirname(files[0][0]).encode()).digest())
 
 
-def build(folder, megabytes, codec):
-    """An OCI layout with LAYERS layers of the chosen files."""
-    blobs = folder / "blobs/sha256"
-    if (folder / "index.json").exists():
-        return
-    blobs.mkdir(parents=True)
+def choose(megabytes):
+    """Folders with about so many bytes; none with a file of more than a fifth of it."""
+    chosen, size = [], 0
+    for files in machine():
+        files = [(path, length) for path, length in files if length <= megabytes * 2e5]
+        here = sum(length for _, length in files)
+        if files and size + here <= megabytes * 1.02e6:
+            chosen.append([path for path, _ in files])
+            size += here
+    if size < megabytes * 0.8e6:
+        sys.exit(f"this machine has too few files for {megabytes} MB")
+    return chosen
 
-    def store(path):
+
+def pack(tar, files):
+    """The files and the folders that contain them."""
+    known = set()
+    for path in files:
+        for parent in [*reversed(pathlib.Path(path).parents)][1:]:
+            if parent not in known:
+                known.add(parent)
+                tar.add(parent, arcname=str(parent).lstrip("/"), recursive=False)
+        tar.add(path, arcname=path.lstrip("/"), recursive=False)
+
+
+def chosen_layers(megabytes):
+    """What writes the layers of an image of so many bytes."""
+    folders = choose(megabytes)
+    return [lambda tar, part=folders[number::LAYERS]: pack(tar, [path for files in part for path in files])
+            for number in range(LAYERS)]
+
+
+def one_file(tar, wanted):
+    """A layer with one large file of the contents of others: decompression and writing."""
+    content = bytearray()
+    for path in (path for files in machine() for path, length in files if wanted(path, length)):
+        content += pathlib.Path(path).read_bytes()
+        if len(content) >= ONE_FILE:
+            break
+    del content[ONE_FILE:]
+    member = tarfile.TarInfo("large")
+    member.size = len(content)
+    tar.addfile(member, io.BytesIO(content))
+
+
+def libraries(tar):
+    """Large libraries, which compress little."""
+    one_file(tar, lambda path, length: ".so" in path and length > 20e6)
+
+
+def texts(tar):
+    """Modules, headers and documents, which compress much."""
+    one_file(tar, lambda path, length: path.endswith((".py", ".h", ".hpp", ".txt", ".json", ".gz", ".md")))
+
+
+def one_entry(tar):
+    """A layer with an empty file: what a layer costs."""
+    tar.addfile(tarfile.TarInfo("empty"))
+
+
+def small_files(tar):
+    """A layer with small files only, five to a folder."""
+    for folder in range(SMALL_FILES // 5):
+        member = tarfile.TarInfo(f"{folder // 10}/{folder % 10}")
+        member.type, member.mode = tarfile.DIRTYPE, 0o755
+        tar.addfile(member)
+        for file in range(5):
+            member = tarfile.TarInfo(f"{folder // 10}/{folder % 10}/{file}")
+            member.size = 4096
+            tar.addfile(member, io.BytesIO(os.urandom(64) * 64))
+
+
+def build(folder, write_layers):
+    """An OCI layout for each compression, with equal layers: `folder-gzip`, `folder-zstd`."""
+
+    def store(layout, path):
         name = digest(path)
-        os.rename(path, blobs / name.split(":")[1])
-        return name, (blobs / name.split(":")[1]).stat().st_size
+        stored = layout / "blobs/sha256" / name.split(":")[1]
+        os.rename(path, stored)
+        return {"digest": name, "size": stored.stat().st_size}
 
-    def store_json(value):
-        path = folder / "json"
+    def store_json(layout, media, value):
+        path = layout / "json"
         path.write_text(json.dumps(value))
-        return store(path)
+        return {"mediaType": media, **store(layout, path)}
 
-    files, _ = choose(megabytes)
-    layers, diff_ids = [], []
-    for number in range(LAYERS):
-        plain, packed = folder / "layer.tar", folder / "layer.packed"
+    layouts = {codec: folder.with_name(f"{folder.name}-{codec}") for codec in COMMANDS}
+    for layout in layouts.values():
+        (layout / "blobs/sha256").mkdir(parents=True)
+
+    def layer(number):
+        plain = folder.with_name(f"{folder.name}-{number}.tar")
         with tarfile.open(plain, "w") as tar:
-            for path in files[number::LAYERS]:
-                tar.add(path, arcname=path.lstrip("/"), recursive=False)
-        diff_ids.append(digest(plain))
-        command = ["zstd", "-q", "-3", "-c"] if codec == "zstd" else [shutil.which("pigz") or "gzip", "-6", "-c"]
-        with open(plain, "rb") as source, open(packed, "wb") as target:
-            subprocess.run(command, stdin=source, stdout=target, check=True)
+            write_layers[number](tar)
+        layers = {}
+        for codec, command in COMMANDS.items():
+            packed = layouts[codec] / f"{number}.packed"
+            with open(plain, "rb") as source, open(packed, "wb") as target:
+                subprocess.run(command, stdin=source, stdout=target, check=True)
+            media = f"application/vnd.oci.image.layer.v1.tar+{codec}"
+            layers[codec] = {"mediaType": media, **store(layouts[codec], packed)}
+        diff_id = digest(plain)
         plain.unlink()
-        name, size = store(packed)
-        media = f"application/vnd.oci.image.layer.v1.tar+{codec}"
-        layers.append({"mediaType": media, "digest": name, "size": size})
-    config = {"architecture": "amd64", "os": "linux", "config": {}, "rootfs": {"type": "layers", "diff_ids": diff_ids}}
-    name, size = store_json(config)
-    manifest = {
-        "schemaVersion": 2,
-        "mediaType": "application/vnd.oci.image.manifest.v1+json",
-        "config": {"mediaType": "application/vnd.oci.image.config.v1+json", "digest": name, "size": size},
-        "layers": layers,
-    }
-    name, size = store_json(manifest)
-    descriptor = {"mediaType": manifest["mediaType"], "digest": name, "size": size,
-                  "annotations": {"org.opencontainers.image.ref.name": "t"}}
-    (folder / "oci-layout").write_text('{"imageLayoutVersion": "1.0.0"}')
-    (folder / "index.json").write_text(json.dumps({"schemaVersion": 2, "manifests": [descriptor]}))
+        return layers, diff_id
+
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        layers, diff_ids = zip(*pool.map(layer, range(len(write_layers))))
+    config = {"architecture": "amd64", "os": "linux", "config": {},
+              "rootfs": {"type": "layers", "diff_ids": list(diff_ids)}}
+    for codec, layout in layouts.items():
+        manifest = {"schemaVersion": 2, "mediaType": "application/vnd.oci.image.manifest.v1+json",
+                    "config": store_json(layout, "application/vnd.oci.image.config.v1+json", config),
+                    "layers": [one[codec] for one in layers]}
+        descriptor = store_json(layout, manifest["mediaType"], manifest)
+        descriptor["annotations"] = {"org.opencontainers.image.ref.name": "t"}
+        (layout / "oci-layout").write_text('{"imageLayoutVersion": "1.0.0"}')
+        (layout / "index.json").write_text(json.dumps({"schemaVersion": 2, "manifests": [descriptor]}))
 
 
 class Link:
@@ -166,16 +242,22 @@ def serve(folder, rate):
     return server
 
 
-def measure(port, work, codec):
-    """Seconds to pull and to unpack."""
-    layout, bundle = work / "pulled", work / "bundle"
-    for folder in (layout, bundle):
-        shutil.rmtree(folder, ignore_errors=True)
+def pull(port, layout):
+    """Seconds to pull."""
     os.sync()
     start = time.monotonic()
     subprocess.run(["skopeo", "copy", "-q", "--src-tls-verify=false", f"docker://127.0.0.1:{port}/image:t",
                     f"oci:{layout}:t"], check=True)
-    pulled = time.monotonic()
+    took = time.monotonic() - start
+    shutil.rmtree(layout)
+    return took
+
+
+def unpack(layout, bundle, codec):
+    """Seconds to unpack. Nothing is deleted before the end of all rounds: ext4 passes over the inodes of files that
+    were just deleted, one by one, and takes a hundred times as long for each folder."""
+    os.sync()
+    start = time.monotonic()
     if codec == "gzip":
         # `raw unpack` leaves out the manifest of the bundle, for which `unpack` hashes every file; engines make none.
         subprocess.run(["umoci", "--log=error", "raw", "unpack", "--image", f"{layout}:t", str(bundle)], check=True,
@@ -186,11 +268,40 @@ def measure(port, work, codec):
         blob = lambda one: layout / "blobs/sha256" / one["digest"].split(":")[1]
         for layer in json.loads(blob(index["manifests"][0]).read_text())["layers"]:
             subprocess.run(["tar", "--zstd", "-xf", blob(layer), "-C", bundle], check=True)
-    return pulled - start, time.monotonic() - pulled
+    return time.monotonic() - start
 
 
-def node(rate):
-    exact = lambda value: f"{{ low = {value}, high = {value} }}"
+def unpacked(layout, bundles, codec, rounds):
+    """Median of the seconds to unpack."""
+    return statistics.median(unpack(layout, bundles / f"{layout.name}-{number}", codec) for number in range(rounds))
+
+
+def exact(value):
+    return f"{{ low = {value}, high = {value} }}"
+
+
+def middle(measured):
+    return math.sqrt(measured["low"] * measured["high"])
+
+
+def characterise(codec, seconds, rates):
+    """Speed of the tool's decoder (smallest, largest) and of its creation of files relative to the rates of `cutaway
+    calibrate`: by the formula of the manual, solved for a layer with a file of libraries, one with a file of texts, and
+    one of small files."""
+    large, write = ONE_FILE / 1e6, middle(rates["write_mb_s"])
+    start = seconds["one-entry"] / LAYERS
+    inflate = sorted(large / (seconds[name] - start - large / write / 2) for name in ("libraries", "texts"))
+    bytes_small, entries = SMALL_FILES * (4096 + 512) / 1e6, SMALL_FILES * 1.2
+    files = entries / (seconds["small-files"] - start - bytes_small / inflate[1] / 2 - bytes_small / write)
+    known, known_files = middle(rates[f"{codec}_inflate_mb_s"]), middle(rates["files_per_s"])
+    print(f"{codec}: decoder at {inflate[0]:.0f} to {inflate[1]:.0f} MB/s, {inflate[0] / known:.2f} to "
+          f"{inflate[1] / known:.2f} of the measured rate; {files:.0f} files/s, {files / known_files:.2f} of it; "
+          f"{seconds['start']:.2f} s for an image of empty layers", file=sys.stderr)
+    return (inflate[0] / known, inflate[1] / known), files / known_files
+
+
+def catalog(rate, codec, speed, start):
+    ratio = {"gzip": 1, "zstd": 0.95}[codec]
     return f"""[[node]]
 id = "cloud"
 name = "Throttled registry"
@@ -200,49 +311,79 @@ slots = {SLOTS}
 pipelined = false
 write_mb_s = {exact(1)}
 files_per_s = {exact(1)}
+engine_files = {exact(speed[1])}
 layer_seconds = {exact(0)}
 read_mb_s = {exact(1)}
-start_seconds = {exact(0)}
+start_seconds = {exact(start)}
+source = "benches/cold_start.sh"
+
+[[codec]]
+id = "{codec}"
+inflate_mb_s = {exact(1)}
+gzip_ratio = {exact(ratio)}
+tar_ratio = {exact(ratio / 2)}
+engine_speed = {{ low = {speed[0][0]}, high = {speed[0][1]} }}
 source = "benches/cold_start.sh"
 """
 
 
-def predict(cutaway, work, folder, rate):
+def predict(cutaway, work, folder, text):
     """Seconds of pull and unpacking: low, middle, high. The image has no command, so nothing is read at start-up."""
-    catalog = work / "rates.toml"
-    catalog.write_text(node(rate))
+    file = work / "catalog.toml"
+    file.write_text(text)
     report = subprocess.run([cutaway, "report", f"oci:{folder}", "--no-cache", "--format", "json", "--rates",
-                             "calibrated", "--catalog", catalog], check=True, capture_output=True, text=True).stdout
-    pull = next(one for one in json.loads(report)["cold_start"]["scenarios"] if one["name"] == "pull")
-    return [pull[f"total_{end}seconds"] for end in ("low_", "", "high_")]
+                             "calibrated", "--catalog", file], check=True, capture_output=True, text=True).stdout
+    found = next(one for one in json.loads(report)["cold_start"]["scenarios"] if one["name"] == "pull")
+    return [found[f"total_{end}seconds"] for end in ("low_", "", "high_")]
 
 
 def main():
     cutaway, work = sys.argv[1], pathlib.Path(sys.argv[2])
-    sizes = [int(size) for size in sys.argv[3:]] or [50, 200, 1000]
+    sizes = [int(size) for size in sys.argv[3:]] or [50, 200, 500, 1000, 3000, 6000]
+    bundles = work / "bundles"
+    bundles.mkdir()
+    build(work / "libraries", [libraries])
+    build(work / "texts", [texts])
+    build(work / "small-files", [small_files])
+    build(work / "one-entry", [one_entry] * LAYERS)
+    tools = {codec: {name: unpacked(work / f"{name}-{codec}", bundles, codec, ROUNDS)
+                     for name in ("one-entry", "libraries", "texts", "small-files")} for codec in COMMANDS}
+    for codec in COMMANDS:
+        # What each image costs, whatever it holds: five layers asked for and unpacked.
+        server = serve(work / f"one-entry-{codec}", RATES[-1] * 1e6)
+        tools[codec]["start"] = tools[codec]["one-entry"] + statistics.median(
+            pull(server.server_port, work / "pulled") for _ in range(ROUNDS))
+        server.shutdown()
+        server.server_close()
+    measured = []
+    for size in sizes:
+        rounds = ROUNDS if size <= 1000 else 1
+        build(work / f"image-{size}", chosen_layers(size))
+        for codec in COMMANDS:
+            layout = work / f"image-{size}-{codec}"
+            seconds = unpacked(layout, bundles, codec, rounds)
+            print(f"{size} MB, {codec}: {seconds:.1f} s to unpack", file=sys.stderr, flush=True)
+            for rate in RATES:
+                server = serve(layout, rate * 1e6)
+                pulled = statistics.median(pull(server.server_port, work / "pulled") for _ in range(rounds))
+                server.shutdown()
+                server.server_close()
+                measured.append((size, codec, layout, rate, pulled, seconds))
+    # After everything is unpacked: what it deletes would slow the creation of files.
     os.environ["CUTAWAY_RATES_FILE"] = str(work / "measured.json")
     print(subprocess.run([cutaway, "calibrate", "--dir", str(work)], check=True, capture_output=True,
                          text=True).stdout, file=sys.stderr)
-    print("| image | compression | link | pull | unpack | total | predicted | off by | in the interval |")
+    rates = json.loads((work / "measured.json").read_text())
+    speeds = {codec: characterise(codec, tools[codec], rates) for codec in COMMANDS}
+    print("| image | compression | link | pull | unpack | total | estimate | off by | in the interval |")
     print("|---|---|---:|---:|---:|---:|---:|---:|---|")
-    for size in sizes:
-        for codec in ("gzip", "zstd"):
-            folder = work / f"image-{size}-{codec}"
-            build(folder, size, codec)
-            stored = sum(path.stat().st_size for path in (folder / "blobs/sha256").iterdir()) / 1e6
-            for rate in RATES:
-                server = serve(folder, rate * 1e6)
-                rounds = sorted((measure(server.server_port, work, codec) for _ in range(ROUNDS)), key=sum)
-                server.shutdown()
-                server.server_close()
-                pull, unpack = rounds[len(rounds) // 2]
-                low, middle, high = predict(cutaway, work, folder, rate)
-                total = pull + unpack
-                print(f"| {size} MB, {stored:.0f} MB compressed | {codec} | {rate} MB/s | {pull:.1f} s | {unpack:.1f} s "
-                      f"| {total:.1f} s | {middle:.1f} s ({low:.1f} to {high:.1f}) | {(middle / total - 1) * 100:+.0f} % "
-                      f"| {'yes' if low <= total <= high else 'no'} |", flush=True)
-    shutil.rmtree(work / "pulled", ignore_errors=True)
-    shutil.rmtree(work / "bundle", ignore_errors=True)
+    for size, codec, layout, rate, pulled, seconds in measured:
+        stored = sum(path.stat().st_size for path in (layout / "blobs/sha256").iterdir()) / 1e6
+        low, middle, high = predict(cutaway, work, layout, catalog(rate, codec, speeds[codec], tools[codec]["start"]))
+        total = pulled + seconds
+        print(f"| {size} MB, {stored:.0f} MB compressed | {codec} | {rate} MB/s | {pulled:.1f} s "
+              f"| {seconds:.1f} s | {total:.1f} s | {middle:.1f} s ({low:.1f} to {high:.1f}) "
+              f"| {(middle / total - 1) * 100:+.0f} % | {'yes' if low <= total <= high else 'no'} |", flush=True)
 
 
 main()

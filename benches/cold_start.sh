@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
 # Compares the cold-start model with measured pulls: images of this machine's own files are pulled by skopeo from a
 # registry on the loopback interface, throttled to two rates, and unpacked: gzip by umoci, zstd by GNU tar (umoci 0.4
-# reads no zstd). Predictions use the rates of `cutaway calibrate` in the same folder. Prints the table of
-# assets/manual/cold-start.md. By hand only: nothing else should run on the machine.
+# reads no zstd). Predictions use the rates of `cutaway calibrate` in the same folder, and the speed of the two tools
+# relative to these, which three layers of other content determine. Prints the table of assets/manual/cold-start.md. By
+# hand only: nothing else should run on the machine, and nothing have been deleted on its disk for some minutes.
 #
-#   benches/cold_start.sh CUTAWAY WORK [SIZE_MB...]      default sizes: 50 200 1000
+#   benches/cold_start.sh CUTAWAY WORK [SIZE_MB...]      default sizes: 50 200 500 1000 3000 6000
+#                                                        CODEC=gzip or CODEC=zstd: only these
 #
-# Requires root (owners of unpacked files), skopeo, umoci, tar, zstd, gzip or pigz, python3.
+# Requires root (owners of unpacked files), skopeo, umoci, tar, zstd, gzip, python3, and 40 GB on an empty folder's disk.
 set -euo pipefail
-[[ $# -ge 2 ]] || { sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[[ $# -ge 2 ]] || { sed -n '2,11s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 cutaway=$(realpath "$1")
 work=$2
 shift 2

@@ -19,7 +19,8 @@ packages=(
     # a display in memory, with what a window opens at run time
     xvfb xauth libx11-6 libx11-xcb1 libxcursor1 libxi6 libxrandr2 libxkbcommon0 libxkbcommon-x11-0
     libegl1 libgl1 libgl1-mesa-dri libvulkan1 mesa-vulkan-drivers
-    imagemagick xdotool x11-utils # look at the window and press its keys
+    imagemagick xdotool x11-utils openbox # look at the window and press its keys, as at a desktop
+    weston                    # the window under Wayland
     desktop-file-utils appstream shared-mime-info libglib2.0-bin man-db # judge what packages install
 )
 cargo_deny_version=0.20.2

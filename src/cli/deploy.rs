@@ -14,7 +14,7 @@ use super::reading::{ImageReader, ReadOptions};
 use super::terminal::TextArguments;
 use crate::analysis::{Analysis, Options};
 use crate::cuda::catalog::{Catalog, Profile};
-use crate::deploy::files::{self, FILE_BYTES, JudgedImage, PlatformFile, is_candidate};
+use crate::deploy::files::{self, FILE_BYTES, PlatformFile, is_candidate};
 use crate::deploy::graphs::{StepGain, cuda_graphs, read_config_files};
 use crate::deploy::snippets::{SnippetFormat, SnippetInput, snippet};
 use crate::deploy::{DEFAULT_PROFILE, find_profile};
@@ -96,7 +96,8 @@ pub(super) fn deploy(arguments: &DeployArguments) -> anyhow::Result<ExitCode> {
     }
     let mut report = DeployReport::new(&profile);
     if let Some(file) = &file {
-        let findings = judge(file, analysis.as_deref(), image.as_ref(), catalog);
+        let named = image.as_ref().and_then(|(_, named)| named.as_deref());
+        let findings = files::judge_with(file, analysis.as_deref(), named, catalog);
         report = report.with_file(&arguments.subject, file, &findings);
     }
     if let Some(analysis) = analysis.as_deref() {
@@ -150,9 +151,7 @@ fn image_text(
         return Ok(Some((arguments.subject.clone(), None)));
     };
     if let Some(image) = &arguments.image {
-        let bare = image.strip_prefix("docker://").unwrap_or(image);
-        let named = file.images.iter().find(|known| known.reference == bare || known.reference == *image);
-        return Ok(Some((image.clone(), named.map(|known| known.reference.clone()))));
+        return Ok(Some((image.clone(), file.reference_of(image).map(str::to_owned))));
     }
     let is_local = |reference: &str| LOCAL.iter().any(|prefix| reference.starts_with(prefix));
     let local = file.images.iter().find(|image| is_local(&image.reference));
@@ -172,29 +171,6 @@ fn profile(
     let found = find_profile(catalog, id);
     let found = found.map_err(|error| UsageError::new(error.to_string(), Some(error.hint(catalog))))?;
     Ok(Arc::new(found.clone()))
-}
-
-fn judge(
-    file: &PlatformFile,
-    analysis: Option<&Analysis>,
-    image: Option<&(String, Option<String>)>,
-    catalog: &Catalog,
-) -> Vec<files::FileFinding> {
-    let read = analysis.and_then(|analysis| Some((analysis.needs()?, environment(analysis))));
-    let named = image.and_then(|(_, named)| named.as_deref());
-    let judged =
-        read.as_ref().map(|(needs, environment)| JudgedImage { reference: named, needs, environment });
-    files::judge(file, judged.as_ref(), catalog)
-}
-
-/// The environment of an image as name and value.
-fn environment(analysis: &Analysis) -> Vec<(String, String)> {
-    let config = analysis.image.config.as_ref().and_then(|config| config.config().as_ref());
-    let pairs = config.and_then(|config| config.env().as_ref()).into_iter().flatten();
-    pairs
-        .filter_map(|pair| pair.split_once('='))
-        .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .collect()
 }
 
 #[cfg_attr(not(feature = "gpu"), expect(clippy::unnecessary_wraps, reason = "only the GPU can fail"))]

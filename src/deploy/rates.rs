@@ -206,7 +206,8 @@ impl Rates {
         let slots = f64::from(node.slots.max(1));
         add("slots", Interval { low: slots, high: slots }, "layers", &node.source);
         add("write", node.write_mb_s, "MB/s", disk);
-        add("files", node.files_per_s, "files/s", disk);
+        let files = format!("{disk}; times the speed of the engine");
+        add("files", node.files_per_s, "files/s", if self.measured.is_some() { &files } else { disk });
         add("layer", node.layer_seconds, "s", disk);
         add("read", node.read_mb_s, "MB/s", disk);
         add("start", node.start_seconds, "s", &node.source);

@@ -38,6 +38,8 @@ pub enum Pick {
     SavePlan,
     /// Where to save a report; how its name ends, empty for a Dockerfile.
     SaveReport(&'static str),
+    /// A platform's file.
+    PlatformFile,
     /// Where to save lines of a deployment; the usual name of the file.
     SaveSnippet(&'static str),
     /// The folder of a slim image.
@@ -92,6 +94,11 @@ pub fn desktop() -> Picker {
             Pick::SaveReport(extension) => {
                 dialog.set_title("Save report").set_file_name(format!("report.{extension}")).save_file()
             }
+            Pick::PlatformFile => dialog
+                .set_title("Open platform file")
+                .add_filter("cerebrium.toml, YAML", &["toml", "yaml", "yml"])
+                .add_filter("All files", &["*"])
+                .pick_file(),
             Pick::SaveSnippet(name) => dialog.set_title("Save lines").set_file_name(name).save_file(),
             Pick::SaveFile => dialog.set_title("Save file").save_file(),
             Pick::SavePatch => dialog.set_title("Save patch").set_file_name("Dockerfile.patch").save_file(),

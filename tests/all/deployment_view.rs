@@ -3,7 +3,7 @@
 use std::fs;
 
 use cutaway::deploy::snippets::SnippetFormat;
-use cutaway::gui::views::{Action, View};
+use cutaway::gui::views::{Action, Command, View};
 use egui::accesskit::Role;
 use egui_kittest::Harness;
 
@@ -57,4 +57,43 @@ fn lines_are_saved_and_nothing_is_replaced_unasked() {
         assert!(shows(&harness, wanted), "{times}");
     }
     assert!(fs::read_to_string(&path).unwrap().contains("kind: Pod"));
+}
+
+#[test]
+fn a_platforms_file_is_checked_against_the_image() {
+    let place = Place::new();
+    let pod = |images: &str| {
+        format!(
+            "apiVersion: v1\nkind: Pod\nspec:\n  nodeSelector:\n    kubernetes.io/arch: riscv64\n  containers: [{images}]\n"
+        )
+    };
+    let one = place.put("pod.yaml", &pod("{name: a, image: 'app:1'}"));
+    let mut harness = begin();
+    click(&mut harness, Role::RadioButton, "Azure Machine Learning");
+    ready(&mut harness);
+    click(&mut harness, Role::Button, "Open file…");
+    assert!(actions(&mut harness).contains(&Action::Run(Command::OpenPlatformFile)));
+    harness.state_mut().views.deployment.ask_for_file();
+    settle(&mut harness);
+    harness.state_mut().views.deployment.type_path(&one);
+    settle(&mut harness);
+    click(&mut harness, Role::Button, "Open");
+    ready(&mut harness);
+    assert_eq!(harness.state().views.deployment.profile(), "kubernetes", "the platform of the file");
+    assert!(shows(&harness, "Line 5, spec.nodeSelector.kubernetes.io/arch: high"));
+    assert!(shows(&harness, "NVIDIA-L4"), "the machines stay");
+
+    let two = place.put("two.yaml", &pod("{name: a, image: 'app:1'}, {name: b, image: 'proxy:2'}"));
+    harness.state_mut().views.deployment.open(two.into());
+    ready(&mut harness);
+    assert!(shows(&harness, "None of its images is the one in front: they are judged by name."));
+
+    let broken = place.put("cerebrium.toml", "[cerebrium.deployment]\nname = \n");
+    harness.state_mut().views.deployment.open(broken.into());
+    ready(&mut harness);
+    assert!(shows(&harness, "Cannot read cerebrium.toml"));
+    assert!(shows(&harness, "NVIDIA-L4"), "the image is judged all the same");
+    click(&mut harness, Role::Button, "Close");
+    ready(&mut harness);
+    assert!(!shows(&harness, "Cannot read cerebrium.toml"));
 }

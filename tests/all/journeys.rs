@@ -413,6 +413,8 @@ fn dropped_and_picked_files_open() {
     fs::write(&picked, sample::runtime()).unwrap();
     let mut window = Window::with(Some(picked));
     window.drop_file(&dropped);
+    window
+        .until("dropped image", |window| window.query_by_role_and_label(Role::Tab, "dropped.tar").is_some());
     assert!(window.in_front("dropped.tar"));
     window.settles();
     window.sees("20 layers");
@@ -574,6 +576,31 @@ fn a_desktop_without_dialogs_is_told() {
     window.click(Role::Button, "Open folder…");
     window.sees("File dialogs are not available");
     assert!(window.shows("1 error"));
+}
+
+#[test]
+fn a_platforms_file_is_dropped_and_picked() {
+    let folder = folder();
+    let path = folder.path().join("pod.yaml");
+    let pod = "apiVersion: v1\nkind: Pod\nspec:\n  containers: [{name: a, image: 'sample:devel'}]\n";
+    fs::write(&path, pod).unwrap();
+    let mut window = Window::with(Some(path.clone()));
+    window.drop_file(&path);
+    window.sees("pod.yaml configures a platform: open its image first, then drop it there");
+    // The image that it names is in the field.
+    window.press(Modifiers::NONE, Key::Enter);
+    window.settles();
+    assert!(window.has_tab("sample:devel"));
+    window.drop_file(&path);
+    window.sees("Platform file");
+    assert!(window.in_front("Deploy"));
+    window.sees("Line 4, spec.containers[0].image: high");
+    window.click(Role::Button, "Close");
+    window.press(Modifiers::COMMAND, Key::K);
+    window.types("open platform");
+    window.press(Modifiers::NONE, Key::Enter);
+    window.click(Role::Button, "Browse…");
+    window.sees("Open another…");
 }
 
 #[test]

@@ -194,7 +194,12 @@ fn a_path_of_a_comparison_has_the_menu() {
     let mut window = Window::comparing(first, vec![second]);
     window.settles();
     window.sees("Compare");
-    window.click(Role::Tab, "Files");
+    let files = window
+        .harness
+        .get_all_by_role(Role::Tab)
+        .find(|tab| tab.accesskit_node().label().is_some_and(|name| name.starts_with("Files")));
+    files.unwrap().click();
+    window.harness.run_steps(2);
     window.sees("app; A ");
     window.harness.get_by_role_and_label(Role::Row, "app; A 3 B; B 4 B changed").click_secondary();
     window.harness.run_steps(4);

@@ -119,6 +119,132 @@ fn wgpu_paints_and_takes_keys() {
     drives_and_photographs("wgpu");
 }
 
+/// The journey of a user at a desktop: a window manager gives the window its keys, and all that the user does is typed.
+/// What it leaves behind tells whether it worked.
+const DESKTOP: &str = r#"
+set -u
+openbox >/dev/null 2>&1 & manager=$!
+"$P" 2>"$T/errors" & pid=$!
+window=
+for _ in $(seq 150); do
+    window=$(xdotool search --onlyvisible --pid $pid 2>/dev/null | tail -1)
+    [ -n "$window" ] && break
+    kill -0 $pid 2>/dev/null || { cat "$T/errors" >&2; exit 3; }
+    sleep 0.2
+done
+until_title() { for _ in $(seq 100); do [ "$(xdotool getwindowname "$window")" = "$1" ] && break; sleep 0.1; done; echo "title: $(xdotool getwindowname "$window")"; }
+until_file() { for _ in $(seq 150); do [ -s "$1" ] && break; sleep 0.1; done; [ -s "$1" ] && echo "saved: ${1##*/}"; }
+# Keys that come while a frame is being painted are for what was there before it.
+still() {
+    sleep 0.4
+    local before= now
+    for _ in $(seq 20); do
+        now=$(import -window root rgb:- | sha256sum)
+        [ "$now" = "$before" ] && return
+        before=$now
+        sleep 0.1
+    done
+}
+key() { xdotool key "$@"; still; }
+words() { xdotool type --delay 12 "$1"; still; }
+command() { key ctrl+k; words "$1"; key Return; }
+still
+words "sample:devel"
+key Return
+until_title "sample:devel – Cutaway"
+# The proposed Dockerfile.
+key ctrl+5
+for _ in $(seq 20); do
+    key ctrl+s
+    key ctrl+a
+    words "$T/Dockerfile.slim"
+    key Return
+    [ -s "$T/Dockerfile.slim" ] && break
+    key Escape
+done
+until_file "$T/Dockerfile.slim"
+# The report.
+key ctrl+e
+key ctrl+a
+words "$T/report.html"
+key Return
+until_file "$T/report.html"
+# The plan and the slim image, which opens beside its source.
+command "select all removable"
+command "write slim"
+words "$T/slim:1"
+key Return
+until_file "$T/slim/index.json"
+for _ in $(seq 100); do [ -e "$T/slim/oci-layout" ] && break; sleep 0.1; done
+still
+key Escape
+# A file of the image.
+key ctrl+2
+key Down Down
+key ctrl+i
+key ctrl+q
+for _ in $(seq 100); do kill -0 $pid 2>/dev/null || break; sleep 0.1; done
+if kill -0 $pid 2>/dev/null; then kill $pid; echo "it had to be stopped"; import -window root "$T/last.png"; fi
+wait $pid
+echo "status: $?"
+kill $manager
+cat "$T/errors" >&2
+"#;
+
+#[test]
+fn a_journey_at_a_desktop_is_typed() {
+    if !tools() || !have(&["openbox"]) {
+        return;
+    }
+    let folder = tempfile::Builder::new().prefix("cutaway-window-").tempdir().unwrap();
+    let output = with_display(folder.path(), "glow", DESKTOP);
+    let text = told(&output);
+    for wanted in ["title: sample:devel – Cutaway\n", "saved: Dockerfile.slim\n", "saved: report.html\n"] {
+        assert!(text.contains(wanted), "no {wanted:?} in {text}");
+    }
+    for wanted in ["saved: index.json\n", "status: 0\n"] {
+        assert!(text.contains(wanted), "no {wanted:?} in {text}");
+    }
+    assert!(!text.contains("panicked") && !text.contains("it had to be stopped"), "{text}");
+    let dockerfile = fs::read_to_string(folder.path().join("Dockerfile.slim")).unwrap();
+    assert!(dockerfile.contains("\nFROM "), "{dockerfile}");
+    let report = fs::read_to_string(folder.path().join("report.html")).unwrap();
+    assert!(report.contains("vision-service"), "the report is of the image");
+    let slim = format!("oci:{}:1", folder.path().join("slim").display());
+    let compared = program().args(["compare", "sample:devel", &slim, "--format", "json"]).output().unwrap();
+    assert!(compared.status.success(), "{}", told(&compared));
+}
+
+/// Under Wayland: a compositor without a screen, and a window that loads an image and ends after some frames.
+const WAYLAND: &str = r#"
+set -u
+export XDG_RUNTIME_DIR="$T/run"
+mkdir -p -m 700 "$XDG_RUNTIME_DIR"
+weston --backend=headless-backend.so --socket=cutaway --width=1000 --height=700 >"$T/weston" 2>&1 & compositor=$!
+for _ in $(seq 100); do [ -S "$XDG_RUNTIME_DIR/cutaway" ] && break; sleep 0.1; done
+unset DISPLAY
+WAYLAND_DISPLAY=cutaway WAYLAND_DEBUG=1 timeout 60 "$P" sample:runtime --exit-after-frames 40 2>"$T/errors"
+echo "status: $?"
+kill $compositor
+grep -o 'set_title("[^"]*")' "$T/errors"
+grep -c 'wl_surface.*commit' "$T/errors"
+grep -v '^\[' "$T/errors" >&2
+true
+"#;
+
+#[test]
+fn the_window_opens_under_wayland() {
+    if !tools() || !have(&["weston"]) {
+        return;
+    }
+    let folder = tempfile::Builder::new().prefix("cutaway-window-").tempdir().unwrap();
+    let output = with_display(folder.path(), "glow", WAYLAND);
+    let text = told(&output);
+    assert!(text.contains("status: 0\n"), "{text}");
+    assert!(text.contains("set_title(\"sample:runtime – Cutaway\")"), "{text}");
+    assert!(!text.contains("panicked") && !text.contains("is not available"), "{text}");
+}
+
 #[test]
 fn the_window_closes_after_a_set_number_of_frames_and_remembers() {
     if !tools() {

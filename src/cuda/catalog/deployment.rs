@@ -94,6 +94,9 @@ pub struct Node {
     pub write_mb_s: Interval,
     /// Creating files, folders and links, per second.
     pub files_per_s: Interval,
+    /// Creating files by the engine, relative to the rate that `cutaway calibrate` measures.
+    #[serde(default = "unchanged")]
+    pub engine_files: Interval,
     /// Committing one layer, in seconds.
     pub layer_seconds: Interval,
     /// First reading of files at start-up, in MB/s.
@@ -102,6 +105,10 @@ pub struct Node {
     pub start_seconds: Interval,
     /// Source of the rates.
     pub source: String,
+}
+
+fn unchanged() -> Interval {
+    Interval::ONE
 }
 
 /// Rates of a compression.
@@ -185,7 +192,7 @@ pub struct Startup {
 }
 
 rated!(Startup, rates: [library_share, module_share], durations: []);
-rated!(Node, rates: [network_mb_s, connection_mb_s, write_mb_s, files_per_s, read_mb_s],
+rated!(Node, rates: [network_mb_s, connection_mb_s, write_mb_s, files_per_s, engine_files, read_mb_s],
     durations: [layer_seconds, start_seconds]);
 rated!(Codec, rates: [inflate_mb_s, gzip_ratio, tar_ratio, engine_speed], durations: []);
 rated!(LazyFormat, rates: [parallel, fetch_mb_s], durations: [layer_seconds, request_seconds]);

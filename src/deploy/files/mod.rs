@@ -19,6 +19,7 @@ pub use base_name::BaseName;
 pub use node::Position;
 pub use value::{FileError, FileFinding, FileImage, FileKind, FileRule, JudgedImage};
 
+use crate::analysis::Analysis;
 use crate::cuda::catalog::Catalog;
 use node::Node;
 
@@ -41,6 +42,15 @@ pub struct PlatformFile {
     /// Images that it names, in file order.
     pub images: Vec<FileImage>,
     documents: Vec<Node>,
+}
+
+impl PlatformFile {
+    /// The reference of this file that means an image opened as `reference`.
+    pub fn reference_of(&self, reference: &str) -> Option<&str> {
+        let bare = reference.strip_prefix("docker://").unwrap_or(reference);
+        let named = |known: &&FileImage| known.reference == bare || known.reference == reference;
+        self.images.iter().find(named).map(|known| known.reference.as_str())
+    }
 }
 
 /// Parses a file and recognises its kind by content.
@@ -101,6 +111,30 @@ fn kind_of(document: &Node) -> Option<FileKind> {
     } else {
         None
     }
+}
+
+/// What does not fit, as [`judge`] tells it, with what an analysis knows of the image, if one was read. `named` is the
+/// reference of the file that means this image; `None` if every image of the file is this one.
+pub fn judge_with(
+    file: &PlatformFile,
+    analysis: Option<&Analysis>,
+    named: Option<&str>,
+    catalog: &Catalog,
+) -> Vec<FileFinding> {
+    let read = analysis.and_then(|analysis| Some((analysis.needs()?, environment(analysis))));
+    let judged =
+        read.as_ref().map(|(needs, environment)| JudgedImage { reference: named, needs, environment });
+    judge(file, judged.as_ref(), catalog)
+}
+
+/// The environment of an image as name and value.
+fn environment(analysis: &Analysis) -> Vec<(String, String)> {
+    let config = analysis.image.config.as_ref().and_then(|config| config.config().as_ref());
+    let pairs = config.and_then(|config| config.env().as_ref()).into_iter().flatten();
+    pairs
+        .filter_map(|pair| pair.split_once('='))
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect()
 }
 
 /// What does not fit, in file order, and of one place the worst first. `image` is the image of the file, if it was

@@ -169,6 +169,9 @@ impl App {
             Command::OpenDockerfile => {
                 self.in_view(View::Dockerfile, |views| views.dockerfile.ask_for_file());
             }
+            Command::OpenPlatformFile => {
+                self.in_view(View::Deployment, |views| views.deployment.ask_for_file());
+            }
             Command::CloseDockerfile => self.in_view(View::Dockerfile, |views| views.dockerfile.forget()),
             Command::NextChange => self.in_view(View::Dockerfile, |views| views.dockerfile.step(true)),
             Command::PreviousChange => self.in_view(View::Dockerfile, |views| views.dockerfile.step(false)),

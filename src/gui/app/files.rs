@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{App, DropOffer, LogSource, Tab};
 use crate::gui::dialogs::{DialogAnswer, Pick};
+use crate::gui::models::deployment::{images_of_file, is_platform_file};
 use crate::gui::models::dockerfile::is_dockerfile;
 use crate::gui::views::View;
 use crate::jobs::spawn;
@@ -18,6 +19,8 @@ pub(super) type DroppedFiles = Arc<Mutex<Vec<(Option<u64>, Vec<(PathBuf, Dropped
 pub(super) enum DroppedFileKind {
     /// A Dockerfile for the image in front.
     Dockerfile,
+    /// A platform's file for the image in front, and the images that it names.
+    Platform(Vec<String>),
     /// A saved report, opened in a new tab.
     Report,
     /// Perhaps an image.
@@ -70,13 +73,10 @@ impl App {
         }
     }
 
-    /// Opens dropped files: a Dockerfile for the image in front, everything else as an image or a report.
+    /// Opens dropped files: a Dockerfile or a platform's file for the image in front, everything else as an image or a
+    /// report.
     pub(super) fn take_files(&mut self, paths: Vec<PathBuf>) {
         let tab = self.front_tab().filter(|tab| tab.analysis.is_some()).map(|tab| tab.id);
-        if let (None, [path]) = (tab, &paths[..]) {
-            self.open_path(path);
-            return;
-        }
         let (drops, waker, all) = (Arc::clone(&self.drops), self.waker(), paths.clone());
         let started = spawn("dropped files", move || {
             let is = |path: &PathBuf| {
@@ -84,6 +84,8 @@ impl App {
                     DroppedFileKind::Report
                 } else if is_dockerfile(path) {
                     DroppedFileKind::Dockerfile
+                } else if is_platform_file(path) {
+                    DroppedFileKind::Platform(images_of_file(path))
                 } else {
                     DroppedFileKind::Image
                 }
@@ -110,6 +112,11 @@ impl App {
                 match (is, self.tabs.iter_mut().find(|open| Some(open.id) == tab)) {
                     (DroppedFileKind::Dockerfile, Some(tab)) => open_dockerfile(tab, path),
                     (DroppedFileKind::Dockerfile, None) => self.refuse_dockerfile(&path),
+                    (DroppedFileKind::Platform(_), Some(tab)) => {
+                        tab.views.deployment.open(path);
+                        tab.view = View::Deployment;
+                    }
+                    (DroppedFileKind::Platform(images), None) => self.refuse_platform_file(&path, &images),
                     (DroppedFileKind::Image, _) => images.push(path),
                     (DroppedFileKind::Report, _) => self.open_path(&path),
                 }
@@ -130,6 +137,20 @@ impl App {
 }
 
 impl App {
+    /// Says that a platform's file belongs to an image, and which one it names.
+    fn refuse_platform_file(&mut self, path: &std::path::Path, images: &[String]) {
+        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+        let shown = crate::base::text::printable(&name);
+        if let [image] = images {
+            self.start.put(image.clone());
+        }
+        let message = format!("{shown} configures a platform: open its image first, then drop it there");
+        self.start.show_message(message);
+        if self.front_tab().is_none() {
+            self.show_start();
+        }
+    }
+
     /// Says that a Dockerfile belongs to an image.
     fn refuse_dockerfile(&mut self, path: &std::path::Path) {
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();

@@ -1,14 +1,17 @@
 //! An image on a platform, worked out beside the window: the page and the lines to paste.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::background::{Background, Same};
+use super::dockerfile::read_file;
 use super::findings::ChosenPlan;
 use super::gpu::Machine;
 use super::report::TextLines;
 use crate::analysis::Analysis;
 use crate::base::text::printable;
 use crate::cuda::catalog::Catalog;
+use crate::deploy::files::{self, FILE_BYTES, FileKind, PlatformFile};
 use crate::deploy::graphs::{StepGain, cuda_graphs};
 use crate::deploy::snippets::{SnippetFormat, SnippetInput, snippet};
 use crate::deploy::{DEFAULT_PROFILE, find_profile, judged_targets};
@@ -30,6 +33,59 @@ pub struct SnippetText {
     pub lines: TextLines,
 }
 
+/// A platform's file that was opened beside an image. Opening it again reads it again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GivenFile {
+    path: PathBuf,
+    reading: u64,
+}
+
+impl GivenFile {
+    /// A file to read. `before` is the one that it takes the place of.
+    pub fn new(path: PathBuf, before: Option<&Self>) -> Self {
+        Self { path, reading: before.map_or(0, |before| before.reading + 1) }
+    }
+
+    /// Its path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Its name.
+    pub fn name(&self) -> String {
+        printable(&self.path.file_name().unwrap_or(self.path.as_os_str()).to_string_lossy())
+    }
+}
+
+/// What became of a platform's file.
+pub struct JudgedFile {
+    /// The file.
+    pub given: GivenFile,
+    /// What it configures, or why it cannot be read.
+    pub kind: Result<FileKind, String>,
+    /// What the reader should know about the verdict; empty if nothing.
+    pub note: &'static str,
+}
+
+/// Whether a file is one of a platform, by its content; `cerebrium.toml` by its name, whatever is in it. Reads it.
+pub fn is_platform_file(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == "cerebrium.toml") || read_platform_file(path).is_ok()
+}
+
+/// References of the images that a platform's file names; empty if it cannot be read. Reads it.
+pub fn images_of_file(path: &Path) -> Vec<String> {
+    let images = read_platform_file(path).map(|file| file.images).unwrap_or_default();
+    images.into_iter().map(|image| image.reference).collect()
+}
+
+fn read_platform_file(path: &Path) -> Result<PlatformFile, String> {
+    let bytes = read_file(path, FILE_BYTES as u64, "a platform's file")?;
+    files::read(&bytes).map_err(|error| match error.hint() {
+        Some(hint) => format!("{error}; {hint}"),
+        None => error.to_string(),
+    })
+}
+
 /// An image on a platform.
 pub struct Deployment {
     basis: Basis,
@@ -37,6 +93,8 @@ pub struct Deployment {
     pub page: Arc<Page>,
     /// The lines for every format.
     pub snippets: Vec<SnippetText>,
+    /// The platform's file, if one is open.
+    pub file: Option<JudgedFile>,
 }
 
 impl Deployment {
@@ -53,6 +111,7 @@ struct Basis {
     plan: u64,
     profile: String,
     machine: u64,
+    file: Option<GivenFile>,
 }
 
 /// The deployment of one tab.
@@ -95,6 +154,7 @@ impl DeploymentJob {
         plan: &ChosenPlan,
         profile: &str,
         machine: &Machine,
+        file: Option<&GivenFile>,
         waker: &Waker,
     ) {
         let basis = Basis {
@@ -102,6 +162,7 @@ impl DeploymentJob {
             plan: plan.revision(),
             profile: profile.to_owned(),
             machine: machine.generation(),
+            file: file.cloned(),
         };
         if self.asked.as_ref() != Some(&basis) {
             (self.asked, self.problem) = (Some(basis.clone()), None);
@@ -160,7 +221,22 @@ fn work(
     let options = Options { plan, profile: Some(Arc::clone(&profile)), paths: false, ..Options::default() };
     let usual = judged_targets(catalog, &profile, &[]);
     let targets = if usual.is_empty() { analysis.targets.to_vec() } else { usual };
-    let mut report = DeployReport::new(&profile).with_image(&analysis, &profile, &targets, &options);
+    let mut report = DeployReport::new(&profile);
+    let read = basis.file.as_ref().map(|given| (given, read_platform_file(&given.path)));
+    let mut note = "";
+    if let Some((given, Ok(file))) = &read {
+        let named = file.reference_of(&analysis.image.reference);
+        // The only image of a file is the one in front, whatever it is called there: it was built and tagged since.
+        let is_front =
+            named.is_some() || file.images.iter().all(|one| one.reference == file.images[0].reference);
+        if !is_front {
+            note = "None of its images is the one in front: they are judged by name.";
+        }
+        let image = is_front.then_some(&*analysis);
+        report = report.with_file(&given.name(), file, &files::judge_with(file, image, named, catalog));
+    }
+    cancel.check()?;
+    let mut report = report.with_image(&analysis, &profile, &targets, &options);
     cancel.check()?;
     let gains = costs.map(|(stream, graph)| STEPS.map(|step| StepGain::of(step, stream, graph)));
     let graphs = cuda_graphs(&analysis, None);
@@ -177,5 +253,7 @@ fn work(
             SnippetText { format: *format, lines: TextLines::new(&text), text: text.into() }
         })
         .collect();
-    Ok(Ok(Arc::new(Deployment { page: Arc::new(deploy_page(&report)), snippets, basis })))
+    let file =
+        read.map(|(given, read)| JudgedFile { given: given.clone(), kind: read.map(|file| file.kind), note });
+    Ok(Ok(Arc::new(Deployment { page: Arc::new(deploy_page(&report)), snippets, file, basis })))
 }

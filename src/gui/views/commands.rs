@@ -270,6 +270,8 @@ commands! {
             [ctrl_shift(Key::D)], Loaded;
         CloseDockerfile: "Close Dockerfile", "Return to the Dockerfile reconstructed from the image history",
             [], Dockerfile;
+        OpenPlatformFile: "Open platform file…",
+            "Check cerebrium.toml, Azure ML YAML or Kubernetes manifests against this image", [], Loaded;
         NextChange: "Next change", "Go to the next change in the Dockerfile", [plain(Key::F7)], Proposal;
         PreviousChange: "Previous change", "Go to the previous change in the Dockerfile",
             [keys(Modifiers::SHIFT, Key::F7)], Proposal;

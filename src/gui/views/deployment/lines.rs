@@ -22,6 +22,7 @@ pub(super) fn show(ui: &mut Ui, view: &mut DeploymentView, context: &mut ViewCon
                     if ui.button("Save…").on_hover_text("Save the lines to a file").clicked() {
                         view.notice = None;
                         view.bar = Some(PathBar::new(view.format.file_name().to_owned()));
+                        view.opens = false;
                     }
                     if ui.button("Copy").on_hover_text("Copy the lines").clicked() {
                         context.actions.extend(snippet.map(|one| Action::CopyText(one.text.to_string())));

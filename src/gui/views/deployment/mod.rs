@@ -11,10 +11,11 @@ use egui::{Frame, Label, Margin, Panel, RichText, Ui};
 
 use super::path_bar::{PathBar, PathEvent, PathNotice, PathWords, show_notice};
 use super::{Action, ImageView, TabContent, ViewContext, waker};
+use crate::base::text::printable;
 use crate::deploy::snippets::SnippetFormat;
-use crate::gui::design::text;
+use crate::gui::design::{Tokens, text};
 use crate::gui::dialogs::Pick;
-use crate::gui::models::deployment::{DeploymentJob, default_profile};
+use crate::gui::models::deployment::{DeploymentJob, GivenFile, default_profile};
 use crate::gui::models::dockerfile::Saving;
 use crate::gui::models::findings::{ChosenPlan, waits_for};
 use crate::gui::models::layers::{LayerItem, waiting_for};
@@ -23,7 +24,9 @@ use crate::gui::widgets::page::{PageShape, PageState, page};
 use crate::gui::widgets::pane::{card, empty};
 use crate::jobs::Waker;
 
-const WORDS: PathWords = PathWords { label: "Save lines as", hint: "/path/to/file", button: "Save" };
+const SAVE: PathWords = PathWords { label: "Save lines as", hint: "/path/to/file", button: "Save" };
+const OPEN: PathWords =
+    PathWords { label: "Open platform file", hint: "/path/to/cerebrium.toml", button: "Open" };
 
 /// State of the view of one tab.
 pub struct DeploymentView {
@@ -31,8 +34,13 @@ pub struct DeploymentView {
     format: SnippetFormat,
     job: DeploymentJob,
     page: PageState,
-    /// The field for the path of the lines; `None` while closed.
+    /// The field for the path of the lines, or of a platform's file; `None` while closed.
     bar: Option<PathBar>,
+    /// Whether the field is for a file that is read.
+    opens: bool,
+    file: Option<GivenFile>,
+    /// Whether the platform of the file is still to be chosen, once its kind is known.
+    follows_file: bool,
     notice: Option<PathNotice>,
     saving: Saving,
 }
@@ -46,6 +54,9 @@ impl Default for DeploymentView {
             job: DeploymentJob::default(),
             page: PageState::default(),
             bar: None,
+            opens: false,
+            file: None,
+            follows_file: false,
             notice: None,
             saving: Saving::default(),
         }
@@ -66,7 +77,15 @@ impl ImageView for DeploymentView {
             waiting(ui, context);
             return;
         }
-        self.job.update(context.analysis, context.plan, &self.profile, context.machine, &waker);
+        self.job.update(
+            context.analysis,
+            context.plan,
+            &self.profile,
+            context.machine,
+            self.file.as_ref(),
+            &waker,
+        );
+        self.follow_file();
         self.take_saved(context);
         self.path(ui, context, &waker);
         let (width, height) = (ui.available_width(), ui.available_height());
@@ -93,9 +112,12 @@ impl ImageView for DeploymentView {
         self.job.is_busy() || self.saving.is_busy()
     }
 
-    fn picked(&mut self, _: Pick, path: PathBuf, _: &ChosenPlan, waker: &Waker) {
-        // The dialog asked whether a file may be replaced.
-        self.save(path, true, waker);
+    fn picked(&mut self, pick: Pick, path: PathBuf, _: &ChosenPlan, waker: &Waker) {
+        match pick {
+            Pick::PlatformFile => self.open(path),
+            // The dialog asked whether a file may be replaced.
+            _ => self.save(path, true, waker),
+        }
     }
 
     fn dialog_failed(&mut self, reason: &str) {
@@ -134,6 +156,38 @@ impl DeploymentView {
         self.format
     }
 
+    /// Opens a platform's file, and chooses its platform.
+    pub fn open(&mut self, path: PathBuf) {
+        self.file = Some(GivenFile::new(path, self.file.as_ref()));
+        (self.bar, self.notice, self.follows_file) = (None, None, true);
+    }
+
+    /// Closes the platform's file.
+    pub fn close_file(&mut self) {
+        (self.file, self.follows_file) = (None, false);
+    }
+
+    /// Shows the field for the path of a platform's file.
+    pub fn ask_for_file(&mut self) {
+        let path = self.file.as_ref().map(|file| file.path().to_string_lossy().into_owned());
+        (self.bar, self.opens) = (Some(PathBar::new(path.unwrap_or_default())), true);
+    }
+
+    /// Chooses the platform of a file that was just read.
+    fn follow_file(&mut self) {
+        if !self.follows_file {
+            return;
+        }
+        let made = self.job.made().and_then(|made| made.file.as_ref());
+        if let Some(judged) = made.filter(|judged| Some(&judged.given) == self.file.as_ref()) {
+            self.follows_file = false;
+            if let Ok(kind) = &judged.kind {
+                kind.profile().clone_into(&mut self.profile);
+                self.format = SnippetFormat::of_profile(&self.profile);
+            }
+        }
+    }
+
     /// Puts a path into the open field, as a file dialog does.
     pub fn type_path(&mut self, path: &str) {
         if let Some(bar) = &mut self.bar {
@@ -152,6 +206,7 @@ impl DeploymentView {
             });
             return;
         }
+        self.file_state(ui);
         let Some(made) = self.job.made().cloned() else {
             empty(ui, "Judging deployment…", "");
             return;
@@ -159,6 +214,29 @@ impl DeploymentView {
         let shape = PageShape { name: "Deployment", page: &made.page, opening: true, headings: true };
         let output = page(ui, "deployment page", &shape, &mut self.page);
         context.actions.extend(output.copied.map(Action::CopyText));
+    }
+
+    /// Why the open file cannot be read, or how it was judged.
+    fn file_state(&self, ui: &mut Ui) {
+        let made = self.job.made().and_then(|made| made.file.as_ref());
+        let Some(judged) = made.filter(|judged| Some(&judged.given) == self.file.as_ref()) else { return };
+        match &judged.kind {
+            Err(why) => {
+                Frame::new().inner_margin(Margin::same(8)).show(ui, |ui| {
+                    error_box(ui, |ui| {
+                        let name = format!("Cannot read {}", judged.given.name());
+                        ui.add(Label::new(RichText::new(name).font(text::strong())).wrap());
+                        ui.add(Label::new(printable(why)).wrap().selectable(true));
+                    });
+                });
+            }
+            Ok(_) if !judged.note.is_empty() => {
+                Frame::new().inner_margin(Margin::symmetric(12, 6)).show(ui, |ui| {
+                    ui.add(Label::new(RichText::new(judged.note).color(Tokens::of(ui).text_weak)).wrap());
+                });
+            }
+            Ok(_) => {}
+        }
     }
 
     /// The field for a path, and the result of saving.
@@ -169,11 +247,17 @@ impl DeploymentView {
             self.notice = None;
         }
         let Some(bar) = &mut self.bar else { return };
-        match bar.show(ui, WORDS, self.saving.is_busy()) {
+        match bar.show(ui, if self.opens { OPEN } else { SAVE }, self.saving.is_busy()) {
             PathEvent::Nothing => {}
             PathEvent::Close => self.bar = None,
+            PathEvent::Browse if self.opens => context.actions.push(Action::Pick(Pick::PlatformFile)),
             PathEvent::Browse => {
                 context.actions.push(Action::Pick(Pick::SaveSnippet(self.format.file_name())));
+            }
+            PathEvent::Take(_) if self.opens => {
+                let path = bar.path();
+                self.open(path);
+                ui.ctx().request_repaint();
             }
             PathEvent::Take(replace) => {
                 let path = bar.path();
