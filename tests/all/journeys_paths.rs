@@ -2,10 +2,12 @@
 
 use std::path::Path;
 
+use cutaway::gui::app::App;
 use cutaway::gui::views::{Command, View};
 use egui::accesskit::Role;
 use egui::epaint::Shape;
 use egui::{Key, Modifiers};
+use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use crate::fixtures::image::Image;
@@ -193,13 +195,13 @@ fn a_path_of_a_comparison_has_the_menu() {
     let (first, second) = (plain(folder.path(), "first", "one"), plain(folder.path(), "second", "two!"));
     let mut window = Window::comparing(first, vec![second]);
     window.settles();
-    window.sees("Compare");
-    let files = window
-        .harness
-        .get_all_by_role(Role::Tab)
-        .find(|tab| tab.accesskit_node().label().is_some_and(|name| name.starts_with("Files")));
-    files.unwrap().click();
-    window.harness.run_steps(2);
+    let label = |window: &Harness<'static, App>| {
+        let mut tabs = window.query_all_by_role(Role::Tab).filter_map(|tab| tab.accesskit_node().label());
+        tabs.find(|name| name.starts_with("Files"))
+    };
+    window.until("page of files", |window| label(window).is_some());
+    let files = label(&window.harness).unwrap();
+    window.click(Role::Tab, &files);
     window.sees("app; A ");
     window.harness.get_by_role_and_label(Role::Row, "app; A 3 B; B 4 B changed").click_secondary();
     window.harness.run_steps(4);
