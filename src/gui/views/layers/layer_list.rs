@@ -155,8 +155,8 @@ pub(super) fn show(
     }
     if let Some(column) = answer.sorted {
         state.order = state.order.clicked(column);
-        // What is chosen stays, and in sight.
-        state.reveal();
+        // What is chosen stays; the first rows of the new order are in sight.
+        state.head = None;
         ui.ctx().request_repaint();
     }
 }
