@@ -50,4 +50,6 @@ pub use plan::{
     Answer, Plan, PlanChanges, PlanError, Predicted, SavedAnswer, SavedFinding, SavedPlan, lost, tar_bytes,
 };
 pub use rules::{rule, rules};
-pub use value::{Category, Finding, Findings, Item, Reclaimable, Rule, Severity, Share, User, Verdict};
+pub use value::{
+    Category, FileFindings, Finding, Findings, Item, Reclaimable, Rule, Severity, Share, User, Verdict,
+};

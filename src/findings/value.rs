@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use hashbrown::HashMap;
+
 use crate::base::Warning;
 use crate::base::labels::labelled;
 use crate::base::words::{json_words, words};
@@ -274,7 +276,66 @@ pub struct Findings {
     pub warnings: Vec<Warning>,
 }
 
+/// What all findings about one file come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileFindings {
+    /// The highest severity.
+    pub severity: Severity,
+    /// The verdict that keeps most.
+    pub verdict: Verdict,
+    /// Number of findings.
+    pub count: usize,
+}
+
+impl FileFindings {
+    /// One finding more.
+    fn add(&mut self, finding: &Finding) {
+        // Both begin with the highest severity, and with what is removable.
+        self.severity = self.severity.min(finding.severity);
+        self.verdict = self.verdict.max(finding.verdict);
+        self.count += 1;
+    }
+
+    fn of(finding: &Finding) -> Self {
+        Self { severity: finding.severity, verdict: finding.verdict, count: 1 }
+    }
+
+    /// The severity in words: `High severity`, `High severity, in 3 findings`.
+    pub fn words(&self) -> String {
+        let severity = self.severity.label();
+        match self.count {
+            0 | 1 => format!("{severity} severity"),
+            count => format!("{severity} severity, in {count} findings"),
+        }
+    }
+}
+
 impl Findings {
+    /// By the layer and entry of each file that is part of findings: what they come to. A file may be part of several; it
+    /// has one severity and one verdict everywhere.
+    pub fn by_file(&self) -> HashMap<(u16, EntryId), FileFindings> {
+        let mut files: HashMap<_, FileFindings> = HashMap::new();
+        for finding in &self.list {
+            for item in &finding.items {
+                files
+                    .entry((item.layer, item.entry))
+                    .and_modify(|known| known.add(finding))
+                    .or_insert_with(|| FileFindings::of(finding));
+            }
+        }
+        files
+    }
+
+    /// What the findings with these ids come to for a file that is part of all of them; `None` without one.
+    pub fn together<'a>(&self, ids: impl Iterator<Item = &'a str>) -> Option<FileFindings> {
+        let mut found = ids.filter_map(|id| self.find(id));
+        let first = FileFindings::of(found.next()?);
+        Some(found.fold(first, |mut all, finding| {
+            all.add(finding);
+            all
+        }))
+    }
+
     /// The finding with this id.
     pub fn find(&self, id: &str) -> Option<&Finding> {
         self.list.iter().find(|finding| finding.id == id)

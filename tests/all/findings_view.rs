@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use cutaway::analysis::Analysis;
 use cutaway::base::{Warning, WarningCode};
-use cutaway::findings::{Answer, Findings, Verdict, rules};
+use cutaway::findings::{Answer, Findings, Severity, Verdict, rules};
 use cutaway::gui::dialogs::Pick;
 use cutaway::gui::models::findings::{
     ChosenPlan, FindingColumn, FindingDetails, FindingRows, FindingSort, FindingsModel, ManualBlock,
@@ -39,8 +39,9 @@ fn plan(analysis: &Arc<Analysis>) -> ChosenPlan {
 }
 
 fn details(analysis: &Arc<Analysis>, rule: &str) -> FindingDetails {
-    let place = model(analysis).items.iter().position(|item| item.rule == rule).unwrap();
-    FindingDetails::new(analysis, &LayerItem::all(analysis, true), place).unwrap()
+    let model = model(analysis);
+    let place = model.items.iter().position(|item| item.rule == rule).unwrap();
+    FindingDetails::new(analysis, &LayerItem::all(analysis, true), &model.by_file, place).unwrap()
 }
 
 /// Rules of the rows, verdicts in brackets.
@@ -488,6 +489,39 @@ fn only_files_in_sight_are_made() {
     assert_eq!(actions(&mut harness), wanted);
     tab(&mut harness, "Reasons");
     assert_eq!(harness.state().views.findings.painted_rows().1, 0);
+}
+
+#[test]
+fn a_file_of_several_findings_has_one_severity() {
+    let whole = analysis();
+    let mut findings = Findings::clone(whole.findings.as_deref().unwrap());
+    let headers = findings.list.iter().position(|finding| finding.id == "headers:safe").unwrap();
+    let shared = findings.list[headers].items[HEADERS - 1];
+    findings.list[headers].severity = Severity::Low;
+    let other = findings.list.iter().position(|finding| finding.rule.id == "compilers").unwrap();
+    findings.list[other].severity = Severity::High;
+    findings.list[other].items.push(shared);
+    let all = findings.by_file()[&(shared.layer, shared.entry)];
+    assert_eq!((all.severity, all.verdict, all.count), (Severity::High, Verdict::Unsure, 2));
+    assert_eq!(findings.together(["headers:safe", "compilers:unsure"].into_iter()), Some(all));
+    let counted: usize = findings.by_file().values().map(|file| file.count).sum();
+    assert_eq!(counted, findings.list.iter().map(|finding| finding.items.len()).sum::<usize>());
+
+    let mut overlapping = Analysis::clone(&whole);
+    overlapping.findings = Some(Arc::new(findings));
+    let overlapping = Arc::new(overlapping);
+    let merge = overlapping.merge.as_ref().unwrap();
+    for rule in ["headers", "compilers"] {
+        let details = details(&overlapping, rule);
+        let mut lines = (0..details.files.len()).filter_map(|row| details.files.line(merge, row));
+        assert!(lines.any(|line| line.all == Some(all)), "{rule}");
+    }
+    let mut harness = show(overlapping, View::Findings, true);
+    harness.state_mut().views.findings.select("headers:safe");
+    harness.run();
+    click(&mut harness, Role::Link, "All 1,200 files");
+    let row = "header_1199.h, 2.15 KiB, layer 3, high severity, in 2 findings";
+    harness.get_by_label_contains(row);
 }
 
 #[test]

@@ -2,16 +2,18 @@
 
 use std::path::Path;
 
+use cutaway::gui::app::App;
 use cutaway::gui::views::{Command, View};
 use egui::accesskit::Role;
 use egui::epaint::Shape;
 use egui::{Key, Modifiers};
+use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use crate::fixtures::image::Image;
 use crate::fixtures::layout::Layout;
 use crate::fixtures::packing::Packing;
-use crate::fixtures::tarball::{file, tar};
+use crate::fixtures::tarball::{file, symlink, tar};
 use crate::journeys::{Window, folder};
 
 const LIBRARIES: &str = "opt/venv/lib/python3.12/site-packages/nvidia/cublas/lib";
@@ -127,4 +129,105 @@ fn the_menu_of_a_path_filters_and_saves() {
     let filter = window.harness.get_by_role_and_label(Role::SearchInput, "Filter files").value();
     assert_eq!(filter.as_deref(), Some(format!("/{LIBRARIES}/**").as_str()));
     window.sees("3 of ");
+}
+
+/// An image of two layers, the lowest with a distribution.
+fn plain(folder: &Path, name: &str, marker: &str) -> String {
+    let base = tar([
+        file("etc/os-release", *b"ID=ubuntu\nVERSION_ID=\"24.04\"\n"),
+        file("usr/bin/tool", vec![b'x'; 4_000]),
+        symlink("bin", "usr/bin"),
+    ]);
+    let own = tar([file("app/main", marker.as_bytes().to_vec()), file("usr/bin/tool", vec![b'y'; 5_000])]);
+    let path = folder.join(name);
+    Layout::of(&Image::of(Packing::Gzip, [base, own]), "latest").write(&path);
+    format!("oci:{}", path.display())
+}
+
+fn options(window: &Window) -> Vec<String> {
+    let rows = window.harness.get_all_by_role(Role::ListBoxOption);
+    rows.filter_map(|row| row.accesskit_node().label()).collect()
+}
+
+#[test]
+fn the_base_image_is_named_and_its_layers_fold() {
+    let folder = folder();
+    let mut window = Window::new();
+    window.open(&plain(folder.path(), "plain", "one"));
+    window.settles();
+    window.sees("base image ubuntu:24.04 (1 of 2 layers)");
+    window.press(Modifiers::COMMAND, Key::Num2);
+    let rows = options(&window);
+    assert_eq!(rows.len(), 4, "{rows:?}");
+    assert!(rows[0].starts_with("Base image ubuntu:24.04: 1 layer, compressed "), "{rows:?}");
+    assert!(rows[1].starts_with("Layer 0: ") && rows[1].ends_with(", base image"), "{rows:?}");
+    assert!(rows[2].starts_with("Own layers: 1 layer, "), "{rows:?}");
+    // By keyboard: to the head, and folded.
+    window.click(Role::ListBoxOption, &rows[0]);
+    window.press(Modifiers::NONE, Key::ArrowLeft);
+    assert_eq!(options(&window).len(), 3, "{:?}", options(&window));
+    window.press(Modifiers::NONE, Key::ArrowRight);
+    assert_eq!(options(&window), rows);
+    // What is chosen stays chosen in another order, which has no groups.
+    window.click(Role::ListBoxOption, &rows[1]);
+    window.click(Role::ColumnHeader, "Sort by wasted");
+    let sorted = options(&window);
+    assert_eq!(sorted.len(), 2, "{sorted:?}");
+    let mut all = window.harness.get_all_by_role(Role::ListBoxOption);
+    let chosen = all.find(|row| row.accesskit_node().is_selected() == Some(true));
+    assert_eq!(chosen.and_then(|row| row.accesskit_node().label()).as_deref(), Some(&*rows[1]));
+}
+
+#[test]
+fn a_symbolic_link_shows_where_it_points() {
+    let folder = folder();
+    let mut window = Window::new();
+    window.open(&plain(folder.path(), "links", "one"));
+    window.settles();
+    window.press(Modifiers::COMMAND, Key::Num2);
+    window.sees("bin, 0 B, link to usr/bin");
+    assert!(written(&window).iter().any(|text| text == "bin → usr/bin"), "{:?}", written(&window));
+}
+
+#[test]
+fn a_path_of_a_comparison_has_the_menu() {
+    let folder = folder();
+    let (first, second) = (plain(folder.path(), "first", "one"), plain(folder.path(), "second", "two!"));
+    let mut window = Window::comparing(first, vec![second]);
+    window.settles();
+    let label = |window: &Harness<'static, App>| {
+        let mut tabs = window.query_all_by_role(Role::Tab).filter_map(|tab| tab.accesskit_node().label());
+        tabs.find(|name| name.starts_with("Files"))
+    };
+    window.until("page of files", |window| label(window).is_some());
+    let files = label(&window.harness).unwrap();
+    window.click(Role::Tab, &files);
+    window.sees("app; A ");
+    window.harness.get_by_role_and_label(Role::Row, "app; A 3 B; B 4 B changed").click_secondary();
+    window.harness.run_steps(4);
+    assert!(window.shows("In first"), "the menu names the image");
+    window.click(Role::Button, "Why is this here?");
+    window.sees("Brought by");
+}
+
+#[test]
+fn a_folder_is_saved_as_an_archive() {
+    let folder = folder();
+    let mut window = Window::new();
+    window.open(&deep(folder.path()));
+    window.settles();
+    layers(&mut window, "etc");
+    let row = |window: &Window| {
+        let mut rows = window.harness.get_all_by_role(Role::TreeItem);
+        rows.find(|row| row.accesskit_node().label().is_some_and(|name| name.starts_with("etc, ")))
+            .unwrap()
+            .click_secondary();
+    };
+    row(&window);
+    window.harness.run_steps(4);
+    window.click(Role::Button, "Save file…");
+    window.until("a name that ends in .tar", |window| {
+        let mut fields = window.query_all_by_role(Role::TextInput);
+        fields.any(|field| field.value().as_deref() == Some("etc.tar"))
+    });
 }

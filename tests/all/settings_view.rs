@@ -156,3 +156,31 @@ fn several_images_dropped_at_once_are_offered_for_comparison() {
     assert!(window.harness.query_by_role_and_label(Role::Tab, "one.tar").is_some());
     assert!(window.harness.query_by_label("Add image…").is_some(), "the comparison is in front");
 }
+
+#[test]
+fn the_deployment_platform_is_checked_and_images_begin_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("settings.toml");
+    let mut window = page(path.clone());
+    for text in ["nowhere", "AzureML"] {
+        window.harness.get_by_role_and_label(Role::TextInput, "Deployment platform").focus();
+        window.harness.step();
+        window.harness.key_press_modifiers(egui::Modifiers::COMMAND, Key::A);
+        window.harness.step();
+        window.harness.get_by_role_and_label(Role::TextInput, "Deployment platform").type_text(text);
+        window.harness.step();
+        window.harness.key_press(Key::Enter);
+        window.harness.step();
+        window.harness.step();
+        let refused = window.harness.query_all_by_label_contains("profiles are ").next().is_some();
+        assert_eq!(refused, text == "nowhere", "{text}");
+    }
+    let kept = SettingsFile::new(path).load().unwrap().profile;
+    assert_eq!(kept.map(|profile| profile.text).as_deref(), Some("AzureML"));
+    let layer = tar([file("etc/hostname", *b"host")]);
+    let image = folder.path().join("image");
+    Layout::of(&Image::of(Packing::Gzip, [layer]), "latest").write(&image);
+    window.open(&format!("oci:{}", image.display()));
+    window.settles();
+    assert_eq!(window.harness.state_mut().views().unwrap().deployment.profile(), "azureml");
+}

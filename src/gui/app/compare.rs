@@ -57,6 +57,12 @@ impl App {
         }
     }
 
+    /// Whether the Compare view is in front: paths there are of one of several images.
+    pub(crate) fn compares(&self, tab: u64) -> bool {
+        let compares = self.front_tab().is_some_and(|front| front.view == View::Compare);
+        compares && self.tabs.iter().any(|open| open.id == tab)
+    }
+
     /// Opens images beside the one that was opened last, for `--compare`.
     pub(super) fn start_comparing(&mut self, images: &[String]) {
         for image in images {

@@ -10,6 +10,8 @@ use crate::gui::views::View;
 
 /// The menu of a path.
 pub(crate) struct PathMenu {
+    /// The tab of the image.
+    pub(crate) tab: u64,
     /// The path.
     pub(crate) target: PathTarget,
     /// Where it opens.
@@ -61,22 +63,27 @@ impl App {
         }
     }
 
-    pub(super) fn open_path_menu(&mut self, target: PathTarget) {
+    pub(super) fn open_path_menu(&mut self, tab: u64, target: PathTarget) {
         let at = self.context.pointer_latest_pos().unwrap_or(egui::pos2(80.0, 80.0));
-        self.path_menu = Some(PathMenu { target, at, focused: false });
+        self.path_menu = Some(PathMenu { tab, target, at, focused: false });
     }
 
     /// Opens the panel with its field for where to save.
     pub(super) fn ask_to_save(&mut self, target: PathTarget) {
         self.inspect(target, InspectorPage::Contents);
         if let Some(inspector) = &mut self.inspector {
+            let tab = self.tabs.iter().find(|tab| tab.id == inspector.tab);
+            if let Some(analysis) = tab.and_then(|tab| tab.analysis.as_ref()) {
+                inspector.learn_kind(analysis);
+            }
             inspector.ask_name();
         }
     }
 
-    /// Whether the CUDA view of the image in front lists a path.
-    pub(crate) fn is_in_cuda(&self, raw: &[u8]) -> bool {
-        let analysis = self.front_tab().and_then(|tab| tab.analysis.as_ref());
+    /// Whether the CUDA view of the image of a tab lists a path.
+    pub(crate) fn is_in_cuda(&self, tab: u64, raw: &[u8]) -> bool {
+        let tab = self.tabs.iter().find(|open| open.id == tab);
+        let analysis = tab.and_then(|tab| tab.analysis.as_ref());
         let known =
             analysis.and_then(|analysis| Some((analysis.inventory.as_ref()?, analysis.merge.as_ref()?)));
         known.is_some_and(|(inventory, merge)| is_listed(inventory, merge, raw))

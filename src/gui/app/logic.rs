@@ -85,7 +85,8 @@ impl App {
             }
             Action::ShowContents(target) => self.inspect(target, InspectorPage::Contents),
             Action::ShowWhy(target) => self.inspect(target, InspectorPage::Why),
-            Action::PathMenu(target) => self.open_path_menu(target),
+            Action::PathMenu(target) => self.open_path_menu(front, target),
+            Action::PathMenuIn(id, target) => self.open_path_menu(id, target),
             Action::FilterFolder(raw) => self.in_view(View::Layers, |views| views.layers.filter_folder(&raw)),
             Action::ShowInCuda(raw) => self.in_view(View::Cuda, |views| views.cuda.select_path(raw)),
             Action::SavePath(target) => self.ask_to_save(target),
@@ -188,7 +189,11 @@ impl App {
     pub(super) fn add_tab(&mut self, make: impl FnOnce(u64) -> Tab) -> u64 {
         let id = self.next_tab;
         self.next_tab += 1;
-        self.tabs.push(make(id));
+        let mut tab = make(id);
+        if let Some(profile) = self.default_profile() {
+            tab.views.deployment.set_profile(&profile);
+        }
+        self.tabs.push(tab);
         self.name_tabs();
         id
     }

@@ -5,6 +5,7 @@ use crate::base::size::use_units;
 use crate::cache::{Blobs, Cache, Settings as CacheSettings};
 use crate::cuda::catalog::Catalog;
 use crate::cuda::compat::{TargetGpu, parse_target};
+use crate::deploy::find_profile;
 use crate::gui::models::settings::TypedSetting;
 use crate::gui::panels::SettingsPage;
 use crate::settings::{Settings, SettingsError, Theme};
@@ -71,6 +72,11 @@ impl App {
         if typed == TypedSetting::Targets {
             targets(self.options.catalog.as_deref().unwrap_or_else(|| Catalog::builtin()), &wanted)?;
         }
+        if let Some(profile) = wanted.profile.as_ref().filter(|_| typed == TypedSetting::Profile) {
+            let catalog = self.options.catalog.as_deref().unwrap_or_else(|| Catalog::builtin());
+            find_profile(catalog, &profile.text)
+                .map_err(|error| format!("{error}; {}", error.hint(catalog)))?;
+        }
         self.change_settings(|settings| {
             // Checked above.
             typed.put(text, settings).ok();
@@ -136,6 +142,13 @@ impl App {
         };
         self.options.targets = targets?;
         Ok(())
+    }
+
+    /// The platform of the settings, by its id in the catalogue. One that a later version does not know is left out.
+    pub(super) fn default_profile(&self) -> Option<String> {
+        let profile = self.settings.profile.as_ref()?;
+        let catalog = self.options.catalog.as_deref().unwrap_or_else(|| Catalog::builtin());
+        find_profile(catalog, &profile.text).ok().map(|profile| profile.id.clone())
     }
 
     /// Opens the images of the last session.

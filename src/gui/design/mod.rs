@@ -15,6 +15,20 @@ pub use style::apply;
 /// Number of hues in the layer palette before it repeats.
 pub const LAYER_HUES: usize = 12;
 
+/// Number of patterns, none included: bit 0 for horizontal lines, bit 1 for vertical ones, bit 2 for bands.
+pub const PATTERNS: u8 = 8;
+
+/// The pattern of layer `index`. Neighbours differ, and with the hue the first 96 layers do, so that colour is not
+/// needed.
+pub fn layer_pattern(index: usize) -> u8 {
+    pattern(index + index / LAYER_HUES)
+}
+
+/// The pattern with this number, counted around.
+pub fn pattern(number: usize) -> u8 {
+    u8::try_from(number % usize::from(PATTERNS)).unwrap_or_default()
+}
+
 /// Everything that decides how the window looks, by meaning. Colours are defined only here.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tokens {
@@ -168,7 +182,7 @@ impl Tokens {
         if dark { &DARK } else { &LIGHT }
     }
 
-    /// The colour of layer `index`, counted from the bottom.
+    /// The colour of layer `index`, counted from the bottom. Goes with [`layer_pattern`].
     pub fn layer(&self, index: usize) -> Color32 {
         self.layers[index % LAYER_HUES]
     }
@@ -183,6 +197,11 @@ impl Tokens {
     pub fn pattern_on(&self, fill: Color32) -> Color32 {
         let away = if self.text_on(fill) == self.ink { self.paper } else { self.ink };
         mix(fill, away, 0.3)
+    }
+
+    /// Lines of a pattern on a small piece of `fill` without text: as strong as text would be.
+    pub fn chip_pattern_on(&self, fill: Color32) -> Color32 {
+        mix(fill, self.text_on(fill), 0.7)
     }
 
     /// `color` as a thin wash over the background, for the fill of a row or badge.
@@ -245,7 +264,77 @@ fn luminance(color: Color32) -> f32 {
 
 #[cfg(test)]
 mod tests {
-    use super::{DARK, LIGHT, Tokens, contrast};
+    use std::collections::BTreeSet;
+
+    use egui::{Color32, Rgba};
+
+    use super::{DARK, LAYER_HUES, LIGHT, PATTERNS, Tokens, contrast, layer_pattern};
+
+    /// A colour as people without one kind of cones see it: matrices of Machado, Oliveira and Fernandes (2009), severity 1.
+    fn seen(color: Color32, matrix: [[f32; 3]; 3]) -> Color32 {
+        let linear = Rgba::from(color);
+        let [r, g, b] = matrix
+            .map(|row| row[0] * linear.r() + row[1] * linear.g() + row[2] * linear.b())
+            .map(|part| part.clamp(0.0, 1.0));
+        Color32::from(Rgba::from_rgb(r, g, b))
+    }
+
+    const BLIND: [(&str, [[f32; 3]; 3]); 3] = [
+        (
+            "protanopia",
+            [
+                [0.152286, 1.052583, -0.204868],
+                [0.114503, 0.786281, 0.099216],
+                [-0.003882, -0.048116, 1.051998],
+            ],
+        ),
+        (
+            "deuteranopia",
+            [
+                [0.367322, 0.860646, -0.227968],
+                [0.280085, 0.672501, 0.047413],
+                [-0.011820, 0.042940, 0.968881],
+            ],
+        ),
+        (
+            "tritanopia",
+            [
+                [1.255528, -0.076749, -0.178779],
+                [-0.078411, 0.930809, 0.147602],
+                [0.004733, 0.691367, 0.303900],
+            ],
+        ),
+    ];
+
+    #[test]
+    fn layers_in_sight_are_told_apart_by_everyone() {
+        let looks: BTreeSet<_> = (0..LAYER_HUES * usize::from(PATTERNS))
+            .map(|layer| (layer % LAYER_HUES, layer_pattern(layer)))
+            .collect();
+        assert_eq!(looks.len(), LAYER_HUES * usize::from(PATTERNS), "a look is repeated within 96 layers");
+        assert!((0..1_000).all(|layer| layer_pattern(layer) != layer_pattern(layer + 1)));
+        for theme in [&LIGHT, &DARK] {
+            for layer in 0..LAYER_HUES {
+                let fill = theme.layer(layer);
+                // Patterns are what is left where hues look alike: they are visible in any case.
+                for (name, matrix) in BLIND {
+                    let (fill, lines) = (seen(fill, matrix), seen(theme.chip_pattern_on(fill), matrix));
+                    assert!(
+                        contrast(fill, lines) >= 2.0,
+                        "dark {}: {name}: lines of layer {layer}",
+                        theme.dark
+                    );
+                    let next = seen(theme.layer(layer + 1), matrix);
+                    let apart = (0..3).map(|channel| fill[channel].abs_diff(next[channel])).max();
+                    assert!(
+                        apart >= Some(20),
+                        "dark {}: {name}: layers {layer} and the next: {apart:?}",
+                        theme.dark
+                    );
+                }
+            }
+        }
+    }
 
     #[test]
     fn text_can_be_read_on_everything_it_stands_on() {

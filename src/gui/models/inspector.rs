@@ -100,6 +100,8 @@ pub struct Inspector {
     /// Generation for which the state was made.
     generation: Option<u64>,
     inode: Option<Inode>,
+    /// Whether it is a folder, which is saved as an archive.
+    folder: bool,
     most: u64,
     allowed: bool,
     why: PathWhy,
@@ -124,6 +126,7 @@ impl Inspector {
             state: ContentState::Waiting,
             generation: None,
             inode: None,
+            folder: false,
             most: FIRST_BYTES,
             allowed: false,
             why: PathWhy::default(),
@@ -164,6 +167,7 @@ impl Inspector {
                 let settled = matches!(self.state, ContentState::Ready(_) | ContentState::Loading);
                 if self.generation != Some(generation) && !settled {
                     self.generation = Some(generation);
+                    self.learn_kind(analysis);
                     self.begin(analysis, options, waker);
                 }
             }
@@ -249,7 +253,15 @@ impl Inspector {
     pub fn file_name(&self) -> String {
         let name = String::from_utf8_lossy(file_name(&self.target.raw)).into_owned();
         let name = if name.is_empty() { "image".to_owned() } else { name };
-        if matches!(self.state, ContentState::Nothing(_)) { format!("{name}.tar") } else { name }
+        if self.folder { format!("{name}.tar") } else { name }
+    }
+
+    /// Finds out whether it is a folder.
+    pub fn learn_kind(&mut self, analysis: &Analysis) {
+        let Some(merge) = &analysis.merge else { return };
+        let node = find(analysis, &merge.rootfs, &self.target.raw, true).ok();
+        let is_folder = |node| merge.rootfs.node(node).kind() == NodeKind::Directory;
+        self.folder = self.target.version.is_none() && node.is_some_and(is_folder);
     }
 
     fn begin(&mut self, analysis: &Arc<Analysis>, options: &Options, waker: &Waker) {

@@ -74,6 +74,40 @@ pub struct LayerItem {
     pub entries: Option<u64>,
 }
 
+/// The base image of an image whose lowest layers are known to be those of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BaseLayers {
+    /// Its name, safe to show; `None` if only its layers are known.
+    pub name: Option<String>,
+    /// How many layers it has; at least one of the image is above them.
+    pub count: usize,
+}
+
+impl BaseLayers {
+    /// The base image, once the inventory is there. `None` without one, or if its end is unknown.
+    pub fn of(analysis: &Analysis) -> Option<Self> {
+        let base = analysis.inventory.as_deref()?.base.as_ref()?;
+        let is_part = base.layers > 0 && base.layers < analysis.layers.len();
+        is_part.then(|| Self { name: base_name(analysis), count: base.layers })
+    }
+
+    /// Whether a layer is part of it.
+    pub fn has(&self, layer: usize) -> bool {
+        layer < self.count
+    }
+
+    /// `Base image ubuntu:22.04`.
+    pub fn title(&self) -> String {
+        self.name.as_ref().map_or_else(|| "Base image".to_owned(), |name| format!("Base image {name}"))
+    }
+}
+
+/// The name of the base image, else its distribution; safe to show.
+pub fn base_name(analysis: &Analysis) -> Option<String> {
+    let base = analysis.inventory.as_deref()?.base.as_ref()?;
+    base.reference.as_deref().or(base.distribution.as_deref()).map(printable)
+}
+
 impl LayerItem {
     /// All layers of an image, bottom first. With `done`, what is missing will not come.
     pub fn all(analysis: &Analysis, done: bool) -> Vec<Self> {

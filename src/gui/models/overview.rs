@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use super::image_names::image_name;
-use super::layers::{LayerItem, waiting_for};
+use super::layers::{BaseLayers, LayerItem, base_name, waiting_for};
 use crate::analysis::{Analysis, Totals};
 use crate::base::size::{grouped, human};
 use crate::base::text::counted;
@@ -131,7 +131,7 @@ impl Overview {
         };
         Self {
             name: name(&part),
-            origin: origin(&part),
+            origin: origin(&part).into_iter().chain(base(analysis)).collect(),
             sentence: sentence(totals.as_ref(), compressed, &layers, done),
             totals,
             compressed,
@@ -185,6 +185,18 @@ fn origin(part: &ImagePart) -> Vec<String> {
         origin.push(format!("created {}", printable(&created.replace('T', " "))));
     }
     origin
+}
+
+/// The base image, with its layers as far as they are known.
+fn base(analysis: &Analysis) -> Option<String> {
+    let name = base_name(analysis)?;
+    Some(match BaseLayers::of(analysis) {
+        Some(base) => {
+            let own = analysis.layers.len() - base.count;
+            format!("base image {name} ({} of {})", base.count, counted(base.count + own, "layer"))
+        }
+        None => format!("base image {name}"),
+    })
 }
 
 /// What the image is, with each of the three sizes named.

@@ -6,7 +6,8 @@ use super::files::{FileTree, PathChange};
 use crate::analysis::Analysis;
 use crate::base::convert::index32;
 use crate::cuda::{Class, Inode};
-use crate::findings::Verdict;
+use crate::findings::{FileFindings, Findings, Verdict};
+use crate::gui::design::{layer_pattern, pattern};
 use crate::jobs::{CancelToken, Cancelled};
 use crate::rootfs::{PathId, Version};
 
@@ -98,7 +99,6 @@ const MOST_OWNERS: usize = 11;
 const AGES: usize = 5;
 /// How many paths are looked at between two looks at the cancel token.
 const STRIDE: usize = 1 << 16;
-const PATTERNS: usize = 4;
 
 impl Coloring {
     /// Groups the paths of `tree`; a folder is in the group of its largest part. `titles` names the layers, bottom
@@ -177,21 +177,14 @@ struct Keys<'a> {
     tree: &'a FileTree,
     analysis: &'a Analysis,
     by: ColorBy,
-    verdicts: hashbrown::HashMap<Inode, Verdict>,
+    findings: hashbrown::HashMap<Inode, FileFindings>,
 }
 
 impl<'a> Keys<'a> {
     fn new(tree: &'a FileTree, analysis: &'a Analysis, by: ColorBy) -> Self {
-        let mut verdicts = hashbrown::HashMap::new();
-        if by == ColorBy::Finding {
-            for finding in analysis.findings.iter().flat_map(|findings| &findings.list) {
-                for item in &finding.items {
-                    let known = verdicts.entry((item.layer, item.entry)).or_insert(finding.verdict);
-                    *known = strictest(*known, finding.verdict);
-                }
-            }
-        }
-        Self { tree, analysis, by, verdicts }
+        let findings = analysis.findings.as_deref().filter(|_| by == ColorBy::Finding);
+        let findings = findings.map_or_else(hashbrown::HashMap::new, Findings::by_file);
+        Self { tree, analysis, by, findings }
     }
 
     fn of(&mut self, version: &Version) -> u32 {
@@ -210,18 +203,12 @@ impl<'a> Keys<'a> {
             }
             ColorBy::Owner => owner(self.analysis, version).map_or(0, |place| index32(place + 1)),
             ColorBy::Finding => {
-                let verdict = inode.and_then(|inode| self.verdicts.get(&inode));
-                let place = verdict.and_then(|found| Verdict::ALL.iter().position(|one| one == found));
+                let found = inode.and_then(|inode| self.findings.get(&inode));
+                let place = found.and_then(|found| Verdict::ALL.iter().position(|one| *one == found.verdict));
                 index32(place.unwrap_or(Verdict::ALL.len()))
             }
         }
     }
-}
-
-/// Of two verdicts about one file, the one that keeps more.
-fn strictest(one: Verdict, other: Verdict) -> Verdict {
-    let place = |verdict: Verdict| Verdict::ALL.iter().position(|known| *known == verdict);
-    if place(other) > place(one) { other } else { one }
 }
 
 fn group(
@@ -233,7 +220,7 @@ fn group(
     let (name, paint, pattern) = match by {
         ColorBy::Layer => {
             let title = titles.get(key).map_or("", String::as_str);
-            (format!("Layer {key}: {title}"), GroupPaint::Layer(key), key + key / LAYERS_ALIKE)
+            (format!("Layer {key}: {title}"), GroupPaint::Layer(key), layer_pattern(key))
         }
         ColorBy::Age => {
             // The layers whose step this is, see `Keys::of`.
@@ -250,23 +237,16 @@ fn group(
             (format!("{range}{word}"), GroupPaint::Shade(share), 0)
         }
         ColorBy::Class => match Class::ALL.get(key) {
-            Some(class) => (class.label().to_owned(), GroupPaint::Class(key), key),
+            Some(class) => (class.label().to_owned(), GroupPaint::Class(key), pattern(key)),
             None => ("No class".to_owned(), GroupPaint::Neutral, 0),
         },
         ColorBy::Finding => match Verdict::ALL.get(key) {
-            Some(verdict) => (verdict.label().to_owned(), GroupPaint::Class(key + 1), key + 1),
+            Some(verdict) => (verdict.label().to_owned(), GroupPaint::Class(key + 1), pattern(key + 1)),
             None => ("No finding".to_owned(), GroupPaint::Neutral, 0),
         },
         ColorBy::Owner => (String::new(), GroupPaint::Neutral, 0),
     };
-    ColorGroup { name, paint, pattern: pattern_of(pattern), bytes }
-}
-
-/// After so many layers hues repeat; then the patterns go on by one.
-const LAYERS_ALIKE: usize = crate::gui::design::LAYER_HUES;
-
-fn pattern_of(number: usize) -> u8 {
-    [0, 1, 2, 3][number % PATTERNS]
+    ColorGroup { name, paint, pattern, bytes }
 }
 
 /// The largest packages, the other ones, and what no package owns; and the place of each key.
@@ -281,7 +261,7 @@ fn owners(analysis: &Analysis, sums: &BTreeMap<u32, u64>) -> (Vec<ColorGroup>, B
         let name = package.map_or_else(String::new, |package| owner_name(package.manager, &package.name));
         places.insert(*key, groups.len());
         let paint = GroupPaint::Layer(place);
-        groups.push(ColorGroup { name, paint, pattern: pattern_of(place), bytes: *bytes });
+        groups.push(ColorGroup { name, paint, pattern: layer_pattern(place), bytes: *bytes });
     }
     let others = sizes.get(MOST_OWNERS..).unwrap_or_default();
     if !others.is_empty() {

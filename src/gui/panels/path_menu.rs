@@ -3,13 +3,19 @@
 use egui::containers::menu::menu_style;
 use egui::{Align, Id, Key, Layout, Popup, PopupAnchor, PopupCloseBehavior, PopupKind, Ui};
 
+use crate::base::text::elide_middle;
 use crate::gui::app::App;
 use crate::gui::models::format;
 use crate::gui::views::Action;
+use crate::gui::widgets::controls::weak;
 
 /// The menu, while it is open.
 pub(crate) fn path_menu(ui: &Ui, app: &mut App) {
-    let in_cuda = app.path_menu.as_ref().is_some_and(|menu| app.is_in_cuda(&menu.target.raw));
+    let in_cuda = app.path_menu.as_ref().is_some_and(|menu| app.is_in_cuda(menu.tab, &menu.target.raw));
+    // In a comparison the path may be of another image, which comes to the front with what is chosen.
+    let other = app.path_menu.as_ref().map(|menu| menu.tab).filter(|tab| app.compares(*tab));
+    let title =
+        other.and_then(|tab| app.tabs.iter().find(|open| open.id == tab)).map(|tab| tab.title.clone());
     let Some(menu) = &mut app.path_menu else { return };
     let (id, target) = (Id::unique("path menu"), menu.target.clone());
     let cuda = in_cuda.then(|| ("Show in CUDA", Action::ShowInCuda(target.raw.clone())));
@@ -32,6 +38,9 @@ pub(crate) fn path_menu(ui: &Ui, app: &mut App) {
         .close_behavior(PopupCloseBehavior::CloseOnClick)
         .open_bool(&mut open)
         .show(|ui| {
+            if let Some(title) = &title {
+                weak(ui, format!("In {}", elide_middle(title, 32)));
+            }
             for (place, (label, action)) in entries.enumerate() {
                 let response = ui.button(label);
                 if place == 0 && !menu.focused {
@@ -47,5 +56,10 @@ pub(crate) fn path_menu(ui: &Ui, app: &mut App) {
     if !open || escaped || chosen.is_some() {
         app.path_menu = None;
     }
-    app.actions.extend(chosen);
+    if let Some(chosen) = chosen {
+        let copies = matches!(chosen, Action::CopyText(_));
+        // The folder filter and the treemap are of the image in front.
+        app.actions.extend(other.filter(|_| !copies).map(Action::ShowTab));
+        app.actions.push(chosen);
+    }
 }

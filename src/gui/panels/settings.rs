@@ -183,11 +183,8 @@ fn defaults(ui: &mut Ui, app: &mut App, page: &mut SettingsPage) {
     section(ui, "Defaults");
     let hint = "such as gpu:h100; azure:Standard_NC24ads_A100_v4";
     typed(ui, app, page, TypedSetting::Targets, "Target GPUs and machines", hint, None);
-    typed(ui, app, page, TypedSetting::Profile, "Deployment platform", "none", None);
-    note(
-        ui,
-        "Targets apply to images that are opened from now on. Options of the command line override them.",
-    );
+    typed(ui, app, page, TypedSetting::Profile, "Deployment platform", "such as kubernetes, azureml", None);
+    note(ui, "They apply to images that are opened from now on. Options of the command line override them.");
 }
 
 fn cache(ui: &mut Ui, app: &mut App, page: &mut SettingsPage) {

@@ -243,6 +243,8 @@ pub enum Action {
     ShowWhy(PathTarget),
     /// Offer what can be done with a path, at the pointer.
     PathMenu(PathTarget),
+    /// The same for a path of the image of a tab.
+    PathMenuIn(u64, PathTarget),
     /// Show only what is in this folder, or in the folder of this file, in the layers view
     /// ([`LayersView::filter_folder`]).
     FilterFolder(Vec<u8>),

@@ -129,6 +129,7 @@ pub fn arch_matrix(
         width: Some(places.names + places.column * shape.columns.len() as f32 + END),
         selected: shape.selected,
         reveal: shape.reveal,
+        middle: false,
         keys: ListKeys::Sideways(places.column),
     };
     let mut frame = list.begin(ui);

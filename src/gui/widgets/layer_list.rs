@@ -5,16 +5,17 @@ use egui::{Align2, Color32, Rect, Stroke, Ui, pos2, vec2};
 
 use super::list::{List, ListEvent, ListFrame, ListHead, ListKeys, ListNode, ListSort, RowLook, head_back};
 use crate::gui::design::{Tokens, row, text};
-use crate::gui::widgets::cell::{self, Cut};
+use crate::gui::widgets::cell::{self, Cut, Direction};
 use crate::gui::widgets::controls::{self, Mark};
+use crate::gui::widgets::layer_chip::layer_chip;
 
 /// A row of the list.
 #[derive(Clone, Debug)]
 pub struct LayerListRow {
     /// Its number.
     pub number: String,
-    /// Its colour.
-    pub fill: Color32,
+    /// Its layer, whose mark it has; `None` for the head of a group.
+    pub layer: Option<usize>,
     /// Its text.
     pub title: String,
     /// Its numbers, one for each column.
@@ -29,6 +30,10 @@ pub struct LayerListRow {
     pub done: f32,
     /// Screen reader text.
     pub spoken: String,
+    /// Tells the row from all others, whatever is folded.
+    pub key: u64,
+    /// Whether the rows of a group are shown; `None` for a row that is no head of one.
+    pub fold: Option<bool>,
 }
 
 /// What is shown.
@@ -56,6 +61,10 @@ pub struct LayerListAnswer {
     pub chosen: Option<usize>,
     /// The column whose head was clicked.
     pub sorted: Option<usize>,
+    /// The head of a group that was folded or unfolded.
+    pub folded: Option<usize>,
+    /// The row whose head is to be chosen.
+    pub parent: Option<usize>,
 }
 
 const HEAD: f32 = 24.0;
@@ -90,11 +99,17 @@ pub fn layer_list(
         width: None,
         selected: shape.selected,
         reveal: shape.reveal,
-        keys: ListKeys::Plain,
+        middle: false,
+        keys: ListKeys::Tree,
     };
     let mut frame = list.begin(ui);
     heads(ui, shape, &mut frame);
-    let node = |index: usize, _: &LayerListRow| ListNode { key: index as u64, ..ListNode::default() };
+    let node = |_: usize, line: &LayerListRow| ListNode {
+        key: line.key,
+        fold: line.fold,
+        arrow: TEXT,
+        ..ListNode::default()
+    };
     let spoken = |_: usize, line: &LayerListRow| line.spoken.clone();
     list.show(ui, &mut frame, row_at, node, spoken, |ui, place, line| {
         paint(ui, place.rect, line, place.look);
@@ -108,6 +123,8 @@ pub fn layer_list(
         match event {
             ListEvent::Select(index) => answer.chosen = Some(index),
             ListEvent::Sort(column) => answer.sorted = Some(column),
+            ListEvent::Open(index) | ListEvent::Close(index) => answer.folded = Some(index),
+            ListEvent::Parent(index) => answer.parent = Some(index),
             _ => {}
         }
     }
@@ -143,15 +160,21 @@ fn paint(ui: &Ui, rect: Rect, line: &LayerListRow, look: RowLook) {
     RowLook { odd: false, ..look }.paint(painter, tokens, rect);
     painter.hline(rect.x_range(), rect.bottom() - 0.5, Stroke::new(1.0, tokens.border));
     let chip =
-        Rect::from_min_size(pos2(rect.left() + 8.0, rect.top() + 5.0), vec2(5.0, rect.height() - 11.0));
-    // From the bottom up, as much as is there.
-    painter.rect_filled(chip, 2.0, tokens.wash(line.fill));
-    let full =
-        Rect::from_min_max(pos2(chip.left(), egui::lerp(chip.bottom()..=chip.top(), line.done)), chip.max);
-    painter.rect_filled(full, 2.0, line.fill);
+        Rect::from_min_size(pos2(rect.left() + 8.0, rect.top() + 5.0), vec2(7.0, rect.height() - 11.0));
+    if let Some(layer) = line.layer {
+        // From the bottom up, as much as is there.
+        painter.rect_filled(chip, 2.0, tokens.wash(tokens.layer(layer)));
+        let top = egui::lerp(chip.bottom()..=chip.top(), line.done);
+        layer_chip(painter, tokens, Rect::from_min_max(pos2(chip.left(), top), chip.max), layer);
+    }
     let one = rect.height() < TWO_LINES;
     let (above, below) =
         if one { (rect, rect) } else { rect.shrink2(vec2(0.0, 3.0)).split_top_bottom_at_fraction(0.5) };
+    if let Some(open) = line.fold {
+        let direction = if open { Direction::Down } else { Direction::Right };
+        let at = pos2(rect.left() + 22.0, above.center().y);
+        cell::triangle(painter, at, 7.0, direction, tokens.text_weak);
+    }
     let number = pos2(rect.left() + TEXT - 8.0, above.center().y);
     painter.text(number, Align2::RIGHT_CENTER, &line.number, text::small(), tokens.text_weak);
     let places = columns(below);
@@ -164,7 +187,8 @@ fn paint(ui: &Ui, rect: Rect, line: &LayerListRow, look: RowLook) {
         note.min.x = title.right() + 8.0;
     }
     let color = if line.pending.is_some() { tokens.text_weak } else { tokens.text };
-    cell::left(painter, title, &line.title, &text::mono(), color, Cut::End);
+    let font = if line.fold.is_some() { text::strong() } else { text::mono() };
+    cell::left(painter, title, &line.title, &font, color, Cut::End);
     if let Some((mark, color, word)) = &line.fault {
         let at = pos2(note.left() + 7.0, note.center().y);
         controls::paint_mark(painter, *mark, at, 13.0, *color);

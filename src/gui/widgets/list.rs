@@ -58,8 +58,6 @@ pub struct ListOutput {
 /// What keys do apart from moving the choice.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum ListKeys {
-    /// Nothing: Escape leaves the list.
-    Plain,
     /// Arrows open and close rows; Escape leaves the list.
     Tree,
     /// Arrows open and close rows, with Shift they scroll sideways by so much.
@@ -85,6 +83,8 @@ pub(super) struct List<'a> {
     pub(super) selected: Option<usize>,
     /// Whether to bring the chosen row into sight.
     pub(super) reveal: bool,
+    /// Whether to bring it to the middle then, even if it is in sight.
+    pub(super) middle: bool,
     pub(super) keys: ListKeys,
 }
 
@@ -263,7 +263,7 @@ impl List<'_> {
         let filter = EventFilter {
             horizontal_arrows: true,
             vertical_arrows: true,
-            escape: !matches!(self.keys, ListKeys::Plain | ListKeys::Tree),
+            escape: !matches!(self.keys, ListKeys::Tree),
             ..EventFilter::default()
         };
         let (mut at, mut across) = (self.selected, 0.0);
@@ -334,6 +334,9 @@ impl List<'_> {
     /// elsewhere comes to the middle, as does a distant one; a near one to the edge.
     fn offset_for(&self, now: f32, row: usize, height: f32, asked: bool) -> Option<f32> {
         let (top, bottom) = (row as f32 * self.row_height, (row + 1) as f32 * self.row_height);
+        if asked && self.middle {
+            return Some((f32::midpoint(top, bottom) - height / 2.0).max(0.0));
+        }
         if top >= now && bottom <= now + height {
             return None;
         }

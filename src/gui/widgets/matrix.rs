@@ -149,6 +149,7 @@ pub fn matrix(
         width: Some(places.whole),
         selected: shape.selected,
         reveal: shape.reveal,
+        middle: false,
         keys: ListKeys::Table(places.column),
     };
     let mut frame = list.begin(ui);

@@ -8,6 +8,7 @@ pub mod cell;
 pub mod chip;
 pub mod controls;
 pub mod fold;
+pub mod layer_chip;
 pub mod layer_list;
 pub mod list;
 pub mod matrix;

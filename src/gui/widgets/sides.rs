@@ -27,6 +27,8 @@ pub struct SidesShape<'a> {
     pub selected: Option<usize>,
     /// Whether to bring the chosen row into sight.
     pub reveal: bool,
+    /// Whether to bring the chosen row to the middle, even if it is in sight.
+    pub middle: bool,
     /// Whether there is only the left side.
     pub alone: bool,
 }
@@ -134,7 +136,8 @@ pub fn sides<'a>(
         row_height: row::DENSE,
         width: Some(whole.width() + further),
         selected: shape.selected,
-        reveal: shape.reveal,
+        reveal: shape.reveal || shape.middle,
+        middle: shape.middle,
         keys: ListKeys::Sideways(STEP * letter),
     };
     let mut frame = list.begin(ui);

@@ -10,7 +10,7 @@ use self::columns::Places;
 pub use self::columns::TableColumn;
 use self::paint::paint;
 use super::list::{List, ListEvent, ListKeys, ListNode, ListOutput};
-use crate::gui::design::{Tokens, row};
+use crate::gui::design::{Tokens, layer_pattern, row};
 use crate::gui::models::grouped::Sorting;
 use crate::gui::widgets::cell::Cut;
 use crate::gui::widgets::controls::{self, Mark};
@@ -38,8 +38,8 @@ pub struct TableCell {
     text: String,
     /// Its colour.
     color: Color32,
-    /// A small piece of colour before it.
-    chip: Option<Color32>,
+    /// A small piece of colour with a pattern before it.
+    chip: Option<(Color32, u8)>,
     /// How much of the bar behind it is filled, 0 to 1.
     share: f32,
     /// A sign before left-aligned text.
@@ -48,7 +48,9 @@ pub struct TableCell {
 
 /// The number of a layer with its colour.
 pub fn layer_cell(tokens: &Tokens, layer: u16) -> TableCell {
-    TableCell::new(layer.to_string(), tokens.text_weak).chip(tokens.layer(usize::from(layer)))
+    let layer = usize::from(layer);
+    let chip = Some((tokens.layer(layer), layer_pattern(layer)));
+    TableCell { chip, ..TableCell::new(layer.to_string(), tokens.text_weak) }
 }
 
 /// A box that is ticked or not.
@@ -78,7 +80,7 @@ impl TableCell {
     /// With a small piece of colour before it.
     #[must_use]
     pub fn chip(self, color: Color32) -> Self {
-        Self { chip: Some(color), ..self }
+        Self { chip: Some((color, 0)), ..self }
     }
 
     /// With a bar behind it, filled so much.
@@ -164,6 +166,7 @@ pub fn table<R, C: Copy + PartialEq>(
         width: None,
         selected: shape.selected,
         reveal: shape.reveal,
+        middle: false,
         keys: ListKeys::Table(0.0),
     };
     let mut frame = list.begin(ui);

@@ -126,6 +126,7 @@ pub fn tree(
         width: None,
         selected: shape.selected,
         reveal: shape.reveal,
+        middle: false,
         keys: ListKeys::Tree,
     };
     let mut frame = list.begin(ui);

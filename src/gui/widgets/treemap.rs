@@ -10,6 +10,7 @@ use crate::gui::design::{Tokens, radius, text};
 use crate::gui::models::treemap::{CellKind, Direction, Treemap, TreemapCell};
 use crate::gui::widgets::cell::{self, Cut};
 use crate::gui::widgets::controls;
+use crate::gui::widgets::layer_chip::add_pattern;
 use crate::gui::widgets::stops::{self, StopKind};
 use crate::rootfs::PathId;
 
@@ -20,7 +21,7 @@ pub const MAIN: &str = "Treemap";
 pub struct CellLook {
     /// Its fill.
     pub fill: Color32,
-    /// Its pattern: 0 for none, 1 for horizontal lines, 2 for vertical ones, 3 for both.
+    /// Its pattern, see [`add_pattern`].
     pub pattern: u8,
     /// Its name, safe to show.
     pub name: String,
@@ -107,25 +108,6 @@ impl Picture {
             }
         }
         Self { origin, pixels_per_point: pixels, fills: Arc::new(fills), labels, spoken }
-    }
-}
-
-/// Lines over a fill, `pattern` as in [`CellLook`].
-fn add_pattern(mesh: &mut Mesh, rect: Rect, pattern: u8, color: Color32) {
-    const STEP: f32 = 6.0;
-    let steps =
-        |length: f32| (1..).map(|step| step as f32 * STEP - 2.0).take_while(move |at| *at + 1.0 < length);
-    if pattern & 1 != 0 {
-        for y in steps(rect.height()) {
-            let line = Rect::from_min_size(pos2(rect.left(), rect.top() + y), vec2(rect.width(), 1.0));
-            mesh.add_colored_rect(line, color);
-        }
-    }
-    if pattern & 2 != 0 {
-        for x in steps(rect.width()) {
-            let line = Rect::from_min_size(pos2(rect.left() + x, rect.top()), vec2(1.0, rect.height()));
-            mesh.add_colored_rect(line, color);
-        }
     }
 }
 

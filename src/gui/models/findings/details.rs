@@ -1,6 +1,8 @@
 //! Everything about one finding: why, and the evidence that leads on.
 
-use super::files::{FileLine, FindingFiles};
+use std::sync::Arc;
+
+use super::files::{FileLine, FilesOfFindings, FindingFiles};
 use super::item::FindingItem;
 use super::manual::{ManualBlock, blocks};
 use crate::analysis::Analysis;
@@ -84,11 +86,16 @@ pub struct FindingDetails {
 
 impl FindingDetails {
     /// The details of the finding at a place; `None` when there is none, or nothing is known yet.
-    pub fn new(analysis: &Analysis, layers: &[LayerItem], place: usize) -> Option<Self> {
+    pub fn new(
+        analysis: &Analysis,
+        layers: &[LayerItem],
+        by_file: &Arc<FilesOfFindings>,
+        place: usize,
+    ) -> Option<Self> {
         let (findings, merge) = (analysis.findings.as_ref()?, analysis.merge.as_ref()?);
         let finding = findings.list.get(place)?;
         let inventory = analysis.inventory.as_deref();
-        let files = FindingFiles::new(findings, place);
+        let files = FindingFiles::new(findings, by_file, place);
         let largest = files.places(merge, LARGEST);
         Some(Self {
             item: FindingItem::new(finding),

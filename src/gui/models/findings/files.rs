@@ -5,8 +5,12 @@ use std::sync::Arc;
 
 use crate::base::convert::index32;
 use crate::base::text::escape;
-use crate::findings::{Finding, Findings, Item, whole_folders};
+use crate::cuda::Inode;
+use crate::findings::{FileFindings, Finding, Findings, Item, whole_folders};
 use crate::rootfs::{Merge, NodeId, Rootfs};
+
+/// What all findings about a file come to, by its layer and entry.
+pub type FilesOfFindings = hashbrown::HashMap<Inode, FileFindings>;
 
 /// The files of one finding, largest first.
 #[derive(Clone, Debug)]
@@ -14,6 +18,8 @@ pub struct FindingFiles {
     findings: Arc<Findings>,
     finding: usize,
     order: Vec<u32>,
+    /// What all findings about each file come to.
+    by_file: Arc<FilesOfFindings>,
 }
 
 /// A file as it is shown.
@@ -29,15 +35,17 @@ pub struct FileLine {
     pub layer: u16,
     /// Whether a later layer hides it already.
     pub hidden: bool,
+    /// What all findings about it come to; `None` for a folder.
+    pub all: Option<FileFindings>,
 }
 
 impl FindingFiles {
     /// Those of the finding at a place.
-    pub(super) fn new(findings: &Arc<Findings>, finding: usize) -> Self {
+    pub(super) fn new(findings: &Arc<Findings>, by_file: &Arc<FilesOfFindings>, finding: usize) -> Self {
         let items = findings.list.get(finding).map_or(&[][..], |finding| &finding.items);
         let mut order: Vec<u32> = (0..index32(items.len())).collect();
         order.sort_by_key(|place| Reverse(items[*place as usize].bytes));
-        Self { findings: Arc::clone(findings), finding, order }
+        Self { findings: Arc::clone(findings), finding, order, by_file: Arc::clone(by_file) }
     }
 
     /// How many there are.
@@ -57,7 +65,7 @@ impl FindingFiles {
 
     /// The file at a row.
     pub fn line(&self, merge: &Merge, row: usize) -> Option<FileLine> {
-        self.item(row).map(|item| line(&merge.rootfs, item))
+        self.item(row).map(|item| self.line_of(&merge.rootfs, item))
     }
 
     /// Folders that belong to the finding as a whole and the files outside of them, largest first, at most `most`.
@@ -77,11 +85,11 @@ impl FindingFiles {
             false
         };
         let files = (0..self.order.len()).filter_map(|row| self.item(row)).filter(|item| !is_inside(item));
-        let mut lines: Vec<FileLine> = files.take(most).map(|item| line(rootfs, item)).collect();
+        let mut lines: Vec<FileLine> = files.take(most).map(|item| self.line_of(rootfs, item)).collect();
         lines.extend(whole.iter().map(|folder| {
             let node = rootfs.node(folder.node);
             let (raw, bytes, layer) = (node.path(), folder.bytes, node.layer());
-            FileLine { shown: format!("{}/", escape(&raw)), raw, bytes, layer, hidden: false }
+            FileLine { shown: format!("{}/", escape(&raw)), raw, bytes, layer, hidden: false, all: None }
         }));
         lines.sort_by_key(|line| Reverse(line.bytes));
         lines.truncate(most);
@@ -92,12 +100,14 @@ impl FindingFiles {
         let finding: &Finding = self.findings.list.get(self.finding)?;
         finding.items.get(*self.order.get(row)? as usize)
     }
-}
 
-fn line(rootfs: &Rootfs, item: &Item) -> FileLine {
-    let raw = match item.node {
-        Some(node) => rootfs.node(node).path(),
-        None => rootfs.layer(item.layer).path(item.entry),
-    };
-    FileLine { shown: escape(&raw), raw, bytes: item.bytes, layer: item.layer, hidden: item.node.is_none() }
+    fn line_of(&self, rootfs: &Rootfs, item: &Item) -> FileLine {
+        let raw = match item.node {
+            Some(node) => rootfs.node(node).path(),
+            None => rootfs.layer(item.layer).path(item.entry),
+        };
+        let all = self.by_file.get(&(item.layer, item.entry)).copied();
+        let hidden = item.node.is_none();
+        FileLine { shown: escape(&raw), raw, bytes: item.bytes, layer: item.layer, hidden, all }
+    }
 }

@@ -7,9 +7,10 @@ use egui::{Frame, Label, Margin, RichText, ScrollArea, Ui};
 use crate::base::labels::VERDICTS;
 use crate::base::size::human;
 use crate::base::text::{and_more, counted, elide_end, elide_middle, printable, sentence};
-use crate::findings::Verdict;
+use crate::findings::{FileFindings, Verdict};
 use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::inspector::{Inspector, PathTarget};
+use crate::gui::views::layers::severity;
 use crate::gui::views::{Action, ViewContext, path_menu};
 use crate::gui::widgets::controls::{heading, weak};
 use crate::gui::widgets::fold::fold;
@@ -32,7 +33,7 @@ pub(super) fn show(ui: &mut Ui, inspector: &Inspector, context: &mut ViewContext
     ScrollArea::vertical().id_salt("why").auto_shrink(false).show(ui, |ui| {
         Frame::new().inner_margin(Margin::symmetric(12, 10)).show(ui, |ui| {
             ui.set_width(ui.available_width());
-            body(ui, &report, context.actions);
+            body(ui, &report, severity(context.analysis, &report), context.actions);
         });
     });
 }
@@ -81,7 +82,7 @@ fn layer_link(ui: &mut Ui, layer: u16, instruction: Option<&str>, actions: &mut 
     });
 }
 
-fn body(ui: &mut Ui, report: &WhyReport, actions: &mut Vec<Action>) {
+fn body(ui: &mut Ui, report: &WhyReport, severity: Option<FileFindings>, actions: &mut Vec<Action>) {
     without(ui, report);
     if let Some(link) = &report.link {
         section(ui, "Points to");
@@ -135,8 +136,10 @@ fn body(ui: &mut Ui, report: &WhyReport, actions: &mut Vec<Action>) {
     }
     links(ui, "Hard links", &report.other_names, report.other_names.len() as u64, actions);
     section(ui, "Findings");
-    if report.findings.is_empty() {
-        weak(ui, "Part of no finding.");
+    match severity {
+        Some(all) => drop(ui.label(RichText::new(all.words()).font(text::strong()))),
+        None if report.findings.is_empty() => drop(weak(ui, "Part of no finding.")),
+        None => {}
     }
     report.findings.iter().take(MOST).for_each(|finding| show_finding(ui, finding, actions));
     if let Some(folder) = &report.folder {

@@ -7,6 +7,7 @@ use super::{Action, CompareContext, CompareEvent, ComparePage};
 use crate::base::text::elide_middle;
 use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::compare::{ColumnFacts, CompareDetails, CompareModel, ImageColumns};
+use crate::gui::models::inspector::PathTarget;
 use crate::gui::widgets::matrix::letter as paint_letter;
 
 /// The least width of an image where several are compared.
@@ -121,6 +122,11 @@ fn one(
             let name = format!("Show in Layers of {letter} {title}");
             egui::WidgetInfo::labeled(egui::accesskit::Role::Button, open.is_some(), name)
         });
+        if let Some(path) = details.path.as_ref().filter(|_| column.has_path && response.secondary_clicked())
+        {
+            let target = PathTarget::of(path.clone());
+            events.push(CompareEvent::Window(Action::PathMenuIn(id, target)));
+        }
         if response.clicked() {
             events.push(CompareEvent::Window(action));
         }

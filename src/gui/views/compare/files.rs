@@ -12,6 +12,7 @@ use crate::base::text::escape;
 use crate::compare::{Change, Row};
 use crate::gui::design::Tokens;
 use crate::gui::models::compare::{CompareModel, FileRow, FilesShown, file_delta};
+use crate::gui::models::inspector::PathTarget;
 use crate::gui::widgets::cell::Cut;
 use crate::gui::widgets::list::{ListEvent, ListOutput};
 use crate::gui::widgets::matrix::{MatrixCell, MatrixHead, MatrixRow, MatrixShape, matrix};
@@ -87,6 +88,15 @@ pub(super) fn show(
             _ => {}
         }
     }
+    if let Some((row, response)) = &output.hovered
+        && response.secondary_clicked()
+    {
+        state.files.select_row(*row);
+        let target = state.files.selected().map(|path| PathTarget::of(path.to_vec()));
+        let id = target.as_ref().and_then(|target| first_with(model, &target.raw));
+        events
+            .extend(id.zip(target).map(|(id, target)| CompareEvent::Window(Action::PathMenuIn(id, target))));
+    }
     if !output.events.is_empty() {
         ui.ctx().request_repaint();
     }
@@ -100,11 +110,15 @@ pub(super) fn show(
 /// To the layers of the first image that has the chosen path.
 fn lead(state: &CompareState, model: &CompareModel) -> Option<CompareEvent> {
     let path = state.files.selected()?;
+    Some(CompareEvent::Window(Action::ShowPathIn(first_with(model, path)?, path.to_vec())))
+}
+
+/// The first image that has a path.
+fn first_with(model: &CompareModel, path: &[u8]) -> Option<u64> {
     let tree = &model.compared.comparison.tree;
     let row = tree.row(tree.find(path)?);
     let image = (0..model.images()).find(|image| row.node(*image).is_some())?;
-    let id = model.compared.ids.get(image).copied()?;
-    Some(CompareEvent::Window(Action::ShowPathIn(id, path.to_vec())))
+    model.compared.ids.get(image).copied()
 }
 
 fn change_of(model: &CompareModel, row: Row<'_>, image: usize) -> Option<Change> {

@@ -210,7 +210,7 @@ fn chain(ui: &mut Ui, details: &LibraryDetails, layers: &[LayerItem], events: &m
             None => controls::paint_mark(painter, Mark::Warning, at, 13.0, tokens.warning),
             Some(LinkTarget::Layer(layer)) => {
                 let chip = egui::Rect::from_center_size(at, vec2(9.0, 9.0));
-                painter.rect_filled(chip, 2.0, tokens.layer(layer));
+                crate::gui::widgets::layer_chip::layer_chip(painter, tokens, chip, layer);
             }
             Some(_) if index == 0 => {
                 painter.circle_filled(at, 4.5, tokens.accent);

@@ -145,6 +145,12 @@ impl DeploymentView {
         &self.profile
     }
 
+    /// Begins with a platform of the catalogue.
+    pub fn set_profile(&mut self, id: &str) {
+        id.clone_into(&mut self.profile);
+        self.format = SnippetFormat::of_profile(id);
+    }
+
     /// What the lines are for.
     pub fn format(&self) -> SnippetFormat {
         self.format

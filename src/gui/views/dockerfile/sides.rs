@@ -39,6 +39,7 @@ pub(super) fn show(
         last: last.max().unwrap_or(1),
         selected: state.row,
         reveal: std::mem::take(&mut state.reveal),
+        middle: std::mem::take(&mut state.middle),
         alone: proposal.is_none(),
     };
     let tokens = Tokens::of(ui);

@@ -18,6 +18,8 @@ pub(super) struct DockerfileState {
     pub(super) reason: Option<usize>,
     /// Whether the chosen row is to be brought into sight.
     pub(super) reveal: bool,
+    /// Whether it is to be brought to the middle.
+    pub(super) middle: bool,
     /// The chosen row of the files that are gone.
     pub(super) file: Option<usize>,
     saving: Saving,
@@ -107,7 +109,7 @@ impl DockerfileState {
     pub(super) fn select_reason(&mut self, reason: usize) {
         if let Some(row) = self.aligned(|aligned| aligned.reason_rows.get(reason).copied()).flatten() {
             self.select(row);
-            self.reason = Some(reason);
+            (self.reason, self.middle) = (Some(reason), true);
         }
     }
 

@@ -6,6 +6,7 @@ use super::{Action, FindingsEvent, ViewContext};
 use crate::base::convert::fraction;
 use crate::base::labels::SHADOWED;
 use crate::base::size::human;
+use crate::findings::Severity;
 use crate::gui::design::{Tokens, space};
 use crate::gui::models::findings::{FileLine, FindingDetails};
 use crate::gui::models::format;
@@ -17,7 +18,7 @@ use crate::gui::widgets::table::{TableCell, TableColumn, TableRow, TableShape, l
 type Line = (Option<FileLine>, u64);
 type Column = TableColumn<Line>;
 
-fn columns() -> [Column; 3] {
+fn columns() -> [Column; 4] {
     [
         Column::text("File", 160.0, |(line, _), tokens| {
             TableCell::of(line.as_ref(), |line| TableCell::new(&*line.shown, tokens.text))
@@ -27,6 +28,13 @@ fn columns() -> [Column; 3] {
                 TableCell::new(human(line.bytes), tokens.text).share(fraction(line.bytes, *most))
             })
         }),
+        Column::text("Severity", 56.0, |(line, _), tokens| {
+            TableCell::of(line.as_ref().and_then(|line| line.all), |all| {
+                let color = if all.severity == Severity::High { tokens.warning } else { tokens.text_weak };
+                TableCell::new(all.severity.label(), color)
+            })
+        })
+        .rank(2),
         Column::number("Layer", 40.0, |(line, _), tokens| {
             TableCell::of(line.as_ref(), |line| layer_cell(tokens, line.layer))
         })
@@ -80,7 +88,10 @@ pub(super) fn show(
     let spoken = |(line, _): &Line| {
         line.as_ref().map_or_else(String::new, |line| {
             let hidden = if line.hidden { ", shadowed" } else { "" };
-            format!("{}, {}, layer {}{hidden}", line.shown, human(line.bytes), line.layer)
+            // With one finding, its severity is in the head.
+            let all = line.all.filter(|all| all.count > 1);
+            let all = all.map_or_else(String::new, |all| format!(", {}", all.words().to_lowercase()));
+            format!("{}, {}, layer {}{hidden}{all}", line.shown, human(line.bytes), line.layer)
         })
     };
     let output = table(ui, &format!("files of {}", details.item.id), shape, make, spoken);

@@ -139,7 +139,7 @@ fn layer(ui: &mut Ui, line: &LayerLine, layers: &[LayerItem], events: &mut Vec<F
         ui.spacing_mut().item_spacing.x = space::S;
         let (rect, _) = ui.allocate_exact_size(vec2(9.0, 16.0), Sense::hover());
         let chip = Rect::from_center_size(rect.center(), vec2(9.0, 9.0));
-        ui.painter().rect_filled(chip, 2.0, tokens.layer(line.layer));
+        crate::gui::widgets::layer_chip::layer_chip(ui.painter(), tokens, chip, line.layer);
         let response = ui.link(format!("Layer {}", line.layer));
         let clicked = response.clicked();
         if let Some(item) = layers.get(line.layer) {

@@ -134,8 +134,10 @@ impl FindingsState {
 
     fn describe(&mut self) {
         let place = self.place();
-        self.details = match (&self.analysis, place) {
-            (Some(analysis), Some(place)) => FindingDetails::new(analysis, &self.layers, place),
+        self.details = match (&self.analysis, &self.model, place) {
+            (Some(analysis), Some(model), Some(place)) => {
+                FindingDetails::new(analysis, &self.layers, &model.by_file, place)
+            }
             _ => None,
         };
     }

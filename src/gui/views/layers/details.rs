@@ -4,9 +4,11 @@ use egui::{RichText, ScrollArea, Ui};
 
 use super::empty;
 use super::files::mark_color;
+use crate::analysis::Analysis;
 use crate::base::labels::VERDICTS;
 use crate::base::size::human;
 use crate::base::text::{elide_middle, printable};
+use crate::findings::FileFindings;
 use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::browser::Browser;
 use crate::gui::models::cuda::is_listed;
@@ -16,6 +18,7 @@ use crate::gui::models::path_why::PathWhy;
 use crate::gui::views::commands::command_button;
 use crate::gui::views::{Action, Command, ViewContext, path_menu};
 use crate::gui::widgets::controls::heading;
+use crate::gui::widgets::layer_chip::layer_chip;
 use crate::report::WhyReport;
 
 /// Shows the facts, and what each layer does to the path.
@@ -68,7 +71,8 @@ pub(super) fn show(ui: &mut Ui, browser: &mut Browser, why: &PathWhy, context: &
             });
             if let Some(Ok(report)) = why.answer(&details.raw_path) {
                 let cuda = is_in_cuda(context, &details.raw_path).then(|| details.raw_path.clone());
-                reasons(ui, report, cuda, context.actions);
+                let severity = severity(context.analysis, report);
+                reasons(ui, report, severity, cuda, context.actions);
             }
             ui.add_space(space::M);
             heading(ui, "Layer history");
@@ -82,8 +86,8 @@ pub(super) fn show(ui: &mut Ui, browser: &mut Browser, why: &PathWhy, context: &
                         .font(text::mono())
                         .color(mark_color(tokens, touch.mark));
                     ui.add_sized([12.0, 18.0], egui::Label::new(sign));
-                    let (chip, _) = ui.allocate_exact_size(egui::vec2(5.0, 14.0), egui::Sense::hover());
-                    ui.painter().rect_filled(chip, 2.0, tokens.layer(usize::from(touch.layer)));
+                    let (chip, _) = ui.allocate_exact_size(egui::vec2(7.0, 14.0), egui::Sense::hover());
+                    layer_chip(ui.painter(), tokens, chip, usize::from(touch.layer));
                     let item = browser.items.get(usize::from(touch.layer));
                     let link = ui.link(format!("Layer {}", touch.layer));
                     let link = match item {
@@ -105,6 +109,12 @@ pub(super) fn show(ui: &mut Ui, browser: &mut Browser, why: &PathWhy, context: &
     }
 }
 
+/// What the findings about a file come to; not for a folder, whose files may be in different ones.
+pub(in crate::gui) fn severity(analysis: &Analysis, report: &WhyReport) -> Option<FileFindings> {
+    let findings = analysis.findings.as_deref().filter(|_| report.folder.is_none())?;
+    findings.together(report.findings.iter().map(|finding| &*finding.id))
+}
+
 /// Whether the CUDA view has a row for it.
 fn is_in_cuda(context: &ViewContext<'_>, raw: &[u8]) -> bool {
     let known = context.analysis.inventory.as_ref().zip(context.analysis.merge.as_ref());
@@ -113,7 +123,13 @@ fn is_in_cuda(context: &ViewContext<'_>, raw: &[u8]) -> bool {
 
 /// Package, who loads it, its findings, and what would happen without it, each a link; `cuda` is its path if the CUDA
 /// view lists it.
-fn reasons(ui: &mut Ui, report: &WhyReport, cuda: Option<Vec<u8>>, actions: &mut Vec<Action>) {
+fn reasons(
+    ui: &mut Ui,
+    report: &WhyReport,
+    severity: Option<FileFindings>,
+    cuda: Option<Vec<u8>>,
+    actions: &mut Vec<Action>,
+) {
     let tokens = Tokens::of(ui);
     let why = || Action::ShowWhy(PathTarget::of(report.path.0.clone()));
     egui::Grid::new("reasons").num_columns(2).spacing([space::M, space::XS]).show(ui, |ui| {
@@ -143,6 +159,11 @@ fn reasons(ui: &mut Ui, report: &WhyReport, cuda: Option<Vec<u8>>, actions: &mut
                 }
                 (None, None) => drop(ui.label("Nothing that runs")),
             }
+            ui.end_row();
+        }
+        if let Some(all) = severity {
+            name(ui, "Severity");
+            ui.label(all.words());
             ui.end_row();
         }
         for finding in report.findings.iter().take(3) {

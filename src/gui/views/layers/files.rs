@@ -7,7 +7,7 @@ use super::{card, empty};
 use crate::base::labels::SHADOWED;
 use crate::base::size::{grouped, human};
 use crate::base::text::counted;
-use crate::base::text::escape;
+use crate::base::text::{elide_middle, escape};
 use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::browser::{Browser, MissingTree};
 use crate::gui::models::files::{FileTree, FileTreeRow, Files, HIDDEN_SIGN, PathChange, ShownTree, SortKey};
@@ -17,7 +17,7 @@ use crate::gui::views::filter_field::{FilterField, show_error, show_found};
 use crate::gui::views::{Action, ViewContext};
 use crate::gui::widgets::list::{ListEvent, ListOutput};
 use crate::gui::widgets::tree::{TreeColumn, TreeRow, TreeShape, tree};
-use crate::rootfs::PathId;
+use crate::rootfs::{NodeKind, PathId};
 
 const COLUMNS: [TreeColumn; 2] =
     [TreeColumn { title: "Size", width: 84.0 }, TreeColumn { title: "Files", width: 64.0 }];
@@ -221,6 +221,9 @@ fn make_row(tokens: &Tokens, shown: &ShownTree, row: FileTreeRow) -> TreeRow {
     if folder {
         shown_name.push('/');
     }
+    if let Some(target) = link_target(tree, path) {
+        shown_name = format!("{shown_name} → {target}");
+    }
     let bytes = tree.bytes(path);
     let parent = tree.timeline().parent(chain.first().copied().unwrap_or(path));
     let whole = tree.bytes(parent);
@@ -255,6 +258,13 @@ fn make_row(tokens: &Tokens, shown: &ShownTree, row: FileTreeRow) -> TreeRow {
     }
 }
 
+/// Where a symbolic link points, as it is written; safe to show.
+fn link_target(tree: &FileTree, path: PathId) -> Option<String> {
+    let version = tree.version(path).filter(|version| version.kind == NodeKind::Symlink)?;
+    let target = tree.timeline().layer(version.layer).link(version.entry?)?;
+    Some(elide_middle(&escape(target), 96))
+}
+
 /// The name of a row that shows these paths.
 fn chain_name(tree: &FileTree, chain: &[PathId]) -> String {
     chain.iter().map(|path| escape(tree.timeline().name(*path))).collect::<Vec<_>>().join("/")
@@ -265,6 +275,9 @@ fn speak_row(shown: &ShownTree, row: FileTreeRow) -> String {
     let tree = &shown.tree;
     let path = row.path;
     let mut spoken = format!("{}, {}", chain_name(tree, &shown.chain(path)), human(tree.bytes(path)));
+    if let Some(target) = link_target(tree, path) {
+        spoken = format!("{spoken}, link to {target}");
+    }
     if tree.is_folder(path) {
         spoken = format!("{spoken} in {}", counted(tree.files(path) as usize, "file"));
     }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use egui::Ui;
 
+pub(in crate::gui) use details::severity;
 pub(in crate::gui::views) use files::mark_color;
 
 use super::treemap::MapPane;
@@ -17,6 +18,7 @@ use super::{ImageView, ViewContext, waker};
 use crate::gui::models::browser::{Browser, MissingTree};
 use crate::gui::models::filter::folder_term;
 use crate::gui::models::inspector::PathTarget;
+use crate::gui::models::layers::BaseLayers;
 use crate::gui::models::path_why::PathWhy;
 use crate::gui::models::report::SavedReport;
 use crate::gui::widgets::pane::{card, details_card, empty};
@@ -56,8 +58,9 @@ pub struct LayersView {
     files: files::FilesPane,
     map: MapPane,
     why: PathWhy,
-    order: layer_list::LayerOrder,
-    reveal_layer: bool,
+    layers: layer_list::LayerListState,
+    base: Option<BaseLayers>,
+    generation: Option<u64>,
 }
 
 impl ImageView for LayersView {
@@ -68,6 +71,10 @@ impl ImageView for LayersView {
     fn ui(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
         let waker = waker(ui);
         self.browser.update(context.analysis, context.generation, context.done, &waker);
+        if self.generation != Some(context.generation) {
+            self.generation = Some(context.generation);
+            self.base = BaseLayers::of(context.analysis);
+        }
         if let Some(details) = self.browser.details() {
             self.why.update(context.analysis, context.generation, &details.raw_path, &waker);
         }
@@ -124,7 +131,7 @@ impl LayersView {
     pub fn select_layer(&mut self, layer: usize) {
         self.browser.select_layer(layer);
         self.browser.set_merged(false);
-        self.reveal_layer = true;
+        self.layers.reveal();
     }
 
     /// Opens every folder, for measuring.
@@ -148,8 +155,9 @@ impl LayersView {
     }
 
     fn layer_list(&mut self, ui: &mut Ui, passed: &[u64]) {
-        let reveal = std::mem::take(&mut self.reveal_layer);
-        card(ui, |ui| layer_list::show(ui, &mut self.browser, &mut self.order, passed, reveal));
+        card(ui, |ui| {
+            layer_list::show(ui, &mut self.browser, &mut self.layers, self.base.as_ref(), passed);
+        });
     }
 
     fn tree(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {

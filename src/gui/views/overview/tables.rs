@@ -12,6 +12,7 @@ use crate::gui::models::overview::{PathItem, WasteItem};
 use crate::gui::views::Action;
 use crate::gui::widgets::cell::{self, Cut};
 use crate::gui::widgets::controls::{self, Mark};
+use crate::gui::widgets::layer_chip::layer_chip;
 
 /// A large number with its name and what it means.
 pub(super) struct Figure {
@@ -180,8 +181,8 @@ pub(super) fn table(ui: &mut Ui, table: &Table<'_>) -> Option<RowClick> {
             let written = cell::right(painter, place, value, &text::body(), tokens.text_weak);
             if let Some(layer) = layer {
                 let chip =
-                    Rect::from_min_size(pos2(written.left() - 11.0, place.center().y - 6.0), vec2(5.0, 12.0));
-                painter.rect_filled(chip, 2.0, tokens.layer(usize::from(*layer)));
+                    Rect::from_min_size(pos2(written.left() - 12.0, place.center().y - 6.0), vec2(7.0, 12.0));
+                layer_chip(painter, tokens, chip, usize::from(*layer));
             }
         }
         controls::paint_focus(ui, &response, radius::S);
@@ -219,7 +220,7 @@ pub(super) fn layer_lines(
         let at =
             |from: f32, to: f32| Rect::from_x_y_ranges(rect.left() + from..=rect.left() + to, rect.y_range());
         let chip = Rect::from_center_size(pos2(rect.left() + 14.0, rect.center().y), vec2(12.0, 12.0));
-        painter.rect_filled(chip, 3.0, tokens.layer(item.index));
+        layer_chip(painter, tokens, chip, item.index);
         cell::right(painter, at(20.0, 48.0), &item.index.to_string(), &text::body(), tokens.text_weak);
         cell::right(painter, at(56.0, 128.0), &human_or_dash(size(item)), &text::body(), tokens.text);
         let mut left = 144.0;

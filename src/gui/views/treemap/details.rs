@@ -59,7 +59,11 @@ fn lines(context: &ViewContext<'_>, tree: &FileTree, path: PathId) -> Vec<String
             .list
             .iter()
             .filter(|finding| finding.items.iter().any(|item| (item.layer, item.entry) == inode));
+        let about: Vec<_> = about.collect();
+        let all = findings.together(about.iter().map(|finding| &*finding.id));
+        lines.extend(all.map(|all| all.words()));
         let found: Vec<String> = about
+            .iter()
             .map(|finding| {
                 format!("{}: {}", finding.verdict.label(), elide_middle(&printable(&finding.title), LINE))
             })

@@ -8,7 +8,7 @@ use super::details::HoverFacts;
 use crate::base::size::{grouped, human};
 use crate::base::text::counted;
 use crate::base::text::{elide_middle, escape};
-use crate::gui::design::{Tokens, space, text};
+use crate::gui::design::{Tokens, layer_pattern, space, text};
 use crate::gui::models::background::Same;
 use crate::gui::models::browser::Browser;
 use crate::gui::models::files::{FileTree, PathChange, Scope, ShownTree};
@@ -234,7 +234,14 @@ fn look(tokens: &Tokens, shown: &ShownTree, colors: Option<&Coloring>, cell: &Tr
     if let Some(group) = group {
         value = format!("{value}, {}", group.name);
     }
-    let pattern = group.filter(|_| matches).map_or(0, |group| group.pattern);
+    let pattern = match (tree.scope(), group) {
+        _ if !matches => 0,
+        (_, Some(group)) => group.pattern,
+        (Scope::Merged(_), None) if colors.is_none() => {
+            layer_pattern(tree.version(path).map_or(0, |version| usize::from(version.layer)))
+        }
+        _ => 0,
+    };
     CellLook { fill, pattern, name, value }
 }
 

@@ -6,6 +6,7 @@ use super::{ARROW, CHECK, INDENT, TableCell, TableColumn, TableRow};
 use crate::gui::design::{Tokens, radius, text};
 use crate::gui::widgets::cell::{self, Cut, Direction};
 use crate::gui::widgets::controls;
+use crate::gui::widgets::layer_chip::chip;
 use crate::gui::widgets::list::{RowLook, share_bar};
 
 pub(super) fn paint<R, C>(
@@ -39,9 +40,9 @@ pub(super) fn paint<R, C>(
             }
             cell::left(painter, room, &cell.text, &text::body(), cell.color, Cut::End)
         };
-        if let Some(chip) = cell.chip {
+        if let Some((fill, pattern)) = cell.chip {
             let at = pos2(written.left() - 9.0, rect.center().y);
-            painter.rect_filled(Rect::from_center_size(at, vec2(5.0, 12.0)), 2.0, chip);
+            chip(painter, tokens, Rect::from_center_size(at, vec2(7.0, 12.0)), fill, pattern);
         }
     }
 }

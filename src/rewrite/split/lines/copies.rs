@@ -31,7 +31,7 @@ impl Lines<'_, '_, '_, '_, '_> {
         let (copy, build) = (self.keyword("COPY"), self.build);
         self.add(
             format!("{copy} --from={}{flag} {path} {path}", division.name),
-            "Dependencies in a separate layer: a code change does not copy them again.",
+            format!("{path}: dependencies in a separate layer, which a code change does not copy again."),
         );
         for (folder, files) in &division.later {
             let Some(at) = word(&context.rootfs.node(*folder).path()) else { continue };
@@ -42,7 +42,7 @@ impl Lines<'_, '_, '_, '_, '_> {
                 [one] => format!("{copy} --from={build}{flag} {one} {one}"),
                 many => format!("{copy} --from={build}{flag} {} {at}/", many.join(" ")),
             };
-            self.add(text, "Results of the build stage.");
+            self.add(text, format!("{at}: results of the build stage."));
         }
         self.cover_below(root.folder);
     }
@@ -77,7 +77,7 @@ impl Lines<'_, '_, '_, '_, '_> {
         if root.files.is_empty() {
             self.add(
                 format!("{copy} {path} {path}"),
-                format!("Installed in {path} by the build stage, {}.", human(root.bytes)),
+                format!("{path}: installed by the build stage, {}.", human(root.bytes)),
             );
             self.cover_below(root.folder);
             return;
@@ -102,7 +102,14 @@ impl Lines<'_, '_, '_, '_, '_> {
             [one] => format!("{copy} {one} {one}"),
             many => format!("{copy} {} {path}/", many.join(" ")),
         };
-        self.add(text, format!("{}, {}.", whose, human(root.bytes)));
+        self.add(
+            text,
+            format!(
+                "{}: {whose}, {}.",
+                printable(if path.is_empty() { "/" } else { &path }),
+                human(root.bytes)
+            ),
+        );
         self.covered.extend(root.files.iter().copied());
     }
 
@@ -130,8 +137,8 @@ impl Lines<'_, '_, '_, '_, '_> {
             }
         }
         match users.into_iter().next() {
-            Some(user) => format!("Built in the build stage and loaded by {user}"),
-            None => "Built in the build stage".to_owned(),
+            Some(user) => format!("built in the build stage and loaded by {user}"),
+            None => "built in the build stage".to_owned(),
         }
     }
 
