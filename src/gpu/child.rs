@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::AsFd as _;
 use std::process::ExitCode;
 
-use rustix::process::{Resource, Rlimit, Signal, getrlimit, set_parent_process_death_signal, setrlimit};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::codes::STUB;
 use super::fault::Fault;
@@ -33,7 +33,8 @@ pub fn run(request: &ChildRequest) -> ExitCode {
 /// Ends this process with its parent and without a core file. Returns the pipe to the parent.
 pub(super) fn isolate() -> io::Result<File> {
     // Where the system refuses these, the parent's time limit still applies.
-    set_parent_process_death_signal(Some(Signal::KILL)).ok();
+    #[cfg(target_os = "linux")]
+    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL)).ok();
     // A crashing driver maps the memory of all GPUs: no such core file in the user's folder.
     let maximum = getrlimit(Resource::Core).maximum;
     setrlimit(Resource::Core, Rlimit { current: Some(0), maximum }).ok();

@@ -48,7 +48,7 @@ struct Walk<'a> {
     capture: Capture<'a>,
     context: &'a Context,
     warnings: Warnings,
-    device: u64,
+    device: rustix::fs::Dev,
     /// First names of files with several, by index entry.
     inodes: HashMap<u64, Vec<u8>>,
     counted: usize,
@@ -195,7 +195,7 @@ impl Walk<'_> {
         let entry = NewEntry {
             kind,
             size: u64::try_from(stat.st_size).unwrap_or(0),
-            mode: stat.st_mode,
+            mode: mode_of(stat),
             uid: stat.st_uid,
             gid: stat.st_gid,
             mtime: stat.st_mtime,
@@ -226,7 +226,7 @@ impl Walk<'_> {
     /// that blocks or has side effects on open.
     fn look_into(&mut self, fd: &Arc<OwnedFd>, dir: DirId, entry: EntryId, name: &CStr, stat: &Stat) {
         let size = u64::try_from(stat.st_size).unwrap_or(0);
-        let (mode, bytes) = (stat.st_mode, name.to_bytes());
+        let (mode, bytes) = (mode_of(stat), name.to_bytes());
         // A file of almost only holes costs nothing on disk, but its full size to read. Compressing file systems also
         // store fewer bytes, but not as few.
         let stored = u64::try_from(stat.st_blocks).unwrap_or(0).saturating_mul(512);
@@ -235,8 +235,7 @@ impl Walk<'_> {
         if !self.capture.wants(&file, self.builder.so_far()) {
             return;
         }
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-        let opened = openat(fd, name, flags, Mode::empty()).and_then(|opened| {
+        let opened = openat(fd, name, FILE_FLAGS, Mode::empty()).and_then(|opened| {
             let now = fstat(&opened)?;
             let same = (now.st_dev, now.st_ino, now.st_mode) == (stat.st_dev, stat.st_ino, stat.st_mode);
             if same || self.overlay { Ok((opened, now)) } else { Err(Errno::STALE) }
@@ -271,16 +270,54 @@ impl Walk<'_> {
 /// # Errors
 /// When it is not there, no regular file, or behind a link.
 pub fn open_file(root: &Path, path: &[u8]) -> io::Result<std::fs::File> {
-    use rustix::fs::{ResolveFlags, openat2};
-    let root = openat(CWD, root, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_XDEV;
     let relative = path.strip_prefix(b"/").unwrap_or(path);
-    let file = openat2(root, relative, flags, Mode::empty(), resolve)?;
+    let file = open_beneath(root, relative)?;
     if FileType::from_raw_mode(fstat(&file)?.st_mode) != FileType::RegularFile {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
     }
     Ok(std::fs::File::from(file))
+}
+
+/// Opens what is at `relative` below `root`; no part of it is a link or on another file system.
+#[cfg(target_os = "linux")]
+fn open_beneath(root: &Path, relative: &[u8]) -> io::Result<OwnedFd> {
+    use rustix::fs::{ResolveFlags, openat2};
+    let root = openat(CWD, root, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_XDEV;
+    Ok(openat2(root, relative, FILE_FLAGS, Mode::empty(), resolve)?)
+}
+
+/// The same where one call cannot do it: folder by folder, none of which is a link.
+#[cfg(not(target_os = "linux"))]
+fn open_beneath(root: &Path, relative: &[u8]) -> io::Result<OwnedFd> {
+    let folder = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let mut at = openat(CWD, root, folder, Mode::empty())?;
+    let device = fstat(&at)?.st_dev;
+    let mut parts = relative.split(|byte| *byte == b'/').filter(|part| !part.is_empty()).peekable();
+    while let Some(part) = parts.next() {
+        if part == b".." {
+            return Err(Errno::XDEV.into());
+        }
+        let flags = if parts.peek().is_some() { folder | OFlags::NOFOLLOW } else { FILE_FLAGS };
+        at = openat(&at, part, flags, Mode::empty())?;
+        if fstat(&at)?.st_dev != device {
+            return Err(Errno::XDEV.into());
+        }
+    }
+    Ok(at)
+}
+
+/// How a file is opened to read it: without following a link, and nothing that blocks or has side effects.
+const FILE_FLAGS: OFlags = OFlags::RDONLY
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::NONBLOCK)
+    .union(OFlags::NOCTTY)
+    .union(OFlags::CLOEXEC);
+
+/// Type and permissions; the field has 16 bits on macOS.
+#[cfg_attr(target_os = "linux", expect(clippy::useless_conversion, reason = "not on every system"))]
+fn mode_of(stat: &Stat) -> u32 {
+    u32::from(stat.st_mode)
 }
 
 // Magic numbers of linux/magic.h.

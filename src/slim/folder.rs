@@ -57,7 +57,8 @@ pub(super) fn write(
             _ => None,
         };
         // Devices and pipes by the type of the file; sockets are no members of a layer.
-        let device = (rustix::fs::major(now.rdev()), rustix::fs::minor(now.rdev()));
+        let device = now.rdev() as rustix::fs::Dev;
+        let device = (rustix::fs::major(device), rustix::fs::minor(device));
         let (flag, device) = match (kind, now.mode() & 0o170_000) {
             (EntryKind::File, 0o100_000) => (b'0', None),
             (EntryKind::HardLink, 0o100_000) => (b'1', None),

@@ -160,6 +160,7 @@ fn read(file: &Path, cached: bool) -> io::Result<f64> {
     if !cached {
         // Advice only: on file systems that ignore it, the result is that of memory.
         file.sync_all()?;
+        #[cfg(target_os = "linux")]
         rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed)?;
     }
     let mut buffer = vec![0; BLOCK];
@@ -196,7 +197,10 @@ fn create(folder: &Path, content: &[u8], files: u32, sync: bool) -> io::Result<f
         made += 1;
     }
     if sync {
+        #[cfg(target_os = "linux")]
         rustix::fs::syncfs(File::open(folder)?)?;
+        #[cfg(not(target_os = "linux"))]
+        rustix::fs::sync();
     }
     Ok(f64::from(made) / seconds(start))
 }

@@ -68,6 +68,10 @@ pub struct LayerListAnswer {
 }
 
 const HEAD: f32 = 24.0;
+/// Another line of the head.
+const HEAD_LINE: f32 = 16.0;
+/// From this width on, all heads fit on one line.
+const HEADS_WIDE: f32 = 340.0;
 const NUMBER: f32 = 80.0;
 /// Where the text begins.
 const TEXT: f32 = 46.0;
@@ -88,12 +92,13 @@ pub fn layer_list(
     row_at: impl FnMut(usize) -> LayerListRow,
     mut hover: impl FnMut(&mut Ui, usize),
 ) -> LayerListAnswer {
-    let wide = ui.available_rect_before_wrap().width() >= WIDE;
+    let width = ui.available_rect_before_wrap().width();
+    let wide = width >= WIDE;
     let list = List {
         salt,
         name: shape.name,
         roles: (Role::ListBox, Role::ListBoxOption),
-        head: HEAD,
+        head: if width >= HEADS_WIDE { HEAD } else { HEAD + HEAD_LINE },
         rows: shape.rows,
         row_height: if wide { row::NORMAL } else { TWO_LINES },
         width: None,
@@ -144,8 +149,14 @@ fn columns(rect: Rect) -> [Rect; 3] {
 fn heads(ui: &Ui, shape: &LayerListShape<'_>, frame: &mut ListFrame) {
     let rect = frame.head;
     head_back(ui, rect);
-    let places = columns(rect);
-    let title = Rect::from_x_y_ranges(rect.left()..=places[0].left(), rect.y_range());
+    // As the rows: where there is no room beside the title, the columns are below it.
+    let one = rect.height() <= HEAD;
+    let (above, below) = if one { (rect, rect) } else { rect.split_top_bottom_at_fraction(0.5) };
+    let places = columns(below);
+    let title = Rect::from_x_y_ranges(
+        rect.left()..=if one { places[0].left() } else { rect.right() },
+        above.y_range(),
+    );
     let heads = std::iter::once((shape.title, title)).chain(shape.columns.into_iter().zip(places));
     for (index, (title, rect)) in heads.enumerate() {
         let number = index > 0;

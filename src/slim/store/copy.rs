@@ -32,7 +32,7 @@ impl Origin {
     ) -> Result<(), SlimError> {
         if let Some(section) = self.section(blob, cancel)
             && let Some(source) = section.whole_file()
-            && rustix::fs::ioctl_ficlone(&*file, source).is_ok()
+            && shares_blocks(file, source)
         {
             // The copy is hashed: the source may change while it is read.
             let copy = file.try_clone().map_err(|error| failed(what(blob), &error))?;
@@ -119,4 +119,16 @@ fn pump(
 
 fn what(blob: &KeptBlob<'_>) -> String {
     format!("cannot copy the blob {}", blob.digest)
+}
+
+/// Makes `copy` share the blocks of `source` where the file system can.
+#[cfg(target_os = "linux")]
+fn shares_blocks(copy: &File, source: &File) -> bool {
+    rustix::fs::ioctl_ficlone(copy, source).is_ok()
+}
+
+/// Elsewhere bytes are copied.
+#[cfg(not(target_os = "linux"))]
+fn shares_blocks(_: &File, _: &File) -> bool {
+    false
 }
