@@ -38,6 +38,59 @@ fn image(place: &Place) -> String {
     place.put_layout("image", &Layout::of(&image, "a"))
 }
 
+/// A picture with pixels that can be seen through.
+fn png(width: u32, height: u32) -> Vec<u8> {
+    let mut bytes = std::io::Cursor::new(Vec::new());
+    let pixel = |x: u32, y: u32| image::Rgba([(x % 256) as u8, (y % 256) as u8, 120, 200]);
+    image::RgbaImage::from_fn(width, height, pixel).write_to(&mut bytes, image::ImageFormat::Png).unwrap();
+    bytes.into_inner()
+}
+
+#[test]
+fn pictures_are_shown() {
+    let place = Place::new();
+    let broken = png(40, 30)[..60].to_vec();
+    let mut hostile = png(40, 30);
+    hostile[16..20].fill(0x7f);
+    let mut crc = flate2::Crc::new();
+    crc.update(&hostile[12..29]);
+    hostile[29..33].copy_from_slice(&crc.sum().to_be_bytes());
+    let files = [
+        dir("a"),
+        file("a/large.png", png(1600, 900)),
+        file("a/small", png(40, 30)),
+        file("a/broken.png", broken),
+        file("a/hostile.png", hostile),
+        file("a/other.jpg", vec![0; 64]),
+        // Begins like a BMP.
+        file("a/words", "BM is short for bitmap"),
+    ];
+    let image = Image::of(Packing::Gzip, [tar(files)]);
+    let mut window = opened(&place.put_layout("image", &Layout::of(&image, "a")), "/a/large.png");
+    contents(&mut window);
+    assert!(window.shows("PNG picture, 1,600 × 900 pixels, 8-bit RGBA"), "{:#?}", window.harness.root());
+    let name = "large.png, PNG picture, 1,600 × 900 pixels, 8-bit RGBA";
+    window.harness.get_by_role_and_label(Role::Image, name);
+    window.harness.get_by_role_and_label(Role::Button, "Actual size").click();
+    window.harness.run_steps(3);
+    window.harness.get_by_role_and_label(Role::Image, name).focus();
+    window.harness.run_steps(2);
+    window.press(Modifiers::NONE, Key::ArrowRight);
+    window.harness.run_steps(2);
+    for (path, shown, hex) in [
+        ("/a/small", "PNG picture, 40 × 30 pixels", false),
+        ("/a/broken.png", "Cannot show the PNG picture: ", true),
+        ("/a/hostile.png", "Cannot show the PNG picture: larger than 8,192 pixels a side", true),
+        ("/a/other.jpg", "Not a picture of the format in its name", true),
+        ("/a/words", "ASCII, 1 line", false),
+    ] {
+        select(&mut window, path);
+        contents(&mut window);
+        assert!(window.shows(shown), "{path}");
+        assert_eq!(window.shows("00000000  "), hex, "{path}");
+    }
+}
+
 /// A window with this image in Layers, and a path selected.
 fn opened(image: &str, path: &str) -> Window {
     let setup = cutaway::gui::app::Setup { image: Some(image.to_owned()), ..testing::setup() };

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::background::Background;
-use super::contents::{ContentView, FIRST_BYTES, FileDocument, MOST_BYTES, TextSearch};
+use super::contents::{
+    ContentView, FIRST_BYTES, FileDocument, MOST_BYTES, TextSearch, first_bytes, wants_all,
+};
 use super::path_why::{PathWhy, WhyAnswer};
 use crate::analysis::{Analysis, Options};
 use crate::base::size::human;
@@ -88,6 +90,8 @@ pub struct Inspector {
     pub page: InspectorPage,
     /// The way in which the contents are shown.
     pub view: Option<ContentView>,
+    /// Whether a picture is shown in its actual size.
+    pub actual_size: bool,
     /// The search in its text.
     pub search: TextSearch,
     /// Where to save it, while that is typed.
@@ -119,6 +123,7 @@ impl Inspector {
             target,
             page,
             view: None,
+            actual_size: false,
             search: TextSearch::default(),
             save_as: None,
             asks_name: false,
@@ -348,7 +353,7 @@ fn download(analysis: &Analysis, options: &Options, inode: Inode) -> Option<u64>
     let layer = analysis.layers.get(place)?;
     if layer.table.is_some() {
         // By range: about the size of the file.
-        return Some(layer.read.as_ref()?.index.size(inode.1));
+        return size_of(analysis, inode);
     }
     let digest = source.digest.as_ref();
     let cached = digest.is_some_and(|digest| {
@@ -362,6 +367,10 @@ fn facts_of(analysis: &Analysis, inode: Inode) -> Option<&FileFacts> {
     analysis.bodies.binaries.get(&inode).or_else(|| read.facts.binary(inode.1))
 }
 
+fn size_of(analysis: &Analysis, (layer, entry): Inode) -> Option<u64> {
+    Some(analysis.layers.get(usize::from(layer))?.read.as_ref()?.index.size(entry))
+}
+
 fn load(
     analysis: &Analysis,
     options: &Options,
@@ -370,7 +379,13 @@ fn load(
     progress: &Progress,
     cancel: &CancelToken,
 ) -> Loaded {
-    let head = read_head(analysis, options, (inode, raw.clone()), most, progress, cancel)?;
+    let size = size_of(analysis, inode).unwrap_or(0);
+    let most = most.max(first_bytes(file_name(&raw), size));
+    let mut head = read_head(analysis, options, (inode, raw.clone()), most, progress, cancel)?;
+    if wants_all(&head) {
+        let size = head.size;
+        head = read_head(analysis, options, (inode, raw.clone()), size, progress, cancel)?;
+    }
     Ok(FileDocument::new(head, file_name(&raw), facts_of(analysis, inode), cancel)?)
 }
 

@@ -14,6 +14,7 @@ pub mod list;
 pub mod matrix;
 pub mod page;
 pub mod pane;
+pub mod picture;
 pub mod radio;
 pub mod sides;
 pub mod split;

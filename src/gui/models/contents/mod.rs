@@ -2,14 +2,17 @@
 
 mod binary;
 mod listed;
+mod picture;
 mod search;
 mod text;
 
 use std::sync::Arc;
 
+pub use self::picture::Picture;
 pub use self::search::TextSearch;
 pub use self::text::TextDocument;
 use crate::base::Limits;
+use crate::base::size::human;
 use crate::contents::FileHead;
 use crate::formats::binary::FileFacts;
 use crate::formats::members::members;
@@ -26,6 +29,8 @@ const FORMATTED_BYTES: usize = 8 << 20;
 /// A way to show a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ContentView {
+    /// Its pixels.
+    Picture,
     /// Lines of text.
     Text,
     /// JSON with one value a line.
@@ -44,6 +49,7 @@ impl ContentView {
     /// Its name.
     pub const fn title(self) -> &'static str {
         match self {
+            Self::Picture => "Picture",
             Self::Text => "Text",
             Self::Formatted => "Formatted",
             Self::Elf => "ELF",
@@ -62,6 +68,10 @@ pub struct FileDocument {
     pub about: String,
     /// The ways to show it, the most useful first; never empty.
     pub views: Vec<ContentView>,
+    /// Why a way to show it is missing.
+    pub problem: Option<String>,
+    /// Its pixels.
+    pub picture: Option<Picture>,
     /// Its text.
     pub text: Option<TextDocument>,
     /// Its text with one value a line.
@@ -88,9 +98,14 @@ impl FileDocument {
         let whole = head.is_whole();
         let text = TextDocument::decode(&head.bytes, whole);
         cancel.check()?;
+        let (picture, problem) = picture_of(&head, name, text.is_some());
+        cancel.check()?;
         let formatted = text.as_ref().filter(|_| whole).and_then(|text| formatted(text, name));
-        let found =
-            if text.is_some() { None } else { members(&head.bytes, whole, &Limits::default(), cancel) };
+        let found = if text.is_some() || picture.is_some() {
+            None
+        } else {
+            members(&head.bytes, whole, &Limits::default(), cancel)
+        };
         cancel.check()?;
         let elf = match facts {
             Some(FileFacts::Elf(elf)) => Some(binary::elf_page(elf, &head.bytes)),
@@ -98,9 +113,13 @@ impl FileDocument {
         };
         let gpu_code =
             facts.and_then(FileFacts::gpu).filter(|gpu| !gpu.rows.is_empty()).map(binary::gpu_page);
-        let about = about(&head, text.as_ref(), facts, found.as_ref().map(|found| found.form.as_str()));
+        let about = match &picture {
+            Some(picture) => picture.about.clone(),
+            None => about(&head, text.as_ref(), facts, found.as_ref().map(|found| found.form.as_str())),
+        };
         let members = found.as_ref().map(listed::members_page);
         let views = [
+            (ContentView::Picture, picture.is_some()),
             (ContentView::Formatted, formatted.is_some()),
             (ContentView::Text, text.is_some()),
             (ContentView::Elf, elf.is_some()),
@@ -112,6 +131,8 @@ impl FileDocument {
         Ok(Self {
             about,
             views,
+            problem,
+            picture,
             text,
             formatted,
             elf: elf.map(Arc::new),
@@ -127,7 +148,7 @@ impl FileDocument {
             ContentView::Elf => self.elf.as_ref(),
             ContentView::GpuCode => self.gpu_code.as_ref(),
             ContentView::Members => self.members.as_ref(),
-            ContentView::Text | ContentView::Formatted | ContentView::Hex => None,
+            ContentView::Picture | ContentView::Text | ContentView::Formatted | ContentView::Hex => None,
         }
     }
 
@@ -138,6 +159,41 @@ impl FileDocument {
             ContentView::Formatted => self.formatted.as_ref(),
             _ => None,
         }
+    }
+}
+
+/// Bytes to read of a file at first: all of what is shown only when it is complete, within limits.
+pub fn first_bytes(name: &[u8], size: u64) -> u64 {
+    if picture::is_named(name) && size <= MOST_BYTES { size.max(FIRST_BYTES) } else { FIRST_BYTES }
+}
+
+/// Whether all of a file is to be read, of which only this is known.
+pub fn wants_all(head: &FileHead) -> bool {
+    let format = picture::format(&head.bytes).filter(|format| !picture::is_weak(*format));
+    !head.is_whole() && head.size <= MOST_BYTES && format.is_some()
+}
+
+/// The picture in a file, or why it cannot be shown.
+fn picture_of(head: &FileHead, name: &[u8], is_text: bool) -> (Option<Picture>, Option<String>) {
+    let named = picture::is_named(name);
+    let Some(format) = picture::format(&head.bytes) else {
+        let broken = named && !is_text && !head.bytes.is_empty();
+        return (None, broken.then(|| "Not a picture of the format in its name".to_owned()));
+    };
+    // Text and programs may begin with the few bytes of these.
+    let weak = picture::is_weak(format);
+    if weak && is_text {
+        return (None, None);
+    }
+    let decoded = if head.is_whole() {
+        Picture::decode(format, &head.bytes)
+    } else {
+        Err(format!("files of more than {} are not shown", human(MOST_BYTES)))
+    };
+    match decoded {
+        Ok(picture) => (Some(picture), None),
+        Err(_) if weak && !named => (None, None),
+        Err(reason) => (None, Some(format!("Cannot show the {} picture: {reason}", picture::title(format)))),
     }
 }
 
@@ -168,11 +224,10 @@ fn about(
         (None, Some(FileFacts::Pe { .. })) => "Windows program".to_owned(),
         (None, Some(FileFacts::MachO)) => "macOS program".to_owned(),
         (None, _) if archive.is_some() => format!("Archive: {}", archive.unwrap_or_default()),
-        (None, _) if bytes.starts_with(b"\x89PNG\r\n\x1a\n") => {
-            "PNG image, shown as bytes: save it to open it".to_owned()
-        }
-        (None, _) if bytes.starts_with(b"\xff\xd8\xff") => {
-            "JPEG image, shown as bytes: save it to open it".to_owned()
+        (None, _)
+            if let Some(format) = picture::format(bytes).filter(|format| !picture::is_weak(*format)) =>
+        {
+            format!("{} picture", picture::title(format))
         }
         (None, _) if bytes.is_empty() => "Empty file".to_owned(),
         (None, _) => "Binary".to_owned(),

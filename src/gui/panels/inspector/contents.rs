@@ -7,15 +7,16 @@ use egui::{Frame, Key, Label, Margin, RichText, TextEdit, Ui, vec2};
 
 use super::is_shown;
 use crate::base::size::human;
-use crate::base::text::sentence;
+use crate::base::text::{escape, sentence};
 use crate::gui::design::{Tokens, space};
-use crate::gui::models::contents::{ContentView, FileDocument, TextSearch};
+use crate::gui::models::contents::{ContentView, FileDocument, Picture, TextSearch};
 use crate::gui::models::format::exact;
 use crate::gui::models::inspector::{ContentState, Inspector};
 use crate::gui::widgets::controls::{PageTab, page_tabs, primary_button, progress_bar, weak};
 use crate::gui::widgets::page::text::{TextShape, text_view};
 use crate::gui::widgets::page::{PageShape, PageState, page};
 use crate::gui::widgets::pane::empty;
+use crate::gui::widgets::picture::{PictureShape, picture};
 
 /// Bytes of a line.
 const BYTES: usize = 16;
@@ -77,13 +78,24 @@ fn ready(ui: &mut Ui, inspector: &mut Inspector) {
     let mut view = inspector.view.unwrap_or(ContentView::Hex);
     // The search is changed while the document is shown.
     let mut search = std::mem::take(&mut inspector.search);
+    let mut actual = inspector.actual_size;
+    let path = escape(&inspector.target.raw);
     if let ContentState::Ready(document) = inspector.state() {
         Frame::new().inner_margin(Margin::symmetric(12, 6)).show(ui, |ui| {
             more = bar(ui, document, &mut view, &mut search, can);
+            if view == ContentView::Picture {
+                sizes(ui, &mut actual);
+            }
         });
-        body(ui, document, view, &mut search);
+        match &document.picture {
+            Some(shown) if view == ContentView::Picture => {
+                let name = path.rsplit('/').next().unwrap_or_default();
+                show_picture(ui, shown, actual, &format!("{name}, {}", shown.about));
+            }
+            _ => body(ui, document, view, &mut search),
+        }
     }
-    inspector.search = search;
+    (inspector.search, inspector.actual_size) = (search, actual);
     inspector.view = Some(view);
     if more {
         inspector.load_more();
@@ -114,6 +126,9 @@ fn bar(
         )
         .wrap(),
     );
+    if let Some(problem) = &document.problem {
+        ui.add(Label::new(RichText::new(problem).color(tokens.error)).wrap().selectable(true));
+    }
     if !document.head.is_whole() {
         ui.horizontal_wrapped(|ui| {
             let words = format!("The first {} are shown.", human(document.head.bytes.len() as u64));
@@ -151,6 +166,31 @@ fn bar(
         });
     }
     more
+}
+
+/// The choice of a picture's size.
+fn sizes(ui: &mut Ui, actual: &mut bool) {
+    ui.horizontal(|ui| {
+        for (is, label, about) in [
+            (false, "Fit", "Shrink to the panel; small pictures keep their size"),
+            (true, "Actual size", "One pixel of the picture is one of the screen"),
+        ] {
+            if ui.selectable_label(*actual == is, label).on_hover_text(about).clicked() {
+                *actual = is;
+            }
+        }
+    });
+}
+
+fn show_picture(ui: &mut Ui, shown: &Picture, actual: bool, name: &str) {
+    match shown.texture(ui.ctx()) {
+        Some(texture) => {
+            picture(ui, &PictureShape { name, texture: &texture, has_alpha: shown.has_alpha, actual });
+        }
+        None => {
+            empty(ui, "Too large for this graphics driver", "Save the file to open it in another program.");
+        }
+    }
 }
 
 fn body(ui: &mut Ui, document: &FileDocument, view: ContentView, search: &mut TextSearch) {
