@@ -38,6 +38,55 @@ fn image(place: &Place) -> String {
     place.put_layout("image", &Layout::of(&image, "a"))
 }
 
+#[test]
+fn json_and_toml_are_folded() {
+    let place = Place::new();
+    let items = (0..400).map(|item| format!("{{\"name\":\"item {item}\"}}")).collect::<Vec<_>>().join(",");
+    let files = [
+        dir("a"),
+        file("a/data.json", format!("{{\"z\":1,\"list\":[{items}]}}")),
+        file("a/p.toml", "[tool]\nname = \"x\"\n"),
+        file("a/broken.json", "{\n\"a\": 1,\n}\n"),
+        file("a/none.json", "{}"),
+    ];
+    let image = Image::of(Packing::Gzip, [tar(files)]);
+    let mut window = opened(&place.put_layout("image", &Layout::of(&image, "a")), "/a/data.json");
+    contents(&mut window);
+    assert!(window.shows("z: 1") && window.shows("list, 400 items") && !window.shows("0, 1 member"));
+    window.harness.get_by_role_and_label(Role::Tree, "File values").focus();
+    window.harness.run_steps(2);
+    for key in [Key::ArrowDown, Key::ArrowDown, Key::ArrowRight, Key::ArrowDown, Key::Space, Key::ArrowDown] {
+        window.press(Modifiers::NONE, key);
+        window.harness.run_steps(2);
+    }
+    assert!(window.shows("name: \"item 0\"") && !window.shows("item 1"));
+    window.harness.get_by_label("Find in file").focus();
+    window.harness.run_steps(2);
+    window.types("ITEM 399");
+    window.harness.run_steps(6);
+    assert!(window.shows("1 of 1 value") && window.shows("name: \"item 399\""));
+    // Enter on a value shows it in the text.
+    window.harness.get_by_role_and_label(Role::Tree, "File values").focus();
+    window.harness.run_steps(2);
+    window.press(Modifiers::NONE, Key::Enter);
+    window.harness.run_steps(4);
+    assert!(window.shows("{\"z\":1,"));
+    for (path, shown) in [
+        ("/a/p.toml", "name: \"x\""),
+        ("/a/broken.json", "Not valid JSON, line 3, column 1: key must be a string"),
+        ("/a/none.json", "No values"),
+    ] {
+        select(&mut window, path);
+        contents(&mut window);
+        assert!(window.shows(shown), "{path}");
+    }
+    select(&mut window, "/a/broken.json");
+    contents(&mut window);
+    window.harness.get_by_role_and_label(Role::Button, "Go to line 3").click();
+    window.harness.run_steps(3);
+    assert!(window.shows("\"a\": 1,"));
+}
+
 /// A picture with pixels that can be seen through.
 fn png(width: u32, height: u32) -> Vec<u8> {
     let mut bytes = std::io::Cursor::new(Vec::new());
@@ -141,7 +190,7 @@ fn every_form_of_contents_is_shown() {
     let place = Place::new();
     let image = image(&place);
     let cases = [
-        ("/etc/data.json", "\"a\": \"x\","),
+        ("/etc/data.json", "b, 2 items"),
         ("/etc/bytes", "00000000  00 01 02 41 ff"),
         ("/etc/inner.tar", "tar: 2 members"),
         ("/etc/latin", "not UTF-8; other bytes as \\xNN, 1 line, 12 B"),

@@ -184,6 +184,14 @@ impl Inspector {
         &self.state
     }
 
+    /// The file that is shown.
+    pub fn document_mut(&mut self) -> Option<&mut FileDocument> {
+        match &mut self.state {
+            ContentState::Ready(document) => Some(document),
+            _ => None,
+        }
+    }
+
     /// Why the path is there; `None` while that is worked out.
     pub fn why(&self) -> Option<&WhyAnswer> {
         self.why.answer(&self.target.raw)
@@ -211,7 +219,7 @@ impl Inspector {
 
     /// Whether it works.
     pub fn is_busy(&self) -> bool {
-        self.load.is_busy() || self.saving.is_busy() || self.why.is_busy()
+        self.load.is_busy() || self.saving.is_busy() || self.why.is_busy() || self.search.is_busy()
     }
 
     /// Allows a download.

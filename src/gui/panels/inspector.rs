@@ -1,6 +1,7 @@
 //! The panel about one path: its contents, and why it is in the image.
 
 mod contents;
+mod folded;
 mod why;
 
 use egui::{Align, Frame, Key, Label, Layout, Margin, RichText, TextEdit, Ui, vec2};

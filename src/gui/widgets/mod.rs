@@ -12,6 +12,7 @@ pub mod layer_chip;
 pub mod layer_list;
 pub mod list;
 pub mod matrix;
+pub mod outline;
 pub mod page;
 pub mod pane;
 pub mod picture;

@@ -245,7 +245,7 @@ mod tests {
             let mut error = None;
             let used = allocation_counter::measure(|| error = Picture::decode(form, &bytes).err());
             let error = error.unwrap();
-            assert!(error.contains("larger than") || form == ImageFormat::WebP, "{form:?}: {error}");
+            assert!(error.contains("larg") || form == ImageFormat::WebP, "{form:?}: {error}");
             assert!(used.bytes_max < 2 << 20, "{form:?} took {} bytes", used.bytes_max);
         }
     }
