@@ -253,3 +253,70 @@ fn a_file_is_saved_and_nothing_is_replaced() {
     window.sees("Saved ");
     assert!(fs::read(&to).unwrap().starts_with(b"line 0\nline 1\n"));
 }
+
+#[test]
+fn selected_rows_are_saved_as_one_archive() {
+    let place = Place::new();
+    let files = [
+        dir("a"),
+        dir("a/sub"),
+        file("a/sub/deep", vec![b'd'; 3000]),
+        file("b", "b of the lower layer"),
+        file("c", "not selected"),
+        file("d", "d"),
+        file("gone", "lower version"),
+    ];
+    let image =
+        Image::of(Packing::Gzip, [tar(files), tar([whiteout("gone"), file("b", "b of the upper layer")])]);
+    let folder = tempfile::tempdir().unwrap();
+    let to = folder.path().join("selection.tar");
+    let mut window = opened(&place.put_layout("image", &Layout::of(&image, "a")), "/a");
+    window.harness.get_by_role_and_label(Role::Tree, "Files").focus();
+    window.harness.run_steps(2);
+    // Rows: a/sub, b, gone, c, d. With Shift a range; Space takes a file out of it.
+    for (key, modifiers, shown) in [
+        (Key::ArrowDown, Modifiers::SHIFT, "2 selected: 2.95 KiB in 2 files"),
+        (Key::ArrowDown, Modifiers::SHIFT, "3 selected: 2.95 KiB in 2 files"),
+        (Key::ArrowDown, Modifiers::SHIFT, "4 selected: 2.96 KiB in 3 files"),
+        (Key::Space, Modifiers::NONE, "3 selected: 2.95 KiB in 2 files"),
+        (Key::Space, Modifiers::COMMAND, "4 selected: 2.96 KiB in 3 files"),
+        (Key::Space, Modifiers::COMMAND, "3 selected: 2.95 KiB in 2 files"),
+    ] {
+        window.press(modifiers, key);
+        window.harness.run_steps(2);
+        window.sees(shown);
+    }
+    window.harness.get_by_role_and_label(Role::TreeItem, "d, 1 B").click_modifiers(Modifiers::COMMAND);
+    window.harness.run_steps(3);
+    window.sees("4 selected: 2.95 KiB in 3 files");
+    window.harness.get_by_role_and_label(Role::Button, "Save selection as tar…").click();
+    window.harness.run_steps(3);
+    window.press(Modifiers::COMMAND, Key::A);
+    window.harness.run_steps(2);
+    window.types(to.to_str().unwrap());
+    window.harness.run_steps(2);
+    window.press(Modifiers::NONE, Key::Enter);
+    window.harness.run_steps(3);
+    window.until("the archive", |harness| !harness.state().is_working());
+    window.harness.run_steps(4);
+    window.sees("Saved 3 files, 1 left out to ");
+    let mut names = Vec::new();
+    for entry in tar::Archive::new(fs::File::open(&to).unwrap()).entries().unwrap() {
+        let mut entry = entry.unwrap();
+        let mut bytes = Vec::new();
+        std::io::Read::read_to_end(&mut entry, &mut bytes).unwrap();
+        names.push((entry.path().unwrap().display().to_string(), bytes.len()));
+    }
+    names.sort();
+    assert_eq!(
+        names,
+        [("a/sub/", 0), ("a/sub/deep", 3000), ("b", 20), ("d", 1)]
+            .map(|(name, size)| (name.to_owned(), size))
+    );
+    // An arrow alone chooses one row again.
+    window.harness.get_by_role_and_label(Role::Tree, "Files").focus();
+    window.harness.run_steps(2);
+    window.press(Modifiers::NONE, Key::ArrowUp);
+    window.harness.run_steps(3);
+    assert!(!window.shows("selected: "));
+}

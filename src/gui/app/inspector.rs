@@ -80,6 +80,12 @@ impl App {
         }
     }
 
+    /// Whether several rows of the layers view in front are chosen together.
+    pub(crate) fn selects_several(&self) -> bool {
+        let front = self.front_tab().filter(|tab| tab.view == View::Layers);
+        front.is_some_and(|tab| tab.views.layers.browser().marks().count() > 1)
+    }
+
     /// Whether the CUDA view of the image of a tab lists a path.
     pub(crate) fn is_in_cuda(&self, tab: u64, raw: &[u8]) -> bool {
         let tab = self.tabs.iter().find(|open| open.id == tab);

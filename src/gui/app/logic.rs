@@ -91,6 +91,11 @@ impl App {
             Action::ShowInCuda(raw) => self.in_view(View::Cuda, |views| views.cuda.select_path(raw)),
             Action::SavePath(target) => self.ask_to_save(target),
             Action::SaveInspected(to) => self.save_inspected(to, false),
+            Action::AskSelection => self.in_view(View::Layers, |views| views.layers.ask_selection()),
+            Action::SaveSelection(to) => {
+                let (waker, options) = (self.waker(), self.options.clone());
+                self.in_tab(front, |tab| tab.save_selection(&options, (to, false), &waker));
+            }
             Action::CloseInspector => self.inspector = None,
             Action::ChangePlan(change) => self.in_tab(front, |tab| tab.plan.change(change)),
             Action::LoadPlan(saved) => {

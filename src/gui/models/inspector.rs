@@ -1,6 +1,5 @@
 //! The panel about one path: its contents, and why it is there.
 
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -9,17 +8,17 @@ use super::contents::{
     ContentView, FIRST_BYTES, FileDocument, MOST_BYTES, TextSearch, first_bytes, wants_all,
 };
 use super::path_why::{PathWhy, WhyAnswer};
+use super::saver::{Saver, save_paths};
 use crate::analysis::{Analysis, Options};
 use crate::base::size::human;
 use crate::base::text::{counted, escape, printable};
-use crate::contents::{ContentsError, find, read_head, save_archive, save_file};
+use crate::contents::{ContentsError, find, read_head, save_file};
 use crate::cuda::Inode;
 use crate::cuda::links::file_name;
 use crate::formats::binary::FileFacts;
 use crate::jobs::{CancelToken, Progress, Snapshot, Waker};
 use crate::report::WhyReport;
 use crate::rootfs::{NodeId, NodeKind, Rootfs};
-use crate::slim::needs_all_bytes;
 use crate::source::Blob;
 
 /// A page of the panel.
@@ -66,18 +65,6 @@ pub enum ContentState {
     Cancelled,
 }
 
-/// What was saved, or why not.
-pub enum SaveState {
-    /// Nothing was saved.
-    Idle,
-    /// Being written.
-    Saving,
-    /// It is there.
-    Saved(String),
-    /// It is not.
-    Failed(String),
-}
-
 type Loaded = Result<FileDocument, ContentsError>;
 
 /// The panel.
@@ -94,12 +81,8 @@ pub struct Inspector {
     pub actual_size: bool,
     /// The search in its text.
     pub search: TextSearch,
-    /// Where to save it, while that is typed.
-    pub save_as: Option<String>,
-    /// Whether the field for it is to get the keyboard.
-    pub asks_name: bool,
-    /// Text that is saved.
-    pub save: SaveState,
+    /// Saves it.
+    pub saver: Saver,
     state: ContentState,
     /// Generation for which the state was made.
     generation: Option<u64>,
@@ -111,8 +94,6 @@ pub struct Inspector {
     why: PathWhy,
     load: Background<Loaded>,
     load_progress: Progress,
-    saving: Background<Result<String, ContentsError>>,
-    save_progress: Progress,
 }
 
 impl Inspector {
@@ -125,9 +106,7 @@ impl Inspector {
             view: None,
             actual_size: false,
             search: TextSearch::default(),
-            save_as: None,
-            asks_name: false,
-            save: SaveState::Idle,
+            saver: Saver::default(),
             state: ContentState::Waiting,
             generation: None,
             inode: None,
@@ -137,8 +116,6 @@ impl Inspector {
             why: PathWhy::default(),
             load: Background::default(),
             load_progress: Progress::default(),
-            saving: Background::default(),
-            save_progress: Progress::default(),
         }
     }
 
@@ -157,14 +134,7 @@ impl Inspector {
                 Err(panic) => ContentState::Failed(panic),
             };
         }
-        if let Some(result) = self.saving.result() {
-            self.save = match result {
-                Ok(Ok(words)) => SaveState::Saved(words),
-                Ok(Err(ContentsError::Cancelled)) => SaveState::Idle,
-                Ok(Err(error)) => SaveState::Failed(printable(&error.to_string())),
-                Err(panic) => SaveState::Failed(panic),
-            };
-        }
+        self.saver.update();
         match self.page {
             InspectorPage::Why => self.why.update(analysis, generation, &self.target.raw, waker),
             InspectorPage::Contents => {
@@ -207,19 +177,14 @@ impl Inspector {
         self.load_progress.snapshot()
     }
 
-    /// Progress of saving.
-    pub fn save_progress(&self) -> Snapshot {
-        self.save_progress.snapshot()
-    }
-
     /// Whether it is read or saved: the progress is shown.
     pub fn is_running(&self) -> bool {
-        self.load.is_busy() || self.saving.is_busy()
+        self.load.is_busy() || self.saver.is_busy()
     }
 
     /// Whether it works.
     pub fn is_busy(&self) -> bool {
-        self.load.is_busy() || self.saving.is_busy() || self.why.is_busy() || self.search.is_busy()
+        self.load.is_busy() || self.saver.is_busy() || self.why.is_busy() || self.search.is_busy()
     }
 
     /// Allows a download.
@@ -240,12 +205,6 @@ impl Inspector {
         self.state = ContentState::Cancelled;
     }
 
-    /// Stops saving.
-    pub fn cancel_save(&mut self) {
-        self.saving = Background::default();
-        self.save = SaveState::Idle;
-    }
-
     /// Reads more of the file.
     pub fn load_more(&mut self) {
         self.most = self.most.saturating_mul(8).min(MOST_BYTES);
@@ -259,7 +218,7 @@ impl Inspector {
 
     /// Asks where to save, beginning with the name of the file.
     pub fn ask_name(&mut self) {
-        (self.save_as, self.asks_name) = (Some(self.file_name()), true);
+        self.saver.ask(self.file_name());
     }
 
     /// A name for the file dialog.
@@ -317,14 +276,10 @@ impl Inspector {
         (to, replace): (PathBuf, bool),
         waker: &Waker,
     ) {
-        self.save = SaveState::Saving;
-        self.save_as = None;
-        self.save_progress = Progress::default();
-        let (analysis, options, progress) =
-            (Arc::clone(analysis), options.clone(), self.save_progress.clone());
+        let (analysis, options) = (Arc::clone(analysis), options.clone());
         let (raw, version) = (self.target.raw.clone(), self.target.version);
-        self.saving.start(waker, false, move |cancel| {
-            Ok(save(&analysis, &options, (raw, version), (&to, replace), &progress, cancel))
+        self.saver.start(waker, move |progress, cancel| {
+            save(&analysis, &options, (raw, version), (&to, replace), progress, cancel)
         });
     }
 }
@@ -410,29 +365,16 @@ fn save(
     let node: Option<NodeId> = find(analysis, &merge.rootfs, &raw, true).ok();
     let folder =
         node.filter(|node| version.is_none() && merge.rootfs.node(*node).kind() == NodeKind::Directory);
-    let shown = printable(&to.display().to_string());
     if let Some(folder) = folder {
-        if needs_all_bytes(analysis) {
-            return Err(unread(
-                "the folder",
-                "layers were read by their tables of contents; use cutaway extract",
-            ));
-        }
-        let nodes = BTreeSet::from([folder]);
-        let done = save_archive((analysis, options), &merge.rootfs, &nodes, to, replace, (progress, cancel))?;
-        let left = if done.left_out.is_empty() {
-            String::new()
-        } else {
-            format!(", {} left out", done.left_out.len())
-        };
-        return Ok(format!("Saved {}{left} to {shown}", counted(done.files, "file")));
+        let path = merge.rootfs.node(folder).path();
+        return save_paths((analysis, options), &[path], (to, replace), (progress, cancel));
     }
     let inode = match version {
         Some(inode) => inode,
         None => resolve(analysis, &merge.rootfs, &raw).map_err(|reason| unread(&escape(&raw), &reason))?,
     };
     let bytes = save_file((analysis, options), (inode, raw), to, replace, (progress, cancel))?;
-    Ok(format!("Saved {} to {shown}", human(bytes)))
+    Ok(format!("Saved {} to {}", human(bytes), printable(&to.display().to_string())))
 }
 
 fn unread(object: &str, reason: &str) -> ContentsError {

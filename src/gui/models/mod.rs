@@ -26,6 +26,7 @@ pub mod overview;
 pub mod path_why;
 pub mod remote;
 pub mod report;
+pub mod saver;
 pub mod settings;
 pub mod slim;
 pub mod stack;

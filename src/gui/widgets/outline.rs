@@ -74,6 +74,7 @@ pub fn outline(
         level: Some(line.depth),
         fold: line.open,
         ticked: None,
+        marked: false,
         arrow: indent(line.depth) + ARROW,
     };
     list.show(
