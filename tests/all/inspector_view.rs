@@ -1,7 +1,9 @@
 //! The panel about a path: contents in all forms, why the path is there, and the ways to it.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::sync::Arc;
 
 use cutaway::gui::testing;
 use cutaway::gui::views::{Command, View};
@@ -319,4 +321,43 @@ fn selected_rows_are_saved_as_one_archive() {
     window.press(Modifiers::NONE, Key::ArrowUp);
     window.harness.run_steps(3);
     assert!(!window.shows("selected: "));
+}
+
+#[test]
+fn files_open_with_other_programs_as_private_copies() {
+    let place = Place::new();
+    let (sender, opened_paths) = std::sync::mpsc::channel();
+    let opener = Arc::new(move |path: &Path| {
+        let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+        let modes = [path, path.parent().unwrap(), path.parent().unwrap().parent().unwrap()].map(mode);
+        sender.send((path.to_owned(), fs::read(path).unwrap(), modes)).map_err(|error| error.to_string())
+    });
+    let files =
+        [dir("a"), file("a/-plot\u{202e}.png", png(40, 30)), file("a/tool", b"\x7fELF\x02\x01\x01".to_vec())];
+    let image = Image::of(Packing::Gzip, [tar(files)]);
+    let image = place.put_layout("image", &Layout::of(&image, "a"));
+    let setup = cutaway::gui::app::Setup { image: Some(image), opener, ..testing::setup() };
+    let mut window = Window::of([1400.0, 1300.0], setup);
+    window.settles();
+    select(&mut window, "/a/-plot\u{202e}.png");
+    contents(&mut window);
+    let open = |window: &mut Window| {
+        window.harness.get_by_role_and_label(Role::Button, "Open externally").click();
+        window.harness.run_steps(3);
+        window.until("the copy", |harness| !harness.state().is_working());
+        window.harness.run_steps(3);
+    };
+    open(&mut window);
+    window.sees("Opened the copy ");
+    window.sees("/1/plot_.png, which is removed when the window closes");
+    let (path, bytes, modes) = opened_paths.recv_timeout(std::time::Duration::from_secs(60)).unwrap();
+    assert_eq!((modes, bytes), ([0o400, 0o700, 0o700], png(40, 30)));
+    assert!(path.ends_with("1/plot_.png"));
+    select(&mut window, "/a/tool");
+    contents(&mut window);
+    open(&mut window);
+    window.sees("Cannot open tool: it is an ELF program or library");
+    assert!(opened_paths.try_recv().is_err());
+    drop(window);
+    assert!(!path.exists() && !path.parent().unwrap().parent().unwrap().exists());
 }

@@ -1,25 +1,25 @@
 //! The panel about one path: its contents, and why it is there.
 
+mod reading;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use self::reading::{download, load, resolve, save};
 use super::background::Background;
-use super::contents::{
-    ContentView, FIRST_BYTES, FileDocument, MOST_BYTES, TextSearch, first_bytes, wants_all,
-};
+use super::contents::{ContentView, FIRST_BYTES, FileDocument, MOST_BYTES, TextSearch};
+use super::external::{External, ExternalFolder};
+use super::format::save_name;
 use super::path_why::{PathWhy, WhyAnswer};
-use super::saver::{Saver, save_paths};
+use super::report::Opener;
+use super::saver::Saver;
 use crate::analysis::{Analysis, Options};
-use crate::base::size::human;
-use crate::base::text::{counted, escape, printable};
-use crate::contents::{ContentsError, find, read_head, save_file};
+use crate::base::text::printable;
+use crate::contents::{ContentsError, find};
 use crate::cuda::Inode;
 use crate::cuda::links::file_name;
-use crate::formats::binary::FileFacts;
-use crate::jobs::{CancelToken, Progress, Snapshot, Waker};
-use crate::report::WhyReport;
-use crate::rootfs::{NodeId, NodeKind, Rootfs};
-use crate::source::Blob;
+use crate::jobs::{Progress, Snapshot, Waker};
+use crate::rootfs::NodeKind;
 
 /// A page of the panel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -83,6 +83,8 @@ pub struct Inspector {
     pub search: TextSearch,
     /// Saves it.
     pub saver: Saver,
+    /// Opens it with another program.
+    pub external: External,
     state: ContentState,
     /// Generation for which the state was made.
     generation: Option<u64>,
@@ -98,7 +100,7 @@ pub struct Inspector {
 
 impl Inspector {
     /// A panel about a path.
-    pub fn new(tab: u64, target: PathTarget, page: InspectorPage) -> Self {
+    pub fn new(tab: u64, target: PathTarget, page: InspectorPage, opener: Opener) -> Self {
         Self {
             tab,
             target,
@@ -107,6 +109,7 @@ impl Inspector {
             actual_size: false,
             search: TextSearch::default(),
             saver: Saver::default(),
+            external: External::new(opener),
             state: ContentState::Waiting,
             generation: None,
             inode: None,
@@ -135,6 +138,7 @@ impl Inspector {
             };
         }
         self.saver.update();
+        self.external.update(waker);
         match self.page {
             InspectorPage::Why => self.why.update(analysis, generation, &self.target.raw, waker),
             InspectorPage::Contents => {
@@ -179,12 +183,16 @@ impl Inspector {
 
     /// Whether it is read or saved: the progress is shown.
     pub fn is_running(&self) -> bool {
-        self.load.is_busy() || self.saver.is_busy()
+        self.load.is_busy() || self.saver.is_busy() || self.external.saver.is_busy()
     }
 
     /// Whether it works.
     pub fn is_busy(&self) -> bool {
-        self.load.is_busy() || self.saver.is_busy() || self.why.is_busy() || self.search.is_busy()
+        self.load.is_busy()
+            || self.saver.is_busy()
+            || self.external.saver.is_busy()
+            || self.why.is_busy()
+            || self.search.is_busy()
     }
 
     /// Allows a download.
@@ -223,7 +231,7 @@ impl Inspector {
 
     /// A name for the file dialog.
     pub fn file_name(&self) -> String {
-        let name = String::from_utf8_lossy(file_name(&self.target.raw)).into_owned();
+        let name = save_name(file_name(&self.target.raw));
         let name = if name.is_empty() { "image".to_owned() } else { name };
         if self.folder { format!("{name}.tar") } else { name }
     }
@@ -268,6 +276,20 @@ impl Inspector {
         });
     }
 
+    /// Opens the file that is shown with the desktop's program for it.
+    pub fn open_external(
+        &mut self,
+        analysis: &Arc<Analysis>,
+        options: &Options,
+        folder: &mut ExternalFolder,
+        waker: &Waker,
+    ) {
+        let (ContentState::Ready(document), Some(inode)) = (&self.state, self.inode) else { return };
+        let known = (&*document.head.bytes, document.head.size);
+        let file = (inode, self.target.raw.clone());
+        self.external.open((analysis, options), file, known, folder, waker);
+    }
+
     /// Saves the file, or a folder as a tar archive, to a path; `replace` if a dialog asked whether it may be replaced.
     pub fn save_to(
         &mut self,
@@ -282,101 +304,4 @@ impl Inspector {
             save(&analysis, &options, (raw, version), (&to, replace), progress, cancel)
         });
     }
-}
-
-/// Layer and entry of the file at a path: what a container sees, else the last version.
-fn resolve(analysis: &Analysis, rootfs: &Rootfs, raw: &[u8]) -> Result<Inode, String> {
-    let error = match find(analysis, rootfs, raw, true) {
-        Ok(node) => {
-            let node = rootfs.node(node);
-            return node.content().ok_or_else(|| match node.kind() {
-                NodeKind::Directory => {
-                    let (bytes, files) = (human(node.bytes()), counted(u64::from(node.files()), "file"));
-                    format!("A folder: {bytes} in {files}.")
-                }
-                _ => "A device, pipe or socket: it has no bytes.".to_owned(),
-            });
-        }
-        Err(error) => error,
-    };
-    let timeline = WhyReport::timeline(analysis);
-    let last = timeline.find(raw).and_then(|path| timeline.versions(path).next_back());
-    let inode = last.filter(|last| last.kind == NodeKind::File).and_then(|last| {
-        let shared = timeline.shares(last.id).map(|(layer, entry, _)| (layer, entry));
-        shared.or_else(|| Some((last.layer, last.entry?)))
-    });
-    inode.ok_or_else(|| error.to_string())
-}
-
-/// Bytes to download before a file can be read; `None` if all of it is here.
-fn download(analysis: &Analysis, options: &Options, inode: Inode) -> Option<u64> {
-    let place = usize::from(inode.0);
-    let source = analysis.image.layers.get(place)?;
-    let Blob::Remote(remote) = &source.blob else { return None };
-    let layer = analysis.layers.get(place)?;
-    if layer.table.is_some() {
-        // By range: about the size of the file.
-        return size_of(analysis, inode);
-    }
-    let digest = source.digest.as_ref();
-    let cached = digest.is_some_and(|digest| {
-        options.access.blobs.as_ref().is_some_and(|blobs| blobs.find(digest.as_ref()).is_some())
-    });
-    (!cached).then(|| remote.size())
-}
-
-fn facts_of(analysis: &Analysis, inode: Inode) -> Option<&FileFacts> {
-    let read = analysis.layers.get(usize::from(inode.0))?.read.as_ref()?;
-    analysis.bodies.binaries.get(&inode).or_else(|| read.facts.binary(inode.1))
-}
-
-fn size_of(analysis: &Analysis, (layer, entry): Inode) -> Option<u64> {
-    Some(analysis.layers.get(usize::from(layer))?.read.as_ref()?.index.size(entry))
-}
-
-fn load(
-    analysis: &Analysis,
-    options: &Options,
-    (inode, raw): (Inode, Vec<u8>),
-    most: u64,
-    progress: &Progress,
-    cancel: &CancelToken,
-) -> Loaded {
-    let size = size_of(analysis, inode).unwrap_or(0);
-    let most = most.max(first_bytes(file_name(&raw), size));
-    let mut head = read_head(analysis, options, (inode, raw.clone()), most, progress, cancel)?;
-    if wants_all(&head) {
-        let size = head.size;
-        head = read_head(analysis, options, (inode, raw.clone()), size, progress, cancel)?;
-    }
-    Ok(FileDocument::new(head, file_name(&raw), facts_of(analysis, inode), cancel)?)
-}
-
-fn save(
-    analysis: &Analysis,
-    options: &Options,
-    (raw, version): (Vec<u8>, Option<Inode>),
-    (to, replace): (&std::path::Path, bool),
-    progress: &Progress,
-    cancel: &CancelToken,
-) -> Result<String, ContentsError> {
-    let merge = analysis.merge.as_deref();
-    let merge = merge.ok_or_else(|| unread("the image", "its layers are not merged yet"))?;
-    let node: Option<NodeId> = find(analysis, &merge.rootfs, &raw, true).ok();
-    let folder =
-        node.filter(|node| version.is_none() && merge.rootfs.node(*node).kind() == NodeKind::Directory);
-    if let Some(folder) = folder {
-        let path = merge.rootfs.node(folder).path();
-        return save_paths((analysis, options), &[path], (to, replace), (progress, cancel));
-    }
-    let inode = match version {
-        Some(inode) => inode,
-        None => resolve(analysis, &merge.rootfs, &raw).map_err(|reason| unread(&escape(&raw), &reason))?,
-    };
-    let bytes = save_file((analysis, options), (inode, raw), to, replace, (progress, cancel))?;
-    Ok(format!("Saved {} to {}", human(bytes), printable(&to.display().to_string())))
-}
-
-fn unread(object: &str, reason: &str) -> ContentsError {
-    ContentsError::Unread { object: object.to_owned(), reason: reason.to_owned() }
 }

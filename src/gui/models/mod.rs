@@ -10,6 +10,7 @@ pub mod contents;
 pub mod cuda;
 pub mod deployment;
 pub mod dockerfile;
+pub mod external;
 pub mod faults;
 pub mod files;
 pub mod filter;

@@ -11,7 +11,7 @@ use crate::gui::design::{Tokens, space, text};
 use crate::gui::dialogs::Pick;
 use crate::gui::models::format;
 use crate::gui::models::inspector::{ContentState, Inspector, InspectorPage};
-use crate::gui::views::save_bar::{SaveChoice, save_bar};
+use crate::gui::views::save_bar::{SaveChoice, save_bar, save_status};
 use crate::gui::views::{Action, ViewContext};
 use crate::gui::widgets::controls::{Mark, PageTab, mark_button, page_tabs};
 use crate::gui::widgets::pane::card;
@@ -84,6 +84,14 @@ fn head(ui: &mut Ui, inspector: &mut Inspector, context: &mut ViewContext<'_>) {
                 Some(_) => inspector.saver.name = None,
             }
         }
+        let can_open = inspector.page == InspectorPage::Contents && is_shown(inspector);
+        let open = ui.add_enabled_ui(can_open, |ui| ui.button("Open externally")).inner;
+        let open = open
+            .on_hover_text("Open a read-only copy with the desktop's program for it")
+            .on_disabled_hover_text("Available when the contents are shown");
+        if open.clicked() {
+            context.actions.push(Action::OpenExternally);
+        }
         if ui.button("Copy path").clicked() {
             context.actions.push(Action::CopyText(format::copy_text(&inspector.target.raw)));
         }
@@ -103,6 +111,7 @@ fn save(ui: &mut Ui, inspector: &mut Inspector, context: &mut ViewContext<'_>) {
         SaveChoice::To(name) => Action::SaveInspected(name.into()),
         SaveChoice::Browse => Action::Pick(Pick::SaveFile),
     }));
+    save_status(ui, &mut inspector.external.saver, "");
 }
 
 /// Whether the contents are of a file that is shown.

@@ -255,6 +255,8 @@ pub enum Action {
     SavePath(PathTarget),
     /// Save the file of the panel about a path here, unless something is there.
     SaveInspected(PathBuf),
+    /// Open the file of the panel about a path with another program.
+    OpenExternally,
     /// Ask where to save the selected files of the layers view as an archive.
     AskSelection,
     /// Save them here, unless something is there.

@@ -19,7 +19,6 @@ pub(in crate::gui) enum SaveChoice {
 
 /// Shows the field while it is asked for, progress, and the result.
 pub(in crate::gui) fn save_bar(ui: &mut Ui, saver: &mut Saver) -> Option<SaveChoice> {
-    let tokens = Tokens::of(ui);
     let mut chosen = None;
     if let Some(name) = &mut saver.name {
         ui.horizontal(|ui| {
@@ -40,13 +39,20 @@ pub(in crate::gui) fn save_bar(ui: &mut Ui, saver: &mut Saver) -> Option<SaveCho
             }
         });
     }
+    save_status(ui, saver, "Not saved: ");
+    chosen
+}
+
+/// Shows progress and the result; `failed` begins what is said of a failure.
+pub(in crate::gui) fn save_status(ui: &mut Ui, saver: &mut Saver, failed: &str) {
+    let tokens = Tokens::of(ui);
     match &saver.state {
         SaveState::Idle => {}
         SaveState::Saved(words) => {
-            ui.add(Label::new(RichText::new(words).color(tokens.success)).wrap());
+            ui.add(Label::new(RichText::new(words).color(tokens.success)).wrap().selectable(true));
         }
         SaveState::Failed(reason) => {
-            let words = format!("Not saved: {}", without_errno(reason));
+            let words = format!("{failed}{}", without_errno(reason));
             ui.add(Label::new(RichText::new(words).color(tokens.error)).wrap().selectable(true));
         }
         SaveState::Saving => {
@@ -62,5 +68,4 @@ pub(in crate::gui) fn save_bar(ui: &mut Ui, saver: &mut Saver) -> Option<SaveCho
             }
         }
     }
-    chosen
 }
