@@ -50,6 +50,9 @@ fn json_and_toml_are_folded() {
         file("a/p.toml", "[tool]\nname = \"x\"\n"),
         file("a/broken.json", "{\n\"a\": 1,\n}\n"),
         file("a/none.json", "{}"),
+        file("a/deep.json", "[".repeat(100_000) + &"]".repeat(100_000)),
+        file("a/large.json", format!("[{}]", "1,".repeat(5 << 20) + "1")),
+        file("a/bad.toml", "a = 1\na = 2\n"),
     ];
     let image = Image::of(Packing::Gzip, [tar(files)]);
     let mut window = opened(&place.put_layout("image", &Layout::of(&image, "a")), "/a/data.json");
@@ -77,6 +80,9 @@ fn json_and_toml_are_folded() {
         ("/a/p.toml", "name: \"x\""),
         ("/a/broken.json", "Not valid JSON, line 3, column 1: key must be a string"),
         ("/a/none.json", "No values"),
+        ("/a/deep.json", "Shown as text, line 1, column 130: more than 128 levels"),
+        ("/a/large.json", "JSON of more than 8.00 MiB is shown as text"),
+        ("/a/bad.toml", "Not valid TOML, line 2, column 1: duplicate key"),
     ] {
         select(&mut window, path);
         contents(&mut window);
@@ -302,25 +308,79 @@ fn selected_rows_are_saved_as_one_archive() {
     window.until("the archive", |harness| !harness.state().is_working());
     window.harness.run_steps(4);
     window.sees("Saved 3 files, 1 left out to ");
-    let mut names = Vec::new();
-    for entry in tar::Archive::new(fs::File::open(&to).unwrap()).entries().unwrap() {
-        let mut entry = entry.unwrap();
-        let mut bytes = Vec::new();
-        std::io::Read::read_to_end(&mut entry, &mut bytes).unwrap();
-        names.push((entry.path().unwrap().display().to_string(), bytes.len()));
-    }
-    names.sort();
-    assert_eq!(
-        names,
-        [("a/sub/", 0), ("a/sub/deep", 3000), ("b", 20), ("d", 1)]
-            .map(|(name, size)| (name.to_owned(), size))
-    );
+    let wanted = [("a/sub/", 0), ("a/sub/deep", 3000), ("b", 20), ("d", 1)];
+    assert_eq!(members(&to), wanted.map(|(name, size)| (name.to_owned(), size)));
     // An arrow alone chooses one row again.
     window.harness.get_by_role_and_label(Role::Tree, "Files").focus();
     window.harness.run_steps(2);
     window.press(Modifiers::NONE, Key::ArrowUp);
     window.harness.run_steps(3);
     assert!(!window.shows("selected: "));
+}
+
+/// Names and bytes in an archive, in order of the names.
+fn members(archive: &Path) -> Vec<(String, u64)> {
+    let mut names: Vec<_> = tar::Archive::new(fs::File::open(archive).unwrap())
+        .entries()
+        .unwrap()
+        .map(|entry| entry.unwrap())
+        .map(|entry| (String::from_utf8_lossy(&entry.path_bytes()).into_owned(), entry.size()))
+        .collect();
+    names.sort();
+    names
+}
+
+/// Everything in the tree is selected: names that could do harm, links out of a folder, a folder with what is in it, and
+/// a path whose folder became a link.
+#[test]
+fn a_hostile_selection_stays_inside_its_archive() {
+    let place = Place::new();
+    let lower = [
+        dir("a"),
+        file("a/one", "1"),
+        file("a/new\nline\u{202e}", "22"),
+        link("a/out", "/../../etc/passwd"),
+        file("../../escaped", "333"),
+        dir("b"),
+        file("b/was", "of b"),
+        dir("c"),
+        file("c/was", "of c, seen by nobody"),
+    ];
+    let upper = [whiteout("c"), link("c", "b")];
+    let image = Image::of(Packing::Gzip, [tar(lower), tar(upper)]);
+    let folder = tempfile::tempdir().unwrap();
+    let to = folder.path().join("all.tar");
+    let mut window = opened(&place.put_layout("image", &Layout::of(&image, "a")), "/a/one");
+    window.harness.get_by_role_and_label(Role::Tree, "Files").focus();
+    window.harness.run_steps(2);
+    window.press(Modifiers::NONE, Key::Home);
+    window.harness.run_steps(2);
+    for _ in 0..12 {
+        window.press(Modifiers::SHIFT, Key::ArrowDown);
+        window.harness.run_steps(2);
+    }
+    window.harness.get_by_role_and_label(Role::Button, "Save selection as tar…").click();
+    window.harness.run_steps(3);
+    window.press(Modifiers::COMMAND, Key::A);
+    window.harness.run_steps(2);
+    window.types(to.to_str().unwrap());
+    window.harness.run_steps(2);
+    window.press(Modifiers::NONE, Key::Enter);
+    window.harness.run_steps(3);
+    window.until("the archive", |harness| !harness.state().is_working());
+    window.harness.run_steps(4);
+    window.sees("Saved 4 files");
+    let wanted = [
+        ("a/", 0),
+        ("a/new\nline\u{202e}", 2),
+        ("a/one", 1),
+        ("a/out", 0),
+        ("b/", 0),
+        ("b/was", 4),
+        ("c", 0),
+        ("escaped", 3),
+    ];
+    assert_eq!(members(&to), wanted.map(|(name, size)| (name.to_owned(), size)));
 }
 
 #[test]

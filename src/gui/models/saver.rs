@@ -8,8 +8,10 @@ use super::background::Background;
 use crate::analysis::{Analysis, Options};
 use crate::base::size::grouped;
 use crate::base::text::{counted, printable};
-use crate::contents::{ContentsError, find, save_archive};
+use crate::contents::{ContentsError, save_archive};
+use crate::cuda::links::Paths;
 use crate::jobs::{CancelToken, Progress, Snapshot, Waker};
+use crate::layer::parts;
 use crate::rootfs::NodeId;
 use crate::slim::needs_all_bytes;
 
@@ -120,12 +122,15 @@ pub(super) fn save_paths(
         let reason = "layers were read by their tables of contents; use cutaway extract";
         return Err(unread("the files", reason));
     }
-    let found = |path: &Vec<u8>| find(analysis, &merge.rootfs, path, false).ok();
-    let nodes: BTreeSet<NodeId> = paths.iter().filter_map(found).collect();
-    if nodes.is_empty() {
+    // Names as they are: what is at the target of a link was not chosen. Reads the names of a folder once.
+    let names = Paths::new(&merge.rootfs);
+    let find = |path: &Vec<u8>| parts(path).try_fold(NodeId::ROOT, |at, name| names.child(at, name));
+    let found: Vec<NodeId> = paths.iter().filter_map(find).collect();
+    if found.is_empty() {
         return Err(unread("the selection", "a container sees none of it: upper layers removed it"));
     }
-    let missing = paths.len() - paths.iter().filter(|path| found(path).is_some()).count();
+    let missing = paths.len() - found.len();
+    let nodes = BTreeSet::from_iter(found);
     let done = save_archive((analysis, options), &merge.rootfs, &nodes, to, replace, (progress, cancel))?;
     let left = match done.left_out.len() + missing {
         0 => String::new(),

@@ -1,6 +1,6 @@
 //! Paths that are chosen together.
 
-use std::collections::HashSet;
+use hashbrown::{HashMap, HashSet};
 
 use super::Browser;
 use crate::gui::models::files::PathChange;
@@ -46,9 +46,22 @@ impl Marks {
 
     /// The same paths in another timeline.
     pub(super) fn move_to(&mut self, old: &Timeline, new: &Timeline) {
-        let moved = |path: &PathId| new.find(&old.full_path(*path));
-        self.paths = self.paths.iter().filter_map(moved).collect();
-        self.anchor = self.anchor.as_ref().and_then(moved);
+        // The names of a folder are read once, however many of its files are chosen.
+        let mut folders: HashMap<PathId, HashMap<&[u8], PathId>> = HashMap::new();
+        let mut moved = |path: PathId| {
+            let mut names = Vec::new();
+            let mut at = path;
+            while at != PathId::ROOT {
+                names.push(old.name(at));
+                at = old.parent(at);
+            }
+            names.into_iter().rev().try_fold(PathId::ROOT, |at, name| {
+                let children = || new.children(at).map(|child| (new.name(child), child)).collect();
+                folders.entry(at).or_insert_with(children).get(name).copied()
+            })
+        };
+        self.paths = self.paths.iter().filter_map(|path| moved(*path)).collect();
+        self.anchor = self.anchor.and_then(moved);
     }
 }
 

@@ -19,6 +19,9 @@ const MOST_SIDE: u32 = 8_192;
 const MOST_PIXELS: u64 = 16 << 20;
 /// Bytes that a decoder may ask for, apart from the pixels it returns.
 const MOST_DECODER_BYTES: u64 = 160 << 20;
+/// Bytes of a compressed color profile in an icon, whose decoder has no limit of its own; a profile has some kilobytes.
+/// These become 64 MiB at most.
+const MOST_PROFILE: u32 = 64 << 10;
 
 /// The format that bytes begin with, if pictures of it are shown.
 pub(super) fn format(bytes: &[u8]) -> Option<ImageFormat> {
@@ -107,6 +110,9 @@ fn decode(format: ImageFormat, bytes: &[u8]) -> Result<Picture, String> {
     limits.max_alloc = Some(MOST_DECODER_BYTES);
     let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
     reader.limits(limits);
+    if format == ImageFormat::Ico && has_large_profile(bytes) {
+        return Err("a color profile in it is too large".to_owned());
+    }
     let words = |error: ImageError| match error {
         ImageError::Limits(_) => too_large(None),
         error => printable(&error.to_string()),
@@ -127,8 +133,10 @@ fn decode(format: ImageFormat, bytes: &[u8]) -> Result<Picture, String> {
     image.apply_orientation(orientation);
     let image = image.into_rgba8();
     let size = [image.width() as usize, image.height() as usize];
+    let cut =
+        if format == ImageFormat::Jpeg && is_cut(bytes) { ", cut short: the rest is missing" } else { "" };
     let about = format!(
-        "{} picture{}, {} × {} pixels{kind}",
+        "{} picture{}, {} × {} pixels{kind}{cut}",
         title(format),
         match format {
             ImageFormat::Gif => ", first frame",
@@ -140,6 +148,31 @@ fn decode(format: ImageFormat, bytes: &[u8]) -> Result<Picture, String> {
     );
     let decoded = ColorImage::from_rgba_unmultiplied(size, image.as_raw());
     Ok(Picture { about, size, has_alpha, pixels: Mutex::new(Pixels::Decoded(decoded)) })
+}
+
+/// Whether an icon has PNG data with a color profile beyond the limit: a length, and the name of that chunk.
+fn has_large_profile(bytes: &[u8]) -> bool {
+    memchr::memmem::find_iter(bytes, b"iCCP").any(|at| {
+        let length = at.checked_sub(4).and_then(|start| bytes[start..at].try_into().ok());
+        length.is_some_and(|length| u32::from_be_bytes(length) > MOST_PROFILE)
+    })
+}
+
+/// Whether a JPEG ends before its end marker: the decoder shows what is there, the rest gray.
+fn is_cut(bytes: &[u8]) -> bool {
+    let mut at = 2;
+    // Segments before the scan have lengths, and thumbnails with end markers of their own.
+    while let Some(&[0xff, marker, high, low]) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
+        if marker == 0xff {
+            at += 1;
+            continue;
+        }
+        at += 2 + usize::from(u16::from_be_bytes([high, low]));
+        if marker == 0xda {
+            break;
+        }
+    }
+    !bytes.get(at..).is_some_and(|scan| memchr::memmem::rfind(scan, b"\xff\xd9").is_some())
 }
 
 fn too_large(size: Option<(u32, u32)>) -> String {
@@ -172,7 +205,7 @@ fn kind(color: ExtendedColorType) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Cursor;
+    use std::io::{Cursor, Write as _};
 
     use image::{DynamicImage, ImageFormat, Rgb, RgbImage};
 
@@ -229,6 +262,7 @@ mod tests {
         let cases = [
             (claimed(u32::MAX >> 1, u32::MAX >> 1), ImageFormat::Png),
             (claimed(MOST_SIDE, MOST_SIDE), ImageFormat::Png),
+            (claimed(60_000, 60_000), ImageFormat::Png),
             (claimed(MOST_SIDE + 1, 1), ImageFormat::Png),
             (resized(ImageFormat::Gif, |bytes| bytes[6..10].fill(0xff)), ImageFormat::Gif),
             (resized(ImageFormat::Bmp, |bytes| bytes[18..26].fill(0x7f)), ImageFormat::Bmp),
@@ -267,7 +301,55 @@ mod tests {
                 assert!(error.is_some_and(|error| !error.is_empty()), "{form:?} of {part} bytes");
             }
         }
+        let whole = written(ImageFormat::Jpeg);
+        assert!(Picture::decode(ImageFormat::Jpeg, &whole[..40]).is_err());
         // Its decoder shows what is there.
-        assert!(Picture::decode(ImageFormat::Jpeg, &written(ImageFormat::Jpeg)[..40]).is_err());
+        let shown = Picture::decode(ImageFormat::Jpeg, &whole[..whole.len() - 20]).unwrap();
+        assert!(shown.about.ends_with("8-bit RGB, cut short: the rest is missing"), "{}", shown.about);
+        // The end marker of a thumbnail is not that of the picture.
+        let mut thumbnail = whole[..2].to_vec();
+        thumbnail.extend(b"\xff\xe1\0\x06\xff\xd8\xff\xd9");
+        thumbnail.extend(&whole[2..whole.len() - 20]);
+        let shown = Picture::decode(ImageFormat::Jpeg, &thumbnail).unwrap();
+        assert!(shown.about.contains("cut short"), "{}", shown.about);
+    }
+
+    /// An icon of one PNG.
+    fn icon(png: &[u8]) -> Vec<u8> {
+        let mut bytes = b"\0\0\x01\0\x01\0\0\0\0\0\x01\0\x20\0".to_vec();
+        bytes.extend(u32::try_from(png.len()).unwrap().to_le_bytes());
+        bytes.extend(22_u32.to_le_bytes());
+        bytes.extend(png);
+        bytes
+    }
+
+    #[test]
+    fn icons_are_bounded_too() {
+        let mut packed = flate2::write::ZlibEncoder::new(b"name\0\0".to_vec(), flate2::Compression::best());
+        for _ in 0..512 {
+            packed.write_all(&[0; 1 << 20]).unwrap();
+        }
+        let mut profile = b"iCCP".to_vec();
+        profile.extend(packed.finish().unwrap());
+        let mut crc = flate2::Crc::new();
+        crc.update(&profile);
+        let mut bomb = claimed(16, 16)[..33].to_vec();
+        bomb.extend((profile.len() as u32 - 4).to_be_bytes());
+        bomb.extend(profile);
+        bomb.extend(crc.sum().to_be_bytes());
+        bomb.extend(&written(ImageFormat::Png)[33..]);
+        let cases = [
+            (icon(&bomb), "profile"),
+            (icon(&claimed(u32::MAX >> 1, 1)), ""),
+            (icon(&claimed(60_000, 60_000)), "larger"),
+        ];
+        for (bytes, reason) in cases {
+            let mut error = None;
+            let used =
+                allocation_counter::measure(|| error = Picture::decode(ImageFormat::Ico, &bytes).err());
+            let error = error.unwrap();
+            assert!(error.contains(reason), "{error}");
+            assert!(used.bytes_max < 2 << 20, "{error}: {} bytes", used.bytes_max);
+        }
     }
 }
