@@ -54,7 +54,7 @@ pub fn save_name(name: &[u8]) -> String {
 
 /// The last characters of a name, at most `bytes` bytes of them.
 pub fn end_of(name: &str, bytes: usize) -> &str {
-    let start = (name.len().saturating_sub(bytes)..).find(|at| name.is_char_boundary(*at));
+    let start = (name.len().saturating_sub(bytes)..=name.len()).find(|at| name.is_char_boundary(*at));
     &name[start.unwrap_or(name.len())..]
 }
 

@@ -101,10 +101,8 @@ pub fn outline(
                 x = cell::left(painter, room, &line.name, &text::mono(), color, Cut::Middle).right() + GAP;
             }
             let room = Rect::from_x_y_ranges(x..=right.max(x), rect.y_range());
-            let (font, color) = match line.scalar {
-                true => (text::mono(), tokens.text),
-                false => (text::small(), tokens.text_weak),
-            };
+            let (font, color) =
+                if line.scalar { (text::mono(), tokens.text) } else { (text::small(), tokens.text_weak) };
             cell::left(painter, room, &line.value, &font, color, Cut::End);
         },
     );

@@ -48,7 +48,7 @@ pub fn picture(ui: &mut Ui, shape: &PictureShape<'_>) {
         if moved != Vec2::ZERO {
             ui.scroll_with_delta(-moved);
         }
-        let (rect, _) = ui.allocate_exact_size(size.max(room), Sense::hover());
+        let (rect, _) = ui.allocate_exact_size(size.max(all.size().floor()), Sense::hover());
         let at = Rect::from_center_size(rect.center(), size);
         if shape.has_alpha {
             squares(&ui.painter().with_clip_rect(at.intersect(ui.clip_rect())), Tokens::of(ui), at);

@@ -25,7 +25,7 @@ const MOST_PROFILE: u32 = 64 << 10;
 
 /// The format that bytes begin with, if pictures of it are shown.
 pub(super) fn format(bytes: &[u8]) -> Option<ImageFormat> {
-    image::guess_format(bytes).ok().filter(|format| format.reading_enabled())
+    image::guess_format(bytes).ok().filter(ImageFormat::reading_enabled)
 }
 
 /// The name of a format.
@@ -172,7 +172,7 @@ fn is_cut(bytes: &[u8]) -> bool {
             break;
         }
     }
-    !bytes.get(at..).is_some_and(|scan| memchr::memmem::rfind(scan, b"\xff\xd9").is_some())
+    bytes.get(at..).is_none_or(|scan| memchr::memmem::rfind(scan, b"\xff\xd9").is_none())
 }
 
 fn too_large(size: Option<(u32, u32)>) -> String {

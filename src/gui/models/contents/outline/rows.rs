@@ -69,7 +69,9 @@ impl OutlineRows {
             if shown > FIRST_ROWS && level != [0] {
                 return;
             }
-            level.iter().for_each(|node| self.open[*node] = true);
+            for node in &level {
+                self.open[*node] = true;
+            }
             level = level.iter().flat_map(|node| self.outline.members(*node)).collect();
             level.retain(|node| self.outline.folds(*node));
         }

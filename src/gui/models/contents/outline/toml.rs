@@ -97,7 +97,7 @@ fn add(
     match value.get_ref() {
         DeValue::Table(table) => members(found, table)?,
         DeValue::Array(list) => {
-            for value in list.iter() {
+            for value in list {
                 add(found, value.span().start..value.span().start, value)?;
             }
         }
