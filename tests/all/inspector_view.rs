@@ -98,7 +98,7 @@ fn json_and_toml_are_folded() {
 /// A picture with pixels that can be seen through.
 fn png(width: u32, height: u32) -> Vec<u8> {
     let mut bytes = std::io::Cursor::new(Vec::new());
-    let pixel = |x: u32, y: u32| image::Rgba([(x % 256) as u8, (y % 256) as u8, 120, 200]);
+    let pixel = |x: u32, y: u32| image::Rgba([x.to_le_bytes()[0], y.to_le_bytes()[0], 120, 200]);
     image::RgbaImage::from_fn(width, height, pixel).write_to(&mut bytes, image::ImageFormat::Png).unwrap();
     bytes.into_inner()
 }
@@ -410,7 +410,7 @@ fn files_open_with_other_programs_as_private_copies() {
     open(&mut window);
     window.sees("Opened the copy ");
     window.sees("/1/plot_.png, which is removed when the window closes");
-    let (path, bytes, modes) = opened_paths.recv_timeout(std::time::Duration::from_secs(60)).unwrap();
+    let (path, bytes, modes) = opened_paths.recv_timeout(std::time::Duration::from_mins(1)).unwrap();
     assert_eq!((modes, bytes), ([0o400, 0o700, 0o700], png(40, 30)));
     assert!(path.ends_with("1/plot_.png"));
     select(&mut window, "/a/tool");

@@ -30,8 +30,8 @@ pub(in crate::gui) fn save_bar(ui: &mut Ui, saver: &mut Saver) -> Option<SaveCho
                 select_file_name(ui, field.id, name);
             }
             let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
-            let saves = ui.add_enabled_ui(!name.is_empty(), |ui| ui.button("Save")).inner.clicked();
-            if (entered || saves) && !name.is_empty() {
+            let clicked = ui.add_enabled_ui(!name.is_empty(), |ui| ui.button("Save")).inner.clicked();
+            if (entered || clicked) && !name.is_empty() {
                 chosen = Some(SaveChoice::To(name.clone()));
             }
             if ui.button("Browse…").clicked() {

@@ -148,7 +148,7 @@ impl List<'_> {
             all.request_focus();
         }
         if self.keys == ListKeys::Several {
-            ui.ctx().accesskit_node_builder(id, |node| node.set_multiselectable());
+            ui.ctx().accesskit_node_builder(id, egui::accesskit::Node::set_multiselectable);
         }
         stops::stop(ui, StopKind::List, self.name, &all);
         stops::leave(ui, &all);

@@ -146,8 +146,8 @@ fn decode(format: ImageFormat, bytes: &[u8]) -> Result<Picture, String> {
         grouped(size[0] as u64),
         grouped(size[1] as u64)
     );
-    let decoded = ColorImage::from_rgba_unmultiplied(size, image.as_raw());
-    Ok(Picture { about, size, has_alpha, pixels: Mutex::new(Pixels::Decoded(decoded)) })
+    let painted = ColorImage::from_rgba_unmultiplied(size, image.as_raw());
+    Ok(Picture { about, size, has_alpha, pixels: Mutex::new(Pixels::Decoded(painted)) })
 }
 
 /// Whether an icon has PNG data with a color profile beyond the limit: a length, and the name of that chunk.
@@ -213,7 +213,8 @@ mod tests {
 
     fn written(form: ImageFormat) -> Vec<u8> {
         let mut bytes = Cursor::new(Vec::new());
-        let image = RgbImage::from_fn(24, 16, |x, y| Rgb([x as u8 * 10, y as u8 * 10, 90]));
+        let image =
+            RgbImage::from_fn(24, 16, |x, y| Rgb([10 * x.to_le_bytes()[0], 10 * y.to_le_bytes()[0], 90]));
         let image = match form {
             ImageFormat::Ico | ImageFormat::Gif => DynamicImage::from(image).into_rgba8().into(),
             _ => DynamicImage::from(image),
@@ -327,14 +328,14 @@ mod tests {
     fn icons_are_bounded_too() {
         let mut packed = flate2::write::ZlibEncoder::new(b"name\0\0".to_vec(), flate2::Compression::best());
         for _ in 0..512 {
-            packed.write_all(&[0; 1 << 20]).unwrap();
+            packed.write_all(&vec![0; 1 << 20]).unwrap();
         }
         let mut profile = b"iCCP".to_vec();
         profile.extend(packed.finish().unwrap());
         let mut crc = flate2::Crc::new();
         crc.update(&profile);
         let mut bomb = claimed(16, 16)[..33].to_vec();
-        bomb.extend((profile.len() as u32 - 4).to_be_bytes());
+        bomb.extend((u32::try_from(profile.len()).unwrap() - 4).to_be_bytes());
         bomb.extend(profile);
         bomb.extend(crc.sum().to_be_bytes());
         bomb.extend(&written(ImageFormat::Png)[33..]);

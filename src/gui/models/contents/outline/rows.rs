@@ -147,7 +147,8 @@ impl OutlineRows {
         let mut below = Vec::new();
         self.push_members(node, &mut below);
         let count = below.len();
-        self.rows.splice(row + 1..row + 1, below);
+        let next = row + 1;
+        self.rows.splice(next..next, below);
         self.selected = self.selected.map(|at| if at > row { at + count } else { at });
     }
 

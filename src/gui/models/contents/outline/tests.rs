@@ -147,10 +147,15 @@ fn depth_and_size_are_bounded() {
     assert_eq!(parse(&large, Syntax::Json).unwrap_err().words, "JSON of more than 8.00 MiB is shown as text");
 }
 
+/// So many lines, each by its number.
+fn lines(count: usize, line: impl Fn(usize) -> String) -> String {
+    (0..count).map(line).collect::<Vec<_>>().concat()
+}
+
 #[test]
 fn hostile_text_takes_bounded_memory() {
     let most = Syntax::Toml.most_bytes();
-    let deep = (0..most / 400).map(|n| format!("[k{n}.{}b]\n", "a.".repeat(70))).collect::<String>();
+    let deep = lines(most / 400, |n| format!("[k{n}.{}b]\n", "a.".repeat(70)));
     for (text, reason) in [
         (format!("a=[{}]", "1,".repeat(most / 2 - 3)), "more than 500,000 values and lines"),
         (format!("a=[{}]", "[],".repeat(most / 3 - 3)), "more than 65,536 tables and lists"),
@@ -161,9 +166,9 @@ fn hostile_text_takes_bounded_memory() {
         ("\n".repeat(most), "more than 500,000 values and lines"),
         ("[[a]]\n".repeat(32_000), ""),
         (format!("a=[{}]", "{a=1},".repeat(65_000)), ""),
-        ((0..240_000).map(|n| format!("a{n} = 1\n")).collect(), ""),
+        (lines(240_000, |n| format!("a{n} = 1\n")), ""),
         (format!("[{}b]\n", "a.".repeat(70)), ""),
-        ((0..900).map(|n| format!("[k{n}.{}b]\n", "a.".repeat(70))).collect(), ""),
+        (lines(900, |n| format!("[k{n}.{}b]\n", "a.".repeat(70))), ""),
         // Signs in strings and comments are text.
         (format!("a = \"{}\" # {}", "\\\"=,[".repeat(most / 10 - 4), "=,[".repeat(most / 6 - 4)), ""),
         (format!("a = '''{}'''\nb = 1", "\n'[\"".repeat(most / 4 - 8)), ""),
