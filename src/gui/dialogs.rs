@@ -48,6 +48,8 @@ pub enum Pick {
     SlimArchive,
     /// Where to save a file of an image.
     SaveFile,
+    /// Where to save several as an archive.
+    SaveSelection,
 }
 
 /// Shows a dialog and waits for its answer; runs on its own thread.
@@ -100,6 +102,9 @@ pub fn desktop() -> Picker {
                 .add_filter("All files", &["*"])
                 .pick_file(),
             Pick::SaveSnippet(name) => dialog.set_title("Save lines").set_file_name(name).save_file(),
+            Pick::SaveSelection => {
+                dialog.set_title("Save selection").set_file_name("selection.tar").save_file()
+            }
             Pick::SaveFile => dialog.set_title("Save file").save_file(),
             Pick::SavePatch => dialog.set_title("Save patch").set_file_name("Dockerfile.patch").save_file(),
         }

@@ -21,7 +21,13 @@ pub fn app(context: &egui::Context, setup: Setup) -> App {
 
 /// A window that depends on nothing of the machine it runs on, with a picker that gives nothing.
 pub fn setup() -> Setup {
-    Setup { picker: picker(None), machine: no_machine(), remote: no_remote(), ..Setup::default() }
+    Setup {
+        picker: picker(None),
+        opener: Arc::new(|_| Err("no programs in tests".to_owned())),
+        machine: no_machine(),
+        remote: no_remote(),
+        ..Setup::default()
+    }
 }
 
 /// A file dialog that gives `answer`.

@@ -57,7 +57,7 @@ pub struct Division {
 const SHORTEST: u64 = 32 << 20;
 /// Fewer threads gain too little: on CUDA libraries two take 0.9 times as long as zlib-rs on one, and both cores with it;
 /// four take 0.47, sixteen 0.21 (16 cores, 1.7 GB of torch and its libraries).
-const LEAST_WORKERS: usize = 3;
+const LEAST_WORKERS: usize = 2;
 /// Threads beyond these gain nothing: the reader hashes and walks what they decode.
 const MOST_WORKERS: usize = 16;
 /// Bytes of decoded parts for each worker; a part of a usual layer takes 6 MiB.

@@ -60,6 +60,9 @@ impl App {
                 }
             }
             (Pick::SaveFile, answer, _) => self.picked_file(answer),
+            (Pick::SaveSelection, DialogAnswer::Picked(path), Some((tab, _))) => {
+                tab.save_selection(&self.options, (path, true), &waker);
+            }
             (_, DialogAnswer::Picked(path), Some((tab, view))) => {
                 tab.views.get(view).picked(pick, path, &tab.plan, &waker);
             }

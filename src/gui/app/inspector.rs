@@ -1,6 +1,7 @@
 //! The panel about a path, and the menu of paths.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::{App, LogSource};
 use crate::gui::dialogs::DialogAnswer;
@@ -35,7 +36,7 @@ impl App {
         }
         match &mut self.inspector {
             Some(known) if known.tab == tab && known.target == target => known.page = page,
-            inspector => *inspector = Some(Inspector::new(tab, target, page)),
+            inspector => *inspector = Some(Inspector::new(tab, target, page, Arc::clone(&self.opener))),
         }
     }
 
@@ -80,6 +81,12 @@ impl App {
         }
     }
 
+    /// Whether several rows of the layers view in front are chosen together.
+    pub(crate) fn selects_several(&self) -> bool {
+        let front = self.front_tab().filter(|tab| tab.view == View::Layers);
+        front.is_some_and(|tab| tab.views.layers.browser().marks().count() > 1)
+    }
+
     /// Whether the CUDA view of the image of a tab lists a path.
     pub(crate) fn is_in_cuda(&self, tab: u64, raw: &[u8]) -> bool {
         let tab = self.tabs.iter().find(|open| open.id == tab);
@@ -109,6 +116,16 @@ impl App {
         let Some(tab) = self.tabs.iter().find(|tab| tab.id == inspector.tab) else { return };
         if let Some(analysis) = &tab.analysis {
             inspector.save_to(analysis, &self.options, (to, replace), &waker);
+        }
+    }
+
+    /// Opens the file of the panel with the desktop's program for it.
+    pub(super) fn open_externally(&mut self) {
+        let waker = self.waker();
+        let Some(inspector) = &mut self.inspector else { return };
+        let Some(tab) = self.tabs.iter().find(|tab| tab.id == inspector.tab) else { return };
+        if let Some(analysis) = &tab.analysis {
+            inspector.open_external(analysis, &self.options, &mut self.external_folder, &waker);
         }
     }
 

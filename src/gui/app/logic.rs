@@ -91,6 +91,12 @@ impl App {
             Action::ShowInCuda(raw) => self.in_view(View::Cuda, |views| views.cuda.select_path(raw)),
             Action::SavePath(target) => self.ask_to_save(target),
             Action::SaveInspected(to) => self.save_inspected(to, false),
+            Action::OpenExternally => self.open_externally(),
+            Action::AskSelection => self.in_view(View::Layers, |views| views.layers.ask_selection()),
+            Action::SaveSelection(to) => {
+                let (waker, options) = (self.waker(), self.options.clone());
+                self.in_tab(front, |tab| tab.save_selection(&options, (to, false), &waker));
+            }
             Action::CloseInspector => self.inspector = None,
             Action::ChangePlan(change) => self.in_tab(front, |tab| tab.plan.change(change)),
             Action::LoadPlan(saved) => {
@@ -253,7 +259,9 @@ impl App {
         self.log.forget(id);
         if let Some(inspector) = self.inspector.as_mut().filter(|inspector| inspector.tab == id) {
             // Versions are numbered by the analysis that goes.
-            *inspector = Inspector::new(id, PathTarget::of(inspector.target.raw.clone()), inspector.page);
+            let opener = self.opener.clone();
+            *inspector =
+                Inspector::new(id, PathTarget::of(inspector.target.raw.clone()), inspector.page, opener);
         }
         if let Some(tab) = self.tabs.iter_mut().find(|tab| tab.id == id) {
             tab.again(options, waker);

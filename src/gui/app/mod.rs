@@ -27,9 +27,11 @@ pub(crate) use tab::{Phase, Tab};
 
 use super::design;
 use super::dialogs::{self, Dialogs, Picker};
+use super::models::external::ExternalFolder;
 use super::models::gpu::{Machine, MachineSetup};
 use super::models::inspector::Inspector;
 use super::models::remote::RemoteSetup;
+use super::models::report::{Opener, desktop};
 use super::models::slim::SlimModel;
 use super::panels::{Palette, SettingsPage, StartScreen};
 use super::remembered::Remembered;
@@ -57,6 +59,8 @@ pub struct Setup {
     pub drops_arrive: bool,
     /// Shows file dialogs.
     pub picker: Picker,
+    /// Opens files with other programs.
+    pub opener: Opener,
     /// How this machine's GPU is checked.
     pub machine: MachineSetup,
     /// How registries and engines are asked.
@@ -77,6 +81,7 @@ impl Default for Setup {
             exit_after_frames: None,
             drops_arrive: true,
             picker: dialogs::desktop(),
+            opener: desktop(),
             machine: MachineSetup::default(),
             remote: RemoteSetup::default(),
             settings: None,
@@ -128,6 +133,9 @@ pub struct App {
     pub(crate) slim: Option<SlimModel>,
     /// The panel about a path.
     pub(crate) inspector: Option<Inspector>,
+    opener: Opener,
+    /// Copies of files that other programs opened.
+    external_folder: ExternalFolder,
     /// The menu of a path.
     pub(crate) path_menu: Option<PathMenu>,
     /// What panels and views ask for, until the frame is painted.
@@ -177,6 +185,8 @@ impl App {
             offer: None,
             slim: None,
             inspector: None,
+            opener: setup.opener,
+            external_folder: ExternalFolder::default(),
             path_menu: None,
             actions: Vec::new(),
             drops_arrive: setup.drops_arrive,
@@ -291,6 +301,12 @@ impl eframe::App for App {
         let kept = self.tabs.iter().filter(|tab| !tab.earlier).map(|tab| tab.text.as_str());
         self.remembered.keep_open(kept, front.as_deref());
         self.remembered.save(storage);
+    }
+
+    fn on_exit(&mut self, _: Option<&eframe::glow::Context>) {
+        // A copy that is being written stops first.
+        self.inspector = None;
+        self.external_folder.remove();
     }
 
     fn persist_egui_memory(&self) -> bool {

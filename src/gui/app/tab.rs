@@ -3,6 +3,7 @@
 mod log_cursor;
 mod rate;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use self::log_cursor::LogCursor;
@@ -103,6 +104,13 @@ impl Tab {
         tab.views.cuda.set_catalog(catalog);
         tab.file = WatchedFile::of(text);
         tab
+    }
+
+    /// Saves what is chosen together in its layers view.
+    pub(crate) fn save_selection(&mut self, options: &Options, to: (PathBuf, bool), waker: &Waker) {
+        if let Some(analysis) = &self.analysis {
+            self.views.layers.save_selection(analysis, options, to, waker);
+        }
     }
 
     /// A tab that stays as it is, in the middle of its work.

@@ -2,6 +2,7 @@
 //! and its last result stays until the next is there.
 
 mod front;
+mod marks;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use crate::layer::LayerIndex;
 use crate::rootfs::{PathId, Timeline};
 
 pub use front::MissingTree;
+pub use marks::Marks;
 
 /// Images with fewer entries are worked on at once: a thread would cost more than the work.
 const AT_ONCE: usize = 20_000;
@@ -60,6 +62,7 @@ pub struct Browser {
     selected_id: Option<PathId>,
     selected_row: Option<usize>,
     details: Option<PathDetails>,
+    marks: Marks,
     /// A path to choose once it is known.
     pending: Option<Vec<u8>>,
     reveal: bool,
@@ -90,6 +93,7 @@ impl Default for Browser {
             selected_id: None,
             selected_row: None,
             details: None,
+            marks: Marks::default(),
             pending: None,
             reveal: false,
             small: true,
@@ -196,6 +200,7 @@ impl Browser {
         // What was open stays open, by its path.
         if let Some((_, old)) = &self.timeline {
             self.open = self.open.iter().filter_map(|path| timeline.find(&old.full_path(*path))).collect();
+            self.marks.move_to(old, &timeline);
         }
         self.timeline = Some((extent, timeline));
         self.trees.clear();
@@ -250,6 +255,7 @@ impl Browser {
         self.epoch += 1;
         self.find_row();
         self.describe();
+        self.sum_marks();
     }
 
     /// The row of what is chosen, after rows changed.
@@ -336,8 +342,13 @@ impl Browser {
         self.stale = true;
     }
 
-    /// Chooses a row.
+    /// Chooses a row, and it alone.
     pub fn select_row(&mut self, row: usize) {
+        self.marks.clear();
+        self.go_to_row(row);
+    }
+
+    fn go_to_row(&mut self, row: usize) {
         let Some(shown) = &self.shown else { return };
         let Some(line) = shown.rows.as_slice().get(row) else { return };
         if self.selected_path() != Some(line.path) {
@@ -350,6 +361,7 @@ impl Browser {
 
     /// Chooses a path of the tree in front and brings its row into sight.
     pub fn select(&mut self, path: PathId) {
+        self.marks.clear();
         if let Some(shown) = &self.shown {
             let full = shown.tree.timeline().full_path(path);
             // At once for the details and the treemap; the row follows.

@@ -6,6 +6,9 @@ use crate::base::size::{grouped, human};
 use crate::base::text::{escape, is_unsafe};
 use crate::rootfs::NodeKind;
 
+/// Bytes of a name to save a file under; file systems take 255.
+const SAVE_NAME: usize = 240;
+
 /// Mode bits as `ls -l` writes them, and in octal: `-rwxr-xr-x (755)`.
 pub fn mode(mode: u16, kind: NodeKind) -> String {
     let mut text = String::with_capacity(16);
@@ -40,6 +43,21 @@ pub fn copy_text(raw: &[u8]) -> String {
     std::str::from_utf8(raw).ok().filter(harmless).map_or_else(|| escape(raw), ToOwned::to_owned)
 }
 
+/// A name to save a file under: the name in the image, with `_` for characters that could do harm in a dialog or a
+/// terminal, short enough for any file system with an ending added.
+pub fn save_name(name: &[u8]) -> String {
+    let is_bad = |c: char| is_unsafe(c) || c == '/' || c == char::REPLACEMENT_CHARACTER;
+    let name = String::from_utf8_lossy(name);
+    let name: String = name.chars().map(|c| if is_bad(c) { '_' } else { c }).collect();
+    end_of(&name, SAVE_NAME).to_owned()
+}
+
+/// The last characters of a name, at most `bytes` bytes of them.
+pub fn end_of(name: &str, bytes: usize) -> &str {
+    let start = (name.len().saturating_sub(bytes)..=name.len()).find(|at| name.is_char_boundary(*at));
+    &name[start.unwrap_or(name.len())..]
+}
+
 /// Seconds since 1970 as `2026-01-02 03:04:05 UTC`; years beyond 262,000 as the number of seconds.
 pub fn utc(seconds: i64) -> String {
     match DateTime::from_timestamp(seconds, 0) {
@@ -50,8 +68,23 @@ pub fn utc(seconds: i64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{mode, utc};
+    use super::{mode, save_name, utc};
     use crate::rootfs::NodeKind;
+
+    #[test]
+    fn names_to_save_under_are_harmless() {
+        for (name, shown) in [
+            (&b".bashrc"[..], ".bashrc"),
+            (b"a\nb\x1b[31m\xff.txt", "a_b_[31m_.txt"),
+            ("gnp\u{202e}exe".as_bytes(), "gnp_exe"),
+            ("\u{7532} \u{e4}.so".as_bytes(), "\u{7532} \u{e4}.so"),
+            (b"", ""),
+        ] {
+            assert_eq!(save_name(name), shown);
+        }
+        let long = save_name(format!("{}.txt", "\u{7532}".repeat(85)).as_bytes());
+        assert!(long.len() <= 240 && long.ends_with("\u{7532}.txt"));
+    }
 
     #[test]
     fn modes_read_as_in_a_listing() {

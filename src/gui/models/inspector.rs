@@ -1,24 +1,25 @@
 //! The panel about one path: its contents, and why it is there.
 
-use std::collections::BTreeSet;
+mod reading;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use self::reading::{download, load, resolve, save};
 use super::background::Background;
 use super::contents::{ContentView, FIRST_BYTES, FileDocument, MOST_BYTES, TextSearch};
+use super::external::{External, ExternalFolder};
+use super::format::save_name;
 use super::path_why::{PathWhy, WhyAnswer};
+use super::report::Opener;
+use super::saver::Saver;
 use crate::analysis::{Analysis, Options};
-use crate::base::size::human;
-use crate::base::text::{counted, escape, printable};
-use crate::contents::{ContentsError, find, read_head, save_archive, save_file};
+use crate::base::text::printable;
+use crate::contents::{ContentsError, find};
 use crate::cuda::Inode;
 use crate::cuda::links::file_name;
-use crate::formats::binary::FileFacts;
-use crate::jobs::{CancelToken, Progress, Snapshot, Waker};
-use crate::report::WhyReport;
-use crate::rootfs::{NodeId, NodeKind, Rootfs};
-use crate::slim::needs_all_bytes;
-use crate::source::Blob;
+use crate::jobs::{Progress, Snapshot, Waker};
+use crate::rootfs::NodeKind;
 
 /// A page of the panel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,18 +65,6 @@ pub enum ContentState {
     Cancelled,
 }
 
-/// What was saved, or why not.
-pub enum SaveState {
-    /// Nothing was saved.
-    Idle,
-    /// Being written.
-    Saving,
-    /// It is there.
-    Saved(String),
-    /// It is not.
-    Failed(String),
-}
-
 type Loaded = Result<FileDocument, ContentsError>;
 
 /// The panel.
@@ -88,14 +77,14 @@ pub struct Inspector {
     pub page: InspectorPage,
     /// The way in which the contents are shown.
     pub view: Option<ContentView>,
+    /// Whether a picture is shown in its actual size.
+    pub actual_size: bool,
     /// The search in its text.
     pub search: TextSearch,
-    /// Where to save it, while that is typed.
-    pub save_as: Option<String>,
-    /// Whether the field for it is to get the keyboard.
-    pub asks_name: bool,
-    /// Text that is saved.
-    pub save: SaveState,
+    /// Saves it.
+    pub saver: Saver,
+    /// Opens it with another program.
+    pub external: External,
     state: ContentState,
     /// Generation for which the state was made.
     generation: Option<u64>,
@@ -107,22 +96,20 @@ pub struct Inspector {
     why: PathWhy,
     load: Background<Loaded>,
     load_progress: Progress,
-    saving: Background<Result<String, ContentsError>>,
-    save_progress: Progress,
 }
 
 impl Inspector {
     /// A panel about a path.
-    pub fn new(tab: u64, target: PathTarget, page: InspectorPage) -> Self {
+    pub fn new(tab: u64, target: PathTarget, page: InspectorPage, opener: Opener) -> Self {
         Self {
             tab,
             target,
             page,
             view: None,
+            actual_size: false,
             search: TextSearch::default(),
-            save_as: None,
-            asks_name: false,
-            save: SaveState::Idle,
+            saver: Saver::default(),
+            external: External::new(opener),
             state: ContentState::Waiting,
             generation: None,
             inode: None,
@@ -132,8 +119,6 @@ impl Inspector {
             why: PathWhy::default(),
             load: Background::default(),
             load_progress: Progress::default(),
-            saving: Background::default(),
-            save_progress: Progress::default(),
         }
     }
 
@@ -152,14 +137,8 @@ impl Inspector {
                 Err(panic) => ContentState::Failed(panic),
             };
         }
-        if let Some(result) = self.saving.result() {
-            self.save = match result {
-                Ok(Ok(words)) => SaveState::Saved(words),
-                Ok(Err(ContentsError::Cancelled)) => SaveState::Idle,
-                Ok(Err(error)) => SaveState::Failed(printable(&error.to_string())),
-                Err(panic) => SaveState::Failed(panic),
-            };
-        }
+        self.saver.update();
+        self.external.update(waker);
         match self.page {
             InspectorPage::Why => self.why.update(analysis, generation, &self.target.raw, waker),
             InspectorPage::Contents => {
@@ -179,6 +158,14 @@ impl Inspector {
         &self.state
     }
 
+    /// The file that is shown.
+    pub fn document_mut(&mut self) -> Option<&mut FileDocument> {
+        match &mut self.state {
+            ContentState::Ready(document) => Some(document),
+            _ => None,
+        }
+    }
+
     /// Why the path is there; `None` while that is worked out.
     pub fn why(&self) -> Option<&WhyAnswer> {
         self.why.answer(&self.target.raw)
@@ -194,19 +181,18 @@ impl Inspector {
         self.load_progress.snapshot()
     }
 
-    /// Progress of saving.
-    pub fn save_progress(&self) -> Snapshot {
-        self.save_progress.snapshot()
-    }
-
     /// Whether it is read or saved: the progress is shown.
     pub fn is_running(&self) -> bool {
-        self.load.is_busy() || self.saving.is_busy()
+        self.load.is_busy() || self.saver.is_busy() || self.external.saver.is_busy()
     }
 
     /// Whether it works.
     pub fn is_busy(&self) -> bool {
-        self.load.is_busy() || self.saving.is_busy() || self.why.is_busy()
+        self.load.is_busy()
+            || self.saver.is_busy()
+            || self.external.saver.is_busy()
+            || self.why.is_busy()
+            || self.search.is_busy()
     }
 
     /// Allows a download.
@@ -227,12 +213,6 @@ impl Inspector {
         self.state = ContentState::Cancelled;
     }
 
-    /// Stops saving.
-    pub fn cancel_save(&mut self) {
-        self.saving = Background::default();
-        self.save = SaveState::Idle;
-    }
-
     /// Reads more of the file.
     pub fn load_more(&mut self) {
         self.most = self.most.saturating_mul(8).min(MOST_BYTES);
@@ -246,12 +226,12 @@ impl Inspector {
 
     /// Asks where to save, beginning with the name of the file.
     pub fn ask_name(&mut self) {
-        (self.save_as, self.asks_name) = (Some(self.file_name()), true);
+        self.saver.ask(self.file_name());
     }
 
     /// A name for the file dialog.
     pub fn file_name(&self) -> String {
-        let name = String::from_utf8_lossy(file_name(&self.target.raw)).into_owned();
+        let name = save_name(file_name(&self.target.raw));
         let name = if name.is_empty() { "image".to_owned() } else { name };
         if self.folder { format!("{name}.tar") } else { name }
     }
@@ -296,6 +276,20 @@ impl Inspector {
         });
     }
 
+    /// Opens the file that is shown with the desktop's program for it.
+    pub fn open_external(
+        &mut self,
+        analysis: &Arc<Analysis>,
+        options: &Options,
+        folder: &mut ExternalFolder,
+        waker: &Waker,
+    ) {
+        let (ContentState::Ready(document), Some(inode)) = (&self.state, self.inode) else { return };
+        let known = (&*document.head.bytes, document.head.size);
+        let file = (inode, self.target.raw.clone());
+        self.external.open((analysis, options), file, known, folder, waker);
+    }
+
     /// Saves the file, or a folder as a tar archive, to a path; `replace` if a dialog asked whether it may be replaced.
     pub fn save_to(
         &mut self,
@@ -304,114 +298,10 @@ impl Inspector {
         (to, replace): (PathBuf, bool),
         waker: &Waker,
     ) {
-        self.save = SaveState::Saving;
-        self.save_as = None;
-        self.save_progress = Progress::default();
-        let (analysis, options, progress) =
-            (Arc::clone(analysis), options.clone(), self.save_progress.clone());
+        let (analysis, options) = (Arc::clone(analysis), options.clone());
         let (raw, version) = (self.target.raw.clone(), self.target.version);
-        self.saving.start(waker, false, move |cancel| {
-            Ok(save(&analysis, &options, (raw, version), (&to, replace), &progress, cancel))
+        self.saver.start(waker, move |progress, cancel| {
+            save(&analysis, &options, (raw, version), (&to, replace), progress, cancel)
         });
     }
-}
-
-/// Layer and entry of the file at a path: what a container sees, else the last version.
-fn resolve(analysis: &Analysis, rootfs: &Rootfs, raw: &[u8]) -> Result<Inode, String> {
-    let error = match find(analysis, rootfs, raw, true) {
-        Ok(node) => {
-            let node = rootfs.node(node);
-            return node.content().ok_or_else(|| match node.kind() {
-                NodeKind::Directory => {
-                    let (bytes, files) = (human(node.bytes()), counted(u64::from(node.files()), "file"));
-                    format!("A folder: {bytes} in {files}.")
-                }
-                _ => "A device, pipe or socket: it has no bytes.".to_owned(),
-            });
-        }
-        Err(error) => error,
-    };
-    let timeline = WhyReport::timeline(analysis);
-    let last = timeline.find(raw).and_then(|path| timeline.versions(path).next_back());
-    let inode = last.filter(|last| last.kind == NodeKind::File).and_then(|last| {
-        let shared = timeline.shares(last.id).map(|(layer, entry, _)| (layer, entry));
-        shared.or_else(|| Some((last.layer, last.entry?)))
-    });
-    inode.ok_or_else(|| error.to_string())
-}
-
-/// Bytes to download before a file can be read; `None` if all of it is here.
-fn download(analysis: &Analysis, options: &Options, inode: Inode) -> Option<u64> {
-    let place = usize::from(inode.0);
-    let source = analysis.image.layers.get(place)?;
-    let Blob::Remote(remote) = &source.blob else { return None };
-    let layer = analysis.layers.get(place)?;
-    if layer.table.is_some() {
-        // By range: about the size of the file.
-        return Some(layer.read.as_ref()?.index.size(inode.1));
-    }
-    let digest = source.digest.as_ref();
-    let cached = digest.is_some_and(|digest| {
-        options.access.blobs.as_ref().is_some_and(|blobs| blobs.find(digest.as_ref()).is_some())
-    });
-    (!cached).then(|| remote.size())
-}
-
-fn facts_of(analysis: &Analysis, inode: Inode) -> Option<&FileFacts> {
-    let read = analysis.layers.get(usize::from(inode.0))?.read.as_ref()?;
-    analysis.bodies.binaries.get(&inode).or_else(|| read.facts.binary(inode.1))
-}
-
-fn load(
-    analysis: &Analysis,
-    options: &Options,
-    (inode, raw): (Inode, Vec<u8>),
-    most: u64,
-    progress: &Progress,
-    cancel: &CancelToken,
-) -> Loaded {
-    let head = read_head(analysis, options, (inode, raw.clone()), most, progress, cancel)?;
-    Ok(FileDocument::new(head, file_name(&raw), facts_of(analysis, inode), cancel)?)
-}
-
-fn save(
-    analysis: &Analysis,
-    options: &Options,
-    (raw, version): (Vec<u8>, Option<Inode>),
-    (to, replace): (&std::path::Path, bool),
-    progress: &Progress,
-    cancel: &CancelToken,
-) -> Result<String, ContentsError> {
-    let merge = analysis.merge.as_deref();
-    let merge = merge.ok_or_else(|| unread("the image", "its layers are not merged yet"))?;
-    let node: Option<NodeId> = find(analysis, &merge.rootfs, &raw, true).ok();
-    let folder =
-        node.filter(|node| version.is_none() && merge.rootfs.node(*node).kind() == NodeKind::Directory);
-    let shown = printable(&to.display().to_string());
-    if let Some(folder) = folder {
-        if needs_all_bytes(analysis) {
-            return Err(unread(
-                "the folder",
-                "layers were read by their tables of contents; use cutaway extract",
-            ));
-        }
-        let nodes = BTreeSet::from([folder]);
-        let done = save_archive((analysis, options), &merge.rootfs, &nodes, to, replace, (progress, cancel))?;
-        let left = if done.left_out.is_empty() {
-            String::new()
-        } else {
-            format!(", {} left out", done.left_out.len())
-        };
-        return Ok(format!("Saved {}{left} to {shown}", counted(done.files, "file")));
-    }
-    let inode = match version {
-        Some(inode) => inode,
-        None => resolve(analysis, &merge.rootfs, &raw).map_err(|reason| unread(&escape(&raw), &reason))?,
-    };
-    let bytes = save_file((analysis, options), (inode, raw), to, replace, (progress, cancel))?;
-    Ok(format!("Saved {} to {shown}", human(bytes)))
-}
-
-fn unread(object: &str, reason: &str) -> ContentsError {
-    ContentsError::Unread { object: object.to_owned(), reason: reason.to_owned() }
 }

@@ -1,19 +1,19 @@
 //! The panel about one path: its contents, and why it is in the image.
 
 mod contents;
+mod folded;
 mod why;
 
-use egui::{Align, Frame, Key, Label, Layout, Margin, RichText, TextEdit, Ui, vec2};
+use egui::{Align, Frame, Label, Layout, Margin, RichText, Ui};
 
-use crate::base::size::human;
-use crate::base::text::{elide_middle, escape, without_errno};
+use crate::base::text::{elide_middle, escape};
 use crate::gui::design::{Tokens, space, text};
 use crate::gui::dialogs::Pick;
 use crate::gui::models::format;
-use crate::gui::models::inspector::{ContentState, Inspector, InspectorPage, SaveState};
-use crate::gui::views::path_bar::select_file_name;
+use crate::gui::models::inspector::{ContentState, Inspector, InspectorPage};
+use crate::gui::views::save_bar::{SaveChoice, save_bar, save_status};
 use crate::gui::views::{Action, ViewContext};
-use crate::gui::widgets::controls::{Mark, PageTab, mark_button, page_tabs, progress_bar, weak};
+use crate::gui::widgets::controls::{Mark, PageTab, mark_button, page_tabs};
 use crate::gui::widgets::pane::card;
 use crate::gui::widgets::split::Split;
 
@@ -79,10 +79,18 @@ fn head(ui: &mut Ui, inspector: &mut Inspector, context: &mut ViewContext<'_>) {
         }
         ui.separator();
         if ui.button("Save…").on_hover_text("Save the file, or a folder as a tar archive").clicked() {
-            match inspector.save_as {
+            match inspector.saver.name {
                 None => inspector.ask_name(),
-                Some(_) => inspector.save_as = None,
+                Some(_) => inspector.saver.name = None,
             }
+        }
+        let can_open = inspector.page == InspectorPage::Contents && is_shown(inspector);
+        let open = ui.add_enabled_ui(can_open, |ui| ui.button("Open externally")).inner;
+        let open = open
+            .on_hover_text("Open a read-only copy with the desktop's program for it")
+            .on_disabled_hover_text("Available when the contents are shown");
+        if open.clicked() {
+            context.actions.push(Action::OpenExternally);
         }
         if ui.button("Copy path").clicked() {
             context.actions.push(Action::CopyText(format::copy_text(&inspector.target.raw)));
@@ -99,52 +107,11 @@ fn head(ui: &mut Ui, inspector: &mut Inspector, context: &mut ViewContext<'_>) {
 
 /// Where to save, and what came of it.
 fn save(ui: &mut Ui, inspector: &mut Inspector, context: &mut ViewContext<'_>) {
-    let tokens = Tokens::of(ui);
-    let mut chosen = None;
-    if let Some(name) = &mut inspector.save_as {
-        ui.horizontal(|ui| {
-            let label = ui.label("Save to");
-            let width = (ui.available_width() - 150.0).max(80.0);
-            let field = ui.add(TextEdit::singleline(name).desired_width(width)).labelled_by(label.id);
-            if std::mem::take(&mut inspector.asks_name) {
-                field.request_focus();
-                select_file_name(ui, field.id, name);
-            }
-            let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
-            let saves = ui.add_enabled_ui(!name.is_empty(), |ui| ui.button("Save")).inner.clicked();
-            if (entered || saves) && !name.is_empty() {
-                chosen = Some(name.clone());
-            }
-            if ui.button("Browse…").clicked() {
-                context.actions.push(Action::Pick(Pick::SaveFile));
-            }
-        });
-    }
-    if let Some(name) = chosen {
-        context.actions.push(Action::SaveInspected(name.into()));
-    }
-    match &inspector.save {
-        SaveState::Idle => {}
-        SaveState::Saved(words) => {
-            ui.add(Label::new(RichText::new(words).color(tokens.success)).wrap());
-        }
-        SaveState::Failed(reason) => {
-            let words = format!("Not saved: {}", without_errno(reason));
-            ui.add(Label::new(RichText::new(words).color(tokens.error)).wrap().selectable(true));
-        }
-        SaveState::Saving => {
-            let now = inspector.save_progress();
-            let mut stop = false;
-            ui.horizontal(|ui| {
-                progress_bar(ui, "Saving progress", now.fraction(), vec2(120.0, 6.0));
-                weak(ui, format!("{} read", human(now.bytes_passed)));
-                stop = ui.button("Cancel").clicked();
-            });
-            if stop {
-                inspector.cancel_save();
-            }
-        }
-    }
+    context.actions.extend(save_bar(ui, &mut inspector.saver).map(|choice| match choice {
+        SaveChoice::To(name) => Action::SaveInspected(name.into()),
+        SaveChoice::Browse => Action::Pick(Pick::SaveFile),
+    }));
+    save_status(ui, &mut inspector.external.saver, "");
 }
 
 /// Whether the contents are of a file that is shown.

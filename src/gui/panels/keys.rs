@@ -14,6 +14,7 @@ const OTHERS: &[(&str, &[&str])] = &[
     ("Move in a list or tree", &["Up", "Down"]),
     ("Expand or collapse a folder", &["Right", "Left"]),
     ("Select", &["Enter"]),
+    ("Select several files", &["Shift+Up", "Shift+Down", "Ctrl+Space"]),
     ("Next or previous control", &["Tab", "Shift+Tab"]),
     ("Filter the view", &["/"]),
     ("From the filter to its list", &["Down", "Enter", "Tab"]),

@@ -7,6 +7,7 @@ use crate::base::text::elide_middle;
 use crate::gui::app::App;
 use crate::gui::models::format;
 use crate::gui::views::Action;
+use crate::gui::views::layers::SAVE_SELECTION;
 use crate::gui::widgets::controls::weak;
 
 /// The menu, while it is open.
@@ -16,6 +17,7 @@ pub(crate) fn path_menu(ui: &Ui, app: &mut App) {
     let other = app.path_menu.as_ref().map(|menu| menu.tab).filter(|tab| app.compares(*tab));
     let title =
         other.and_then(|tab| app.tabs.iter().find(|open| open.id == tab)).map(|tab| tab.title.clone());
+    let several = other.is_none() && app.selects_several();
     let Some(menu) = &mut app.path_menu else { return };
     let (id, target) = (Id::unique("path menu"), menu.target.clone());
     let cuda = in_cuda.then(|| ("Show in CUDA", Action::ShowInCuda(target.raw.clone())));
@@ -28,8 +30,10 @@ pub(crate) fn path_menu(ui: &Ui, app: &mut App) {
     let entries = entries.into_iter().chain(cuda).chain([
         ("Filter to this folder", Action::FilterFolder(target.raw.clone())),
         ("Save file…", Action::SavePath(target.clone())),
-        ("Copy path", Action::CopyText(format::copy_text(&target.raw))),
     ]);
+    let entries = entries
+        .chain(several.then_some((SAVE_SELECTION, Action::AskSelection)))
+        .chain([("Copy path", Action::CopyText(format::copy_text(&target.raw)))]);
     let (mut open, mut chosen) = (true, None);
     Popup::new(id, ui.ctx().clone(), PopupAnchor::Position(menu.at), ui.layer_id())
         .kind(PopupKind::Menu)

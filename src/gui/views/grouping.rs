@@ -88,7 +88,7 @@ impl<K: Clone + Ord> Grouping<K> {
                 ListEvent::Toggle(index) => left.extend(item(index).map(GroupedEvent::Toggle)),
                 ListEvent::Sort(_) => left.push(GroupedEvent::Rows),
                 ListEvent::Clear => left.push(GroupedEvent::Clear),
-                ListEvent::Step(_) => {}
+                ListEvent::Step(_) | ListEvent::Mark(_) | ListEvent::Extend(_) => {}
             }
         }
         if output.focused && ui.input(|input| input.events.contains(&Event::Copy)) {

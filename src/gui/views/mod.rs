@@ -16,6 +16,7 @@ pub mod overview;
 pub(in crate::gui) mod path_bar;
 mod question;
 pub mod report;
+pub(in crate::gui) mod save_bar;
 pub mod saved;
 pub mod treemap;
 
@@ -254,6 +255,12 @@ pub enum Action {
     SavePath(PathTarget),
     /// Save the file of the panel about a path here, unless something is there.
     SaveInspected(PathBuf),
+    /// Open the file of the panel about a path with another program.
+    OpenExternally,
+    /// Ask where to save the selected files of the layers view as an archive.
+    AskSelection,
+    /// Save them here, unless something is there.
+    SaveSelection(PathBuf),
     /// Close the panel about a path.
     CloseInspector,
     /// Change the plan.

@@ -34,6 +34,10 @@ pub enum ListEvent {
     Activate(usize),
     /// Clicked the box of a row, or pressed Space on it.
     Toggle(usize),
+    /// Adds a row to those that are chosen together, or takes it from them.
+    Mark(usize),
+    /// Chooses all rows from the one where that began to this one.
+    Extend(usize),
     /// N: to the next change, or with Shift the one before.
     Step(bool),
     /// Escape.
@@ -60,6 +64,8 @@ pub struct ListOutput {
 pub(super) enum ListKeys {
     /// Arrows open and close rows; Escape leaves the list.
     Tree,
+    /// The same, with several rows chosen together: with Shift or Ctrl, and Space on a row that does not fold.
+    Several,
     /// Arrows open and close rows, with Shift they scroll sideways by so much.
     Table(f32),
     /// Arrows scroll sideways by so much.
@@ -99,6 +105,8 @@ pub(super) struct ListNode {
     pub(super) fold: Option<bool>,
     /// Whether its box is ticked; `None` for a row without one.
     pub(super) ticked: Option<bool>,
+    /// Whether it is one of several that are chosen together.
+    pub(super) marked: bool,
     /// Where the sign that folds it ends, from the left.
     pub(super) arrow: f32,
 }
@@ -139,6 +147,9 @@ impl List<'_> {
         if all.clicked() {
             all.request_focus();
         }
+        if self.keys == ListKeys::Several {
+            ui.ctx().accesskit_node_builder(id, |node| node.set_multiselectable());
+        }
         stops::stop(ui, StopKind::List, self.name, &all);
         stops::leave(ui, &all);
         let output = ListOutput { id: Some(id), focused: all.has_focus(), ..ListOutput::default() };
@@ -168,7 +179,7 @@ impl List<'_> {
                 area = area.horizontal_scroll_offset((before.x + across).clamp(0.0, most));
             }
             let moved = output.events.iter().rev().find_map(|event| match event {
-                ListEvent::Select(row) => Some(*row),
+                ListEvent::Select(row) | ListEvent::Extend(row) => Some(*row),
                 _ => None,
             });
             reveal = moved.or(reveal);
@@ -201,10 +212,16 @@ impl List<'_> {
                     active = Some(row_id);
                 }
                 let (focused, hovered) = (output.focused, response.hovered());
-                let look = RowLook { selected, focused, hovered, odd: index % 2 == 1 };
+                let look = RowLook { selected, marked: node.marked, focused, hovered, odd: index % 2 == 1 };
                 paint(ui, &ListPlace { index, id: row_id, rect, sideways: viewport.left(), look }, &row);
                 if response.clicked() || response.double_clicked() {
                     ui.memory_mut(|memory| memory.request_focus(id));
+                    let modifiers = ui.input(|input| input.modifiers);
+                    if self.keys == ListKeys::Several && (modifiers.command || modifiers.shift) {
+                        let mark = ListEvent::Mark(index);
+                        output.events.push(if modifiers.shift { ListEvent::Extend(index) } else { mark });
+                        continue;
+                    }
                     output.events.push(ListEvent::Select(index));
                     let at_arrow =
                         response.interact_pointer_pos().is_some_and(|at| at.x < rect.left() + node.arrow);
@@ -238,7 +255,7 @@ impl List<'_> {
     ) {
         response.widget_info(|| WidgetInfo::labeled(self.roles.1, ui.is_enabled(), spoken()));
         ui.ctx().accesskit_node_builder(response.id, |node| {
-            node.set_selected(selected);
+            node.set_selected(selected || row.marked);
             if let Some(level) = row.level {
                 node.set_level(level);
             }
@@ -261,6 +278,10 @@ impl List<'_> {
         mut node_at: impl FnMut(usize) -> ListNode,
     ) -> f32 {
         let (mut at, mut across) = (self.selected, 0.0);
+        let several = self.keys == ListKeys::Several;
+        if several && ui.input_mut(|input| input.consume_key(Modifiers::COMMAND, Key::Space)) {
+            output.events.extend(at.filter(|at| *at < self.rows).map(ListEvent::Mark));
+        }
         for (key, modifiers) in keys(ui, id) {
             let arrow = match key {
                 Key::ArrowRight | Key::L => 1.0,
@@ -279,7 +300,7 @@ impl List<'_> {
                 _ => {}
             }
             match key {
-                Key::Escape if matches!(self.keys, ListKeys::Tree) => {
+                Key::Escape if matches!(self.keys, ListKeys::Tree | ListKeys::Several) => {
                     ui.memory_mut(|memory| memory.surrender_focus(id));
                 }
                 Key::Escape => output.events.push(ListEvent::Clear),
@@ -289,7 +310,9 @@ impl List<'_> {
             let Some(last) = self.rows.checked_sub(1) else { continue };
             if let Some(to) = self.moved(key, modifiers, at, height) {
                 at = Some(to.min(last));
-                output.events.push(ListEvent::Select(to.min(last)));
+                let extends = several && modifiers == Modifiers::SHIFT && key != Key::G;
+                let to = to.min(last);
+                output.events.push(if extends { ListEvent::Extend(to) } else { ListEvent::Select(to) });
                 continue;
             }
             let Some(now) = at.filter(|at| *at <= last) else { continue };
@@ -303,6 +326,7 @@ impl List<'_> {
                 }
                 (Key::Enter, Some(open)) => folded(open, now),
                 (Key::Enter, None) => ListEvent::Activate(now),
+                (Key::Space, None) if several => ListEvent::Mark(now),
                 (Key::Space, None) if node.ticked.is_some() => ListEvent::Toggle(now),
                 (Key::ArrowLeft | Key::H, _) => ListEvent::Parent(now),
                 _ => continue,

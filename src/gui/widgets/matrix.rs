@@ -154,6 +154,7 @@ pub fn matrix(
     };
     let mut frame = list.begin(ui);
     let node = |_: usize, line: &MatrixRow| ListNode {
+        marked: false,
         key: line.key,
         level: Some(usize::from(line.depth)),
         fold: line.fold,

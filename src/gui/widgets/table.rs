@@ -174,6 +174,7 @@ pub fn table<R, C: Copy + PartialEq>(
     let places = places.heads(ui, shape.columns, shape.sorting.as_deref().copied(), &mut frame);
     let mut toggled = None;
     let node = |_: usize, line: &TableRow<R>| ListNode {
+        marked: false,
         key: line.key,
         level: None,
         fold: line.fold,

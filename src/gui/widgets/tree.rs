@@ -31,6 +31,8 @@ pub struct TreeRow {
     pub struck: bool,
     /// Whether it matches the filter; other rows are shown as parents.
     pub strong: bool,
+    /// Whether it is one of several that are chosen together.
+    pub marked: bool,
     /// The share of the bar behind the first number, 0 to 1.
     pub share: f32,
     /// Numbers, one for each column after the name.
@@ -127,7 +129,7 @@ pub fn tree(
         selected: shape.selected,
         reveal: shape.reveal,
         middle: false,
-        keys: ListKeys::Tree,
+        keys: ListKeys::Several,
     };
     let mut frame = list.begin(ui);
     let places = Places::new(shape, frame.body);
@@ -137,6 +139,7 @@ pub fn tree(
         level: Some(row.depth),
         fold: row.folder.then_some(row.open),
         ticked: None,
+        marked: row.marked,
         arrow: places.arrow(row.depth) + ARROW,
     };
     list.show(

@@ -2,14 +2,19 @@
 
 mod binary;
 mod listed;
+mod outline;
+mod picture;
 mod search;
 mod text;
 
 use std::sync::Arc;
 
-pub use self::search::TextSearch;
+pub use self::outline::{Outline, OutlineError, OutlineRow, OutlineRows, Syntax};
+pub use self::picture::Picture;
+pub use self::search::{Searched, TextSearch};
 pub use self::text::TextDocument;
 use crate::base::Limits;
+use crate::base::size::human;
 use crate::contents::FileHead;
 use crate::formats::binary::FileFacts;
 use crate::formats::members::members;
@@ -20,16 +25,16 @@ use crate::report::page::Page;
 pub const FIRST_BYTES: u64 = 1 << 20;
 /// Bytes that are read at most: two million lines of 16 bytes, which a list can scroll to.
 pub const MOST_BYTES: u64 = 32 << 20;
-/// Larger JSON documents are shown as they are.
-const FORMATTED_BYTES: usize = 8 << 20;
 
 /// A way to show a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ContentView {
+    /// Its pixels.
+    Picture,
     /// Lines of text.
     Text,
-    /// JSON with one value a line.
-    Formatted,
+    /// JSON or TOML as a tree.
+    Folded,
     /// Headers of an ELF file.
     Elf,
     /// GPU code by architecture.
@@ -44,14 +49,24 @@ impl ContentView {
     /// Its name.
     pub const fn title(self) -> &'static str {
         match self {
+            Self::Picture => "Picture",
             Self::Text => "Text",
-            Self::Formatted => "Formatted",
+            Self::Folded => "Folded",
             Self::Elf => "ELF",
             Self::GpuCode => "GPU code",
             Self::Members => "Members",
             Self::Hex => "Hex",
         }
     }
+}
+
+/// Why a way to show a file is missing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ContentProblem {
+    /// The reason.
+    pub words: String,
+    /// The line of the text with it, from 0.
+    pub line: Option<usize>,
 }
 
 /// A file, made once for what was read of it.
@@ -62,10 +77,14 @@ pub struct FileDocument {
     pub about: String,
     /// The ways to show it, the most useful first; never empty.
     pub views: Vec<ContentView>,
+    /// Why a way to show it is missing.
+    pub problem: Option<ContentProblem>,
+    /// Its pixels.
+    pub picture: Option<Picture>,
     /// Its text.
-    pub text: Option<TextDocument>,
-    /// Its text with one value a line.
-    pub formatted: Option<TextDocument>,
+    pub text: Option<Arc<TextDocument>>,
+    /// Its values as a tree.
+    pub folded: Option<OutlineRows>,
     /// Its headers.
     pub elf: Option<Arc<Page>>,
     /// Its GPU code.
@@ -86,11 +105,18 @@ impl FileDocument {
         cancel: &CancelToken,
     ) -> Result<Self, Cancelled> {
         let whole = head.is_whole();
-        let text = TextDocument::decode(&head.bytes, whole);
+        let text = TextDocument::decode(&head.bytes, whole).map(Arc::new);
         cancel.check()?;
-        let formatted = text.as_ref().filter(|_| whole).and_then(|text| formatted(text, name));
-        let found =
-            if text.is_some() { None } else { members(&head.bytes, whole, &Limits::default(), cancel) };
+        let (picture, problem) = picture_of(&head, name, text.is_some());
+        cancel.check()?;
+        let (folded, broken) =
+            text.as_ref().map_or((None, None), |text| folded_of(text, (whole, head.size), name));
+        let problem = problem.map(|words| ContentProblem { words, line: None }).or(broken);
+        let found = if text.is_some() || picture.is_some() {
+            None
+        } else {
+            members(&head.bytes, whole, &Limits::default(), cancel)
+        };
         cancel.check()?;
         let elf = match facts {
             Some(FileFacts::Elf(elf)) => Some(binary::elf_page(elf, &head.bytes)),
@@ -98,10 +124,14 @@ impl FileDocument {
         };
         let gpu_code =
             facts.and_then(FileFacts::gpu).filter(|gpu| !gpu.rows.is_empty()).map(binary::gpu_page);
-        let about = about(&head, text.as_ref(), facts, found.as_ref().map(|found| found.form.as_str()));
+        let about = match &picture {
+            Some(picture) => picture.about.clone(),
+            None => about(&head, text.as_deref(), facts, found.as_ref().map(|found| found.form.as_str())),
+        };
         let members = found.as_ref().map(listed::members_page);
         let views = [
-            (ContentView::Formatted, formatted.is_some()),
+            (ContentView::Picture, picture.is_some()),
+            (ContentView::Folded, folded.is_some()),
             (ContentView::Text, text.is_some()),
             (ContentView::Elf, elf.is_some()),
             (ContentView::GpuCode, gpu_code.is_some()),
@@ -112,8 +142,10 @@ impl FileDocument {
         Ok(Self {
             about,
             views,
+            problem,
+            picture,
             text,
-            formatted,
+            folded,
             elf: elf.map(Arc::new),
             gpu_code: gpu_code.map(Arc::new),
             members: members.map(Arc::new),
@@ -127,30 +159,72 @@ impl FileDocument {
             ContentView::Elf => self.elf.as_ref(),
             ContentView::GpuCode => self.gpu_code.as_ref(),
             ContentView::Members => self.members.as_ref(),
-            ContentView::Text | ContentView::Formatted | ContentView::Hex => None,
-        }
-    }
-
-    /// The text of a view that is one.
-    pub fn text_of(&self, view: ContentView) -> Option<&TextDocument> {
-        match view {
-            ContentView::Text => self.text.as_ref(),
-            ContentView::Formatted => self.formatted.as_ref(),
-            _ => None,
+            ContentView::Picture | ContentView::Text | ContentView::Folded | ContentView::Hex => None,
         }
     }
 }
 
-/// JSON with one value a line; `None` for all else.
-fn formatted(text: &TextDocument, name: &[u8]) -> Option<TextDocument> {
-    let all = text.all();
-    let may_be = name.ends_with(b".json") || all.trim_start().starts_with(['{', '[']);
-    if !may_be || all.len() > FORMATTED_BYTES {
-        return None;
+/// Bytes to read of a file at first: all of what is shown only when it is complete, within limits.
+pub fn first_bytes(name: &[u8], size: u64) -> u64 {
+    let is_small = |most: u64, is: bool| if is && size <= most { size.max(FIRST_BYTES) } else { FIRST_BYTES };
+    match Syntax::of_name(name) {
+        Some(syntax) => is_small(syntax.most_bytes() as u64, true),
+        None => is_small(MOST_BYTES, picture::is_named(name)),
     }
-    let value: serde_json::Value = serde_json::from_str(all).ok()?;
-    let pretty = serde_json::to_string_pretty(&value).ok()?;
-    (pretty.trim_end() != all.trim_end()).then(|| TextDocument::of(pretty, "JSON, keys sorted"))
+}
+
+/// Whether all of a file is to be read, of which only this is known.
+pub fn wants_all(head: &FileHead) -> bool {
+    let format = picture::format(&head.bytes).filter(|format| !picture::is_weak(*format));
+    !head.is_whole() && head.size <= MOST_BYTES && format.is_some()
+}
+
+/// The picture in a file, or why it cannot be shown.
+fn picture_of(head: &FileHead, name: &[u8], is_text: bool) -> (Option<Picture>, Option<String>) {
+    let named = picture::is_named(name);
+    let Some(format) = picture::format(&head.bytes) else {
+        let broken = named && !is_text && !head.bytes.is_empty();
+        return (None, broken.then(|| "Not a picture of the format in its name".to_owned()));
+    };
+    // Text and programs may begin with the few bytes of these.
+    let weak = picture::is_weak(format);
+    if weak && is_text {
+        return (None, None);
+    }
+    let decoded = if head.is_whole() {
+        Picture::decode(format, &head.bytes)
+    } else {
+        Err(format!("files of more than {} are not shown", human(MOST_BYTES)))
+    };
+    match decoded {
+        Ok(picture) => (Some(picture), None),
+        Err(_) if weak && !named => (None, None),
+        Err(reason) => (None, Some(format!("Cannot show the {} picture: {reason}", picture::title(format)))),
+    }
+}
+
+/// The tree of a text of which all or a part is known, or why it has none. Without a name that demands one a text that
+/// has none is text.
+fn folded_of(
+    text: &Arc<TextDocument>,
+    (whole, size): (bool, u64),
+    name: &[u8],
+) -> (Option<OutlineRows>, Option<ContentProblem>) {
+    let named = Syntax::of_name(name);
+    let sniffed = text.all().trim_start().starts_with(['{', '[']).then_some(Syntax::Json);
+    let Some(syntax) = named.or(sniffed) else { return (None, None) };
+    if !whole {
+        let title = syntax.title();
+        let words = format!("{title} of more than {} is shown as text", human(syntax.most_bytes() as u64));
+        let too_large = named.is_some() && size > syntax.most_bytes() as u64;
+        return (None, too_large.then_some(ContentProblem { words, line: None }));
+    }
+    match Outline::parse(text, syntax) {
+        Ok(outline) => (Some(OutlineRows::new(Arc::new(outline))), None),
+        Err(OutlineError { words, line }) => {
+            (None, named.is_some().then_some(ContentProblem { words, line }))
+        }
+    }
 }
 
 fn about(
@@ -168,11 +242,10 @@ fn about(
         (None, Some(FileFacts::Pe { .. })) => "Windows program".to_owned(),
         (None, Some(FileFacts::MachO)) => "macOS program".to_owned(),
         (None, _) if archive.is_some() => format!("Archive: {}", archive.unwrap_or_default()),
-        (None, _) if bytes.starts_with(b"\x89PNG\r\n\x1a\n") => {
-            "PNG image, shown as bytes: save it to open it".to_owned()
-        }
-        (None, _) if bytes.starts_with(b"\xff\xd8\xff") => {
-            "JPEG image, shown as bytes: save it to open it".to_owned()
+        (None, _)
+            if let Some(format) = picture::format(bytes).filter(|format| !picture::is_weak(*format)) =>
+        {
+            format!("{} picture", picture::title(format))
         }
         (None, _) if bytes.is_empty() => "Empty file".to_owned(),
         (None, _) => "Binary".to_owned(),

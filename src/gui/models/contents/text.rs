@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::search::{MOST_FOUND, Searched};
 use crate::base::size::grouped;
 use crate::base::text::{counted, escape, printable};
 
@@ -11,8 +12,6 @@ const LOOKED_AT: usize = 8 << 10;
 const CONTROLS: usize = 2;
 /// Characters of a line that are shown.
 const LINE: usize = 2_000;
-/// Lines that a search finds.
-const FOUND: usize = 100_000;
 
 /// A text with its lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +66,7 @@ impl TextDocument {
     }
 
     /// A text of which the encoding is known.
-    pub(super) fn of(text: String, encoding: &'static str) -> Self {
+    fn of(text: String, encoding: &'static str) -> Self {
         let mut lines = Vec::new();
         let mut start = 0;
         for end in memchr::memchr_iter(b'\n', text.as_bytes()) {
@@ -117,22 +116,25 @@ impl TextDocument {
         format!("{}{ends}, {}", self.encoding, counted(self.lines.len() as u64, "line"))
     }
 
+    /// The line with a byte of the text.
+    pub fn line_at(&self, offset: usize) -> usize {
+        self.lines.partition_point(|line| line.start <= offset).saturating_sub(1)
+    }
+}
+
+impl Searched for TextDocument {
     /// The lines that contain `query`, whatever the case of ASCII letters; the first ones.
-    pub fn find(&self, query: &str) -> Vec<usize> {
-        if query.is_empty() {
-            return Vec::new();
-        }
+    fn find(&self, query: &str) -> Vec<usize> {
         let query = query.to_ascii_lowercase();
         let has = |range: &Range<usize>| {
             self.text.get(range.clone()).is_some_and(|line| line.to_ascii_lowercase().contains(&query))
         };
-        self.lines
-            .iter()
-            .enumerate()
-            .filter(|(_, range)| has(range))
-            .map(|(place, _)| place)
-            .take(FOUND)
-            .collect()
+        let found = self.lines.iter().enumerate().filter(|(_, range)| has(range));
+        found.map(|(place, _)| place).take(MOST_FOUND).collect()
+    }
+
+    fn bytes(&self) -> usize {
+        self.text.len()
     }
 }
 
@@ -158,7 +160,7 @@ fn lossy(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::TextDocument;
+    use super::{Searched as _, TextDocument};
 
     fn about(bytes: &[u8]) -> Option<String> {
         TextDocument::decode(bytes, true).map(|text| text.about())

@@ -9,11 +9,14 @@ use crate::base::size::{grouped, human};
 use crate::base::text::counted;
 use crate::base::text::{elide_middle, escape};
 use crate::gui::design::{Tokens, space, text};
+use crate::gui::dialogs::Pick;
 use crate::gui::models::browser::{Browser, MissingTree};
 use crate::gui::models::files::{FileTree, FileTreeRow, Files, HIDDEN_SIGN, PathChange, ShownTree, SortKey};
 use crate::gui::models::format;
 use crate::gui::models::inspector::PathTarget;
+use crate::gui::models::saver::Saver;
 use crate::gui::views::filter_field::{FilterField, show_error, show_found};
+use crate::gui::views::save_bar::{SaveChoice, save_bar};
 use crate::gui::views::{Action, ViewContext};
 use crate::gui::widgets::list::{ListEvent, ListOutput};
 use crate::gui::widgets::tree::{TreeColumn, TreeRow, TreeShape, tree};
@@ -25,6 +28,9 @@ const COLUMNS: [TreeColumn; 2] =
 /// Height of the legend, and of the pane from which on it is shown.
 const LEGEND: f32 = 22.0;
 const LEGEND_FROM: f32 = 360.0;
+
+/// The label of what saves the rows that are chosen together.
+pub(in crate::gui) const SAVE_SELECTION: &str = "Save selection as tar…";
 
 /// State of the pane.
 #[derive(Default)]
@@ -38,7 +44,12 @@ pub(super) struct FilesPane {
 }
 
 impl FilesPane {
-    pub(super) fn show(&mut self, ui: &mut Ui, browser: &mut Browser, context: &mut ViewContext<'_>) {
+    pub(super) fn show(
+        &mut self,
+        ui: &mut Ui,
+        (browser, saver): (&mut Browser, &mut Saver),
+        context: &mut ViewContext<'_>,
+    ) {
         self.painted = 0;
         self.bar(ui, browser);
         ui.add_space(space::XS);
@@ -46,6 +57,7 @@ impl FilesPane {
             card(ui, |ui| show_gap(ui, browser, &gap));
             return;
         }
+        selection(ui, browser, saver, context);
         // Below the rows, so that they stay where they are when the last layer is read.
         let partial = browser.partial().map(|(layers, all)| {
             format!("Files of {layers} of {}; others are still being read", counted(all, "layer"))
@@ -145,11 +157,43 @@ impl FilesPane {
             reveal,
         };
         let rows = shown.rows.as_slice();
-        let make = |index: usize| make_row(tokens, shown, rows[index]);
+        let marks = browser.marks();
+        let make = |index: usize| TreeRow {
+            marked: marks.has(rows[index].path),
+            ..make_row(tokens, shown, rows[index])
+        };
         let output = tree(ui, "files", &shape, make, |index| speak_row(shown, rows[index]));
         self.painted = output.painted;
         take_events(ui, browser, &output, context);
     }
+}
+
+/// What is chosen together, and how it is saved.
+fn selection(ui: &mut Ui, browser: &mut Browser, saver: &mut Saver, context: &mut ViewContext<'_>) {
+    let marks = browser.marks();
+    let mut clears = false;
+    if marks.count() > 0 {
+        ui.horizontal_wrapped(|ui| {
+            let files = counted(marks.files(), "file");
+            let words =
+                format!("{} selected: {} in {files}", grouped(marks.count() as u64), human(marks.bytes()));
+            ui.label(RichText::new(words).font(text::strong()));
+            let about = "Save the selected files and folders, as a container sees them, as one tar archive";
+            let can = context.analysis.merge.is_some();
+            let save = ui.add_enabled_ui(can, |ui| ui.button(SAVE_SELECTION)).inner.on_hover_text(about);
+            if save.on_disabled_hover_text("Available when the layers are merged").clicked() {
+                context.actions.push(Action::AskSelection);
+            }
+            clears = ui.button("Clear selection").clicked();
+        });
+    }
+    if clears {
+        browser.clear_marks();
+    }
+    context.actions.extend(save_bar(ui, saver).map(|choice| match choice {
+        SaveChoice::To(name) => Action::SaveSelection(name.into()),
+        SaveChoice::Browse => Action::Pick(Pick::SaveSelection),
+    }));
 }
 
 /// The line below the rows.
@@ -182,6 +226,9 @@ fn take_events(ui: &Ui, browser: &mut Browser, output: &ListOutput, context: &mu
             ListEvent::Open(row) => browser.open_row(row),
             ListEvent::Close(row) => browser.close_row(row),
             ListEvent::Parent(row) => browser.select_parent(row),
+            ListEvent::Mark(row) => browser.mark_row(row),
+            ListEvent::Extend(row) => browser.extend_to(row),
+            ListEvent::Clear => browser.clear_marks(),
             ListEvent::Sort(column) => {
                 browser.sort_by([SortKey::Name, SortKey::Size, SortKey::Files][column.min(2)]);
             }
@@ -195,7 +242,10 @@ fn take_events(ui: &Ui, browser: &mut Browser, output: &ListOutput, context: &mu
     if let Some((row, response)) = &output.hovered
         && response.secondary_clicked()
     {
-        browser.select_row(*row);
+        // On one of several that are chosen together these stay.
+        if !browser.is_marked(*row) {
+            browser.select_row(*row);
+        }
         context.actions.extend(target(browser).map(Action::PathMenu));
     }
     if !output.events.is_empty() {
@@ -262,6 +312,7 @@ fn make_row(tokens: &Tokens, shown: &ShownTree, row: FileTreeRow) -> TreeRow {
         color,
         struck: mark == PathChange::Removed,
         strong: matches == Some(true),
+        marked: false,
         share,
         numbers: [size, files],
     }

@@ -6,23 +6,28 @@ mod details;
 mod files;
 mod layer_list;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use egui::Ui;
 
 pub(in crate::gui) use details::severity;
+pub(in crate::gui) use files::SAVE_SELECTION;
 pub(in crate::gui::views) use files::mark_color;
 
 use super::treemap::MapPane;
 use super::{ImageView, ViewContext, waker};
+use crate::analysis::{Analysis, Options};
 use crate::gui::models::browser::{Browser, MissingTree};
 use crate::gui::models::filter::folder_term;
 use crate::gui::models::inspector::PathTarget;
 use crate::gui::models::layers::BaseLayers;
 use crate::gui::models::path_why::PathWhy;
 use crate::gui::models::report::SavedReport;
+use crate::gui::models::saver::{SaveState, Saver};
 use crate::gui::widgets::pane::{card, details_card, empty};
 use crate::gui::widgets::split::{LIST_REST, Split};
+use crate::jobs::Waker;
 use crate::report::page::Page;
 
 const LAYERS: Split = Split {
@@ -58,6 +63,7 @@ pub struct LayersView {
     files: files::FilesPane,
     map: MapPane,
     why: PathWhy,
+    saver: Saver,
     layers: layer_list::LayerListState,
     base: Option<BaseLayers>,
     generation: Option<u64>,
@@ -70,6 +76,10 @@ impl ImageView for LayersView {
 
     fn ui(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
         let waker = waker(ui);
+        self.saver.update();
+        if self.saver.is_busy() {
+            ui.ctx().request_repaint_after(std::time::Duration::from_millis(100));
+        }
         self.browser.update(context.analysis, context.generation, context.done, &waker);
         if self.generation != Some(context.generation) {
             self.generation = Some(context.generation);
@@ -93,7 +103,12 @@ impl ImageView for LayersView {
     }
 
     fn is_busy(&self) -> bool {
-        self.why.is_busy()
+        self.why.is_busy() || self.saver.is_busy()
+    }
+
+    fn dialog_failed(&mut self, reason: &str) {
+        self.saver.state = SaveState::Failed(format!("{reason}; enter the path instead"));
+        self.ask_selection();
     }
 
     fn main_lists(&self) -> &'static [&'static str] {
@@ -118,6 +133,24 @@ impl LayersView {
         if let Some(term) = folder_term(&folder) {
             self.files.set_filter(&mut self.browser, term);
         }
+    }
+
+    /// Asks where to save what is chosen together.
+    pub fn ask_selection(&mut self) {
+        if self.browser.marks().count() > 0 {
+            self.saver.ask("selection.tar".to_owned());
+        }
+    }
+
+    /// Saves what is chosen together as an archive; `replace` if a dialog asked whether a file may be replaced.
+    pub fn save_selection(
+        &mut self,
+        analysis: &Arc<Analysis>,
+        options: &Options,
+        to: (PathBuf, bool),
+        waker: &Waker,
+    ) {
+        self.saver.save_paths((analysis, options), self.browser.marked_paths(), to, waker);
     }
 
     /// The selected path, in the version that is shown.
@@ -161,7 +194,7 @@ impl LayersView {
     }
 
     fn tree(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
-        self.files.show(ui, &mut self.browser, context);
+        self.files.show(ui, (&mut self.browser, &mut self.saver), context);
     }
 
     /// Details above, treemap below.

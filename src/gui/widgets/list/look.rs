@@ -12,6 +12,8 @@ use crate::gui::widgets::cell::{self, Direction};
 #[allow(clippy::struct_excessive_bools, reason = "each is one side of how the row looks")]
 pub(in crate::gui::widgets) struct RowLook {
     pub(in crate::gui::widgets) selected: bool,
+    /// Whether it is one of several that are chosen together.
+    pub(in crate::gui::widgets) marked: bool,
     pub(in crate::gui::widgets) focused: bool,
     pub(in crate::gui::widgets) hovered: bool,
     pub(in crate::gui::widgets) odd: bool,
@@ -21,7 +23,7 @@ impl RowLook {
     /// What is behind the row.
     pub(in crate::gui::widgets) fn fill(self, tokens: &Tokens) -> Color32 {
         match self {
-            Self { selected: true, .. } => tokens.selection,
+            Self { selected: true, .. } | Self { marked: true, .. } => tokens.selection,
             Self { hovered: true, .. } => tokens.hovered,
             Self { odd: true, .. } => tokens.stripe,
             _ => tokens.background,
@@ -37,7 +39,7 @@ impl RowLook {
 
     /// What is behind the row, and the sign.
     pub(in crate::gui::widgets) fn paint(self, painter: &Painter, tokens: &Tokens, rect: Rect) {
-        if self.selected || self.hovered || self.odd {
+        if self.selected || self.marked || self.hovered || self.odd {
             painter.rect_filled(rect, 0.0, self.fill(tokens));
         }
         self.paint_bar(painter, tokens, rect);
