@@ -192,6 +192,8 @@ fn whole(analysis: &Arc<Analysis>) {
         window.settle(&format!("filter, further {filter:?}"));
     }
 
+    // Memory below is that of one window.
+    drop(window);
     let mut window = Window::new(Arc::clone(analysis), View::Layers, true);
     window.settle("open the layers view");
     for filter in ["*.so", " size:>10K", " file_12"] {
