@@ -131,7 +131,13 @@ fn work(
     progress: &Progress,
     slot: &Slot<JobState>,
 ) -> JobState {
-    let publish = |analysis| slot.publish(Arc::new(JobState::Running(analysis)));
+    let publish = |analysis: Arc<Analysis>| {
+        // What the window asks for in its first frame with findings, and would wait for.
+        if let Some(findings) = &analysis.findings {
+            findings.by_file();
+        }
+        slot.publish(Arc::new(JobState::Running(analysis)));
+    };
     let result = Reference::parse(text)
         .map_err(Into::into)
         .and_then(|reference| analyze(&reference, options, cancel, progress, &publish));

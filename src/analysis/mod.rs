@@ -26,7 +26,7 @@
 //!    a slot; the window shows the current one.
 //! 6. **The window paints only what is visible.** Rows of a tree are created for the visible part; filters,
 //!    sorts and layer switches of large images run in the background while the previous rows stay on screen.
-//!    A frame over a million files costs the same as one over a thousand (`benches/frames.rs`;
+//!    A frame over a million files costs the same as one over a thousand (`benches/frames`;
 //!    `tests/all/models.rs` counts rows).
 //!
 //! Decompression dominates: gzip by flate2 on zlib-rs (pure Rust, so that a build requires only cargo and a C

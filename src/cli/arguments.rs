@@ -20,7 +20,7 @@ use super::formats::SchemaName;
 #[cfg(feature = "gpu")]
 use super::gpu::{GpuArguments, gpu};
 use super::output::{TROUBLE, UsageError, message, write};
-use super::package_files::package_files;
+use super::package_files::{completions, package_files};
 use super::reading::{Choice, ReadOptions, Reading, read_catalog};
 use super::report::{ReportArguments, report};
 use super::schema::schema;
@@ -217,7 +217,9 @@ impl Cli {
             Command::Schema { document } => schema(*document),
             Command::Settings(command) => settings(command),
             Command::PackageFiles { folder } => package_files(Cli::command(), folder),
-            Command::Completions { shell } => write(&completions(*shell), None).map(|()| ExitCode::SUCCESS),
+            Command::Completions { shell } => {
+                write(&completions(&Cli::command(), *shell), None).map(|()| ExitCode::SUCCESS)
+            }
         })
     }
 }
@@ -283,11 +285,4 @@ fn exit_code(result: anyhow::Result<ExitCode>) -> ExitCode {
         }
         ExitCode::from(TROUBLE)
     })
-}
-
-/// Writes the completion script of `shell`.
-fn completions(shell: clap_complete::Shell) -> Vec<u8> {
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "cutaway", &mut script);
-    script
 }

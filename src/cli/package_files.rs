@@ -21,13 +21,30 @@ const PAGES: &str = "share/man/man1";
 /// Writes a page for the program and for each of its commands, and the scripts.
 pub(super) fn package_files(mut program: clap::Command, folder: &Path) -> anyhow::Result<ExitCode> {
     for (shell, name) in SCRIPTS {
-        let mut script = Vec::new();
-        clap_complete::generate(shell, &mut program, "cutaway", &mut script);
-        put(&folder.join(name), &script)?;
+        put(&folder.join(name), &completions(&program, shell))?;
     }
     program.build();
     pages(&program, &folder.join(PAGES))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The completion script of `shell`, which offers what the help shows.
+pub(super) fn completions(program: &clap::Command, shell: Shell) -> Vec<u8> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut visible(program), program.get_name(), &mut script);
+    script
+}
+
+/// A command without its hidden commands and options, which clap offers otherwise. Has what completions are made of.
+fn visible(command: &clap::Command) -> clap::Command {
+    let options = command.get_arguments().filter(|option| !option.is_hide_set()).cloned();
+    let commands = command.get_subcommands().filter(|command| !command.is_hide_set()).map(visible);
+    clap::Command::new(command.get_name().to_owned())
+        .about(command.get_about().cloned().unwrap_or_default())
+        .version(command.get_version().unwrap_or_default().to_owned())
+        .disable_version_flag(command.get_version().is_none())
+        .args(options)
+        .subcommands(commands)
 }
 
 /// Writes the page of a command and those of its subcommands: `cutaway-cache-prune.1`.

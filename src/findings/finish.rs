@@ -29,7 +29,7 @@ pub fn findings(input: &Input<'_>) -> Findings {
     name(list.iter_mut().map(|(.., finding)| finding));
     let list = rest(list);
     let reclaimable = reclaimable(&list);
-    Findings { list, reclaimable, metadata_only: rules::metadata_only(&facts), warnings: Vec::new() }
+    Findings { list, reclaimable, metadata_only: rules::metadata_only(&facts), ..Findings::default() }
 }
 
 /// An unread part may contain a user of any file: nothing is certain then.

@@ -51,5 +51,6 @@ pub use plan::{
 };
 pub use rules::{rule, rules};
 pub use value::{
-    Category, FileFindings, Finding, Findings, Item, Reclaimable, Rule, Severity, Share, User, Verdict,
+    Category, Computed, FileFindings, FilesOfFindings, Finding, Findings, Item, Reclaimable, Rule, Severity,
+    Share, User, Verdict,
 };

@@ -89,7 +89,15 @@ fn wrong_use_is_2_and_help_is_0() {
 fn completions_are_printed_for_every_shell() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let output = program(&["completions", shell]).output().unwrap();
-        assert!(output.status.success() && output.stdout.len() > 500, "{shell}");
+        let script = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success() && script.len() > 500, "{shell}");
+        for offered in ["dockerfile", "prune", "--compare", "--version"] {
+            let offered = if shell == "fish" { offered.trim_start_matches('-') } else { offered };
+            assert!(script.contains(offered), "{shell}: {offered}");
+        }
+        for hidden in ["package-files", "exit-after-frames"] {
+            assert!(!script.contains(hidden), "{shell}: {hidden}");
+        }
     }
 }
 

@@ -263,6 +263,32 @@ fn a_file_is_saved_and_nothing_is_replaced() {
 }
 
 #[test]
+fn escape_closes_the_panel_while_a_list_has_the_focus() {
+    let place = Place::new();
+    let mut window = opened(&image(&place), "/etc/lines");
+    let has_focus = |window: &Window, role: Role| {
+        let mut all = window.harness.get_all_by_role(role);
+        all.any(|node| egui_kittest::kittest::NodeT::accesskit_node(&node).is_focused())
+    };
+    for page in ["Contents", "Why is this here?"] {
+        let row = window.harness.get_all_by_role(Role::TreeItem).next().unwrap();
+        row.click();
+        window.harness.run_steps(2);
+        select(&mut window, "/etc/lines");
+        contents(&mut window);
+        window.click(Role::Tab, page);
+        // The keyboard is in the files, beside the panel.
+        let row = window.harness.get_all_by_role(Role::TreeItem).last().unwrap();
+        row.click();
+        window.harness.run_steps(2);
+        assert!(window.shows("Close panel"), "{page}");
+        window.press(Modifiers::NONE, Key::Escape);
+        assert!(!window.shows("Close panel"), "{page}");
+        assert!(has_focus(&window, Role::Tree) || has_focus(&window, Role::TreeItem), "the list keeps it");
+    }
+}
+
+#[test]
 fn selected_rows_are_saved_as_one_archive() {
     let place = Place::new();
     let files = [

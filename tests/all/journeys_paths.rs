@@ -231,3 +231,21 @@ fn a_folder_is_saved_as_an_archive() {
         fields.any(|field| field.value().as_deref() == Some("etc.tar"))
     });
 }
+
+#[test]
+fn the_count_stays_behind_a_long_name_of_the_base_image() {
+    for width in [900.0, 1100.0] {
+        let mut window = Window::build([width, 700.0], None);
+        window.open("sample:devel");
+        window.settles();
+        window.press(Modifiers::COMMAND, Key::Num2);
+        window.harness.run_steps(4);
+        let head = options(&window).into_iter().find(|row| row.starts_with("Base image ")).unwrap();
+        let (name, rest) = head.split_once(", ").unwrap().0.rsplit_once(": ").unwrap();
+        let texts = written(&window);
+        let at = texts.iter().position(|text| *text == format!(": {rest}"));
+        let at = at.unwrap_or_else(|| panic!("{rest}: {texts:?}"));
+        let (start, end) = texts[at - 1].split_once('…').unwrap_or_else(|| panic!("{name}: {texts:?}"));
+        assert!(name.starts_with(start) && name.ends_with(end), "{name}: {}", texts[at - 1]);
+    }
+}

@@ -18,6 +18,7 @@ use crate::gui::models::findings::ChosenPlan;
 use crate::gui::models::image_names::image_name;
 use crate::gui::models::remote::registry_of;
 use crate::gui::models::report::{FileKind, FileKindJob, SavedReport};
+use crate::gui::panels::NoticePlace;
 use crate::gui::views::{CompareView, SavedView, TabContent, TabViews, View};
 use crate::jobs::{Snapshot, Waker};
 use crate::source::redacted;
@@ -88,6 +89,8 @@ pub(crate) struct Tab {
     pub(crate) asked_already: bool,
     /// How many messages of the work were taken, and the newest of them.
     messages: (usize, Option<String>),
+    /// Where what is wrong is shown.
+    pub(crate) notices: NoticePlace,
     work: Work,
     seen: u64,
     rate: Rate,
@@ -148,6 +151,7 @@ impl Tab {
             host: None,
             asked_already: false,
             messages: (0, None),
+            notices: NoticePlace::default(),
             work,
             seen: 0,
             rate: Rate::default(),

@@ -89,9 +89,8 @@ impl App {
         let Self { tabs, front, machine, actions, inspector, .. } = self;
         let Some(tab) = tabs.iter_mut().find(|tab| Some(tab.id) == *front) else { return };
         let inside = Frame::new().inner_margin(Margin::same(16));
-        panels::changed(ui, tab, actions);
         if let Some(analysis) = tab.analysis.clone() {
-            panels::banner(ui, tab, actions);
+            panels::notices(ui, tab, actions);
             let mut context = ViewContext {
                 analysis: &analysis,
                 generation: tab.generation,
@@ -111,11 +110,14 @@ impl App {
                 }
                 tab.views.ui(tab.view, ui, &mut context);
             });
-        } else if let Some(saved) = &tab.saved {
+        } else if tab.saved.is_some() {
+            panels::notices(ui, tab, actions);
+            let Some(saved) = &tab.saved else { return };
             tab.saved_view.banner(ui, saved, actions);
             let report = &mut tab.views.report;
             inside.show(ui, |ui| tab.saved_view.ui(ui, tab.view, saved, report, machine, actions));
         } else {
+            panels::changed(ui, tab, actions);
             panels::no_image(ui, tab, actions);
         }
     }
@@ -132,6 +134,7 @@ impl App {
             self.palette.is_open().then_some(Command::Palette)
         };
         let typing = ui.text_edit_focused();
+        self.take_escape(ui, in_front.is_some() || typing);
         let pressed = ui.input_mut(|input| Command::pressed(input, typing));
         let pressed = pressed.filter(|command| in_front.is_none_or(|in_front| *command == in_front));
         self.actions.extend(pressed.map(Action::Run));
@@ -143,6 +146,19 @@ impl App {
             // The `/` itself must not reach the focused field.
             ui.input_mut(|input| input.events.retain(|event| *event != egui::Event::Text("/".to_owned())));
             self.find();
+        }
+    }
+
+    /// Escape closes the panel about a path, whichever list has the focus; what is in front of the panel, and a field, get
+    /// the key first.
+    fn take_escape(&mut self, ui: &Ui, taken: bool) {
+        let shown = self.inspector.as_ref().is_some_and(|inspector| Some(inspector.tab) == self.front);
+        let in_front = taken || self.path_menu.is_some() || self.settings_page.is_some();
+        if !shown || in_front || egui::Popup::is_any_open(ui.ctx()) {
+            return;
+        }
+        if ui.input_mut(|input| input.consume_key(egui::Modifiers::NONE, egui::Key::Escape)) {
+            self.actions.push(Action::CloseInspector);
         }
     }
 

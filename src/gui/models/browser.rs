@@ -227,10 +227,17 @@ impl Browser {
             text: self.text.clone(),
             regex: self.regex,
             sort: self.sort,
-            open: if self.all_open { timeline.paths().collect() } else { self.open.clone() },
+            open: if self.all_open { HashSet::new() } else { self.open.clone() },
             trees: self.trees.clone(),
         };
-        let made = self.shown_job.start(waker, self.small, move |cancel| ShownTree::new(request, cancel));
+        let all_open = self.all_open;
+        let made = self.shown_job.start(waker, self.small, move |cancel| {
+            let mut request = request;
+            if all_open {
+                request.open = request.timeline.paths().collect();
+            }
+            ShownTree::new(request, cancel)
+        });
         if let Some(made) = made {
             self.take_shown(made);
         }

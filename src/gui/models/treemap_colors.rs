@@ -1,12 +1,13 @@
 //! The colours of a treemap as data: which group each path belongs to, and what a group has in bytes.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::files::{FileTree, PathChange};
 use crate::analysis::Analysis;
 use crate::base::convert::index32;
 use crate::cuda::{Class, Inode};
-use crate::findings::{FileFindings, Findings, Verdict};
+use crate::findings::{FilesOfFindings, Verdict};
 use crate::gui::design::{layer_pattern, pattern};
 use crate::jobs::{CancelToken, Cancelled};
 use crate::rootfs::{PathId, Version};
@@ -177,13 +178,13 @@ struct Keys<'a> {
     tree: &'a FileTree,
     analysis: &'a Analysis,
     by: ColorBy,
-    findings: hashbrown::HashMap<Inode, FileFindings>,
+    findings: Arc<FilesOfFindings>,
 }
 
 impl<'a> Keys<'a> {
     fn new(tree: &'a FileTree, analysis: &'a Analysis, by: ColorBy) -> Self {
         let findings = analysis.findings.as_deref().filter(|_| by == ColorBy::Finding);
-        let findings = findings.map_or_else(hashbrown::HashMap::new, Findings::by_file);
+        let findings = findings.map(|findings| Arc::clone(findings.by_file())).unwrap_or_default();
         Self { tree, analysis, by, findings }
     }
 

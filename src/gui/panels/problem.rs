@@ -1,5 +1,7 @@
 //! In the place of a view: what is going on while nothing is known, and what went wrong.
 
+use std::ops::Range;
+
 use egui::{Align, Button, Frame, Label, Layout, Margin, RichText, ScrollArea, Ui, vec2};
 
 use super::sheet::{self, FailureAnswer};
@@ -118,7 +120,8 @@ fn cancelled(ui: &mut Ui, tab: &Tab, actions: &mut Vec<Action>) {
 }
 
 /// Above a view of which only a part is known: the work ended early, or a part of the image could not be read.
-pub(crate) fn banner(ui: &mut Ui, tab: &Tab, actions: &mut Vec<Action>) {
+/// `shown` are those of its [`fault_lines`].
+pub(crate) fn banner(ui: &mut Ui, tab: &Tab, shown: Range<usize>, actions: &mut Vec<Action>) {
     let tokens = Tokens::of(ui);
     let done = tab.analysis.as_ref().map_or(0, |analysis| analysis.layers_done());
     let layers = tab.analysis.as_ref().map_or(0, |analysis| analysis.layers.len());
@@ -131,20 +134,27 @@ pub(crate) fn banner(ui: &mut Ui, tab: &Tab, actions: &mut Vec<Action>) {
         )),
         Phase::Asking | Phase::Running | Phase::Stopping | Phase::Done => None,
     };
-    if let Some((mark, color, message)) = ended {
+    let faults_at = usize::from(ended.is_some());
+    if let Some((mark, color, message)) = ended.filter(|_| shown.contains(&0)) {
         line(ui, mark, color, &message, |ui| {
             if ui.add(Button::new("Reload")).clicked() {
                 actions.push(Action::Again(tab.id));
             }
         });
     }
-    if let Some(faults) = &tab.faults {
+    if let Some(faults) = tab.faults.as_ref().filter(|_| shown.contains(&faults_at)) {
         line(ui, Mark::Warning, tokens.warning, &faults.words, |ui| {
             if ui.button("Show in log").clicked() {
                 actions.push(Action::ShowLog);
             }
         });
     }
+}
+
+/// How many lines the banner has.
+pub(crate) fn fault_lines(tab: &Tab) -> usize {
+    let ended = matches!(tab.phase, Phase::Failed(_) | Phase::Cancelled);
+    usize::from(ended) + usize::from(tab.faults.is_some())
 }
 
 /// A line of the banner, with buttons at its right.

@@ -62,6 +62,21 @@ pub fn left(painter: &Painter, rect: Rect, text: &str, font: &FontId, color: Col
     put(painter, at, galley, color)
 }
 
+/// Paints text and its tail as [`left`] does; of the text the middle is cut where both have no room. Gives what it took.
+pub fn with_tail(
+    painter: &Painter,
+    rect: Rect,
+    (text, tail): (&str, &str),
+    font: &FontId,
+    color: Color32,
+) -> Rect {
+    let tail = fit(painter, tail, font, color, rect.width(), Cut::End);
+    let room = rect.with_max_x(rect.right() - tail.size().x);
+    let name = left(painter, room, text, font, color, Cut::Middle);
+    let at = pos2(name.right(), rect.center().y - tail.size().y / 2.0);
+    name.union(put(painter, at, tail, color))
+}
+
 /// Paints text at the right of `rect`, in the middle of its height.
 pub fn right(painter: &Painter, rect: Rect, text: &str, font: &FontId, color: Color32) -> Rect {
     let galley = fit(painter, text, font, color, rect.width(), Cut::End);

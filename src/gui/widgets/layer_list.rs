@@ -18,6 +18,8 @@ pub struct LayerListRow {
     pub layer: Option<usize>,
     /// Its text.
     pub title: String,
+    /// What follows the title and is never cut, such as a count.
+    pub tail: String,
     /// Its numbers, one for each column.
     pub numbers: [String; 3],
     /// Which of the numbers stand out.
@@ -199,7 +201,11 @@ fn paint(ui: &Ui, rect: Rect, line: &LayerListRow, look: RowLook) {
     }
     let color = if line.pending.is_some() { tokens.text_weak } else { tokens.text };
     let font = if line.fold.is_some() { text::strong() } else { text::mono() };
-    cell::left(painter, title, &line.title, &font, color, Cut::End);
+    if line.tail.is_empty() {
+        cell::left(painter, title, &line.title, &font, color, Cut::End);
+    } else {
+        cell::with_tail(painter, title, (&line.title, &line.tail), &font, color);
+    }
     if let Some((mark, color, word)) = &line.fault {
         let at = pos2(note.left() + 7.0, note.center().y);
         controls::paint_mark(painter, *mark, at, 13.0, *color);

@@ -277,18 +277,12 @@ impl List<'_> {
         output: &mut ListOutput,
         mut node_at: impl FnMut(usize) -> ListNode,
     ) -> f32 {
-        let filter = EventFilter {
-            horizontal_arrows: true,
-            vertical_arrows: true,
-            escape: !matches!(self.keys, ListKeys::Tree | ListKeys::Several),
-            ..EventFilter::default()
-        };
         let (mut at, mut across) = (self.selected, 0.0);
         let several = self.keys == ListKeys::Several;
         if several && ui.input_mut(|input| input.consume_key(Modifiers::COMMAND, Key::Space)) {
             output.events.extend(at.filter(|at| *at < self.rows).map(ListEvent::Mark));
         }
-        for (key, modifiers) in keys_but(ui, id, filter) {
+        for (key, modifiers) in keys(ui, id) {
             let arrow = match key {
                 Key::ArrowRight | Key::L => 1.0,
                 Key::ArrowLeft | Key::H => -1.0,
@@ -306,6 +300,9 @@ impl List<'_> {
                 _ => {}
             }
             match key {
+                Key::Escape if matches!(self.keys, ListKeys::Tree | ListKeys::Several) => {
+                    ui.memory_mut(|memory| memory.surrender_focus(id));
+                }
                 Key::Escape => output.events.push(ListEvent::Clear),
                 Key::N => output.events.push(ListEvent::Step(modifiers != Modifiers::SHIFT)),
                 _ => {}
@@ -392,11 +389,6 @@ pub(super) fn keys(ui: &Ui, id: Id) -> Vec<(Key, Modifiers)> {
         escape: true,
         ..EventFilter::default()
     };
-    keys_but(ui, id, filter)
-}
-
-/// The same, but only what the filter names stays with it.
-fn keys_but(ui: &Ui, id: Id, filter: EventFilter) -> Vec<(Key, Modifiers)> {
     ui.memory_mut(|memory| memory.set_focus_lock_filter(id, filter));
     let events = ui.input(|input| input.filtered_events(&filter));
     let pressed = events.into_iter().filter_map(|event| match event {

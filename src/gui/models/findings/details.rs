@@ -1,8 +1,6 @@
 //! Everything about one finding: why, and the evidence that leads on.
 
-use std::sync::Arc;
-
-use super::files::{FileLine, FilesOfFindings, FindingFiles};
+use super::files::{FileLine, FindingFiles};
 use super::item::FindingItem;
 use super::manual::{ManualBlock, blocks};
 use crate::analysis::Analysis;
@@ -86,16 +84,11 @@ pub struct FindingDetails {
 
 impl FindingDetails {
     /// The details of the finding at a place; `None` when there is none, or nothing is known yet.
-    pub fn new(
-        analysis: &Analysis,
-        layers: &[LayerItem],
-        by_file: &Arc<FilesOfFindings>,
-        place: usize,
-    ) -> Option<Self> {
+    pub fn new(analysis: &Analysis, layers: &[LayerItem], place: usize) -> Option<Self> {
         let (findings, merge) = (analysis.findings.as_ref()?, analysis.merge.as_ref()?);
         let finding = findings.list.get(place)?;
         let inventory = analysis.inventory.as_deref();
-        let files = FindingFiles::new(findings, by_file, place);
+        let files = FindingFiles::new(findings, place);
         let largest = files.places(merge, LARGEST);
         Some(Self {
             item: FindingItem::new(finding),

@@ -5,12 +5,8 @@ use std::sync::Arc;
 
 use crate::base::convert::index32;
 use crate::base::text::escape;
-use crate::cuda::Inode;
 use crate::findings::{FileFindings, Finding, Findings, Item, whole_folders};
 use crate::rootfs::{Merge, NodeId, Rootfs};
-
-/// What all findings about a file come to, by its layer and entry.
-pub type FilesOfFindings = hashbrown::HashMap<Inode, FileFindings>;
 
 /// The files of one finding, largest first.
 #[derive(Clone, Debug)]
@@ -18,8 +14,6 @@ pub struct FindingFiles {
     findings: Arc<Findings>,
     finding: usize,
     order: Vec<u32>,
-    /// What all findings about each file come to.
-    by_file: Arc<FilesOfFindings>,
 }
 
 /// A file as it is shown.
@@ -41,11 +35,11 @@ pub struct FileLine {
 
 impl FindingFiles {
     /// Those of the finding at a place.
-    pub(super) fn new(findings: &Arc<Findings>, by_file: &Arc<FilesOfFindings>, finding: usize) -> Self {
+    pub(super) fn new(findings: &Arc<Findings>, finding: usize) -> Self {
         let items = findings.list.get(finding).map_or(&[][..], |finding| &finding.items);
         let mut order: Vec<u32> = (0..index32(items.len())).collect();
         order.sort_by_key(|place| Reverse(items[*place as usize].bytes));
-        Self { findings: Arc::clone(findings), finding, order, by_file: Arc::clone(by_file) }
+        Self { findings: Arc::clone(findings), finding, order }
     }
 
     /// How many there are.
@@ -106,7 +100,7 @@ impl FindingFiles {
             Some(node) => rootfs.node(node).path(),
             None => rootfs.layer(item.layer).path(item.entry),
         };
-        let all = self.by_file.get(&(item.layer, item.entry)).copied();
+        let all = self.findings.by_file().get(&(item.layer, item.entry)).copied();
         let hidden = item.node.is_none();
         FileLine { shown: escape(&raw), raw, bytes: item.bytes, layer: item.layer, hidden, all }
     }

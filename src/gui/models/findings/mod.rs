@@ -12,7 +12,7 @@ mod savings;
 pub mod words;
 
 pub use details::{FindingDetails, LayerLine, LoaderStep, UserLine};
-pub use files::{FileLine, FilesOfFindings, FindingFiles};
+pub use files::{FileLine, FindingFiles};
 pub use item::FindingItem;
 pub use manual::{ManualBlock, ManualSpan, blocks, spans};
 pub use plan::{ChosenPlan, LoadedPlan, PlanChange, Prediction, QuestionItem};
@@ -20,8 +20,6 @@ pub use plan_file::{PlanFiles, ReadPlan};
 pub use query::FindingList;
 pub use rows::{FindingColumn, FindingRows, FindingSort, VerdictGroup};
 pub use savings::{SavingItem, Savings};
-
-use std::sync::Arc;
 
 use crate::analysis::Analysis;
 use crate::base::size::grouped;
@@ -40,8 +38,6 @@ pub struct FindingsModel {
     pub checked_items: String,
     /// Why the rules could not look, when they could not.
     pub fault: Option<String>,
-    /// What all findings about each file come to.
-    pub by_file: Arc<FilesOfFindings>,
 }
 
 impl FindingsModel {
@@ -71,7 +67,6 @@ impl FindingsModel {
             incomplete,
             checked_items,
             fault,
-            by_file: Arc::new(findings.by_file()),
         })
     }
 

@@ -135,9 +135,7 @@ impl FindingsState {
     fn describe(&mut self) {
         let place = self.place();
         self.details = match (&self.analysis, &self.model, place) {
-            (Some(analysis), Some(model), Some(place)) => {
-                FindingDetails::new(analysis, &self.layers, &model.by_file, place)
-            }
+            (Some(analysis), Some(_), Some(place)) => FindingDetails::new(analysis, &self.layers, place),
             _ => None,
         };
     }

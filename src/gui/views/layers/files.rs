@@ -58,15 +58,24 @@ impl FilesPane {
             return;
         }
         selection(ui, browser, saver, context);
+        // Below the rows, so that they stay where they are when the last layer is read.
+        let partial = browser.partial().map(|(layers, all)| {
+            format!("Files of {layers} of {}; others are still being read", counted(all, "layer"))
+        });
         // On narrow panes, the screen reader text must suffice.
-        if ui.available_height() >= LEGEND_FROM {
+        if partial.is_some() || ui.available_height() >= LEGEND_FROM {
             let (above, below) = {
                 let rect = ui.available_rect_before_wrap();
                 rect.split_top_bottom_at_y(rect.bottom() - LEGEND)
             };
             let mut rows = ui.new_child(egui::UiBuilder::new().max_rect(above));
             card(&mut rows, |ui| self.rows(ui, browser, context));
-            legend(ui, below);
+            match partial {
+                Some(words) => foot(ui, below, |ui| {
+                    ui.label(RichText::new(words).font(text::small()).color(Tokens::of(ui).warning));
+                }),
+                None => foot(ui, below, legend),
+            }
         } else {
             card(ui, |ui| self.rows(ui, browser, context));
         }
@@ -113,11 +122,6 @@ impl FilesPane {
                 browser.set_filter(&self.typed, self.regex);
             });
         });
-        if let Some((layers, all)) = browser.partial() {
-            let words =
-                format!("Files of {layers} of {}; others are still being read", counted(all, "layer"));
-            ui.label(RichText::new(words).font(text::small()).color(Tokens::of(ui).warning));
-        }
         if let Some(shown) = browser.shown() {
             if let Some(error) = &shown.error {
                 show_error(ui, error);
@@ -192,15 +196,20 @@ fn selection(ui: &mut Ui, browser: &mut Browser, saver: &mut Saver, context: &mu
     }));
 }
 
-/// What the signs mean.
-fn legend(ui: &mut Ui, rect: egui::Rect) {
-    let tokens = Tokens::of(ui);
+/// The line below the rows.
+fn foot(ui: &mut Ui, rect: egui::Rect, add: impl FnOnce(&mut Ui)) {
     let line = egui::Rect::from_min_max(rect.min + vec2(4.0, 6.0), rect.max);
     let mut ui = ui.new_child(
         egui::UiBuilder::new().max_rect(line).layout(egui::Layout::left_to_right(egui::Align::Center)),
     );
     ui.shrink_clip_rect(line);
     ui.spacing_mut().item_spacing.x = space::XS;
+    add(&mut ui);
+}
+
+/// What the signs mean.
+fn legend(ui: &mut Ui) {
+    let tokens = Tokens::of(ui);
     let marks = [PathChange::Added, PathChange::Changed, PathChange::Removed, PathChange::Inside];
     let signs = marks.iter().map(|mark| (mark.sign(), mark_color(tokens, *mark), mark.word()));
     for (sign, color, word) in signs.chain([(HIDDEN_SIGN, tokens.hidden, SHADOWED)]) {

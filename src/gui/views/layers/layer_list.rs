@@ -165,16 +165,16 @@ pub(super) fn show(
 fn head(items: &[LayerItem], base: Option<&BaseLayers>, group: Group, open: bool) -> LayerListRow {
     let is_of = |item: &&LayerItem| base.is_some_and(|base| base.has(item.index) == (group == Group::Base));
     let of: Vec<&LayerItem> = items.iter().filter(is_of).collect();
-    let count = counted(of.len(), "layer");
+    let tail = format!(": {}", counted(of.len(), "layer"));
     let title = match (group, base) {
-        (Group::Base, Some(base)) => format!("{}: {count}", base.title()),
-        _ => format!("Own layers: {count}"),
+        (Group::Base, Some(base)) => base.title(),
+        _ => "Own layers".to_owned(),
     };
     // A sum with an unknown part is unknown.
     let sum = |size: fn(&LayerItem) -> Option<u64>| of.iter().map(|item| size(item)).sum::<Option<u64>>();
     let sums = [sum(|item| item.compressed), sum(|item| item.content), sum(|item| item.wasted)];
     let spoken = format!(
-        "{title}, compressed {}, content {}, wasted {}",
+        "{title}{tail}, compressed {}, content {}, wasted {}",
         human_or_dash(sums[0]),
         human_or_dash(sums[1]),
         human_or_dash(sums[2])
@@ -183,6 +183,7 @@ fn head(items: &[LayerItem], base: Option<&BaseLayers>, group: Group, open: bool
         number: String::new(),
         layer: None,
         title,
+        tail,
         numbers: sums.map(human_or_dash),
         strong: [false; 3],
         fault: None,
@@ -217,6 +218,7 @@ fn line(tokens: &Tokens, item: &LayerItem, is_base: bool, passed: u64) -> LayerL
         number: item.index.to_string(),
         layer: Some(item.index),
         title: item.title.clone(),
+        tail: String::new(),
         numbers: [item.compressed, item.content, item.wasted].map(human_or_dash),
         strong: [
             false,

@@ -84,6 +84,11 @@ impl TreemapView {
         self.map.enter(path.get(..end).unwrap_or_default().to_vec());
     }
 
+    /// Colours by another property.
+    pub fn color_by(&mut self, by: ColorBy) {
+        self.by = by;
+    }
+
     /// What colours mean.
     pub fn colored_by(&self) -> ColorBy {
         self.by
