@@ -6,8 +6,8 @@
 //! decode from there; a byte of the window before it, which is not known yet, is a marker. The reader goes along the
 //! stream: a part that begins where the one before it ended is accepted, its window is handed on, and a worker replaces
 //! the markers. Where a guess was wrong, or a part has more bytes than a worker may hold, the reader decodes itself.
-//! This costs 1.4 to 1.9 times the processor time of zlib-rs on CUDA libraries, 1.7 on /usr and 2.6 on text, where zlib-rs is
-//! fastest, so it is for layers that others wait for.
+//! This costs more processor time than zlib-rs, most on text, where zlib-rs is fastest, so it is for layers that others
+//! wait for.
 //!
 //! # Restart points
 //!
@@ -55,8 +55,8 @@ pub struct Division {
 
 /// Shorter streams than this, compressed, are decoded by one thread.
 const SHORTEST: u64 = 32 << 20;
-/// Fewer threads gain too little: on CUDA libraries two take 0.9 times as long as zlib-rs on one, and both cores with it;
-/// four take 0.47, sixteen 0.21 (16 cores, 1.7 GB of torch and its libraries).
+/// One thread gains nothing. Two take 0.67 times as long as zlib-rs on one (cuDNN, two cores of an AMD EPYC), and both cores
+/// with it.
 const LEAST_WORKERS: usize = 2;
 /// Threads beyond these gain nothing: the reader hashes and walks what they decode.
 const MOST_WORKERS: usize = 16;
