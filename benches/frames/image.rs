@@ -66,7 +66,9 @@ fn members(files: u32, layer: u32) -> Vec<Member> {
             members.push(file(path, body(number, layer)));
         }
         let info = format!("{SITE}/{name}-1.0.dist-info");
-        record.push_str(&format!("{name}-1.0.dist-info/METADATA,,\n{name}-1.0.dist-info/RECORD,,\n"));
+        for own in ["METADATA", "RECORD"] {
+            record.extend([&name, "-1.0.dist-info/", own, ",,\n"]);
+        }
         let metadata = format!("Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n");
         members.push(file(format!("{info}/METADATA"), metadata));
         members.push(file(format!("{info}/RECORD"), record));

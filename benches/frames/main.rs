@@ -6,7 +6,12 @@
 //! `cargo bench --bench frames`, or `cargo bench --bench frames -- 300000` for one size. The image is written once to
 //! `$CUTAWAY_FRAMES`, else to a folder in the system's temporary folder: 1.1 GB for a million files.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a bench may stop at the first surprise")]
+#![allow(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a bench may stop at the first surprise"
+)]
 #![allow(unsafe_code, reason = "allocations are counted by a global allocator, which is unsafe by its trait")]
 
 #[allow(unreachable_pub, reason = "shared with the tests")]

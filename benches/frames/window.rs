@@ -70,7 +70,7 @@ impl Window {
         let mut plan = ChosenPlan::default();
         let start = cpu();
         plan.update(Some(&analysis));
-        let spent = (cpu() - start).as_secs_f64() * 1e3;
+        let spent = cpu().saturating_sub(start).as_secs_f64() * 1e3;
         if spent > 1.0 {
             println!("  {:<44} {spent:>9.2} ms", "plan of the findings, in one frame");
         }
@@ -115,7 +115,7 @@ impl Window {
         });
         output.textures_delta.clear();
         std::hint::black_box(self.context.tessellate(output.shapes, output.pixels_per_point));
-        [cpu() - start]
+        [cpu().saturating_sub(start)]
     }
 
     fn is_busy(&self) -> bool {

@@ -249,9 +249,10 @@ fn a_layer_reads_the_same() {
 #[test]
 fn a_stream_gets_its_share_of_the_cores() {
     let workers = |bytes, all, cores| Division::for_share(bytes, all, cores).map(|one| one.workers);
-    assert_eq!(workers(1 << 30, 1 << 30, 2), None, "no gain");
+    assert_eq!(workers(1 << 30, 1 << 30, 2), Some(2));
     assert_eq!(workers(1 << 30, 1 << 30, 3), Some(3));
-    assert_eq!(workers(600 << 20, 1 << 30, 4), None, "others use the rest");
+    assert_eq!(workers(600 << 20, 1 << 30, 4), Some(2), "others use the rest");
+    assert_eq!(workers(300 << 20, 1 << 30, 4), None, "others use the rest");
     assert_eq!(workers(600 << 20, 1 << 30, 16), Some(9));
     assert_eq!(workers(1 << 30, 1 << 30, 128), Some(16));
     assert_eq!(workers(1 << 20, 1 << 20, 16), None, "too short");
