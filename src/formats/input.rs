@@ -4,10 +4,10 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::sync::Arc;
 
 use crossbeam_channel::{Receiver, Sender};
-use flate2::bufread::MultiGzDecoder;
 use zstd::stream::read::Decoder as ZstdDecoder;
 
 use super::compression::Compression;
+use super::inflate::Gunzip;
 use super::tar::TarInput;
 use crate::base::convert::in_memory;
 use crate::base::read_at::ReadAt;
@@ -28,7 +28,7 @@ pub fn decoder<'a>(
 ) -> io::Result<Box<dyn BufRead + 'a>> {
     Ok(match compression {
         Compression::None => Box::new(source),
-        Compression::Gzip => Box::new(BufReader::with_capacity(BUFFER_BYTES, MultiGzDecoder::new(source))),
+        Compression::Gzip => Box::new(Gunzip::new(source, None)),
         Compression::Zstd => {
             let mut decoder = ZstdDecoder::with_buffer(source)?;
             decoder.window_log_max(window_log)?;

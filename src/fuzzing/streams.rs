@@ -9,7 +9,7 @@ use flate2::bufread::{GzEncoder, MultiGzDecoder};
 use crate::base::Section;
 use crate::base::read_at::ReadAt as _;
 use crate::formats::inflate::{
-    Division, GroupHash, ParallelGunzip, PointsSlot, RecordingGunzip, RestartPoints, SeekableGunzip,
+    Division, GroupHash, Gunzip, ParallelGunzip, PointsSlot, RestartPoints, SeekableGunzip,
 };
 
 /// Decompressed bytes of a stream that is tried.
@@ -67,7 +67,7 @@ fn all_ways(stream: &[u8]) {
         };
         let slot = PointsSlot::new(DISTANCE, Arc::new(keep));
         let found = match division {
-            None => all(RecordingGunzip::new(stream, slot.clone())),
+            None => all(Gunzip::new(stream, Some(slot.clone()))),
             Some(division) => match ParallelGunzip::new(stream, division, Some(slot.clone())) {
                 Ok(reader) => all(reader),
                 Err(_) => return,

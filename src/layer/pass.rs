@@ -14,7 +14,7 @@ use crate::base::read_at::SectionReader;
 use crate::base::size::human;
 use crate::base::{Hasher, Section, Warning, WarningCode};
 use crate::formats::compression::{Compression, SNIFF_BYTES, sniff, zstd_window};
-use crate::formats::inflate::{ParallelGunzip, RecordingGunzip};
+use crate::formats::inflate::{Gunzip, ParallelGunzip};
 use crate::formats::input::decoder;
 use crate::formats::input::{BUFFER_BYTES, Fed, Fetch, SeekInput, StreamInput, feed};
 use crate::formats::tar::TarInput;
@@ -304,8 +304,8 @@ impl<'a> Pass<'a> {
                 }
             };
         }
-        if let (Compression::Gzip, Some(slot)) = (compression, &self.context.points) {
-            return self.walk_stream(RecordingGunzip::new(source, slot.clone()));
+        if compression == Compression::Gzip {
+            return self.walk_stream(Gunzip::new(source, self.context.points.clone()));
         }
         match decoder(source, compression, window_log) {
             Ok(reader) => self.walk_stream(reader),

@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 use std::sync::Arc;
 
 use cutaway::base::{Limits, Section};
-use cutaway::formats::inflate::{Division, ParallelGunzip, PointsSlot, RecordingGunzip};
+use cutaway::formats::inflate::{Division, Gunzip, ParallelGunzip, PointsSlot};
 use cutaway::jobs::{CancelToken, Progress};
 use cutaway::layer::{Context, Expected, read_layer};
 use flate2::bufread::MultiGzDecoder;
@@ -92,7 +92,7 @@ fn check(name: &str, stream: &[u8]) {
     let (wanted, fault) = read(MultiGzDecoder::new(stream));
     for distance in [1, 100_000, 4 << 20] {
         let slot = PointsSlot::new(distance, Arc::new(|_, _| ()));
-        let (found, found_fault) = read(RecordingGunzip::new(stream, slot.clone()));
+        let (found, found_fault) = read(Gunzip::new(stream, Some(slot.clone())));
         assert_eq!(found_fault, fault, "{name}, a point each {distance}");
         let both = found.len().min(wanted.len());
         assert!(found[..both] == wanted[..both], "{name}, a point each {distance}");

@@ -36,7 +36,8 @@ pub(super) trait Pieces {
 pub(super) struct Bits<P> {
     pieces: P,
     pub(super) piece: Arc<Piece>,
-    number: u64,
+    /// Number of the piece that follows.
+    next: u64,
     /// The next byte of the piece to load.
     pub(super) at: usize,
     /// Loaded bits. Those above `count` may be set, and are then the ones that follow.
@@ -51,13 +52,23 @@ impl<P: Pieces> Bits<P> {
         let piece = pieces.piece(number)?;
         let at = usize::try_from((position / 8).saturating_sub(piece.start)).unwrap_or(usize::MAX);
         let at = at.min(piece.bytes.len());
-        let mut bits = Self { pieces, piece, number, at, buffer: 0, count: 0 };
+        let mut bits = Self { pieces, piece, next: number + 1, at, buffer: 0, count: 0 };
         let skipped = (position % 8) as u32;
         if skipped > 0 {
             bits.need(skipped)?;
             bits.drop(skipped);
         }
         Ok(bits)
+    }
+
+    /// A reader from the start on. The first piece is asked for with the first bit.
+    pub(super) fn at_start(pieces: P) -> Self {
+        Self { pieces, piece: Arc::default(), next: 0, at: 0, buffer: 0, count: 0 }
+    }
+
+    /// Where pieces come from.
+    pub(super) fn pieces(&mut self) -> &mut P {
+        &mut self.pieces
     }
 
     /// Position of the next bit in the stream.
@@ -73,9 +84,8 @@ impl<P: Pieces> Bits<P> {
                 self.at += 1;
                 self.count += 8;
             } else {
-                let next = self.pieces.piece(self.number + 1)?;
-                self.number += 1;
-                self.piece = next;
+                self.piece = self.pieces.piece(self.next)?;
+                self.next += 1;
                 self.at = 0;
             }
         }

@@ -56,9 +56,13 @@ fn fast<T: Symbol, P>(tables: &Tables, bits: &mut Bits<P>, output: &mut Output<T
     let distances: &[u32; DISTANCE_SIZE] = &tables.distances;
     let input: &[u8] = &bits.piece.bytes;
     let floor = output.floor;
-    let out: &mut [T] = &mut output.buffer;
-    if input.len() < LOADED || out.len() != LENGTH {
+    // An array, whose length is not asked for at each symbol.
+    let Ok(out) = <&mut [T; LENGTH]>::try_from(&mut *output.buffer) else { return Ok(Left::Scarce) };
+    if input.len() < LOADED || bits.at > input.len() - LOADED {
         return Ok(Left::Scarce);
+    }
+    if output.at > LENGTH - ROOM {
+        return Ok(Left::Full);
     }
     let last = input.len() - LOADED;
     let (mut buffer, mut count, mut from, mut at) = (bits.buffer, bits.count, bits.at, output.at);
@@ -72,11 +76,19 @@ fn fast<T: Symbol, P>(tables: &Tables, bits: &mut Bits<P>, output: &mut Output<T
     }
     macro_rules! consume {
         ($entry:expr) => {{
-            let taken = $entry & 0xff;
-            buffer >>= taken & 63;
-            count = count.wrapping_sub(taken);
+            buffer >>= $entry & 63;
+            count = count.wrapping_sub($entry & 0xff);
         }};
     }
+    macro_rules! literal {
+        ($entry:expr) => {{
+            out[at] = T::of(($entry >> 16) as u8);
+            at += 1;
+        }};
+    }
+    refill!();
+    // The entry of the next code is looked up before what is known is written: a look-up takes longest.
+    let mut entry = literals[(buffer & LITERAL_MASK) as usize];
     let left = loop {
         if from > last {
             break Ok(Left::Scarce);
@@ -85,21 +97,21 @@ fn fast<T: Symbol, P>(tables: &Tables, bits: &mut Bits<P>, output: &mut Output<T
             break Ok(Left::Full);
         }
         refill!();
-        let mut entry = literals[(buffer & LITERAL_MASK) as usize];
         if entry & LITERAL != 0 {
             consume!(entry);
-            out[at] = T::of((entry >> 16) as u8);
-            at += 1;
+            let first = entry;
             entry = literals[(buffer & LITERAL_MASK) as usize];
+            literal!(first);
             if entry & LITERAL != 0 {
                 consume!(entry);
-                out[at] = T::of((entry >> 16) as u8);
-                at += 1;
+                let second = entry;
                 entry = literals[(buffer & LITERAL_MASK) as usize];
+                literal!(second);
                 if entry & LITERAL != 0 {
                     consume!(entry);
-                    out[at] = T::of((entry >> 16) as u8);
-                    at += 1;
+                    let third = entry;
+                    entry = literals[(buffer & LITERAL_MASK) as usize];
+                    literal!(third);
                     continue;
                 }
             }
@@ -111,8 +123,9 @@ fn fast<T: Symbol, P>(tables: &Tables, bits: &mut Bits<P>, output: &mut Output<T
                 entry = literals[place & (LITERAL_SIZE - 1)];
                 if entry & LITERAL != 0 {
                     consume!(entry);
-                    out[at] = T::of((entry >> 16) as u8);
-                    at += 1;
+                    literal!(entry);
+                    refill!();
+                    entry = literals[(buffer & LITERAL_MASK) as usize];
                     continue;
                 }
             }
@@ -125,24 +138,25 @@ fn fast<T: Symbol, P>(tables: &Tables, bits: &mut Bits<P>, output: &mut Output<T
         consume!(entry);
         let length = (entry >> 16) as usize + ((saved & mask(entry & 0xff)) >> ((entry >> 8) & 15)) as usize;
         refill!();
-        let mut entry = distances[(buffer & DISTANCE_MASK) as usize];
-        if entry & SPECIAL != 0 {
-            if entry & SECOND != 0 {
-                consume!(entry);
-                let place = (entry >> 16) as usize + (buffer & mask((entry >> 8) & 15)) as usize;
-                entry = distances[place & (DISTANCE_SIZE - 1)];
+        let mut pair = distances[(buffer & DISTANCE_MASK) as usize];
+        if pair & SPECIAL != 0 {
+            if pair & SECOND != 0 {
+                consume!(pair);
+                let place = (pair >> 16) as usize + (buffer & mask((pair >> 8) & 15)) as usize;
+                pair = distances[place & (DISTANCE_SIZE - 1)];
             }
-            if entry & SPECIAL != 0 {
+            if pair & SPECIAL != 0 {
                 break Err(Fault::Corrupt);
             }
         }
         let saved = buffer;
-        consume!(entry);
-        let distance =
-            (entry >> 16) as usize + ((saved & mask(entry & 0xff)) >> ((entry >> 8) & 15)) as usize;
+        consume!(pair);
+        let distance = (pair >> 16) as usize + ((saved & mask(pair & 0xff)) >> ((pair >> 8) & 15)) as usize;
         if distance > at - floor {
             break Err(Fault::Corrupt);
         }
+        // Of 56 bits, a distance takes at most 28.
+        entry = literals[(buffer & LITERAL_MASK) as usize];
         copy(out, at, distance, length);
         at += length;
     };
@@ -150,22 +164,28 @@ fn fast<T: Symbol, P>(tables: &Tables, bits: &mut Bits<P>, output: &mut Output<T
     left
 }
 
-/// Repeats `length` symbols from `distance` before `at`. Up to 16 symbols behind them are overwritten.
+/// Repeats `length` symbols from `distance` before `at`. Up to 32 symbols from `at` on, and 15 behind the last, are
+/// overwritten.
 #[inline(always)]
 fn copy<T: Symbol>(out: &mut [T], at: usize, distance: usize, length: usize) {
     let end = at + length;
     let (mut from, mut to) = (at - distance, at);
     if distance >= 16 {
-        loop {
-            // Arrays, for `copy_from_slice` is a call here, 10 % of the time.
-            let Some(block) = out[from..].first_chunk::<16>().copied() else { return };
-            let Some(place) = out[to..].first_chunk_mut::<16>() else { return };
-            *place = block;
-            from += 16;
-            to += 16;
-            if to >= end {
-                break;
-            }
+        macro_rules! block {
+            () => {{
+                // Arrays, for `copy_from_slice` is a call here, 10 % of the time.
+                let Some(block) = out[from..].first_chunk::<16>().copied() else { return };
+                let Some(place) = out[to..].first_chunk_mut::<16>() else { return };
+                *place = block;
+                from += 16;
+                to += 16;
+            }};
+        }
+        // Most matches are no longer than two blocks: one question is cheaper than two.
+        block!();
+        block!();
+        while to < end {
+            block!();
         }
     } else if distance == 1 {
         let symbol = out[from];

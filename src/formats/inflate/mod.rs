@@ -38,7 +38,7 @@ mod workers;
 pub use points::{DISTANCE, GroupHash, LoadGroup, PointsSlot, RestartPoints, StoreGroup};
 pub use reader::ParallelGunzip;
 pub use seek::SeekableGunzip;
-pub use serial::RecordingGunzip;
+pub use serial::Gunzip;
 
 /// How a stream is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

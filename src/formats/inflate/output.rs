@@ -5,7 +5,7 @@ pub(super) const WINDOW: usize = 32 << 10;
 /// Symbols that a buffer holds beside the window.
 pub(super) const DATA: usize = 128 << 10;
 /// A match and the block copy that may write beyond its end.
-pub(super) const ROOM: usize = 258 + 16;
+pub(super) const ROOM: usize = 258 + 32;
 /// Length of a buffer.
 pub(super) const LENGTH: usize = WINDOW + DATA + ROOM;
 
@@ -68,6 +68,15 @@ impl<T: Symbol> Output<T> {
     /// The history, at most a window.
     pub(super) fn history(&self) -> &[T] {
         &self.buffer[self.floor.max(self.at - WINDOW)..self.at]
+    }
+
+    /// Makes room behind the history; all symbols were taken.
+    pub(super) fn slide(&mut self) {
+        let from = self.at - WINDOW;
+        self.buffer.copy_within(from..self.at, 0);
+        self.floor = self.floor.saturating_sub(from);
+        self.at = WINDOW;
+        self.start = WINDOW;
     }
 
     /// Continues in another buffer; returns the full one and the range of the symbols that were not taken.

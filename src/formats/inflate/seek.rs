@@ -54,7 +54,6 @@ impl SeekableGunzip {
             decoder: Decoder::new(point.is_some()),
             bits,
             output,
-            spare: Some(vec![0; LENGTH].into_boxed_slice()),
             next: first,
             current: 0..0,
             bytes: Vec::new(),
@@ -88,7 +87,6 @@ struct Cursor {
     decoder: Decoder,
     bits: Bits<SectionPieces>,
     output: Output<u8>,
-    spare: Option<Box<[u8]>>,
     /// The span that follows.
     next: usize,
     /// Where the current span is in the stream.
@@ -130,9 +128,7 @@ impl Cursor {
 
     /// Decodes more bytes; all before were taken.
     fn decode(&mut self) -> io::Result<()> {
-        if let Some(spare) = self.spare.take() {
-            self.spare = Some(self.output.swap(spare).0);
-        }
+        self.output.slide();
         match self
             .decoder
             .run(&mut self.bits, &mut self.output, u64::MAX)
