@@ -29,7 +29,7 @@
 //!    A frame over a million files costs the same as one over a thousand (`benches/frames`;
 //!    `tests/all/models.rs` counts rows).
 //!
-//! Decompression dominates: gzip by flate2 on zlib-rs (pure Rust, so that a build requires only cargo and a C
+//! Decompression dominates: gzip by the own decoder (pure Rust, so that a build requires only cargo and a C
 //! linker), with any number of members; zstd by the zstd crate. The blob digest proves the content, so
 //! decompressed bytes are hashed only with `--verify`.
 

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use fearless_simd::{Level, dispatch};
 use flate2::Crc;
 
 use super::bits::{Bits, Piece, Pieces};
@@ -85,20 +86,21 @@ const MAX_ATTEMPTS: usize = 16;
 
 /// Decodes a chunk from the first block that seems to begin in it, up to the first block at or behind its end, or
 /// where an eighth of `limit` symbols is left. `None` if none begins there, the stream has a fault, or a block needs more than
-/// `limit` symbols.
+/// `limit` symbols. Once `behind` has the window before the chunk, nothing further is unknown.
 pub(super) fn speculate<P: Pieces + Clone>(
     pieces: &P,
     number: u64,
     piece: &Arc<Piece>,
     pool: &Pool,
     limit: usize,
+    behind: impl Fn(&Start) -> Option<Window>,
 ) -> Option<Chunk> {
     let mut from = piece.start * 8;
     for _ in 0..MAX_ATTEMPTS {
         let start = search(piece, from)?;
         let bits = Bits::new(pieces.clone(), number, start.last).ok()?;
         let mut attempt = Attempt { parts: Vec::new(), pool, left: limit, enough: limit / 8 };
-        match attempt.decode(bits, piece.end_bit()) {
+        match attempt.decode(bits, piece.end_bit(), || behind(&start)) {
             Ok((end, is_stream_end, tail)) => {
                 return Some(Chunk { start, end, is_stream_end, parts: attempt.parts, tail });
             }
@@ -123,7 +125,12 @@ struct Attempt<'a> {
 type End = (u64, bool, Tail);
 
 impl Attempt<'_> {
-    fn decode<P: Pieces>(&mut self, mut bits: Bits<P>, until: u64) -> Result<End, Fault> {
+    fn decode<P: Pieces>(
+        &mut self,
+        mut bits: Bits<P>,
+        until: u64,
+        behind: impl Fn() -> Option<Window>,
+    ) -> Result<End, Fault> {
         let mut decoder = Decoder::new(true);
         let mut output = Output::new(self.pool.symbols());
         output.set_unknown();
@@ -151,9 +158,16 @@ impl Attempt<'_> {
                     return Err(fault);
                 }
             }
-            if output.is_known() {
+            // A whole window, of which any marker is a place.
+            let window = if output.is_known() {
+                Some(Window::default())
+            } else {
+                behind().filter(|window| window.len() == WINDOW)
+            };
+            if let Some(window) = window {
                 let mut known = Output::new(self.pool.bytes());
-                let history: Vec<u8> = output.history().iter().map(|symbol| *symbol as u8).collect();
+                let history: Vec<u8> =
+                    output.history().iter().map(|symbol| resolved(*symbol, &window, 0)).collect();
                 known.set_history(&history);
                 self.pool.keep_symbols(output.buffer);
                 return self.decode_known(&mut decoder, &mut bits, known, until);
@@ -250,6 +264,7 @@ impl Chunk {
 
     /// All bytes, with `window` before them.
     pub(super) fn resolve(self, window: &[u8], pool: &Pool) -> Vec<Part> {
+        let level = Level::new();
         let mut table: Option<Box<[u8]>> = None;
         let mut parts = Vec::with_capacity(self.parts.len());
         for part in self.parts {
@@ -271,7 +286,7 @@ impl Chunk {
                 table
             });
             let mut bytes = pool.bytes();
-            narrow(&symbols[range.clone()], &mut bytes[range.clone()], table);
+            dispatch!(level, _ => narrow(&symbols[range.clone()], &mut bytes[range.clone()], table));
             pool.keep_symbols(symbols);
             let mut crc = Crc::new();
             crc.update(&bytes[range.clone()]);
@@ -299,6 +314,7 @@ fn resolved(symbol: u16, window: &[u8], missing: usize) -> u8 {
     }
 }
 
+#[inline(always)]
 fn narrow(symbols: &[u16], bytes: &mut [u8], table: &[u8]) {
     let Ok(table) = <&[u8; 1 << 16]>::try_from(table) else { return };
     let (symbols, last_symbols) = symbols.as_chunks::<16>();

@@ -1,5 +1,7 @@
 //! The inner loop: literals and matches.
 
+use fearless_simd::{Level, dispatch};
+
 use super::bits::{Bits, NoBits, Pieces};
 use super::decoder::Fault;
 use super::output::{LENGTH, Output, ROOM, Symbol};
@@ -52,6 +54,16 @@ fn mask(bits: u32) -> u64 {
 
 #[inline(never)]
 fn fast<T: Symbol, P>(tables: &Tables, bits: &mut Bits<P>, output: &mut Output<T>) -> Result<Left, Fault> {
+    dispatch!(Level::new(), _ => inner_loop(tables, bits, output))
+}
+
+/// Shifts by a number of bits in a register take one step with BMI2, and three without.
+#[inline(always)]
+fn inner_loop<T: Symbol, P>(
+    tables: &Tables,
+    bits: &mut Bits<P>,
+    output: &mut Output<T>,
+) -> Result<Left, Fault> {
     let literals: &[u32; LITERAL_SIZE] = &tables.literals;
     let distances: &[u32; DISTANCE_SIZE] = &tables.distances;
     let input: &[u8] = &bits.piece.bytes;

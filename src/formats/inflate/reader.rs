@@ -244,6 +244,7 @@ impl<R: Read> ParallelGunzip<R> {
                         let window = std::mem::replace(&mut self.window, behind);
                         self.position = chunk.end;
                         self.is_end = chunk.is_stream_end;
+                        state.behind = (self.position, Arc::clone(&self.window));
                         state.accepted.push_back((number, chunk, window));
                         drop(state);
                         // Workers that wait for a piece wait here too.
@@ -283,6 +284,7 @@ impl<R: Read> ParallelGunzip<R> {
             Ok(Stop::Block) => {
                 self.position = direct.bits.position();
                 self.window = Arc::new(direct.output.history().to_vec());
+                self.shared.lock().behind = (self.position, Arc::clone(&self.window));
                 if self.recorder.is_some() {
                     self.queue.push_back(Next::Block(self.position, Arc::clone(&self.window)));
                 }

@@ -5,6 +5,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::bits::{NoBits, Piece, Pieces};
 use super::chunk::{Chunk, Part, Pool, Window, speculate};
+use super::search::Start;
 
 /// What a worker found in a piece.
 pub(super) enum Guess {
@@ -26,6 +27,8 @@ pub(super) struct State {
     /// Pieces from this number on are not for workers yet.
     pub(super) bound: u64,
     pub(super) guesses: BTreeMap<u64, Guess>,
+    /// Where the reader is, with the window before it.
+    pub(super) behind: (u64, Window),
     /// Accepted parts whose markers are to be replaced.
     pub(super) accepted: VecDeque<(u64, Chunk, Window)>,
     pub(super) resolved: BTreeMap<u64, Vec<Part>>,
@@ -54,6 +57,7 @@ impl Shared {
             next: 1,
             bound: 0,
             guesses: BTreeMap::new(),
+            behind: (0, Window::default()),
             accepted: VecDeque::new(),
             resolved: BTreeMap::new(),
             is_closed: false,
@@ -104,7 +108,12 @@ impl Shared {
                 state.guesses.insert(number, Guess::Running);
                 drop(state);
                 let pieces = Ahead(Arc::clone(self));
-                let chunk = speculate(&pieces, number, &piece, &self.pool, self.symbols);
+                let behind = |start: &Start| {
+                    let state = self.lock();
+                    let (position, window) = &state.behind;
+                    (start.first..=start.last).contains(position).then(|| Arc::clone(window))
+                };
+                let chunk = speculate(&pieces, number, &piece, &self.pool, self.symbols, behind);
                 state = self.lock();
                 // The reader may have passed it.
                 if let Some(guess) = state.guesses.get_mut(&number) {
