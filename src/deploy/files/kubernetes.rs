@@ -61,7 +61,7 @@ pub(super) fn without_pods(documents: &[Node]) -> Option<FileFinding> {
     )
 }
 
-/// The pod specifications of a document: of a pod, of a template, of a predictor of KServe, of the items of a list.
+/// The pod specifications of a document: of a pod, of a template, of a predictor of `KServe`, of the items of a list.
 fn pods(document: &Node) -> Vec<Pod<'_>> {
     let mut found = Vec::new();
     let mut objects: Vec<(&Node, String)> = vec![(document, String::new())];
