@@ -42,8 +42,12 @@ pub(super) fn judge(
 ) {
     let dependencies = &installed.dependencies;
     // The CUDA wheels of a list serve packages that otherwise load the libraries of the system, as their extras do.
-    let is_cublas = |one: &Dependency| one.manager == Manager::Pip && one.name.starts_with("nvidia-cublas");
-    let has_wheels = dependencies.iter().any(is_cublas);
+    // cuDNN requires cuBLAS, so that either may be listed alone.
+    let is_wheel = |one: &Dependency| {
+        let starts = ["nvidia-cublas", "nvidia-cudnn", "nvidia-cuda-runtime"];
+        one.manager == Manager::Pip && starts.iter().any(|start| one.name.starts_with(start))
+    };
+    let has_wheels = dependencies.iter().any(is_wheel);
     let cuda = |one: &Dependency| match one.cuda(catalog) {
         Some(PythonCuda::Base) if has_wheels => Some(PythonCuda::Wheels),
         cuda => cuda,

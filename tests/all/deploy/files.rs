@@ -333,10 +333,11 @@ conda_file: {dependencies: [{pip: [torch, -r requirements.txt]}]}
 
 #[test]
 fn cuda_wheels_of_the_list_serve_what_has_none() {
-    let pip =
-        "onnxruntime-gpu = \"1.20.0\"\nnvidia-cublas-cu12 = \"12.4.5.8\"\nnvidia-cudnn-cu12 = \"9.1.0.70\"";
-    assert_eq!(brief(&cerebrium(SLIM, "ADA_L4", pip)), []);
-    assert_eq!(brief(&cerebrium(RUNTIME, "ADA_L4", pip)), [(FileRule::CudaTwice, Severity::Medium, 3)]);
+    for wheel in ["nvidia-cublas-cu12", "nvidia-cudnn-cu12", "nvidia-cuda-runtime"] {
+        let pip = format!("onnxruntime-gpu = \"1.20.0\"\n{wheel} = \"12.4.5.8\"");
+        assert_eq!(brief(&cerebrium(SLIM, "ADA_L4", &pip)), [], "{wheel}");
+        assert_eq!(brief(&cerebrium(RUNTIME, "ADA_L4", &pip)), [(FileRule::CudaTwice, Severity::Medium, 3)]);
+    }
 }
 
 #[test]
