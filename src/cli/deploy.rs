@@ -10,6 +10,7 @@ use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 
 use super::output::{Format, UsageError, code, message, read_file, warn, write};
+use super::profile::RatesArguments;
 use super::reading::{ImageReader, ReadOptions};
 use super::terminal::TextArguments;
 use crate::analysis::{Analysis, Options};
@@ -35,6 +36,8 @@ pub(super) struct DeployArguments {
     subject: String,
     #[command(flatten)]
     how: ReadOptions,
+    #[command(flatten)]
+    rates: RatesArguments,
     /// Image of the file, to judge it by its contents
     #[arg(long, value_name = "IMAGE")]
     image: Option<String>,
@@ -167,13 +170,12 @@ fn profile(
     if let Some(profile) = arguments.how.profile.find_if_chosen(|| catalog, None)? {
         return Ok(profile);
     }
-    let id = file.map_or(DEFAULT_PROFILE, |file| file.kind.profile());
+    let id = file.map_or(DEFAULT_PROFILE, PlatformFile::profile);
     let found = find_profile(catalog, id);
     let found = found.map_err(|error| UsageError::new(error.to_string(), Some(error.hint(catalog))))?;
     Ok(Arc::new(found.clone()))
 }
 
-#[cfg_attr(not(feature = "gpu"), expect(clippy::unnecessary_wraps, reason = "only the GPU can fail"))]
 fn with_image(
     arguments: &DeployArguments,
     report: DeployReport,
@@ -182,12 +184,12 @@ fn with_image(
     options: &Options,
 ) -> anyhow::Result<DeployReport> {
     let how = &arguments.how;
-    let report_options = report::Options {
+    let mut report_options = report::Options {
         show_secrets: arguments.show_secrets,
-        profile: Some(Arc::clone(profile)),
         targets_given: !how.target.is_empty(),
         ..report::Options::default()
     };
+    arguments.rates.apply(&mut report_options, Some(Arc::clone(profile)))?;
     // The targets of the options are the platform's only if it was chosen by name.
     let given: &[_] = if how.target.is_empty() { &[] } else { &options.targets };
     let usual = crate::deploy::judged_targets(analysis.known_rules(), profile, given);

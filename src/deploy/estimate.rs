@@ -93,6 +93,8 @@ enum Way<'a> {
 pub(super) struct Model<'a> {
     pub(super) rates: &'a Rates,
     pub(super) read: Option<&'a StartupRead>,
+    /// The layers as they are, which say how well the files that are read compress; empty if unknown.
+    pub(super) layers: &'a [StoredLayer],
 }
 
 /// Estimates the cold start; `None` if the layers are not merged, or the catalogue has no rates.
@@ -104,7 +106,8 @@ pub fn cold_start(input: &ColdStartInput<'_>) -> Option<ColdStart> {
     let rates = Rates::of(catalog, profile, input.measured)?;
     let read = startup(analysis);
     let layers = Layers::of(analysis, &rates);
-    let model = Model { rates: &rates, read: read.as_ref() };
+    let list = layers.as_ref().map_or(&[][..], |layers| &layers.list);
+    let model = Model { rates: &rates, read: read.as_ref(), layers: list };
     let lazy = profile.lazy.as_deref().and_then(|id| catalog.lazy_format(id));
     let mut ways = Vec::new();
     if let Some(format) = lazy {
@@ -211,8 +214,10 @@ impl Model<'_> {
         self.read.map_or(0.0, |read| read.size(self.rates, rates.end).bytes / rates.read)
     }
 
+    /// The files that start-up reads stay as they are, whatever is removed beside them: their compression is that of the
+    /// whole image, before and after.
     fn lazy(&self, format: &LazyFormat, layers: &[StoredLayer], rates: &RatesAt) -> Option<f64> {
-        let sizes = at(layers, rates.end);
+        let sizes = at(self.layers, rates.end);
         let wire: f64 = sizes.iter().map(|layer| layer.compressed).sum();
         let whole: f64 = sizes.iter().map(|layer| layer.uncompressed).sum();
         let read = self.read?.size(self.rates, rates.end);

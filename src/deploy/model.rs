@@ -165,8 +165,8 @@ impl Seconds {
     }
 }
 
-/// An interval of seconds in words, in one unit: `4.2 to 9.1 s`, `43 to 110 s`, `2.1 to 8.4 min`; a dash if a bound is
-/// not a number of seconds.
+/// An interval of seconds in words: `4.2 to 9.1 s`, `43 to 110 s`, `2.1 to 8.4 min`, and `1.5 s to 2.2 min` where one
+/// unit would round the lower bound away; a dash if a bound is not a number of seconds.
 pub fn span(low: f64, high: f64) -> String {
     /// Three years; a longer estimate is an error in a saved report.
     const MOST: f64 = 1e8;
@@ -174,15 +174,26 @@ pub fn span(low: f64, high: f64) -> String {
     if !(low.is_finite() && high.is_finite() && largest < MOST) {
         return "–".to_owned();
     }
+    // Without the sign of a negative zero.
+    let number = |seconds: f64, digits: usize| format!("{seconds:.digits$}").replace("-0.0", "0.0");
     let (unit, scale, digits) = match largest {
         size if size < 9.95 => ("s", 1.0, 1),
         size if size < 119.5 => ("s", 1.0, 0),
         _ => ("min", 60.0, 1),
     };
-    // Without the sign of a negative zero.
-    let shown = |seconds: f64| format!("{:.digits$}", seconds / scale).replace("-0.0", "0.0");
-    let (low, high) = (shown(low), shown(high));
-    if low == high { format!("{low} {unit}") } else { format!("{low} to {high} {unit}") }
+    let shown = |seconds: f64| number(seconds / scale, digits);
+    // Below this, less than two digits are left of the lower bound.
+    let small = (0.05..if unit == "min" { 30.0 } else { 0.95 }).contains(&low.abs());
+    let (low_text, high_text) = (shown(low), shown(high));
+    if unit == "min" && small {
+        format!("{} s to {high_text} {unit}", number(low, usize::from(low.abs() < 9.95)))
+    } else if digits == 0 && small {
+        format!("{} to {high_text} {unit}", number(low, 1))
+    } else if low_text == high_text {
+        format!("{low_text} {unit}")
+    } else {
+        format!("{low_text} to {high_text} {unit}")
+    }
 }
 
 #[cfg(test)]
@@ -278,6 +289,11 @@ mod tests {
             (4.21, 9.1, "4.2 to 9.1 s"),
             (4.2, 43.4, "4 to 43 s"),
             (43.0, 400.0, "0.7 to 6.7 min"),
+            (0.961, 134.6, "1.0 s to 2.2 min"),
+            (15.7, 134.6, "16 s to 2.2 min"),
+            (-15.7, 134.6, "-16 s to 2.2 min"),
+            (0.0, 134.6, "0.0 to 2.2 min"),
+            (0.31, 43.4, "0.3 to 43 s"),
             (-2.0, 3.0, "-2.0 to 3.0 s"),
             (0.0, 0.04, "0.0 s"),
             (-0.01, 0.0, "0.0 s"),

@@ -158,6 +158,30 @@ fn python_starts_with_extension_modules_of_its_own() {
 }
 
 #[test]
+fn lazy_loading_takes_as_long_after_the_removal_of_what_is_not_read() {
+    let place = Place::new();
+    let archive = [b"!<arch>\n".to_vec(), vec![b'x'; 600_000]].concat();
+    let below = [file(format!("{LIB}/libcublas_static.a"), archive)];
+    let above = [
+        file("app/server", Elf::program("server").sized(0)).mode(0o755),
+        file("app/data", code("data", 200_000)),
+    ];
+    let mut image = Image::of(Packing::Gzip, [tar(below), tar(above)]);
+    image.config = json!({"Entrypoint": ["/app/server"]});
+    let image = format!("oci:{}", place.put_layout("image", &Layout::of(&image, "t")));
+    let report = place.report(&image).json;
+    assert!(number(&report["plan"]["merged_bytes_after"]) < 300_000.0, "the archive is removed");
+    for name in ["lazy-estargz", "lazy-soci"] {
+        let lazy = scenario(&report, name);
+        for end in ["_low_seconds", "_seconds", "_high_seconds"] {
+            let [now, after] =
+                ["total", "after_plan"].map(|start| number(&lazy[format!("{start}{end}").as_str()]));
+            assert!((now - after).abs() < 0.001, "{name}{end}: {now} and {after}");
+        }
+    }
+}
+
+#[test]
 fn an_unknown_size_makes_no_estimate() {
     let place = Place::new();
     place.put("root/app/file", "x");

@@ -187,6 +187,9 @@ pub struct Machine {
     pub driver: Option<String>,
     /// CPU architecture as a `GOARCH` value.
     pub architecture: Option<String>,
+    /// Whether new ones are no longer available: judged, and never proposed.
+    #[serde(default)]
+    pub retired: bool,
     /// Source of the facts.
     pub source: String,
 }

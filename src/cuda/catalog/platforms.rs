@@ -15,6 +15,9 @@ pub struct Accelerator {
     pub names: Vec<String>,
     /// Id of its target.
     pub target: String,
+    /// Whether new nodes with it are no longer available: judged, and never proposed.
+    #[serde(default)]
+    pub retired: bool,
     /// Source of the facts.
     pub source: String,
 }

@@ -3,7 +3,7 @@
 use super::base_name::BaseName;
 use super::machines::{Wanted, fits, machine, unknown};
 use super::node::{Node, Value};
-use super::python::{self, Base, Dependency, Manager};
+use super::python::{self, Base, Dependency, Installed, Manager};
 use super::value::{FileFinding, FileImage, FileRule, JudgedImage};
 use crate::cuda::catalog::Catalog;
 use crate::findings::Severity;
@@ -39,6 +39,13 @@ pub(super) fn judge(
     let is_environment = document.entry("environment").is_none();
     if let Some((environment, prefix)) = environment(document) {
         judge_environment(environment, prefix, is_environment, catalog, findings);
+    } else if let Some(named) = document.get("environment").filter(|_| image.is_none()) {
+        let name = named.text().unwrap_or_default();
+        let text = format!("The environment {name} is not in this file, and its image is not read.");
+        findings.push(
+            FileFinding::new(FileRule::NotChecked, Severity::Info, named.at, "environment", text)
+                .fix("Pass its image with --image."),
+        );
     }
     let reference = images(document).into_iter().next();
     let image = image.filter(|image| reference.as_ref().is_none_or(|named| image.is(&named.reference)));
@@ -117,32 +124,36 @@ fn judge_environment(
         let reference = node.text()?;
         Some(Base { reference, name: BaseName::parse(reference), at: node.at, key: &base_key, slim: SLIM })
     });
-    let (dependencies, complete) =
-        conda.map_or((Vec::new(), true), |conda| conda_dependencies(conda, &key("conda_file")));
-    if complete && dependencies.is_empty() && conda.is_none() {
+    let Some(conda) = conda else {
         // The packages are in the image: its name alone proves nothing.
         return;
-    }
-    python::judge(base.as_ref(), &dependencies, complete, catalog, findings);
+    };
+    python::judge(base.as_ref(), &conda_dependencies(conda, &key("conda_file")), catalog, findings);
 }
 
 /// The dependencies of a conda file in the document itself; a path is not read.
-fn conda_dependencies(conda: &Node, key: &str) -> (Vec<Dependency>, bool) {
+fn conda_dependencies(conda: &Node, key: &str) -> Installed {
+    let mut installed = Installed::default();
     if matches!(conda.value, Value::Scalar { .. }) {
-        return (Vec::new(), false);
+        installed.unread.push(key.to_owned());
+        return installed;
     }
-    let mut all = Vec::new();
     let key = format!("{key}.dependencies");
     for item in conda.get("dependencies").map(Node::items).unwrap_or_default() {
         if let Some(line) = item.text() {
-            all.extend(Dependency::of_line(Manager::Conda, line, item.at, &key));
+            installed.dependencies.extend(Dependency::of_line(Manager::Conda, line, item.at, &key));
         }
         for line in item.get("pip").map(Node::items).unwrap_or_default() {
             let text = line.text().unwrap_or_default();
-            all.extend(Dependency::of_line(Manager::Pip, text, line.at, &format!("{key}.pip")));
+            let key = format!("{key}.pip");
+            // An option, such as `-r requirements.txt`, names packages elsewhere.
+            if text.trim_start().starts_with('-') && !installed.unread.contains(&key) {
+                installed.unread.push(key.clone());
+            }
+            installed.dependencies.extend(Dependency::of_line(Manager::Pip, text, line.at, &key));
         }
     }
-    (all, true)
+    installed
 }
 
 fn judge_size(

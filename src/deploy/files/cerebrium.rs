@@ -3,7 +3,7 @@
 use super::base_name::BaseName;
 use super::machines::{Wanted, accelerator, fits, unknown};
 use super::node::{Node, Position};
-use super::python::{self, Base, Dependency, Manager};
+use super::python::{self, Base, Dependency, Installed, Manager};
 use super::value::{FileFinding, FileImage, FileRule, JudgedImage};
 use crate::cuda::catalog::{AcceleratorNames, Catalog};
 use crate::findings::Severity;
@@ -28,7 +28,7 @@ pub(super) fn judge(
     findings: &mut Vec<FileFinding>,
 ) {
     let Some(root) = document.get("cerebrium") else { return };
-    let (dependencies, complete) = dependencies(root);
+    let installed = installed(root);
     let base = images(document).into_iter().next();
     let base = base.as_ref().map(|base| Base {
         reference: &base.reference,
@@ -48,7 +48,7 @@ pub(super) fn judge(
                 .fix("Build it and pass the image with --image."),
         );
     } else {
-        python::judge(base.as_ref(), &dependencies, complete, catalog, findings);
+        python::judge(base.as_ref(), &installed, catalog, findings);
     }
     let deployment = root.get("deployment");
     if deployment.and_then(|deployment| deployment.text_of("name")).is_none() {
@@ -63,25 +63,47 @@ pub(super) fn judge(
         ));
     }
     let image = image.filter(|image| base.as_ref().is_none_or(|base| image.is(base.reference)));
-    hardware(root, base.as_ref(), &dependencies, image, catalog, findings);
+    hardware(root, base.as_ref(), &installed.dependencies, image, catalog, findings);
 }
 
-fn dependencies(root: &Node) -> (Vec<Dependency>, bool) {
-    let mut all = Vec::new();
-    let mut complete = true;
+/// Dependencies, the files that name more of them, and commands that run while the image is built.
+fn installed(root: &Node) -> Installed {
+    let mut installed = Installed::default();
     for (table, manager) in [("pip", Manager::Pip), ("conda", Manager::Conda), ("apt", Manager::Apt)] {
+        if root
+            .at_path(&["dependencies", "paths", table])
+            .and_then(Node::text)
+            .is_some_and(|path| !path.is_empty())
+        {
+            installed.unread.push(format!("cerebrium.dependencies.paths.{table}"));
+        }
         let Some(list) = root.at_path(&["dependencies", table]) else { continue };
         for entry in list.entries() {
+            let key = format!("cerebrium.dependencies.{table}.{}", entry.key);
             if entry.key == "_file_relative_path" {
-                complete = false;
+                installed.unread.push(key);
                 continue;
             }
-            let key = format!("cerebrium.dependencies.{table}.{}", entry.key);
             let version = entry.node.text().unwrap_or_default();
-            all.extend(Dependency::new(manager, &entry.key, version, entry.at, &key));
+            installed.dependencies.extend(Dependency::new(manager, &entry.key, version, entry.at, &key));
         }
     }
-    (all, complete)
+    for name in ["pre_build_commands", "shell_commands"] {
+        let commands = root.at_path(&["deployment", name]).map(Node::items).unwrap_or_default();
+        let key = || format!("cerebrium.deployment.{name}");
+        if commands.iter().filter_map(Node::text).any(calls_nvcc) {
+            installed.calls_nvcc = Some(key());
+        } else if !commands.is_empty() {
+            installed.unread.push(key());
+        }
+    }
+    installed
+}
+
+/// Whether a shell command runs nvcc, by name or path.
+fn calls_nvcc(command: &str) -> bool {
+    let words = command.split(|c: char| c.is_whitespace() || ";&|()".contains(c));
+    words.into_iter().any(|word| word.rsplit('/').next() == Some("nvcc"))
 }
 
 fn hardware(

@@ -25,7 +25,43 @@ struct Pod<'a> {
     path: String,
 }
 
-/// The pod specifications of a document: of a pod, of a template, of the items of a list.
+/// Prefix of the node labels of GKE.
+const GKE_LABELS: &str = "cloud.google.com/";
+/// Prefixes of the node labels of EKS and its node provisioner.
+const EKS_LABELS: [&str; 3] = ["eks.amazonaws.com/", "karpenter.k8s.aws/", "alpha.eksctl.io/"];
+
+/// Id of the platform whose node labels the pods select; `kubernetes` if they select none of a platform.
+pub(super) fn profile(documents: &[Node]) -> &'static str {
+    let pods = documents.iter().flat_map(pods);
+    let names: Vec<String> = pods
+        .flat_map(|pod| {
+            labels(pod.spec, "").into_iter().map(|label| label.name.to_owned()).collect::<Vec<_>>()
+        })
+        .collect();
+    if names.iter().any(|name| name.starts_with(GKE_LABELS)) {
+        "gke"
+    } else if names.iter().any(|name| EKS_LABELS.iter().any(|prefix| name.starts_with(prefix))) {
+        "eks"
+    } else {
+        "kubernetes"
+    }
+}
+
+/// A note if no document has a pod specification: nothing is judged.
+pub(super) fn without_pods(documents: &[Node]) -> Option<FileFinding> {
+    if documents.iter().any(|document| !pods(document).is_empty()) {
+        return None;
+    }
+    let first = documents.iter().find(|document| document.get("kind").is_some())?;
+    let (kind, at) = (first.text_of("kind").unwrap_or_default(), first.get("kind")?.at);
+    let text = format!("{kind} has no pod specification that is known here: nothing is checked.");
+    Some(
+        FileFinding::new(FileRule::NotChecked, Severity::Info, at, "kind", text)
+            .fix("Pass a pod, or an object with a pod template, such as a Deployment or a Job."),
+    )
+}
+
+/// The pod specifications of a document: of a pod, of a template, of a predictor of `KServe`, of the items of a list.
 fn pods(document: &Node) -> Vec<Pod<'_>> {
     let mut found = Vec::new();
     let mut objects: Vec<(&Node, String)> = vec![(document, String::new())];
@@ -45,6 +81,7 @@ fn pods(document: &Node) -> Vec<Pod<'_>> {
             &["spec", "template", "spec"],
             &["spec", "jobTemplate", "spec", "template", "spec"],
             &["template", "spec"],
+            &["spec", "predictor"],
         ] {
             let spec = object.at_path(path).filter(|spec| spec.get("containers").is_some());
             found.extend(spec.map(|spec| Pod { spec, path: format!("{prefix}{}", path.join(".")) }));

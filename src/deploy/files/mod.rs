@@ -45,6 +45,15 @@ pub struct PlatformFile {
 }
 
 impl PlatformFile {
+    /// Id of its platform's profile.
+    pub fn profile(&self) -> &'static str {
+        match self.kind {
+            FileKind::Kubernetes => kubernetes::profile(&self.documents),
+            FileKind::Cerebrium => "cerebrium",
+            FileKind::AzureEnvironment | FileKind::AzureDeployment | FileKind::AzureJob => "azureml",
+        }
+    }
+
     /// The reference of this file that means an image opened as `reference`.
     pub fn reference_of(&self, reference: &str) -> Option<&str> {
         let bare = reference.strip_prefix("docker://").unwrap_or(reference);
@@ -149,6 +158,9 @@ pub fn judge(file: &PlatformFile, image: Option<&JudgedImage<'_>>, catalog: &Cat
                 azureml::judge(document, image, catalog, &mut findings);
             }
         }
+    }
+    if file.kind == FileKind::Kubernetes {
+        findings.extend(kubernetes::without_pods(&file.documents));
     }
     findings.sort_by_key(|one| (one.at, one.severity, one.rule));
     findings.dedup();

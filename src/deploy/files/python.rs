@@ -23,22 +23,42 @@ pub(super) struct Base<'a> {
     pub(super) slim: &'a str,
 }
 
+/// What a file installs.
+#[derive(Default)]
+pub(super) struct Installed {
+    pub(super) dependencies: Vec<Dependency>,
+    /// Keys that install or compile more, which is not read: other files, shell commands.
+    pub(super) unread: Vec<String>,
+    /// The key of a command that calls nvcc while the image is built.
+    pub(super) calls_nvcc: Option<String>,
+}
+
 /// Judges dependencies and base image against each other.
 pub(super) fn judge(
     base: Option<&Base<'_>>,
-    dependencies: &[Dependency],
-    complete: bool,
+    installed: &Installed,
     catalog: &Catalog,
     findings: &mut Vec<FileFinding>,
 ) {
-    let with = |cuda| {
-        dependencies.iter().filter(move |one| one.cuda(catalog) == Some(cuda)).collect::<Vec<&Dependency>>()
+    let dependencies = &installed.dependencies;
+    // The CUDA wheels of a list serve packages that otherwise load the libraries of the system, as their extras do.
+    // cuDNN requires cuBLAS, so that either may be listed alone.
+    let is_wheel = |one: &Dependency| {
+        let starts = ["nvidia-cublas", "nvidia-cudnn", "nvidia-cuda-runtime"];
+        one.manager == Manager::Pip && starts.iter().any(|start| one.name.starts_with(start))
     };
+    let has_wheels = dependencies.iter().any(is_wheel);
+    let cuda = |one: &Dependency| match one.cuda(catalog) {
+        Some(PythonCuda::Base) if has_wheels => Some(PythonCuda::Wheels),
+        cuda => cuda,
+    };
+    let with =
+        |wanted| dependencies.iter().filter(|one| cuda(one) == Some(wanted)).collect::<Vec<&Dependency>>();
     let stack = Stack {
         wheels: with(PythonCuda::Wheels),
         base: with(PythonCuda::Base),
         nvcc: dependencies.iter().filter_map(|one| Some((one, one.nvcc(catalog)?))).collect(),
-        complete,
+        installed,
         catalog,
     };
     if let Some(base) = base {
@@ -75,8 +95,7 @@ struct Stack<'a> {
     wheels: Vec<&'a Dependency>,
     base: Vec<&'a Dependency>,
     nvcc: Vec<(&'a Dependency, NvccUse)>,
-    /// Whether all dependencies are in the file.
-    complete: bool,
+    installed: &'a Installed,
     catalog: &'a Catalog,
 }
 
@@ -103,14 +122,23 @@ impl Stack<'_> {
                 finding = finding.evidence(source(self.catalog, one));
             }
         }
-        if !self.complete {
-            finding = finding.evidence("A requirements file that is not read here may name more packages.");
+        if !self.installed.unread.is_empty() {
+            let keys = self.installed.unread.join(", ");
+            finding = finding.evidence(format!("Not read, and may install or compile more: {keys}"));
         }
         finding
     }
 
     fn devel(&self, base: &Base<'_>) -> FileFinding {
         let reference = base.reference;
+        if let Some(key) = &self.installed.calls_nvcc {
+            let text = format!(
+                "{key} calls nvcc, and {reference} has it; nothing known needs nvcc when the program runs."
+            );
+            return self
+                .about(base, FileRule::DevelBase, Severity::Info, text)
+                .fix("Build in a stage of a Dockerfile, and start from a base without nvcc.");
+        }
         let nvcc = names(self.nvcc.iter().map(|(one, _)| *one));
         if !self.nvcc.is_empty() {
             let at_run = self.nvcc.iter().any(|(_, nvcc)| *nvcc == NvccUse::Run);
@@ -131,7 +159,11 @@ impl Stack<'_> {
             finding.fix = fix.map(str::to_owned);
             return finding;
         }
-        let unless = if self.complete { "" } else { " Unknown: packages of the requirements file." };
+        let unless = if self.installed.unread.is_empty() {
+            String::new()
+        } else {
+            format!(" Unknown: what {} needs.", self.installed.unread.join(", "))
+        };
         if !self.wheels.is_empty() && self.base.is_empty() {
             let text = format!(
                 "{} brings CUDA in its wheels, and {reference} has CUDA again, with compilers and headers. No package of \
@@ -181,6 +213,11 @@ impl Stack<'_> {
 
     /// A package that calls nvcc on a base without it.
     fn without_nvcc(&self, base: &Base<'_>) -> Option<FileFinding> {
+        if let Some(key) = &self.installed.calls_nvcc {
+            let text = format!("{key} calls nvcc, and {} has none.", base.reference);
+            let finding = self.about(base, FileRule::NvccMissing, Severity::High, text);
+            return Some(finding.fix("Use a devel base image, or build in a stage of a Dockerfile."));
+        }
         let build = self.nvcc.iter().find(|(_, nvcc)| *nvcc == NvccUse::Build);
         let (one, nvcc) = build.or_else(|| self.nvcc.first())?;
         let (severity, when) = match nvcc {
@@ -207,7 +244,10 @@ impl Stack<'_> {
     }
 
     fn unknown(&self, base: &Base<'_>) -> Option<FileFinding> {
-        let known = !self.wheels.is_empty() || !self.base.is_empty() || !self.nvcc.is_empty();
+        let known = !self.wheels.is_empty()
+            || !self.base.is_empty()
+            || !self.nvcc.is_empty()
+            || self.installed.calls_nvcc.is_some();
         known.then(|| {
             let text = format!("The name {} does not tell whether it contains CUDA or nvcc.", base.reference);
             FileFinding::new(FileRule::NotChecked, Severity::Info, base.at, base.key, text)

@@ -41,15 +41,6 @@ impl FileKind {
             Self::Kubernetes => "Kubernetes manifests",
         }
     }
-
-    /// Name of the platform's profile.
-    pub const fn profile(self) -> &'static str {
-        match self {
-            Self::Cerebrium => "cerebrium",
-            Self::AzureEnvironment | Self::AzureDeployment | Self::AzureJob => "azureml",
-            Self::Kubernetes => "kubernetes",
-        }
-    }
 }
 
 /// Rule of a finding in a file.

@@ -8,6 +8,8 @@ use super::quote::{comment, quoted};
 const SCHEMAS: &str = "https://azuremlschemas.azureedge.net/latest";
 /// VM sizes listed in a comment.
 const LISTED: usize = 40;
+/// Length of the name of an endpoint (azure-ai-ml, `validate_endpoint_or_deployment_name`).
+const ENDPOINT: std::ops::RangeInclusive<usize> = 3..=32;
 
 /// Three documents, each a file of its own for `az ml`.
 pub(super) fn write(input: &SnippetInput) -> String {
@@ -22,6 +24,10 @@ pub(super) fn write(input: &SnippetInput) -> String {
         for route in ["liveness_route", "readiness_route", "scoring_route"] {
             writeln!(text, "  {route}:\n    path: \"/\"\n    port: {port}").ok();
         }
+    } else {
+        text += &comment(
+            "The image exposes no port: an online deployment needs inference_config here, or code_configuration below.",
+        );
     }
     text += "---\n";
     text += &comment("environment-build.yml, the same by build context: the folder with the Dockerfile");
@@ -30,11 +36,17 @@ pub(super) fn write(input: &SnippetInput) -> String {
     text += "---\n";
     text += &comment("deployment.yml: az ml online-deployment create --file deployment.yml");
     header(&mut text, "managedOnlineDeployment", "blue");
-    writeln!(text, "endpoint_name: {}", quoted(&input.name)).ok();
+    writeln!(text, "endpoint_name: {}", quoted(&endpoint(&input.name))).ok();
     writeln!(text, "environment: {}", quoted(&format!("azureml:{}@latest", input.name))).ok();
     sizes(&mut text, input);
     text += "instance_count: 1\n";
     text
+}
+
+/// The name of a deployment as that of an endpoint. Names have ASCII letters, digits and `-` only.
+fn endpoint(name: &str) -> String {
+    let short = name.get(..*ENDPOINT.end()).unwrap_or(name).trim_end_matches('-');
+    if short.len() < *ENDPOINT.start() { format!("{short}-app") } else { short.to_owned() }
 }
 
 fn header(text: &mut String, schema: &str, name: &str) {

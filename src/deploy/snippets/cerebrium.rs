@@ -10,7 +10,8 @@ const SLIM: &str = "debian:bookworm-slim";
 
 pub(super) fn write(input: &SnippetInput) -> String {
     let mut text = String::new();
-    let from_pip = input.cuda_in_wheels || !input.uses_cuda;
+    // An image without packages of pip has programs that another base image lacks.
+    let from_pip = (input.cuda_in_wheels || !input.uses_cuda) && !input.pip.is_empty();
     if !from_pip {
         text += &input.remarks();
     } else if input.redacted {
@@ -30,6 +31,9 @@ pub(super) fn write(input: &SnippetInput) -> String {
     } else {
         writeln!(text, "docker_base_image_url = {}", quoted(input.image())).ok();
     }
+    if from_pip {
+        text += &comment("The program's own files are uploaded from this folder, not taken from the image.");
+    }
     text += "include = [\"./*\", \"main.py\", \"cerebrium.toml\"]\nexclude = [\".*\"]\n";
     hardware(&mut text, input);
     // Only what starts a server: without a port, Cerebrium runs the functions of main.py.
@@ -45,7 +49,7 @@ pub(super) fn write(input: &SnippetInput) -> String {
         }
         writeln!(text, "port = {port}").ok();
     }
-    if from_pip && !input.pip.is_empty() {
+    if from_pip {
         text += "\n";
         text += &comment("Packages of the image that no other package requires.");
         text += "[cerebrium.dependencies.pip]\n";

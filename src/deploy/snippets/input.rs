@@ -7,7 +7,9 @@ use regex::Regex;
 
 use crate::analysis::Analysis;
 use crate::base::redact;
-use crate::cuda::catalog::{AcceleratorNames, Catalog, DriverDelivery, Profile, normalized_python_name};
+use crate::cuda::catalog::{
+    AcceleratorNames, Catalog, DriverDelivery, NvccUse, Profile, normalized_python_name,
+};
 use crate::cuda::compat::{Judge, RunVerdict, TargetGpu};
 use crate::cuda::{Inventory, Strategy};
 
@@ -70,7 +72,7 @@ pub struct SnippetInput {
     pub python: Option<String>,
     /// Pip packages that no other one requires, with their versions.
     pub pip: Vec<(String, String)>,
-    /// Whether all CUDA libraries of its frameworks come from wheels.
+    /// Whether all CUDA libraries of its frameworks come from wheels, and pip compiles none of its packages with nvcc.
     pub cuda_in_wheels: bool,
 }
 
@@ -140,7 +142,7 @@ impl SnippetInput {
             capabilities,
             python: python_of(inventory),
             pip: top_packages(inventory),
-            cuda_in_wheels: in_wheels(inventory),
+            cuda_in_wheels: in_wheels(inventory) && !needs_compiler(inventory, catalog),
             ..Self::default()
         };
         if needs.uses_cuda {
@@ -156,8 +158,14 @@ impl SnippetInput {
                 RunVerdict::Runs | RunVerdict::RunsWithJit | RunVerdict::RunsWithCompat
             )
         };
+        // The usual machines of a platform come first: others are older, larger, or in few regions.
+        let order = |machines: &mut Vec<MachineName>, profile: &str| {
+            let usual = catalog.profile(profile).map_or(&[][..], |profile| &profile.machines);
+            let place = |one: &MachineName| usual.iter().position(|machine| machine.name == one.name);
+            machines.sort_by_key(|one| place(one).unwrap_or(usize::MAX));
+        };
         let named = |names| {
-            let known = catalog.accelerators(names).filter_map(|one| {
+            let known = catalog.accelerators(names).filter(|one| !one.retired).filter_map(|one| {
                 let target = TargetGpu::named(catalog, &one.target)?;
                 // Nodes of a cluster are usually not of the CPU architecture of the GPU's own board.
                 runs(&target).then(|| (one, target.title()))
@@ -176,15 +184,25 @@ impl SnippetInput {
             known.flat_map(each).collect::<Vec<MachineName>>()
         };
         self.cerebrium = named(AcceleratorNames::Cerebrium);
+        order(&mut self.cerebrium, "cerebrium");
         self.gke = named(AcceleratorNames::Gke);
+        order(&mut self.gke, "gke");
         self.products = named(AcceleratorNames::GpuProduct);
+        let retired: BTreeSet<&str> = catalog
+            .machines()
+            .iter()
+            .filter(|machine| machine.retired)
+            .flat_map(|machine| machine.sizes.iter().map(|size| size.id.as_str()))
+            .collect();
         self.azure = TargetGpu::all(catalog)
             .into_iter()
+            .filter(|target| !retired.contains(target.id.as_str()))
             .filter_map(|target| {
                 let name = target.id.strip_prefix("azure:")?.to_owned();
                 runs(&target).then(|| MachineName { name, gpu: target.title() })
             })
             .collect();
+        order(&mut self.azure, "azureml");
     }
 
     /// The reference to write.
@@ -292,7 +310,7 @@ fn top_packages(inventory: &Inventory) -> Vec<(String, String)> {
     const TOOLS: [&str; 6] = ["pip", "setuptools", "wheel", "uv", "pipenv", "virtualenv"];
     let pip = || inventory.packages.iter().filter(|package| package.manager == "pip");
     let required: BTreeSet<String> =
-        pip().flat_map(|package| &package.depends).map(|name| normalized_python_name(name)).collect();
+        pip().flat_map(|package| &package.depends).filter_map(|line| required_name(line)).collect();
     let plain = |text: &str| {
         !text.is_empty()
             && text.len() <= 128
@@ -307,6 +325,25 @@ fn top_packages(inventory: &Inventory) -> Vec<(String, String)> {
     top.dedup_by(|one, other| one.0 == other.0);
     top.truncate(PACKAGES);
     top
+}
+
+/// The package that a line of `Requires-Dist` requires here; `None` if only with an extra, or with some version of
+/// Python, which need not be the one of the image.
+fn required_name(line: &str) -> Option<String> {
+    let (requirement, marker) = line.split_once(';').unwrap_or((line, ""));
+    if ["extra", "python_version", "python_full_version"].iter().any(|word| marker.contains(word)) {
+        return None;
+    }
+    let requirement = requirement.trim();
+    let end = requirement.find(|c: char| !c.is_ascii_alphanumeric() && !"._-".contains(c));
+    Some(normalized_python_name(requirement.get(..end.unwrap_or(requirement.len()))?))
+}
+
+/// Whether pip would compile a package of the image with nvcc.
+fn needs_compiler(inventory: &Inventory, catalog: &Catalog) -> bool {
+    let pip = inventory.packages.iter().filter(|package| package.manager == "pip");
+    let nvcc = |name: &str| catalog.python_package(&normalized_python_name(name))?.nvcc;
+    pip.into_iter().any(|package| nvcc(&package.name) == Some(NvccUse::Build))
 }
 
 /// Whether at least one framework uses CUDA, and all of them get it from wheels.

@@ -11,7 +11,7 @@ use super::report::TextLines;
 use crate::analysis::Analysis;
 use crate::base::text::printable;
 use crate::cuda::catalog::Catalog;
-use crate::deploy::files::{self, FILE_BYTES, FileKind, PlatformFile};
+use crate::deploy::files::{self, FILE_BYTES, PlatformFile};
 use crate::deploy::graphs::{StepGain, cuda_graphs};
 use crate::deploy::snippets::{SnippetFormat, SnippetInput, snippet};
 use crate::deploy::{DEFAULT_PROFILE, find_profile, judged_targets};
@@ -61,8 +61,8 @@ impl GivenFile {
 pub struct JudgedFile {
     /// The file.
     pub given: GivenFile,
-    /// What it configures, or why it cannot be read.
-    pub kind: Result<FileKind, String>,
+    /// Id of its platform's profile, or why it cannot be read.
+    pub profile: Result<&'static str, String>,
     /// What the reader should know about the verdict; empty if nothing.
     pub note: &'static str,
 }
@@ -253,7 +253,10 @@ fn work(
             SnippetText { format: *format, lines: TextLines::new(&text), text: text.into() }
         })
         .collect();
-    let file =
-        read.map(|(given, read)| JudgedFile { given: given.clone(), kind: read.map(|file| file.kind), note });
+    let file = read.map(|(given, read)| JudgedFile {
+        given: given.clone(),
+        profile: read.map(|file| file.profile()),
+        note,
+    });
     Ok(Ok(Arc::new(Deployment { page: Arc::new(deploy_page(&report)), snippets, file, basis })))
 }

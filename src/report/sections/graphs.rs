@@ -28,7 +28,13 @@ pub(in crate::report) fn content(part: Option<&CudaGraphsPart>) -> Content {
     }
     if !part.switches.is_empty() {
         let columns = [text("Setting"), text("Where"), text("Effect")];
-        blocks.extend(headed("Turned off by", columns, "settings", (&part.switches, SWITCHES), switch));
+        blocks.extend(headed(
+            "Settings that affect captures",
+            columns,
+            "settings",
+            (&part.switches, SWITCHES),
+            switch,
+        ));
     }
     if part.files_searched.is_none() {
         blocks.push(weak(

@@ -3,6 +3,8 @@
 use serde_json::{Value, json};
 
 use super::yaml::documents;
+use crate::fixtures::elf::Elf;
+use crate::fixtures::fatbin::{Coding, section};
 use crate::fixtures::image::Image;
 use crate::fixtures::layout::Layout;
 use crate::fixtures::packing::Packing;
@@ -110,4 +112,69 @@ fn secrets_of_the_image_are_not_in_the_lines() {
             assert!(!documents(&outcome.stdout).is_empty());
         }
     }
+}
+
+/// The lines of a format.
+fn lines(place: &Place, image: &str, format: &str) -> String {
+    let outcome = place.run(&["deploy", image, "--snippet", format]);
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    outcome.stdout
+}
+
+#[test]
+fn what_another_package_requires_is_not_listed_again() {
+    let text = lines(&Place::new(), "sample:devel", "cerebrium");
+    let made: toml::Table = text.parse().unwrap();
+    let pip = made["cerebrium"]["dependencies"]["pip"].as_table().unwrap();
+    let names: Vec<&str> = pip.keys().map(String::as_str).collect();
+    // torch requires the wheels of CUDA; the stand-ins of the others require nothing.
+    let wanted = ["click", "fastapi", "pydantic", "starlette", "torch", "typing-extensions", "uvicorn"];
+    assert_eq!(names, wanted);
+}
+
+/// A program for CUDA 12 with code for all GPUs since Maxwell.
+fn for_many_gpus() -> Image {
+    const LIB: &str = "usr/lib/x86_64-linux-gnu";
+    let code = section(&[52, 60, 61, 70, 75, 80, 86, 90], None, 4_000, Coding::Stored, "ops");
+    let program = Elf::program("serve").needing(&["libops.so", "libcudart.so.12"]);
+    let mut image = Image::of(
+        Packing::Gzip,
+        [tar([
+            file("app/serve", program.build()).mode(0o755),
+            file(
+                format!("{LIB}/libops.so"),
+                Elf::library("libops.so").with_section(".nv_fatbin", code).build(),
+            ),
+            file(format!("{LIB}/libcudart.so.12"), Elf::library("libcudart.so.12").build()),
+        ])],
+    );
+    image.config = json!({"Entrypoint": ["/app/serve"], "ExposedPorts": {"80/tcp": {}}});
+    image
+}
+
+#[test]
+fn machines_that_are_usual_come_first_and_retired_ones_never() {
+    let place = Place::new();
+    let image = format!("oci:{}", place.put_layout("old", &Layout::of(&for_many_gpus(), "t")));
+    let azure = lines(&place, &image, "azureml");
+    assert!(azure.contains("instance_type: \"Standard_NC4as_T4_v3\""), "{azure}");
+    assert!(azure.contains("Standard_ND96isr_H100_v5"), "{azure}");
+    for retired in ["Standard_NC6s_v3", "Standard_ND40rs_v2", "Standard_NV12s_v3"] {
+        assert!(!azure.contains(retired), "{retired} is retired:\n{azure}");
+    }
+    let gke = place.run(&["deploy", &image, "--profile", "gke", "--snippet", "kubernetes"]).stdout;
+    assert!(gke.contains("cloud.google.com/gke-accelerator: \"nvidia-tesla-t4\""), "{gke}");
+    assert!(gke.contains("# It also runs on: nvidia-l4, ") && !gke.contains("k80"), "{gke}");
+}
+
+#[test]
+fn the_rates_of_this_machine_are_used() {
+    let place = Place::new();
+    let missing = place.failure(&["deploy", "sample:devel", "--rates", "calibrated"]);
+    assert!(missing.contains("no measured rates"), "{missing}");
+    let folder = place.path("disk");
+    std::fs::create_dir(&folder).unwrap();
+    assert_eq!(place.run(&["calibrate", "--quick", "--dir", &folder]).code, 0);
+    let report = printed(&place, &["deploy", "sample:devel", "--rates", "calibrated"]);
+    assert_eq!(report["cold_start"]["rates"], "calibrated");
 }

@@ -303,3 +303,69 @@ fn hostile_files_stay_within_their_bounds() {
     let many = "---\na: 1\n".repeat(2_000);
     assert!(matches!(read(many.as_bytes()), Err(FileError::TooManyDocuments { .. })));
 }
+
+#[test]
+fn other_files_and_commands_leave_open_what_is_installed() {
+    let pip = "torch = \"latest\"\n[cerebrium.dependencies.paths]\npip = \"requirements.txt\"";
+    let listed = findings(&cerebrium(DEVEL, "AMPERE_A10", pip));
+    let text = &listed[0].text;
+    assert!(text.ends_with("Unknown: what cerebrium.dependencies.paths.pip needs."), "{text}");
+    let with = |base: &str, command: &str| {
+        let file = cerebrium(base, "AMPERE_A10", "torch = \"latest\"");
+        findings(&file.replace("something_new = 1", &format!("shell_commands = [{command:?}]")))
+    };
+    let other = with(DEVEL, "apt-get install -y ffmpeg");
+    assert!(other[0].text.contains("cerebrium.deployment.shell_commands"), "{other:?}");
+    let of = |found: &[FileFinding]| {
+        found.iter().map(|one| (one.rule, one.severity, one.at.line)).collect::<Vec<_>>()
+    };
+    let compiles = "cd ops && /usr/local/cuda/bin/nvcc -shared -o ops.so ops.cu";
+    assert_eq!(of(&with(DEVEL, compiles)), [(FileRule::DevelBase, Severity::Info, 3)]);
+    assert_eq!(of(&with(SLIM, compiles)), [(FileRule::NvccMissing, Severity::High, 3)]);
+    let conda = "$schema: https://x/environment.schema.json
+name: a
+image: nvidia/cuda:12.1.1-devel-ubuntu22.04
+conda_file: {dependencies: [{pip: [torch, -r requirements.txt]}]}
+";
+    let text = &findings(conda)[0].text;
+    assert!(text.ends_with("Unknown: what conda_file.dependencies.pip needs."), "{text}");
+}
+
+#[test]
+fn cuda_wheels_of_the_list_serve_what_has_none() {
+    for wheel in ["nvidia-cublas-cu12", "nvidia-cudnn-cu12", "nvidia-cuda-runtime"] {
+        let pip = format!("onnxruntime-gpu = \"1.20.0\"\n{wheel} = \"12.4.5.8\"");
+        assert_eq!(brief(&cerebrium(SLIM, "ADA_L4", &pip)), [], "{wheel}");
+        assert_eq!(brief(&cerebrium(RUNTIME, "ADA_L4", &pip)), [(FileRule::CudaTwice, Severity::Medium, 3)]);
+    }
+}
+
+#[test]
+fn labels_of_nodes_name_the_platform() {
+    let pod =
+        "apiVersion: v1\nkind: Pod\nspec:\n  nodeSelector: {LABEL: x}\n  containers: [{name: a, image: b}]\n";
+    for (label, profile) in [
+        ("cloud.google.com/gke-accelerator", "gke"),
+        ("cloud.google.com/gke-nodepool", "gke"),
+        ("eks.amazonaws.com/nodegroup", "eks"),
+        ("karpenter.k8s.aws/instance-gpu-name", "eks"),
+        ("nvidia.com/gpu.product", "kubernetes"),
+    ] {
+        assert_eq!(read(pod.replace("LABEL", label).as_bytes()).unwrap().profile(), profile, "{label}");
+    }
+    assert_eq!(read(cerebrium(SLIM, "CPU", "").as_bytes()).unwrap().profile(), "cerebrium");
+}
+
+#[test]
+fn what_is_not_judged_is_said() {
+    let service = brief("apiVersion: v1\nkind: Service\nspec: {ports: [{port: 80}]}\n");
+    assert_eq!(service, [(FileRule::NotChecked, Severity::Info, 2)]);
+    let both = brief(&format!("apiVersion: v1\nkind: Service\n---\n{PODS}"));
+    assert!(both.iter().all(|one| one.0 != FileRule::NotChecked), "{both:?}");
+    let kserve = "apiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nspec:\n  predictor:\n    containers:\n      - {name: a, image: 'nvidia/cuda:12.4.1-base-ubuntu22.04'}\n";
+    assert_eq!(brief(kserve), [(FileRule::NoGpu, Severity::Medium, 6)]);
+    let registered = "name: blue\nendpoint_name: e\nenvironment: azureml:env@latest\ninstance_type: Standard_NC24ads_A100_v4\n";
+    assert_eq!(brief(registered), [(FileRule::NotChecked, Severity::Info, 3)]);
+    let found = judged(registered, &needs("amd64"), &[]);
+    assert_eq!(found.iter().map(|one| one.rule).collect::<Vec<_>>(), [FileRule::GpuNotSupported]);
+}

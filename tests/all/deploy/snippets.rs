@@ -217,6 +217,29 @@ fn azure_gets_environments_and_a_size_that_runs_the_image() {
 }
 
 #[test]
+fn names_of_endpoints_have_the_length_that_azure_takes() {
+    // azure-ai-ml, validate_endpoint_or_deployment_name: 3 to 32 letters, digits and hyphens, no hyphen at the end.
+    for (name, endpoint) in
+        [("a", "a-app"), ("a-service-of-thirty-one-letters-or-more", "a-service-of-thirty-one-letters")]
+    {
+        let text =
+            snippet(SnippetFormat::AzureMl, &SnippetInput { name: name.to_owned(), ..input("azureml") });
+        let all = documents(&text);
+        assert_eq!((&all[0]["name"], &all[2]["endpoint_name"]), (&json!(name), &json!(endpoint)));
+    }
+    let silent = snippet(SnippetFormat::AzureMl, &SnippetInput { ports: Vec::new(), ..input("azureml") });
+    assert!(silent.contains("# The image exposes no port: "), "{silent}");
+}
+
+#[test]
+fn cerebrium_takes_an_image_without_packages_of_pip() {
+    let binary = SnippetInput { uses_cuda: false, pip: Vec::new(), ..input("cerebrium") };
+    let made: toml::Table = snippet(SnippetFormat::Cerebrium, &binary).parse().unwrap();
+    let base = &made["cerebrium"]["deployment"]["docker_base_image_url"];
+    assert_eq!(base.as_str(), Some("ghcr.io/me/app:1"), "its programs are in no other base image");
+}
+
+#[test]
 fn docker_and_compose_start_the_image() {
     let lacking = SnippetInput { capabilities: Some("compute,utility".to_owned()), ..input("docker") };
     let line = snippet(SnippetFormat::Docker, &lacking);

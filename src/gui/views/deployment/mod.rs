@@ -181,8 +181,8 @@ impl DeploymentView {
         let made = self.job.made().and_then(|made| made.file.as_ref());
         if let Some(judged) = made.filter(|judged| Some(&judged.given) == self.file.as_ref()) {
             self.follows_file = false;
-            if let Ok(kind) = &judged.kind {
-                kind.profile().clone_into(&mut self.profile);
+            if let Ok(profile) = &judged.profile {
+                (*profile).clone_into(&mut self.profile);
                 self.format = SnippetFormat::of_profile(&self.profile);
             }
         }
@@ -220,7 +220,7 @@ impl DeploymentView {
     fn file_state(&self, ui: &mut Ui) {
         let made = self.job.made().and_then(|made| made.file.as_ref());
         let Some(judged) = made.filter(|judged| Some(&judged.given) == self.file.as_ref()) else { return };
-        match &judged.kind {
+        match &judged.profile {
             Err(why) => {
                 Frame::new().inner_margin(Margin::same(8)).show(ui, |ui| {
                     error_box(ui, |ui| {
