@@ -11,6 +11,9 @@
 # --markdown      the table alone on standard output
 # --small         images of some MB, to try the script: their figures say nothing
 #
+# Images contain the libraries of the CUDA wheels that tests/fetch_wheels.sh stores, and synthetic ones where there are
+# none (or with CUTAWAY_NO_WHEELS=1).
+#
 # Rivals are programs of Debian's packages isal, pigz, zstd, tar and libarchive-tools, and benches/inflate, which is
 # built when cargo is there; registries take docker-registry and skopeo, the window a display (or xvfb-run). Rows whose
 # rival is missing are left out and named.
@@ -20,7 +23,7 @@ export CUTAWAY_NO_CACHE=1
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(dirname "$here")
 
-usage() { sed -n '2,17s/^# \{0,1\}//p' "$0"; }
+usage() { sed -n '2,20s/^# \{0,1\}//p' "$0"; }
 fail() { printf 'error: %s\n' "$*" >&2; exit 2; }
 note() { printf '%s\n' "$*" >&2; }
 has() { command -v "$1" >/dev/null; }
@@ -94,7 +97,10 @@ fi
 
 # Made under another name first, so that what bears the right one is whole.
 making=$images/making
-make_image() { python3 "$here/make_image.py" "$@"; }
+# The huge libraries are those of real CUDA wheels where tests/fetch_wheels.sh has stored them, as far as they fit.
+wheels=${CUTAWAY_WHEELS:-${XDG_CACHE_HOME:-$HOME/.cache}/cutaway/wheels} from=()
+if [[ -z ${CUTAWAY_NO_WHEELS:-} ]] && compgen -G "$wheels/*.whl" >/dev/null; then from=(--wheels "$wheels"); fi
+make_image() { python3 "$here/make_image.py" "${from[@]}" "$@"; }
 settle() { # NAME...
     local name
     for name; do

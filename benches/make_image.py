@@ -10,8 +10,12 @@ the same arguments give the same bytes on the same machine.
 
 The shape is that of a CUDA image for Python: a base system of small files; CUDA layers of few huge
 libraries; site-packages layers of many small files and some huge libraries; a last layer that
-overwrites, deletes and links. The huge libraries mix machine code with the dense literals of
-compressed GPU code, so that gzip makes about half of them, at the cost of real ones.
+overwrites, deletes and links.
+
+With --wheels DIR the huge libraries are those of the CUDA wheels there (tests/fetch_wheels.sh), each
+once, as long as one fits into its layer; 1.6 GB of them. Others are synthetic: ELF files with a
+section table, machine code in .text and .rodata, and in .nv_fatbin containers whose payload is as
+dense as compressed GPU code, so that gzip makes about half of them, at the cost of real ones.
 """
 
 import argparse
@@ -22,9 +26,11 @@ import mmap
 import os
 import random
 import shutil
+import struct
 import subprocess
 import sys
 import tarfile
+import zipfile
 
 EPOCH = 1_700_000_000
 BLOCK = 512
@@ -40,6 +46,41 @@ def parse_size(text):
 
 
 # Content ------------------------------------------------------------------------------------------
+
+# Entries of a container: kind (1 is PTX, 2 a cubin) and architecture.
+ENTRIES = [(2, 75), (2, 80), (2, 86), (2, 89), (2, 90), (2, 100), (2, 120), (1, 120)]
+# Sections of a synthetic library after the empty first: name, type, flags, link, size of an entry.
+SECTIONS = [
+    (b".dynstr", 3, 2, 0, 0),
+    (b".dynsym", 11, 2, 1, 24),
+    (b".dynamic", 6, 3, 1, 16),
+    (b".rodata", 1, 2, 0, 0),
+    (b".text", 1, 6, 0, 0),
+    (b".nv_fatbin", 1, 2, 0, 0),
+    (b".shstrtab", 3, 0, 0, 0),
+]
+
+
+def wheel_libraries(folder):
+    """Shared libraries of at least 4 MB in the wheels of a folder, each content once: size, wheel, member."""
+    found, seen = [], set()
+    for path in sorted(glob.glob(os.path.join(glob.escape(folder), "*.whl"))):
+        with zipfile.ZipFile(path) as wheel:
+            for item in wheel.infolist():
+                if item.file_size < 4 << 20 or (item.CRC, item.file_size) in seen:
+                    continue
+                with wheel.open(item) as file:
+                    if file.read(4) == b"\x7fELF":
+                        seen.add((item.CRC, item.file_size))
+                        found.append((item.file_size, path, item.filename))
+    return sorted(found, reverse=True)
+
+
+def wheel_member(path, name):
+    """Pieces of a file in a wheel."""
+    with zipfile.ZipFile(path) as wheel, wheel.open(name) as file:
+        while piece := file.read(CHUNK):
+            yield piece
 
 
 def library_sources(given):
@@ -149,34 +190,87 @@ class Content:
             out += source[start : start + want]
         return out
 
-    def huge(self, size, dense_share):
-        """Pieces of a huge library: an ELF header without sections, then code and dense stretches."""
-        head = bytearray(64)
-        head[:20] = b"\x7fELF\x02\x01\x01" + bytes(9) + b"\x03\x00\x3e\x00"
-        head[20:24] = (1).to_bytes(4, "little")
-        head[52:54] = (64).to_bytes(2, "little")
-        head[54:56] = (56).to_bytes(2, "little")
-        head[58:60] = (64).to_bytes(2, "little")
-        head = bytes(head[:size])
+    def dense(self, size):
+        """Bytes as dense as compressed GPU code, which still holds plain stretches: headers, relocations, padding."""
+        while size > 0:
+            take = min(size, CHUNK)
+            size -= take
+            plain = take // 16
+            yield self.rng.randbytes(take - plain).translate(self.skew)
+            if plain:
+                yield self.code(plain)
+
+    def stretch(self, size):
+        """Machine code."""
+        while size > 0:
+            take = min(size, CHUNK)
+            size -= take
+            yield self.code(take)
+
+    def containers(self, size):
+        """Fat binary containers of `size` bytes in all, each with one entry for every architecture."""
+        rng = self.rng
+        while size >= 16 + 64 + 8:
+            payload = min(rng.randrange(8 << 10, 96 << 10, 8), (size - 16) // len(ENTRIES) // 8 * 8 - 64)
+            entries = ENTRIES if payload > 8 else ENTRIES[:1]
+            payload = max(payload, 8)
+            length = len(entries) * (64 + payload)
+            if size - 16 - length < 16 + len(ENTRIES) * 128:
+                # The rest is too short for another container.
+                length, entries = size - 16, ENTRIES[:1]
+                payload = length - 64
+            yield struct.pack("<IHHQ", 0xBA55ED50, 1, 16, length)
+            for kind, arch in entries:
+                # LZ4, as toolkits before CUDA 13 write it.
+                minor = 8 if arch >= 100 else 7
+                yield struct.pack(
+                    "<HHIIIIIHHIIIQQQ",
+                    *(kind, 0x0101, 64, payload, 0, payload, 0, minor, 1, arch, 0, 0, 0x2011, 0, payload * 4),
+                )
+                yield from self.dense(payload)
+            size -= 16 + length
+
+    def huge(self, size, dense_share, name):
+        """Pieces of a huge library, with `dense_share` of its bytes in the section of GPU code."""
+        if size < 64 << 10:
+            yield from self.stretch(size)
+            return
+        strings = b"\0" + name.encode() + b"\0libc.so.6\0" + b"".join(b"function_%d\0" % n for n in range(512))
+        symbols = bytes(24) + b"".join(
+            struct.pack("<IBBHQQ", strings.index(b"function_%d\0" % n), 0x12, 0, 5, 0, 0) for n in range(512)
+        )
+        tags = [(14, 1), (1, strings.index(b"libc.so.6")), (5, 0x1000), (6, 0x4000), (10, len(strings)), (11, 24), (0, 0)]
+        dynamic = b"".join(struct.pack("<QQ", *tag) for tag in tags)
+        names = b"\0" + b"".join(item[0] + b"\0" for item in SECTIONS)
+        table = 64 * (len(SECTIONS) + 1)
+        rest = size - 0x8000 - len(names) - 8 - table
+        fatbin = int(rest * dense_share) // 8 * 8
+        constants = (rest - fatbin) // 8 // 8 * 8
+        code = (rest - fatbin - constants) // 8 * 8
+        # Name, type, flags, offset, size, link, info, alignment, size of an entry.
+        places = [(0x1000, len(strings)), (0x4000, len(symbols)), (0x7F00, len(dynamic)), (0x8000, constants)]
+        places += [(0x8000 + constants, code), (0x8000 + constants + code, fatbin)]
+        names_at = 0x8000 + constants + code + fatbin
+        places.append((names_at, len(names)))
+        table_at = size - table
+        head = b"\x7fELF\x02\x01\x01" + bytes(9)
+        head += struct.pack("<HHIQQQIHHHHHH", 3, 62, 1, 0, 64, table_at, 0, 64, 56, 2, 64, len(SECTIONS) + 1, len(SECTIONS))
+        head += struct.pack("<IIQQQQQQ", 1, 5, 0, 0, 0, names_at, names_at, 0x1000)
+        head += struct.pack("<IIQQQQQQ", 2, 6, 0x7F00, 0x7F00, 0x7F00, len(dynamic), len(dynamic), 8)
+        for at, part in [(0x1000, strings), (0x4000, symbols), (0x7F00, dynamic), (0x8000, b"")]:
+            head += bytes(at - len(head)) + part
         yield head
-        left = size - len(head)
-        while left > 0:
-            stretch = min(left, self.rng.randint(1 << 18, 4 << 20))
-            left -= stretch
-            if self.rng.random() < dense_share:
-                while stretch > 0:
-                    take = min(stretch, CHUNK)
-                    # Compressed code still holds plain stretches: headers, relocations, padding.
-                    plain = take // 16
-                    yield self.rng.randbytes(take - plain).translate(self.skew)
-                    if plain:
-                        yield self.code(plain)
-                    stretch -= take
-            else:
-                while stretch > 0:
-                    take = min(stretch, CHUNK)
-                    yield self.code(take)
-                    stretch -= take
+        yield from self.stretch(constants)
+        yield from self.stretch(code)
+        left = fatbin
+        for piece in self.containers(fatbin):
+            left -= len(piece)
+            yield piece
+        yield bytes(left) + names + bytes(table_at - names_at - len(names))
+        yield bytes(64) + b"".join(
+            struct.pack("<IIQQQQIIQQ", names.index(b"\0" + name + b"\0") + 1, kind, flags, at, at, length, link, 0, 8, entry)
+            for (name, kind, flags, link, entry), (at, length) in zip(SECTIONS, places)
+        )
 
     def code(self, size):
         source = self.rng.choices(self.maps, weights=[len(item) for item in self.maps])[0]
@@ -434,10 +528,12 @@ def layer_kinds(count):
 
 
 class Shape:
-    def __init__(self, content, seed):
+    def __init__(self, content, seed, libraries):
         self.content, self.rng = content, random.Random(seed + 1)
         self.known = []
         self.big = []
+        # Real libraries that no layer has yet.
+        self.libraries = libraries
 
     def folders(self, layer, made, path):
         parts = path.split("/")[:-1]
@@ -477,9 +573,13 @@ class Shape:
         # Huge libraries between the small files, so that both alternate in the stream.
         huge, left = [], max(size - small_bytes, 0)
         while left > 0:
-            take = min(left, max(int(left * rng.uniform(0.15, 0.5)), 4 << 20))
-            huge.append(take)
-            left -= take
+            if fitting := [entry for entry in self.libraries if entry[0] <= left]:
+                entry = rng.choice(fitting)
+                self.libraries.remove(entry)
+            else:
+                entry = (min(left, max(int(left * rng.uniform(0.15, 0.5)), 4 << 20)), None, None)
+            huge.append(entry)
+            left -= entry[0]
         spots = sorted(rng.randrange(max(files, 1)) for _ in huge)
         dense = {"base": 0.05, "cuda": 0.42, "site": 0.32, "app": 0.3}[kind]
 
@@ -509,11 +609,17 @@ class Shape:
         self.known += here
         self.big += here_big
 
-    def huge(self, layer, made, here_big, kind, index, size, dense):
+    def huge(self, layer, made, here_big, kind, index, entry, dense):
+        size, wheel, member = entry
         number = len(here_big)
-        path = f"{LIBRARY_PLACES[kind]}/lib{LIBRARIES[number % len(LIBRARIES)]}.so.{index}.{number}"
+        name = f"lib{LIBRARIES[number % len(LIBRARIES)]}.so.{index}.{number}"
+        if wheel:
+            name, pieces = os.path.basename(member), wheel_member(wheel, member)
+        else:
+            pieces = self.content.huge(size, dense, name)
+        path = f"{LIBRARY_PLACES[kind]}/{name}"
         self.folders(layer, made, path)
-        layer.stream(path, size, self.content.huge(size, dense))
+        layer.stream(path, size, pieces)
         here_big.append((path, size))
 
     def remove(self, layer, made):
@@ -549,7 +655,7 @@ class Shape:
             path, size = min(self.big, key=lambda entry: entry[1])
             size = min(size, 64 << 20)
             self.folders(layer, made, path)
-            layer.stream(path, size, self.content.huge(size, 0.2))
+            layer.stream(path, size, self.content.huge(size, 0.2, os.path.basename(path)))
 
 
 def main():
@@ -560,6 +666,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--source", action="append", default=[], metavar="ELF", help="take machine code from this file")
     parser.add_argument("--no-sources", action="store_true", help="invent all content from the seed")
+    parser.add_argument("--wheels", metavar="DIR", help="take huge libraries from the wheels there, as far as they fit")
     parser.add_argument("--oci-gzip", metavar="DIR")
     parser.add_argument("--oci-zstd", metavar="DIR")
     parser.add_argument("--oci-plain", metavar="DIR")
@@ -585,7 +692,8 @@ def main():
         parser.error("name at least one output")
 
     content = Content(options.seed, options.source, not options.no_sources)
-    shape = Shape(content, options.seed)
+    libraries = wheel_libraries(options.wheels) if options.wheels else []
+    shape = Shape(content, options.seed, libraries)
     kinds = layer_kinds(options.layers)
     all_bytes = sum(WEIGHTS[kind][0] for kind in kinds)
     all_files = sum(WEIGHTS[kind][1] for kind in kinds)

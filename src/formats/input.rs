@@ -260,22 +260,20 @@ pub fn feed(
     let mut spare = None;
     loop {
         let mut buffer = spare.take().or_else(|| empty.try_recv().ok()).unwrap_or_default();
-        buffer.clear();
-        buffer.reserve_exact(BUFFER_BYTES);
-        let read = if cancel.is_cancelled() {
-            Err(Cancelled.into())
-        } else {
-            source.by_ref().take(BUFFER_BYTES as u64).read_to_end(&mut buffer)
-        };
-        match read {
+        // A used buffer has this length already, except the last one of a stream.
+        buffer.resize(BUFFER_BYTES, 0);
+        let (filled, error) =
+            if cancel.is_cancelled() { (0, Some(Cancelled.into())) } else { fill(&mut source, &mut buffer) };
+        buffer.truncate(filled);
+        match error.map_or(Ok(filled as u64), Err) {
             Ok(0) => {
                 fed.digest = hasher.map(Hasher::finish);
                 return fed;
             }
             Ok(count) => {
-                fed.bytes += count as u64;
-                progress.add_read(count as u64);
-                progress.add_passed(count as u64);
+                fed.bytes += count;
+                progress.add_read(count);
+                progress.add_passed(count);
                 if let Some(hasher) = &mut hasher {
                     hasher.update(&buffer);
                 }
@@ -296,6 +294,20 @@ pub fn feed(
             }
         }
     }
+}
+
+/// Fills a buffer as far as the source has bytes: how many it has, and why there are no more.
+fn fill(source: &mut impl Read, buffer: &mut [u8]) -> (usize, Option<io::Error>) {
+    let mut filled = 0;
+    while let Some(room @ [_, ..]) = buffer.get_mut(filled..) {
+        match source.read(room) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return (filled, Some(error)),
+        }
+    }
+    (filled, None)
 }
 
 /// The receiving end of a [`feed`].

@@ -13,7 +13,7 @@ use crate::base::convert::in_memory;
 use crate::base::text::escape;
 use crate::base::warning::Warnings;
 use crate::base::{Limits, Section, WarningCode};
-use crate::formats::binary::{self, BinaryLimits, HEAD_BYTES};
+use crate::formats::binary::{self, BinaryLimits, HEAD_BYTES, MAGIC_BYTES};
 use crate::formats::document::{DocumentKind, Folder, Keep};
 use crate::formats::string_references::{Scanner, Sort};
 use crate::jobs::CancelToken;
@@ -197,7 +197,12 @@ impl<'a> Capture<'a> {
                 return Ok(());
             }
             let mut head = [0; SCRIPT_BYTES];
-            let wanted = if file.mode & 0o111 == 0 { HEAD_BYTES } else { SCRIPT_BYTES };
+            let wanted = match () {
+                () if file.mode & 0o111 != 0 => SCRIPT_BYTES,
+                () if file.size >= KEPT_HEAD_BYTES => HEAD_BYTES,
+                // Nearly all of many thousands of files are of no format that is analysed.
+                () => MAGIC_BYTES,
+            };
             let count = body.read_full_at(&mut head[..wanted], 0)?;
             let head = &head[..count];
             if file.mode & 0o111 != 0 && head.starts_with(b"#!") {

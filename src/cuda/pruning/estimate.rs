@@ -6,7 +6,7 @@ use super::PruneRule;
 use crate::formats::fatbin::{ClassSum, Compression, ContainerFacts, GpuKind, Suffix};
 
 /// Sampled bytes that are enough to know how one architecture compresses.
-const ENOUGH: u64 = 256 << 10;
+const ENOUGH: u64 = 128 << 10;
 
 /// How GPU code compresses, by the samples of some files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -23,6 +23,8 @@ pub(in crate::formats) use problem::Problems;
 
 /// Bytes from the start of a file that identify it (all, if it has fewer).
 pub const HEAD_BYTES: usize = 64;
+/// As many of them tell the format: the longest magic is that of static libraries.
+pub const MAGIC_BYTES: usize = 8;
 
 /// Format of a file, and its facts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -169,8 +171,8 @@ impl Scan {
     }
 }
 
-/// The facts of `file`, from headers and tables alone; `None` if it is not analysed. Sections that may contain GPU code
-/// among other data are left to [`read_deferred`].
+/// The facts of `file` that begins with `head` ([`MAGIC_BYTES`] at least, or all), from headers and tables alone;
+/// `None` if it is not analysed. Sections that may contain GPU code among other data are left to [`read_deferred`].
 ///
 /// # Errors
 /// Read errors and cancellation.
