@@ -503,11 +503,11 @@ fn a_file_of_several_findings_has_one_severity() {
     let other = findings.list.iter().position(|finding| finding.rule.id == "compilers").unwrap();
     findings.list[other].severity = Severity::High;
     findings.list[other].items.push(shared);
-    let all = findings.by_file()[&(shared.layer, shared.entry)];
+    let all = findings.by_file().get(shared.layer, shared.entry).unwrap();
     assert_eq!((all.severity, all.verdict, all.count), (Severity::High, Verdict::Unsure, 2));
     assert_eq!(findings.together(["headers:safe", "compilers:unsure"].into_iter()), Some(all));
-    let counted: u32 = findings.by_file().values().map(|file| file.count).sum();
-    assert_eq!(counted as usize, findings.list.iter().map(|finding| finding.items.len()).sum::<usize>());
+    let counted: usize = findings.by_file().all().map(|file| usize::from(file.count)).sum();
+    assert_eq!(counted, findings.list.iter().map(|finding| finding.items.len()).sum::<usize>());
 
     let mut overlapping = Analysis::clone(&whole);
     overlapping.findings = Some(Arc::new(findings));

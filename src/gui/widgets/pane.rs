@@ -1,7 +1,5 @@
 //! Framed panes, and texts of empty panes.
 
-use std::time::Duration;
-
 use egui::accesskit::Role;
 use egui::{Key, Rect, RichText, Sense, Stroke, StrokeKind, Ui, UiBuilder, WidgetInfo, vec2};
 
@@ -13,10 +11,6 @@ use crate::gui::design::{Tokens, radius, space, text};
 const LINE: f32 = 24.0;
 /// Seconds until the line of a pane that works is fully there.
 const FADE: f32 = 0.1;
-/// Time from one step of it to the next.
-const STEP: Duration = Duration::from_millis(33);
-/// Seconds in which it runs along the pane once.
-const ROUND: f64 = 1.2;
 /// Further than any details are long.
 const FAR: f32 = 1e6;
 
@@ -68,24 +62,18 @@ pub fn details_card<R>(ui: &mut Ui, name: &str, add: impl FnOnce(&mut Ui) -> R) 
     result
 }
 
-/// A line that runs along the top of a pane while what it shows is about to be replaced. It fades in, so that what takes a
-/// frame or two does not flash.
+/// A line along the top of a pane while what it shows is about to be replaced. It fades in, so that what takes a frame or
+/// two does not flash.
 pub fn working(ui: &Ui, name: &str, busy: bool) {
-    let id = ui.id().with("working");
+    let id = ui.make_persistent_id((name, "working"));
     let shown = ui.ctx().animate_bool_with_time(id, busy, FADE);
-    if !busy {
-        return;
+    if busy {
+        let pane = ui.max_rect();
+        let line = Rect::from_min_size(pane.min, vec2(pane.width(), 2.0));
+        let response = ui.interact(line, id, Sense::hover());
+        response.widget_info(|| WidgetInfo::labeled(Role::ProgressIndicator, true, name));
+        ui.painter().rect_filled(line, 0.0, Tokens::of(ui).accent.gamma_multiply(shown));
     }
-    let rect = ui.max_rect();
-    let line = Rect::from_min_size(rect.min, vec2(rect.width(), 2.0));
-    let response = ui.interact(line, id, Sense::hover());
-    response.widget_info(|| WidgetInfo::labeled(Role::ProgressIndicator, true, name));
-    let length = line.width() * 0.3;
-    let along = ui.input(|input| input.time / ROUND).fract() as f32;
-    let start = line.left() - length + (line.width() + length) * along;
-    let part = Rect::from_x_y_ranges(start..=start + length, line.y_range()).intersect(line);
-    ui.painter().rect_filled(part, 0.0, Tokens::of(ui).accent.gamma_multiply(shown));
-    ui.ctx().request_repaint_after(STEP);
 }
 
 /// Words in the middle of a pane that has nothing else to show.

@@ -110,7 +110,7 @@ impl FindingFiles {
             Some(node) => rootfs.node(node).path(),
             None => rootfs.layer(item.layer).path(item.entry),
         };
-        let all = self.findings.by_file().get(&(item.layer, item.entry)).copied();
+        let all = self.findings.by_file().get(item.layer, item.entry);
         let hidden = item.node.is_none();
         FileLine { shown: escape(&raw), raw, bytes: item.bytes, layer: item.layer, hidden, all }
     }

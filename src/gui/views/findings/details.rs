@@ -41,13 +41,14 @@ pub(super) fn show(
             });
             0
         }
-        FindingsPage::Files => match &details.files {
-            Some(files) => files::show(ui, (&details.item.id, files), &mut state.file, context, events),
-            None => {
+        FindingsPage::Files => {
+            if let Some(files) = &details.files {
+                files::show(ui, (&details.item.id, files), &mut state.file, context, events)
+            } else {
                 empty(ui, state.files_wait(), "");
                 0
             }
-        },
+        }
         FindingsPage::Manual => {
             let blocks = state.manual.get_or_insert_with(|| details.manual());
             body(ui, "manual", &details.item.id, |ui| manual::show(ui, details.item.rule, blocks));
