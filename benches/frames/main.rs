@@ -267,7 +267,9 @@ fn main() {
         let (done, stages) = analysis(files);
         println!("  {:<44} {:>9}", "files", files_of(&done));
         // As the job of an analysis does before it publishes.
-        timed("findings by file, beside the window", || done.findings.as_ref().unwrap().by_file().len());
+        timed("findings by file, beside the window", || {
+            done.findings.as_ref().unwrap().by_file().all().count()
+        });
         loading(&stages);
         drop(stages);
         whole(&done);

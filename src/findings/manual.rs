@@ -1,7 +1,7 @@
 //! Chapters of the manual; pages of rules are in [`super::Rule`].
 
 /// Name and text of each chapter.
-const CHAPTERS: [(&str, &str); 22] = [
+const CHAPTERS: [(&str, &str); 23] = [
     ("cache", include_str!("../../assets/manual/cache.md")),
     ("check", include_str!("../../assets/manual/check.md")),
     ("ci", include_str!("../../assets/manual/ci.md")),
@@ -24,6 +24,7 @@ const CHAPTERS: [(&str, &str); 22] = [
     ("sizes", include_str!("../../assets/manual/sizes.md")),
     ("slim", include_str!("../../assets/manual/slim.md")),
     ("verdicts", include_str!("../../assets/manual/verdicts.md")),
+    ("window", include_str!("../../assets/manual/window.md")),
 ];
 
 /// The chapter of the manual with this name, in Markdown.

@@ -11,7 +11,7 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use crate::models::{analysis, layers, sized, three_layers, wide};
-use crate::view_stage::{Stage, actions, press};
+use crate::view_stage::{Stage, actions, press, until};
 
 /// A view of `analysis` that carries out no action.
 fn show(analysis: Arc<Analysis>, view: View) -> Harness<'static, Stage> {
@@ -216,4 +216,23 @@ fn rows_out_of_sight_are_not_made() {
     let both = format!("{allocations_of_few} and {allocations_of_many}");
     assert!(allocations_of_many < allocations_of_few * 5 / 4 + 200, "{both}");
     assert!(allocations_of_few > 100 && allocations_of_many < 8_000, "{both}");
+}
+
+#[test]
+fn files_that_are_about_to_be_replaced_say_so() {
+    let mut harness = Stage::new(wide(60_000), View::Layers).show([1200.0, 800.0]);
+    until(&mut harness, "files", |stage| !stage.views.layers.browser().is_busy());
+    let line = |harness: &Harness<'_, Stage>| {
+        harness.query_by_role_and_label(Role::ProgressIndicator, "Updating files").is_some()
+    };
+    assert!(!line(&harness));
+    // Work that ends within the frame that begins it shows no line: another layer then.
+    let shown = (0..1_000).any(|round| {
+        harness.state_mut().views.layers.select_layer(round % 2);
+        harness.step();
+        line(&harness)
+    });
+    assert!(shown, "work without a sign of it");
+    until(&mut harness, "files", |stage| !stage.views.layers.browser().is_busy());
+    assert!(!line(&harness));
 }

@@ -204,7 +204,7 @@ impl<'a> Keys<'a> {
             }
             ColorBy::Owner => owner(self.analysis, version).map_or(0, |place| index32(place + 1)),
             ColorBy::Finding => {
-                let found = inode.and_then(|inode| self.findings.get(&inode));
+                let found = inode.and_then(|(layer, entry)| self.findings.get(layer, entry));
                 let place = found.and_then(|found| Verdict::ALL.iter().position(|one| *one == found.verdict));
                 index32(place.unwrap_or(Verdict::ALL.len()))
             }

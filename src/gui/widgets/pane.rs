@@ -1,7 +1,7 @@
 //! Framed panes, and texts of empty panes.
 
 use egui::accesskit::Role;
-use egui::{Key, RichText, Sense, Stroke, StrokeKind, Ui, UiBuilder, WidgetInfo, vec2};
+use egui::{Key, Rect, RichText, Sense, Stroke, StrokeKind, Ui, UiBuilder, WidgetInfo, vec2};
 
 use super::list;
 use super::stops::{self, StopKind};
@@ -9,6 +9,8 @@ use crate::gui::design::{Tokens, radius, space, text};
 
 /// How far an arrow key scrolls.
 const LINE: f32 = 24.0;
+/// Seconds until the line of a pane that works is fully there.
+const FADE: f32 = 0.1;
 /// Further than any details are long.
 const FAR: f32 = 1e6;
 
@@ -58,6 +60,20 @@ pub fn details_card<R>(ui: &mut Ui, name: &str, add: impl FnOnce(&mut Ui) -> R) 
         list::focus_frame(ui, rect);
     }
     result
+}
+
+/// A line along the top of a pane while what it shows is about to be replaced. It fades in, so that what takes a frame or
+/// two does not flash.
+pub fn working(ui: &Ui, name: &str, busy: bool) {
+    let id = ui.make_persistent_id((name, "working"));
+    let shown = ui.ctx().animate_bool_with_time(id, busy, FADE);
+    if busy {
+        let pane = ui.max_rect();
+        let line = Rect::from_min_size(pane.min, vec2(pane.width(), 2.0));
+        let response = ui.interact(line, id, Sense::hover());
+        response.widget_info(|| WidgetInfo::labeled(Role::ProgressIndicator, true, name));
+        ui.painter().rect_filled(line, 0.0, Tokens::of(ui).accent.gamma_multiply(shown));
+    }
 }
 
 /// Words in the middle of a pane that has nothing else to show.

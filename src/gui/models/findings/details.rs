@@ -1,6 +1,6 @@
 //! Everything about one finding: why, and the evidence that leads on.
 
-use super::files::{FileLine, FindingFiles};
+use super::files::FindingFiles;
 use super::item::FindingItem;
 use super::manual::{ManualBlock, blocks};
 use crate::analysis::Analysis;
@@ -11,8 +11,6 @@ use crate::findings::{Finding, User, rule};
 use crate::gui::models::layers::LayerItem;
 use crate::rootfs::{NodeId, Rootfs};
 
-/// How many of the largest files are shown with the reasons.
-const LARGEST: usize = 5;
 /// Longer chains are cut: the root is named, the steps between are counted.
 const CHAIN: usize = 12;
 
@@ -76,20 +74,16 @@ pub struct FindingDetails {
     pub users: Vec<UserLine>,
     /// Names of what has no files.
     pub subjects: Vec<String>,
-    /// The largest folders that belong to it as a whole, and files outside of them.
-    pub largest: Vec<FileLine>,
-    /// All of them.
-    pub files: FindingFiles,
+    /// Its files; `None` until they are in order, which takes longer than a frame for very many.
+    pub files: Option<FindingFiles>,
 }
 
 impl FindingDetails {
-    /// The details of the finding at a place; `None` when there is none, or nothing is known yet.
+    /// The details of the finding at a place, without its files; `None` when there is none, or nothing is known yet.
     pub fn new(analysis: &Analysis, layers: &[LayerItem], place: usize) -> Option<Self> {
         let (findings, merge) = (analysis.findings.as_ref()?, analysis.merge.as_ref()?);
         let finding = findings.list.get(place)?;
         let inventory = analysis.inventory.as_deref();
-        let files = FindingFiles::new(findings, place);
-        let largest = files.places(merge, LARGEST);
         Some(Self {
             item: FindingItem::new(finding),
             reason: printable(&finding.reason),
@@ -100,8 +94,7 @@ impl FindingDetails {
             packages: packages(finding, inventory),
             users: users(finding, inventory, &merge.rootfs),
             subjects: finding.subjects.iter().map(|text| printable(text)).collect(),
-            largest,
-            files,
+            files: None,
         })
     }
 

@@ -3,14 +3,20 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 
+use crate::analysis::Analysis;
 use crate::base::convert::index32;
 use crate::base::text::escape;
 use crate::findings::{FileFindings, Finding, Findings, Item, whole_folders};
 use crate::rootfs::{Merge, NodeId, Rootfs};
 
+/// How many of the largest files are shown with the reasons.
+const LARGEST: usize = 5;
+
 /// The files of one finding, largest first.
 #[derive(Clone, Debug)]
 pub struct FindingFiles {
+    /// The largest folders that belong to it as a whole, and files outside of them.
+    pub places: Vec<FileLine>,
     findings: Arc<Findings>,
     finding: usize,
     order: Vec<u32>,
@@ -34,12 +40,16 @@ pub struct FileLine {
 }
 
 impl FindingFiles {
-    /// Those of the finding at a place.
-    pub(super) fn new(findings: &Arc<Findings>, finding: usize) -> Self {
-        let items = findings.list.get(finding).map_or(&[][..], |finding| &finding.items);
+    /// Those of the finding at a place; `None` when there is none, or nothing is known yet. Of hundreds of thousands it
+    /// takes longer than a frame.
+    pub fn new(analysis: &Analysis, finding: usize) -> Option<Self> {
+        let (findings, merge) = (analysis.findings.as_ref()?, analysis.merge.as_ref()?);
+        let items = &findings.list.get(finding)?.items;
         let mut order: Vec<u32> = (0..index32(items.len())).collect();
         order.sort_by_key(|place| Reverse(items[*place as usize].bytes));
-        Self { findings: Arc::clone(findings), finding, order }
+        let mut files = Self { places: Vec::new(), findings: Arc::clone(findings), finding, order };
+        files.places = files.largest_places(merge, LARGEST);
+        Some(files)
     }
 
     /// How many there are.
@@ -63,7 +73,7 @@ impl FindingFiles {
     }
 
     /// Folders that belong to the finding as a whole and the files outside of them, largest first, at most `most`.
-    pub(super) fn places(&self, merge: &Merge, most: usize) -> Vec<FileLine> {
+    fn largest_places(&self, merge: &Merge, most: usize) -> Vec<FileLine> {
         let rootfs = &merge.rootfs;
         let items = self.findings.list.get(self.finding).map_or(&[][..], |finding| &finding.items);
         let mut whole = whole_folders(rootfs, items);
@@ -100,7 +110,7 @@ impl FindingFiles {
             Some(node) => rootfs.node(node).path(),
             None => rootfs.layer(item.layer).path(item.entry),
         };
-        let all = self.findings.by_file().get(&(item.layer, item.entry)).copied();
+        let all = self.findings.by_file().get(item.layer, item.entry);
         let hidden = item.node.is_none();
         FileLine { shown: escape(&raw), raw, bytes: item.bytes, layer: item.layer, hidden, all }
     }

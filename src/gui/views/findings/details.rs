@@ -9,6 +9,7 @@ use crate::base::size::grouped;
 use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::findings::{FindingDetails, FindingItem, PlanChange};
 use crate::gui::widgets::controls::{self, PageTab};
+use crate::gui::widgets::pane::empty;
 
 /// Shows the details; gives how many rows of files were made.
 pub(super) fn show(
@@ -22,7 +23,7 @@ pub(super) fn show(
     let Some(details) = state.details.take() else { return 0 };
     // A finding without files has no page of them.
     let page =
-        if page == FindingsPage::Files && details.files.is_empty() { FindingsPage::Reasons } else { page };
+        if page == FindingsPage::Files && details.item.files == 0 { FindingsPage::Reasons } else { page };
     Frame::new().inner_margin(Margin { left: 12, right: 12, top: 10, bottom: 0 }).show(ui, |ui| {
         ui.set_width(ui.available_width());
         head(ui, &details);
@@ -36,11 +37,18 @@ pub(super) fn show(
     let painted = match page {
         FindingsPage::Reasons => {
             body(ui, "reasons", &details.item.id, |ui| {
-                reasons::show(ui, &details, &state.layers, context.plan, events);
+                reasons::show(ui, &details, state, context.plan, events);
             });
             0
         }
-        FindingsPage::Files => files::show(ui, &details, &mut state.file, context, events),
+        FindingsPage::Files => {
+            if let Some(files) = &details.files {
+                files::show(ui, (&details.item.id, files), &mut state.file, context, events)
+            } else {
+                empty(ui, state.files_wait(), "");
+                0
+            }
+        }
         FindingsPage::Manual => {
             let blocks = state.manual.get_or_insert_with(|| details.manual());
             body(ui, "manual", &details.item.id, |ui| manual::show(ui, details.item.rule, blocks));
@@ -86,8 +94,8 @@ fn tabs(
     events: &mut Vec<FindingsEvent>,
 ) {
     let mut pages = vec![(FindingsPage::Reasons, "Reasons".to_owned())];
-    if !details.files.is_empty() {
-        pages.push((FindingsPage::Files, format!("Files  {}", grouped(details.files.len() as u64))));
+    if details.item.files > 0 {
+        pages.push((FindingsPage::Files, format!("Files  {}", grouped(details.item.files as u64))));
     }
     pages.push((FindingsPage::Manual, "Manual".to_owned()));
     ui.spacing_mut().item_spacing.x = space::XS;

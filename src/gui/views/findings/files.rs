@@ -8,7 +8,7 @@ use crate::base::labels::SHADOWED;
 use crate::base::size::human;
 use crate::findings::Severity;
 use crate::gui::design::{Tokens, space};
-use crate::gui::models::findings::{FileLine, FindingDetails};
+use crate::gui::models::findings::{FileLine, FindingFiles};
 use crate::gui::models::format;
 use crate::gui::views::path_menu;
 use crate::gui::widgets::list::ListEvent;
@@ -45,13 +45,13 @@ fn columns() -> [Column; 4] {
 /// Shows the files; gives how many rows were made.
 pub(super) fn show(
     ui: &mut Ui,
-    details: &FindingDetails,
+    (id, files): (&str, &FindingFiles),
     chosen: &mut Option<usize>,
     context: &ViewContext<'_>,
     events: &mut Vec<FindingsEvent>,
 ) -> usize {
     let tokens = Tokens::of(ui);
-    let (Some(merge), files) = (&context.analysis.merge, &details.files) else { return 0 };
+    let Some(merge) = &context.analysis.merge else { return 0 };
     let line = |row: usize| files.line(merge, row);
     let picked = chosen.and_then(line);
     Frame::new().inner_margin(Margin { left: 12, right: 12, top: 4, bottom: 6 }).show(ui, |ui| {
@@ -94,7 +94,7 @@ pub(super) fn show(
             format!("{}, {}, layer {}{hidden}{all}", line.shown, human(line.bytes), line.layer)
         })
     };
-    let output = table(ui, &format!("files of {}", details.item.id), shape, make, spoken);
+    let output = table(ui, &format!("files of {id}"), shape, make, spoken);
     for event in &output.events {
         match *event {
             ListEvent::Select(row) => *chosen = Some(row),

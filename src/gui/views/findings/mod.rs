@@ -112,6 +112,7 @@ impl ImageView for FindingsView {
         if DETAILS.is_wide(ui) {
             self.state.choose_first();
         }
+        self.state.order_files(&waker);
         if DETAILS.is_wide(ui) || self.state.details.is_some() {
             DETAILS.show(ui, |ui| {
                 details_card(ui, "Finding details", |ui| self.details(ui, context, &mut events));
@@ -138,7 +139,7 @@ impl ImageView for FindingsView {
     }
 
     fn is_busy(&self) -> bool {
-        self.plan_file.is_busy()
+        self.plan_file.is_busy() || self.state.is_busy()
     }
 
     fn picked(&mut self, pick: Pick, path: PathBuf, plan: &ChosenPlan, waker: &Waker) {

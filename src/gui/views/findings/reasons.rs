@@ -3,6 +3,7 @@
 use egui::accesskit::Role;
 use egui::{Grid, Label, Link, Rect, RichText, Sense, Ui, WidgetInfo, vec2};
 
+use super::state::FindingsState;
 use super::{Action, FindingsEvent, FindingsPage, manual};
 use crate::base::size::{grouped, human};
 use crate::base::text::counted;
@@ -25,7 +26,7 @@ const PATH: usize = 76;
 pub(super) fn show(
     ui: &mut Ui,
     details: &FindingDetails,
-    layers: &[LayerItem],
+    state: &FindingsState,
     plan: &ChosenPlan,
     events: &mut Vec<FindingsEvent>,
 ) {
@@ -60,17 +61,24 @@ pub(super) fn show(
     }
     if !details.layers.is_empty() {
         section(ui, "Layers", "");
-        some(ui, "layers", details.layers.len(), |ui, at| layer(ui, &details.layers[at], layers, events));
+        some(ui, "layers", details.layers.len(), |ui, at| {
+            layer(ui, &details.layers[at], &state.layers, events);
+        });
     }
-    if !details.largest.is_empty() {
-        let note = if details.files.len() > details.largest.len() { "largest" } else { "" };
-        section(ui, "Files", note);
-        files(ui, &details.largest, events);
-        if details.files.len() > details.largest.len()
-            && ui.link(format!("All {}", counted(details.files.len(), "file"))).clicked()
-        {
-            events.push(FindingsEvent::Page(FindingsPage::Files));
+    match &details.files {
+        Some(all) if !all.is_empty() => {
+            let more = all.len() > all.places.len();
+            section(ui, "Files", if more { "largest" } else { "" });
+            files(ui, &all.places, events);
+            if more && ui.link(format!("All {}", counted(all.len(), "file"))).clicked() {
+                events.push(FindingsEvent::Page(FindingsPage::Files));
+            }
         }
+        None if details.item.files > 0 => {
+            section(ui, "Files", "");
+            controls::weak(ui, state.files_wait());
+        }
+        _ => {}
     }
     if !details.packages.is_empty() {
         section(ui, "Owned by", &grouped(details.packages.len() as u64));

@@ -5,13 +5,18 @@ use std::sync::Arc;
 use super::ViewContext;
 use crate::analysis::Analysis;
 use crate::findings::{Findings, Verdict};
+use crate::gui::models::background::Background;
 use crate::gui::models::filter::Filter;
 use crate::gui::models::findings::{
-    FindingDetails, FindingList, FindingRows, FindingSort, FindingsModel, ManualBlock,
+    FindingDetails, FindingFiles, FindingList, FindingRows, FindingSort, FindingsModel, ManualBlock,
 };
 use crate::gui::models::grouped::GroupedRow;
 use crate::gui::models::layers::LayerItem;
 use crate::gui::views::grouping::Grouping;
+use crate::jobs::Waker;
+
+/// Fewer files are put in order at once: a thread would cost more than the work.
+const AT_ONCE: usize = 4_000;
 
 /// The model, the choices made, and the rows that follow from both.
 #[derive(Default)]
@@ -29,6 +34,9 @@ pub(super) struct FindingsState {
     pub(super) file: Option<usize>,
     /// Whether the chosen row is to be brought into sight.
     pub(super) reveal: bool,
+    /// Whether the files of the details are still to be put in order.
+    unordered: bool,
+    files_job: Background<Option<FindingFiles>>,
     selected: Option<String>,
     /// Whether a first finding was chosen without being asked.
     begun: bool,
@@ -138,5 +146,32 @@ impl FindingsState {
             (Some(analysis), Some(_), Some(place)) => FindingDetails::new(analysis, &self.layers, place),
             _ => None,
         };
+        self.unordered = self.details.is_some();
+    }
+
+    /// Puts the files of the chosen finding in order: beside the window when there are many.
+    pub(super) fn order_files(&mut self, waker: &Waker) {
+        if let (true, Some(analysis), Some(place)) = (self.unordered, &self.analysis, self.place()) {
+            self.unordered = false;
+            let analysis = Arc::clone(analysis);
+            let few = self.details.as_ref().is_some_and(|details| details.item.files < AT_ONCE);
+            let files = self.files_job.start(waker, few, move |_| Ok(FindingFiles::new(&analysis, place)));
+            if let (Some(files), Some(details)) = (files, &mut self.details) {
+                details.files = files;
+            }
+        }
+        if let (Some(files), Some(details)) = (self.files_job.take(), &mut self.details) {
+            details.files = files;
+        }
+    }
+
+    /// Whether the files of the chosen finding are being put in order.
+    pub(super) fn is_busy(&self) -> bool {
+        self.unordered || self.files_job.is_busy()
+    }
+
+    /// What is shown in place of files that are not in order.
+    pub(super) fn files_wait(&self) -> &str {
+        self.files_job.error().unwrap_or("Sorting files…")
     }
 }

@@ -19,6 +19,7 @@ use crate::gui::views::filter_field::{FilterField, show_error, show_found};
 use crate::gui::views::save_bar::{SaveChoice, save_bar};
 use crate::gui::views::{Action, ViewContext};
 use crate::gui::widgets::list::{ListEvent, ListOutput};
+use crate::gui::widgets::pane::working;
 use crate::gui::widgets::tree::{TreeColumn, TreeRow, TreeShape, tree};
 use crate::rootfs::{NodeKind, PathId};
 
@@ -134,6 +135,7 @@ impl FilesPane {
 
     fn rows(&mut self, ui: &mut Ui, browser: &mut Browser, context: &mut ViewContext<'_>) {
         let reveal = browser.take_reveal();
+        working(ui, "Updating files", browser.is_busy());
         let Some(shown) = browser.shown() else { return };
         if shown.rows.is_empty() {
             show_nothing(ui, shown);
