@@ -59,6 +59,7 @@ fn fast<T: Symbol, P>(tables: &Tables, bits: &mut Bits<P>, output: &mut Output<T
 
 /// Shifts by a number of bits in a register take one step with BMI2, and three without.
 #[inline(always)]
+#[expect(clippy::too_many_lines, reason = "one loop, whose state stays in registers")]
 fn inner_loop<T: Symbol, P>(
     tables: &Tables,
     bits: &mut Bits<P>,
