@@ -77,6 +77,11 @@ impl BaseName {
         }
     }
 
+    /// Whether it has the CUDA libraries, with nvcc or without: base images of Azure ML with CUDA in their name.
+    pub fn has_libraries(&self) -> bool {
+        self.cuda.is_some() && self.repository.starts_with("mcr.microsoft.com/azureml/")
+    }
+
     /// The same image in another flavor, for images of NVIDIA.
     pub fn in_flavor(&self, flavor: &str) -> Option<String> {
         let (old, _) = [("devel", Flavor::Devel), ("runtime", Flavor::Runtime)]

@@ -78,6 +78,9 @@ fn installed(root: &Node) -> Installed {
             installed.unread.push(format!("cerebrium.dependencies.paths.{table}"));
         }
         let Some(list) = root.at_path(&["dependencies", table]) else { continue };
+        if !list.items().is_empty() || list.text().is_some() {
+            installed.unread.push(format!("cerebrium.dependencies.{table}"));
+        }
         for entry in list.entries() {
             let key = format!("cerebrium.dependencies.{table}.{}", entry.key);
             if entry.key == "_file_relative_path" {
@@ -89,21 +92,31 @@ fn installed(root: &Node) -> Installed {
         }
     }
     for name in ["pre_build_commands", "shell_commands"] {
-        let commands = root.at_path(&["deployment", name]).map(Node::items).unwrap_or_default();
-        let key = || format!("cerebrium.deployment.{name}");
-        if commands.iter().filter_map(Node::text).any(calls_nvcc) {
-            installed.calls_nvcc = Some(key());
-        } else if !commands.is_empty() {
-            installed.unread.push(key());
+        let Some(commands) = root.at_path(&["deployment", name]) else { continue };
+        let all = commands.items().iter().chain([commands]).filter_map(Node::text);
+        let key = format!("cerebrium.deployment.{name}");
+        for command in all {
+            if calls_nvcc(command) {
+                installed.calls_nvcc = Some(key.clone());
+            } else if !installed.unread.contains(&key) {
+                installed.unread.push(key.clone());
+            }
         }
     }
     installed
 }
 
-/// Whether a shell command runs nvcc, by name or path.
+/// Whether a shell command runs nvcc, by name or path; not if it only asks where nvcc is.
 fn calls_nvcc(command: &str) -> bool {
-    let words = command.split(|c: char| c.is_whitespace() || ";&|()".contains(c));
-    words.into_iter().any(|word| word.rsplit('/').next() == Some("nvcc"))
+    const ASKS: [&str; 5] = ["which", "whereis", "type", "hash", "-v"];
+    // A command in quotes is one for another shell.
+    let mut words = command.split(|c: char| c.is_whitespace() || ";&|()'\"`".contains(c));
+    let mut before = "";
+    words.any(|word| {
+        let calls = word.rsplit('/').next() == Some("nvcc") && !ASKS.contains(&before);
+        before = word;
+        calls
+    })
 }
 
 fn hardware(
@@ -118,7 +131,7 @@ fn hardware(
     if let Some(count) = hardware.get("gpu_count") {
         let is_count = count.text().and_then(|text| text.parse::<u32>().ok());
         if is_count.is_none() {
-            let text = "The number of GPUs is a whole number.".to_owned();
+            let text = "The number of GPUs must be a whole number.".to_owned();
             let key = "cerebrium.hardware.gpu_count";
             findings.push(FileFinding::new(FileRule::GpuQuantity, Severity::High, count.at, key, text));
         }

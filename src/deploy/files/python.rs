@@ -42,9 +42,9 @@ pub(super) fn judge(
 ) {
     let dependencies = &installed.dependencies;
     // The CUDA wheels of a list serve packages that otherwise load the libraries of the system, as their extras do.
-    // cuDNN requires cuBLAS, so that either may be listed alone.
+    // cuDNN requires cuBLAS, so that either may be listed alone; the runtime alone has neither.
     let is_wheel = |one: &Dependency| {
-        let starts = ["nvidia-cublas", "nvidia-cudnn", "nvidia-cuda-runtime"];
+        let starts = ["nvidia-cublas", "nvidia-cudnn"];
         one.manager == Manager::Pip && starts.iter().any(|start| one.name.starts_with(start))
     };
     let has_wheels = dependencies.iter().any(is_wheel);
@@ -62,12 +62,12 @@ pub(super) fn judge(
         catalog,
     };
     if let Some(base) = base {
-        let is_cuda = base.name.cuda.is_some() || base.name.flavor.is_some();
         match base.name.flavor {
             Some(Flavor::Devel) => findings.push(stack.devel(base)),
             Some(Flavor::Runtime) => findings.extend(stack.runtime(base)),
             _ if base.name.plain => stack.plain(base, findings),
-            _ if is_cuda => {}
+            Some(Flavor::Base) => {}
+            _ if base.name.has_libraries() && !stack.needs_nvcc() => findings.extend(stack.runtime(base)),
             _ => findings.extend(stack.unknown(base)),
         }
     }
@@ -100,7 +100,12 @@ struct Stack<'a> {
 }
 
 fn names<'a>(list: impl IntoIterator<Item = &'a Dependency>) -> String {
-    let names: Vec<String> = list.into_iter().take(4).map(Dependency::shown).collect();
+    let mut names: Vec<String> = Vec::new();
+    for name in list.into_iter().map(Dependency::shown) {
+        if names.len() < 4 && !names.contains(&name) {
+            names.push(name);
+        }
+    }
     names.join(", ")
 }
 
@@ -127,6 +132,10 @@ impl Stack<'_> {
             finding = finding.evidence(format!("Not read, and may install or compile more: {keys}"));
         }
         finding
+    }
+
+    fn needs_nvcc(&self) -> bool {
+        !self.nvcc.is_empty() || self.installed.calls_nvcc.is_some()
     }
 
     fn devel(&self, base: &Base<'_>) -> FileFinding {
@@ -244,12 +253,10 @@ impl Stack<'_> {
     }
 
     fn unknown(&self, base: &Base<'_>) -> Option<FileFinding> {
-        let known = !self.wheels.is_empty()
-            || !self.base.is_empty()
-            || !self.nvcc.is_empty()
-            || self.installed.calls_nvcc.is_some();
+        let known = !self.wheels.is_empty() || !self.base.is_empty() || self.needs_nvcc();
         known.then(|| {
-            let text = format!("The name {} does not tell whether it contains CUDA or nvcc.", base.reference);
+            let part = if base.name.has_libraries() { "nvcc" } else { "CUDA libraries or nvcc" };
+            let text = format!("Whether {} contains {part} is not known from its name.", base.reference);
             FileFinding::new(FileRule::NotChecked, Severity::Info, base.at, base.key, text)
                 .fix("Pass the image with --image to read it.")
         })

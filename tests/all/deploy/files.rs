@@ -322,6 +322,14 @@ fn other_files_and_commands_leave_open_what_is_installed() {
     let compiles = "cd ops && /usr/local/cuda/bin/nvcc -shared -o ops.so ops.cu";
     assert_eq!(of(&with(DEVEL, compiles)), [(FileRule::DevelBase, Severity::Info, 3)]);
     assert_eq!(of(&with(SLIM, compiles)), [(FileRule::NvccMissing, Severity::High, 3)]);
+    assert_eq!(of(&with(DEVEL, "bash -c 'nvcc -o a a.cu'")), [(FileRule::DevelBase, Severity::Info, 3)]);
+    assert_eq!(of(&with(SLIM, "which nvcc || true")), []);
+    let file = cerebrium(DEVEL, "AMPERE_A10", "torch = \"latest\"");
+    let scalar = findings(&file.replace("something_new = 1", "shell_commands = \"nvcc a.cu\""));
+    assert_eq!(of(&scalar), [(FileRule::DevelBase, Severity::Info, 3)]);
+    let both = "shell_commands = [\"nvcc a.cu\", \"sh setup.sh\"]";
+    let both = findings(&file.replace("something_new = 1", both));
+    assert!(both[0].evidence.iter().any(|line| line.contains("shell_commands")), "{both:?}");
     let conda = "$schema: https://x/environment.schema.json
 name: a
 image: nvidia/cuda:12.1.1-devel-ubuntu22.04
@@ -329,11 +337,22 @@ conda_file: {dependencies: [{pip: [torch, -r requirements.txt]}]}
 ";
     let text = &findings(conda)[0].text;
     assert!(text.ends_with("Unknown: what conda_file.dependencies.pip needs."), "{text}");
+    let azure = "mcr.microsoft.com/azureml/openmpi4.1.0-cuda11.8-cudnn8-ubuntu22.04";
+    let of_azure = conda.replace("nvidia/cuda:12.1.1-devel-ubuntu22.04", azure);
+    assert_eq!(of(&findings(&of_azure)), [(FileRule::CudaTwice, Severity::Medium, 3)]);
+    let of_source = of_azure.replace("torch,", "flash-attn,");
+    assert_eq!(of(&findings(&of_source)), [(FileRule::NotChecked, Severity::Info, 3)]);
 }
 
 #[test]
 fn cuda_wheels_of_the_list_serve_what_has_none() {
-    for wheel in ["nvidia-cublas-cu12", "nvidia-cudnn-cu12", "nvidia-cuda-runtime"] {
+    let runtime_alone = "onnxruntime-gpu = \"1.20.0\"\nnvidia-cuda-runtime-cu12 = \"12.4.127\"";
+    assert_eq!(
+        brief(&cerebrium(SLIM, "ADA_L4", runtime_alone)),
+        [(FileRule::CudaMissing, Severity::High, 3)],
+        "it has no cuBLAS"
+    );
+    for wheel in ["nvidia-cublas-cu12", "nvidia-cudnn-cu12"] {
         let pip = format!("onnxruntime-gpu = \"1.20.0\"\n{wheel} = \"12.4.5.8\"");
         assert_eq!(brief(&cerebrium(SLIM, "ADA_L4", &pip)), [], "{wheel}");
         assert_eq!(brief(&cerebrium(RUNTIME, "ADA_L4", &pip)), [(FileRule::CudaTwice, Severity::Medium, 3)]);
