@@ -14,8 +14,8 @@ const MAX_LINKS: usize = 40;
 /// Folders with at most this many children are searched linearly, which is cheaper than a table.
 const FEW: usize = 8;
 
-/// The merged view with name tables for fast lookups. Takes 6 to 12 bytes for each node, from the first lookup in a
-/// folder that is not small.
+/// The merged view with name tables for fast lookups. Takes about 5 bytes for each node of the visited
+/// folders.
 pub struct Paths<'a> {
     rootfs: &'a Rootfs,
     /// Shared by all threads that read an image.
@@ -53,16 +53,15 @@ impl<'a> Paths<'a> {
         let hash = |folder: NodeId, name: &[u8]| self.hasher.hash_one((folder, name));
         let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
         let Names { table, known } = &mut *names;
-        let again = |id: &u32| {
-            let node = self.rootfs.node(NodeId(*id));
-            hash(node.parent().id(), node.name())
-        };
         if known.is_empty() {
             known.resize(self.rootfs.len(), false);
-            // For all nodes at once: a table that grows hashes the names again, which costs more than all lookups.
-            table.reserve(self.rootfs.len(), again);
         }
         if !std::mem::replace(&mut known[folder.0 as usize], true) {
+            let again = |id: &u32| {
+                let node = self.rootfs.node(NodeId(*id));
+                hash(node.parent().id(), node.name())
+            };
+            table.reserve(children.len(), again);
             for child in children {
                 table.insert_unique(hash(folder, child.name()), child.id().0, again);
             }
