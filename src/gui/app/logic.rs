@@ -21,9 +21,8 @@ const TICK: Duration = Duration::from_millis(100);
 impl App {
     /// Polls jobs and dialogs.
     pub(super) fn poll(&mut self) {
-        let Self { tabs, log, remembered, options, frames, .. } = self;
-        // Nothing is read before the first frame is painted: it would take the processor from it.
-        for tab in tabs.iter_mut().filter(|_| *frames > 0) {
+        let Self { tabs, log, remembered, options, .. } = self;
+        for tab in tabs {
             let news = tab.poll();
             for message in tab.new_messages() {
                 log.message(LogSource::image(tab.id, &tab.title), message);
@@ -329,9 +328,6 @@ impl App {
     /// processor time of this thread from one frame to the next, so painting counts and waiting does not.
     pub(super) fn count_frame(&mut self) {
         self.frames += 1;
-        if self.frames == 1 && self.is_busy() {
-            self.context.request_repaint();
-        }
         if let Some(on_frame) = &mut self.on_frame {
             on_frame();
         }
