@@ -232,7 +232,7 @@ const BASE_BYTES: u64 = 64 << 20;
 /// the window, before anything is read.
 const UNOPTIMISED_BYTES: u64 = if cfg!(debug_assertions) { 10 << 20 } else { 0 };
 const ENTRY_BYTES: u64 = 120;
-/// What 100,000 entries more really take, each: measured 164, mostly the index, the hash of the content and the merged
+/// What 100,000 entries more really take, each: measured 165 to 190, mostly the index, the hash of the content and the merged
 /// view. More than the budget's share of an entry, which what is left of its base makes up for.
 const MORE_BYTES: u64 = 200;
 
@@ -243,12 +243,16 @@ fn memory_is_within_its_budget_and_grows_evenly() {
         let layers = (0..4).map(|salt| small_files(entries / 4, salt));
         let archive = tar(save_classic(&[(&Image::of(Packing::Plain, layers), &["example.org/a:1"])]));
         let path = place.put(&format!("{entries}.tar.gz"), gzip(&archive));
-        let outcome = place.run(&["report", &format!("docker-archive:{path}"), "--format", "json"]);
-        assert_eq!(outcome.code, 0, "{}", outcome.stderr);
-        let (peak, most) =
-            (outcome.peak_kib * 1024, BASE_BYTES + UNOPTIMISED_BYTES + entries as u64 * ENTRY_BYTES);
-        assert!(peak < most, "{peak} bytes for {entries} entries, more than {most}");
-        peak
+        let most = BASE_BYTES + UNOPTIMISED_BYTES + entries as u64 * ENTRY_BYTES;
+        // How threads take turns moves the peak by some MiB: the least of three tells what is needed.
+        let peaks = [(); 3].map(|()| {
+            let outcome = place.run(&["report", &format!("docker-archive:{path}"), "--format", "json"]);
+            assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+            let peak = outcome.peak_kib * 1024;
+            assert!(peak < most, "{peak} bytes for {entries} entries, more than {most}");
+            peak
+        });
+        peaks.into_iter().min().unwrap()
     };
     let (few, many) = (peak(20_000), peak(120_000));
     let more = many.saturating_sub(few) / 100_000;

@@ -17,6 +17,9 @@ const PIECE: usize = 64 << 10;
 struct Source<R> {
     reader: R,
     bytes: u64,
+    /// The last two pieces. The reader of bits lets go of the older one, whose buffer is used again: new buffers leave
+    /// holes between what stays in memory.
+    given: [Arc<Piece>; 2],
     fault: Option<io::Error>,
 }
 
@@ -26,12 +29,18 @@ impl<R: BufRead> Pieces for Source<R> {
         loop {
             match self.reader.fill_buf() {
                 Ok([]) => return Err(NoBits::End),
-                Ok(bytes) => {
-                    let bytes = bytes[..bytes.len().min(PIECE)].to_vec();
+                Ok(read) => {
+                    let used = Arc::get_mut(&mut self.given[0]);
+                    let mut bytes = used.map(|piece| std::mem::take(&mut piece.bytes)).unwrap_or_default();
+                    bytes.clear();
+                    bytes.extend_from_slice(&read[..read.len().min(PIECE)]);
                     self.reader.consume(bytes.len());
                     let start = self.bytes;
                     self.bytes += bytes.len() as u64;
-                    return Ok(Arc::new(Piece { start, bytes }));
+                    let piece = Arc::new(Piece { start, bytes });
+                    self.given.swap(0, 1);
+                    self.given[1] = Arc::clone(&piece);
+                    return Ok(piece);
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => {
@@ -62,7 +71,7 @@ impl<R: BufRead> Gunzip<R> {
     pub fn new(reader: R, slot: Option<PointsSlot>) -> Self {
         Self {
             decoder: Decoder::new(false),
-            bits: Bits::at_start(Source { reader, bytes: 0, fault: None }),
+            bits: Bits::at_start(Source { reader, bytes: 0, given: Default::default(), fault: None }),
             output: Output::new(vec![0; LENGTH].into_boxed_slice()),
             crc: Crc::new(),
             is_end: false,
