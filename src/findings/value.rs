@@ -293,7 +293,7 @@ impl<T> Clone for Computed<T> {
     }
 }
 
-/// What all findings about each file come to: sorted by entry, for each layer. A map takes up to four times the memory.
+/// What all findings about each file come to: sorted by entry, for each layer.
 #[derive(Debug, Default)]
 pub struct FilesOfFindings {
     layers: Vec<Vec<(EntryId, FileFindings)>>,

@@ -2,13 +2,13 @@
 //! Out: its bytes, or the errors of [`flate2::bufread::MultiGzDecoder`], from one thread or several.
 //! Must not know: what the bytes are.
 //!
-//! One thread decodes without further ado ([`Gunzip`]). For several ([`ParallelGunzip`]), the compressed bytes are cut
-//! into pieces. Workers search each piece for the first place where a block may begin, and
-//! decode from there; a byte of the window before it, which is not known yet, is a marker. The reader goes along the
+//! [`Gunzip`] decodes on the thread that reads. For [`ParallelGunzip`], the compressed bytes are cut into pieces. Workers
+//! search each piece for the first place where a block may begin, and decode from there; a byte of the window before it, which is not known yet, is a marker. The reader goes along the
 //! stream: a part that begins where the one before it ended is accepted, its window is handed on, and a worker replaces
 //! the markers. Where a guess was wrong, or a part has more bytes than a worker may hold, the reader decodes itself.
-//! Once that window is known, a worker that still decodes goes on without markers. All this costs up to 1.4 times the
-//! processor time of one thread, so it is for layers that others wait for.
+//! Once that window is known, a worker that still decodes goes on without markers. A report of one layer
+//! takes 1.4 times the processor time of one thread on two cores, and 1.8 times on sixteen, so this is for layers that
+//! others wait for.
 //!
 //! # Restart points
 //!
