@@ -98,14 +98,13 @@ def one_file(tar, wanted):
     tar.addfile(member, io.BytesIO(content))
 
 
-def libraries(tar):
-    """Large libraries, which compress little."""
-    one_file(tar, lambda path, length: ".so" in path and length > 20e6)
-
-
-def texts(tar):
-    """Modules, headers and documents, which compress much."""
-    one_file(tar, lambda path, length: path.endswith((".py", ".h", ".hpp", ".txt", ".json", ".gz", ".md")))
+# Contents that decoders take different times for.
+CONTENTS = {
+    "large-libraries": lambda path, length: ".so" in path and length > 20e6,
+    "programs": lambda path, length: (".so" in path or "/bin/" in path) and 1e5 < length < 20e6,
+    "texts": lambda path, length: path.endswith((".py", ".h", ".hpp", ".txt", ".json", ".md")),
+    "archives": lambda path, length: path.endswith((".gz", ".xz", ".zip", ".whl", ".jar", ".png", ".pyz")),
+}
 
 
 def one_entry(tar):
@@ -130,9 +129,9 @@ def build(folder, write_layers):
 
     def store(layout, path):
         name = digest(path)
-        stored = layout / "blobs/sha256" / name.split(":")[1]
-        os.rename(path, stored)
-        return {"digest": name, "size": stored.stat().st_size}
+        kept = layout / "blobs/sha256" / name.split(":")[1]
+        os.rename(path, kept)
+        return {"digest": name, "size": kept.stat().st_size}
 
     def store_json(layout, media, value):
         path = layout / "json"
@@ -276,6 +275,16 @@ def unpacked(layout, bundles, codec, rounds):
     return statistics.median(unpack(layout, bundles / f"{layout.name}-{number}", codec) for number in range(rounds))
 
 
+def uncompressed(layout):
+    """MB of the large file of an unpacked image with one."""
+    return max(path.stat().st_size for path in layout.rglob("large")) / 1e6
+
+
+def stored(layout):
+    """MB of the blobs of a layout."""
+    return sum(path.stat().st_size for path in (layout / "blobs/sha256").iterdir()) / 1e6
+
+
 def exact(value):
     return f"{{ low = {value}, high = {value} }}"
 
@@ -284,20 +293,33 @@ def middle(measured):
     return math.sqrt(measured["low"] * measured["high"])
 
 
-def characterise(codec, seconds, rates):
-    """Speed of the tool's decoder (smallest, largest) and of its creation of files relative to the rates of `cutaway
-    calibrate`: by the formula of the manual, solved for a layer with a file of libraries, one with a file of texts, and
-    one of small files."""
-    large, write = ONE_FILE / 1e6, middle(rates["write_mb_s"])
-    start = seconds["one-entry"] / LAYERS
-    inflate = sorted(large / (seconds[name] - start - large / write / 2) for name in ("libraries", "texts"))
+def fit(points):
+    """Least squares of seconds by MB of output and of input: `seconds = a * output + b * input`, none negative."""
+    oo, oi, ii = (sum(one[x] * one[y] for one in points) for x, y in ((0, 0), (0, 1), (1, 1)))
+    so, si = (sum(one[2] * one[x] for one in points) for x in (0, 1))
+    a, b = ((so * ii - si * oi) / (oo * ii - oi * oi), (si * oo - so * oi) / (oo * ii - oi * oi))
+    return (a, b) if a > 0 and b > 0 else (so / oo, 0)
+
+
+def characterise(codec, seconds, sizes, rates):
+    """Speed of the tool's decoder relative to the rates of `cutaway calibrate`, smallest and largest by content, the
+    share of it that grows with the input, and the relative speed of its creation of files: by the formula of the manual,
+    solved for layers with one file of each content, and one of small files."""
+    write, start = middle(rates["write_mb_s"]), seconds["one-entry"] / LAYERS
+    points = {name: (*sizes[name], seconds[name] - start - sizes[name][0] / write / 2) for name in sizes}
+    by_output, by_input = fit(list(points.values()))
+    known, at_half = middle(rates[f"{codec}_inflate_mb_s"]), by_output + by_input / 2
+    share = by_input / 2 / at_half
+    off = {name: (by_output * output + by_input * stored) / took for name, (output, stored, took) in points.items()}
+    speed = [end(off.values()) / at_half / known for end in (min, max)]
     bytes_small, entries = SMALL_FILES * (4096 + 512) / 1e6, SMALL_FILES * 1.2
-    files = entries / (seconds["small-files"] - start - bytes_small / inflate[1] / 2 - bytes_small / write)
-    known, known_files = middle(rates[f"{codec}_inflate_mb_s"]), middle(rates["files_per_s"])
-    print(f"{codec}: decoder at {inflate[0]:.0f} to {inflate[1]:.0f} MB/s, {inflate[0] / known:.2f} to "
-          f"{inflate[1] / known:.2f} of the measured rate; {files:.0f} files/s, {files / known_files:.2f} of it; "
-          f"{seconds['start']:.2f} s for an image of empty layers", file=sys.stderr)
-    return (inflate[0] / known, inflate[1] / known), files / known_files
+    files = entries / (seconds["small-files"] - start - bytes_small * by_output / 2 - bytes_small / write)
+    known_files = middle(rates["files_per_s"])
+    contents = ", ".join(f"{name} {points[name][0] / points[name][2]:.0f} MB/s" for name in points)
+    print(f"{codec}: {contents}; {speed[0]:.2f} to {speed[1]:.2f} of the measured rate, of which {share:.2f} grow with "
+          f"the input; {files:.0f} files/s, {files / known_files:.2f} of it; {seconds['start']:.2f} s for an image of "
+          f"empty layers", file=sys.stderr)
+    return speed, share, files / known_files
 
 
 def catalog(rate, codec, speed, start):
@@ -311,7 +333,7 @@ slots = {SLOTS}
 pipelined = false
 write_mb_s = {exact(1)}
 files_per_s = {exact(1)}
-engine_files = {exact(speed[1])}
+engine_files = {exact(speed[2])}
 layer_seconds = {exact(0)}
 read_mb_s = {exact(1)}
 start_seconds = {exact(start)}
@@ -320,6 +342,7 @@ source = "benches/cold_start.sh"
 [[codec]]
 id = "{codec}"
 inflate_mb_s = {exact(1)}
+input_share = {speed[1]}
 gzip_ratio = {exact(ratio)}
 tar_ratio = {exact(ratio / 2)}
 engine_speed = {{ low = {speed[0][0]}, high = {speed[0][1]} }}
@@ -342,12 +365,14 @@ def main():
     sizes = [int(size) for size in sys.argv[3:]] or [50, 200, 500, 1000, 3000, 6000]
     bundles = work / "bundles"
     bundles.mkdir()
-    build(work / "libraries", [libraries])
-    build(work / "texts", [texts])
+    for name, wanted in CONTENTS.items():
+        build(work / name, [functools.partial(one_file, wanted=wanted)])
     build(work / "small-files", [small_files])
     build(work / "one-entry", [one_entry] * LAYERS)
     tools = {codec: {name: unpacked(work / f"{name}-{codec}", bundles, codec, ROUNDS)
-                     for name in ("one-entry", "libraries", "texts", "small-files")} for codec in COMMANDS}
+                     for name in ("one-entry", *CONTENTS, "small-files")} for codec in COMMANDS}
+    contents = {codec: {name: (uncompressed(bundles / f"{name}-{codec}-0"), stored(work / f"{name}-{codec}"))
+                     for name in CONTENTS} for codec in COMMANDS}
     for codec in COMMANDS:
         # What each image costs, whatever it holds: five layers asked for and unpacked.
         server = serve(work / f"one-entry-{codec}", RATES[-1] * 1e6)
@@ -374,14 +399,13 @@ def main():
     print(subprocess.run([cutaway, "calibrate", "--dir", str(work)], check=True, capture_output=True,
                          text=True).stdout, file=sys.stderr)
     rates = json.loads((work / "measured.json").read_text())
-    speeds = {codec: characterise(codec, tools[codec], rates) for codec in COMMANDS}
+    speeds = {codec: characterise(codec, tools[codec], contents[codec], rates) for codec in COMMANDS}
     print("| image | compression | link | pull | unpack | total | estimate | off by | in the interval |")
     print("|---|---|---:|---:|---:|---:|---:|---:|---|")
     for size, codec, layout, rate, pulled, seconds in measured:
-        stored = sum(path.stat().st_size for path in (layout / "blobs/sha256").iterdir()) / 1e6
         low, middle, high = predict(cutaway, work, layout, catalog(rate, codec, speeds[codec], tools[codec]["start"]))
         total = pulled + seconds
-        print(f"| {size} MB, {stored:.0f} MB compressed | {codec} | {rate} MB/s | {pulled:.1f} s "
+        print(f"| {size} MB, {stored(layout):.0f} MB compressed | {codec} | {rate} MB/s | {pulled:.1f} s "
               f"| {seconds:.1f} s | {total:.1f} s | {middle:.1f} s ({low:.1f} to {high:.1f}) "
               f"| {(middle / total - 1) * 100:+.0f} % | {'yes' if low <= total <= high else 'no'} |", flush=True)
 

@@ -2,7 +2,7 @@
 # Compares the cold-start model with measured pulls: images of this machine's own files are pulled by skopeo from a
 # registry on the loopback interface, throttled to two rates, and unpacked: gzip by umoci, zstd by GNU tar (umoci 0.4
 # reads no zstd). Predictions use the rates of `cutaway calibrate` in the same folder, and the speed of the two tools
-# relative to these, which three layers of other content determine. Prints the table of assets/manual/cold-start.md. By
+# relative to these, which layers of other content determine. Prints the table of assets/manual/cold-start.md. By
 # hand only: nothing else should run on the machine, and nothing have been deleted on its disk for some minutes.
 #
 #   benches/cold_start.sh CUTAWAY WORK [SIZE_MB...]      default sizes: 50 200 500 1000 3000 6000

@@ -87,7 +87,7 @@ pub fn arrivals(layers: &[LayerSize], rates: &RatesAt) -> Vec<f64> {
 
 /// Seconds to unpack one layer: decompression and writing overlap at best, and follow each other at worst.
 pub fn unpack(layer: &LayerSize, rates: &RatesAt) -> f64 {
-    let inflate = layer.uncompressed.max(0.0) / rates.inflate(layer.codec);
+    let inflate = rates.inflate(layer.codec, layer.compressed, layer.uncompressed);
     let write = layer.uncompressed.max(0.0) / rates.write + layer.entries.max(0.0) / rates.files;
     let work = match rates.end {
         End::Best => inflate.max(write),
@@ -135,7 +135,7 @@ pub fn lazy(
     let latency = requests * end.cost(format.request_seconds) / end.rate(format.parallel);
     let wire = if format.compressed { read.bytes * ratio } else { read.bytes };
     let fetch = wire / (end.rate(format.fetch_mb_s) * 1e6).min(rates.network);
-    let inflate = if format.compressed { read.bytes / rates.inflate(codec) } else { 0.0 };
+    let inflate = if format.compressed { rates.inflate(codec, wire, read.bytes) } else { 0.0 };
     index + latency + fetch + inflate
 }
 
@@ -202,7 +202,7 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::super::rates::{End, RatesAt};
+    use super::super::rates::{Decoder, End, RatesAt};
     use super::{LayerSize, ReadSize, arrivals, lazy, pull, span, unpack};
     use crate::cuda::catalog::Catalog;
     use crate::deploy::{Rates, find_profile};
@@ -210,7 +210,10 @@ mod tests {
 
     /// 100 MB/s of network, 60 per connection, 2 slots, gzip 200, write 500, 1000 files/s, 0.1 s a layer.
     fn rates(end: End) -> RatesAt {
-        RatesAt::for_tests(end, BTreeMap::from([("gzip", 200e6), ("zstd", 800e6), ("none", 4000e6)]))
+        let decoder = |rate, input_share| Decoder { rate, input_share };
+        let decoders =
+            [("gzip", decoder(200e6, 0.0)), ("zstd", decoder(800e6, 0.25)), ("none", decoder(4000e6, 0.0))];
+        RatesAt::for_tests(end, BTreeMap::from(decoders))
     }
 
     fn layer(compressed: f64, uncompressed: f64, entries: f64) -> LayerSize {
@@ -246,6 +249,17 @@ mod tests {
         near(unpack(&one, &rates(End::Best)), 2.1);
         near(unpack(&one, &rates(End::Worst)), 3.4);
         near(unpack(&one, &rates(End::Middle)), 2.75);
+    }
+
+    #[test]
+    fn decompression_takes_longer_for_content_that_compresses_less() {
+        let zstd = |compressed| LayerSize { codec: Compression::Zstd, ..layer(compressed, 800.0, 0.0) };
+        let inflate =
+            |layer: LayerSize| rates(End::Best).inflate(layer.codec, layer.compressed, layer.uncompressed);
+        near(inflate(zstd(400.0)), 1.0);
+        near(inflate(zstd(800.0)), 1.25);
+        near(inflate(zstd(80.0)), 0.8);
+        near(inflate(layer(80.0, 800.0, 0.0)), 4.0);
     }
 
     #[test]

@@ -25,9 +25,16 @@ pub struct Rates {
 #[derive(Clone, Debug)]
 struct CodecRates {
     inflate: Interval,
+    input_share: f64,
     gzip_ratio: Interval,
     tar_ratio: Interval,
     source: String,
+}
+
+impl CodecRates {
+    fn at(&self, end: End) -> Decoder {
+        Decoder { rate: end.rate(self.inflate) * MB, input_share: self.input_share }
+    }
 }
 
 /// The end of all intervals at which a duration is computed.
@@ -88,13 +95,22 @@ pub struct RatesAt {
     pub read: f64,
     /// Creating the container and starting its process, in seconds.
     pub start: f64,
-    pub(super) inflate: BTreeMap<&'static str, f64>,
+    pub(super) inflate: BTreeMap<&'static str, Decoder>,
+}
+
+/// Speed of a decoder.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Decoder {
+    /// Bytes of output per second, of content that compresses to half.
+    pub rate: f64,
+    /// Share of the time of such content that grows with the compressed bytes.
+    pub input_share: f64,
 }
 
 impl RatesAt {
     /// Round rates for computation by hand.
     #[cfg(test)]
-    pub(super) fn for_tests(end: End, inflate: BTreeMap<&'static str, f64>) -> Self {
+    pub(super) fn for_tests(end: End, inflate: BTreeMap<&'static str, Decoder>) -> Self {
         Self {
             end,
             network: 100e6,
@@ -110,9 +126,12 @@ impl RatesAt {
         }
     }
 
-    /// Decompression by one stream, in bytes of output per second.
-    pub fn inflate(&self, codec: Compression) -> f64 {
-        self.inflate.get(codec.as_str()).copied().unwrap_or(f64::MAX)
+    /// Seconds to decompress `compressed` bytes to `uncompressed` ones by one stream.
+    pub fn inflate(&self, codec: Compression, compressed: f64, uncompressed: f64) -> f64 {
+        self.inflate.get(codec.as_str()).map_or(0.0, |decoder| {
+            let share = decoder.input_share;
+            (uncompressed.max(0.0) * (1.0 - share) + 2.0 * compressed.max(0.0) * share) / decoder.rate
+        })
     }
 }
 
@@ -126,6 +145,7 @@ impl Rates {
             let known = catalog.codec(codec.as_str())?;
             let mut rates = CodecRates {
                 inflate: known.inflate_mb_s,
+                input_share: known.input_share,
                 gzip_ratio: known.gzip_ratio,
                 tar_ratio: known.tar_ratio,
                 source: known.source.clone(),
@@ -165,7 +185,7 @@ impl Rates {
             layer: end.cost(node.layer_seconds),
             read: end.rate(node.read_mb_s) * MB,
             start: end.cost(node.start_seconds),
-            inflate: self.codecs.iter().map(|(id, codec)| (*id, end.rate(codec.inflate) * MB)).collect(),
+            inflate: self.codecs.iter().map(|(id, codec)| (*id, codec.at(end))).collect(),
         }
     }
 
@@ -216,6 +236,8 @@ impl Rates {
         for codec in codecs {
             if let Some(rates) = self.codecs.get(codec.as_str()) {
                 add(&format!("inflate_{}", codec.as_str()), rates.inflate, "MB/s", &rates.source);
+                let share = Interval { low: rates.input_share, high: rates.input_share };
+                add(&format!("input_share_{}", codec.as_str()), share, "share", &rates.source);
             }
         }
         all

@@ -117,8 +117,12 @@ fn unchanged() -> Interval {
 pub struct Codec {
     /// `gzip`, `zstd` or `none`.
     pub id: String,
-    /// Decompression by one stream, in MB/s of output.
+    /// Decompression by one stream, in MB/s of output, of content that compresses to half.
     pub inflate_mb_s: Interval,
+    /// Share of the time of such content that grows with the compressed bytes, from 0 to 1; the rest grows with the
+    /// output.
+    #[serde(default)]
+    pub input_share: f64,
     /// Compressed bytes relative to gzip of the same content.
     pub gzip_ratio: Interval,
     /// Compressed bytes relative to the tar stream.
@@ -158,7 +162,8 @@ pub struct LazyFormat {
 /// Implements [`CatalogEntry`] with the given key and the fields that are intervals of positive rates, and of
 /// durations, which may be zero.
 macro_rules! rated {
-    ($entry:ty, rates: [$($rate:ident),*], durations: [$($duration:ident),*]) => {
+    ($entry:ty, rates: [$($rate:ident),*], durations: [$($duration:ident),*]
+        $(, shares: [$($share:ident),*])?) => {
         impl CatalogEntry for $entry {
             fn key(&self) -> String {
                 self.id.clone()
@@ -171,7 +176,12 @@ macro_rules! rated {
                 let durations = [$((stringify!($duration), self.$duration, 0.0),)*];
                 let mut all = rates.iter().chain(&durations);
                 let broken = all.find(|(_, interval, least)| !interval.is_valid(*least));
-                broken.map(|(name, ..)| format!("{name} must have finite, ordered, not negative values"))
+                let broken = broken.map(|(name, ..)| format!("{name} must have finite, ordered, not negative values"));
+                $($(let broken = broken.or_else(|| {
+                    let message = || concat!(stringify!($share), " must lie between 0 and 1").to_owned();
+                    (!(0.0..=1.0).contains(&self.$share)).then(message)
+                });)*)?
+                broken
             }
         }
     };
@@ -194,7 +204,7 @@ pub struct Startup {
 rated!(Startup, rates: [library_share, module_share], durations: []);
 rated!(Node, rates: [network_mb_s, connection_mb_s, write_mb_s, files_per_s, engine_files, read_mb_s],
     durations: [layer_seconds, start_seconds]);
-rated!(Codec, rates: [inflate_mb_s, gzip_ratio, tar_ratio, engine_speed], durations: []);
+rated!(Codec, rates: [inflate_mb_s, gzip_ratio, tar_ratio, engine_speed], durations: [], shares: [input_share]);
 rated!(LazyFormat, rates: [parallel, fetch_mb_s], durations: [layer_seconds, request_seconds]);
 
 impl CatalogEntry for Profile {

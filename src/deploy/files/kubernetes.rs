@@ -15,8 +15,8 @@ const MIG: &str = "nvidia.com/mig-";
 const GKE: &str = "cloud.google.com/gke-accelerator";
 /// Where GKE's device plugin mounts the driver.
 const GKE_DRIVER: &str = "/usr/local/nvidia/lib64";
-/// Maximum number of pod specifications in a file.
-const PODS: usize = 1_000;
+/// Maximum number of images of a file that are listed.
+const IMAGES: usize = 1_000;
 
 /// A pod specification in a manifest.
 struct Pod<'a> {
@@ -71,7 +71,6 @@ fn pods(document: &Node) -> Vec<Pod<'_>> {
             .map(Node::items)
             .unwrap_or_default()
             .iter()
-            .take(PODS)
             .enumerate()
             .map(|(index, item)| (item, format!("items[{index}]."))),
     );
@@ -145,7 +144,7 @@ pub(super) fn images(documents: &[Node]) -> Vec<FileImage> {
         for (reference, at) in
             pods(document).iter().flat_map(Pod::containers).filter_map(|container| container.image())
         {
-            if images.len() < PODS && !images.iter().any(|known| known.reference == reference) {
+            if images.len() < IMAGES && !images.iter().any(|known| known.reference == reference) {
                 images.push(FileImage { reference: reference.to_owned(), at });
             }
         }

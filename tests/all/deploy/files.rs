@@ -268,6 +268,18 @@ spec:
 }
 
 #[test]
+fn pods_are_found_behind_a_thousand_other_items_of_a_list() {
+    let mut text = "apiVersion: v1\nkind: List\nitems:\n".to_owned();
+    for number in 0..1_500 {
+        writeln!(text, "  - {{apiVersion: v1, kind: ConfigMap, metadata: {{name: c{number}}}}}").unwrap();
+    }
+    text.push_str(
+        "  - {apiVersion: v1, kind: Pod, spec: {containers: [{name: a, image: \"nvidia/cuda:12.4.1-base-ubuntu22.04\"}]}}\n",
+    );
+    assert_eq!(brief(&text), [(FileRule::NoGpu, Severity::Medium, 1_504)]);
+}
+
+#[test]
 fn broken_files_are_errors_with_line_and_column() {
     let at = |text: &str| read(text.as_bytes()).unwrap_err().position().map(|at| (at.line, at.column));
     assert_eq!(at("[cerebrium.deployment]\nname = \n"), Some((2, 8)));
