@@ -5,6 +5,7 @@ import functools
 import hashlib
 import http.server
 import io
+import itertools
 import json
 import math
 import os
@@ -27,9 +28,10 @@ SOURCES = ["/usr", "/opt"]
 COMMANDS = {"gzip": ["gzip", "-6", "-c"], "zstd": ["zstd", "-q", "-3", "-c"]}
 if "CODEC" in os.environ:
     COMMANDS = {codec: command for codec, command in COMMANDS.items() if codec == os.environ["CODEC"]}
-# Of the layers that characterise a tool: bytes of a large file, number of small ones.
+# Of the layers that characterise a tool: bytes of a large file, number of small ones and the most bytes of one.
 ONE_FILE = 200_000_000
 SMALL_FILES = 10_000
+SMALL = 64 << 10
 
 
 def digest(path):
@@ -113,15 +115,18 @@ def one_entry(tar):
 
 
 def small_files(tar):
-    """A layer with small files only, five to a folder."""
-    for folder in range(SMALL_FILES // 5):
-        member = tarfile.TarInfo(f"{folder // 10}/{folder % 10}")
-        member.type, member.mode = tarfile.DIRTYPE, 0o755
-        tar.addfile(member)
-        for file in range(5):
-            member = tarfile.TarInfo(f"{folder // 10}/{folder % 10}/{file}")
-            member.size = 4096
-            tar.addfile(member, io.BytesIO(os.urandom(64) * 64))
+    """A layer with small files of this machine only, five to a folder."""
+    small = (path for files in machine() for path, length in files if length <= SMALL)
+    for number, path in enumerate(itertools.islice(small, SMALL_FILES)):
+        folder = f"{number // 50}/{number // 5 % 10}"
+        if number % 5 == 0:
+            member = tarfile.TarInfo(folder)
+            member.type, member.mode = tarfile.DIRTYPE, 0o755
+            tar.addfile(member)
+        content = pathlib.Path(path).read_bytes()
+        member = tarfile.TarInfo(f"{folder}/{number}")
+        member.size = len(content)
+        tar.addfile(member, io.BytesIO(content))
 
 
 def build(folder, write_layers):
@@ -275,9 +280,9 @@ def unpacked(layout, bundles, codec, rounds):
     return statistics.median(unpack(layout, bundles / f"{layout.name}-{number}", codec) for number in range(rounds))
 
 
-def uncompressed(layout):
-    """MB of the large file of an unpacked image with one."""
-    return max(path.stat().st_size for path in layout.rglob("large")) / 1e6
+def uncompressed(bundle):
+    """MB of the files of an unpacked image, each with its header."""
+    return sum(path.stat().st_size + 512 for path in bundle.rglob("*") if path.is_file()) / 1e6
 
 
 def stored(layout):
@@ -306,14 +311,14 @@ def characterise(codec, seconds, sizes, rates):
     share of it that grows with the input, and the relative speed of its creation of files: by the formula of the manual,
     solved for layers with one file of each content, and one of small files."""
     write, start = middle(rates["write_mb_s"]), seconds["one-entry"] / LAYERS
-    points = {name: (*sizes[name], seconds[name] - start - sizes[name][0] / write / 2) for name in sizes}
+    points = {name: (*sizes[name], seconds[name] - start - sizes[name][0] / write / 2) for name in CONTENTS}
     by_output, by_input = fit(list(points.values()))
     known, at_half = middle(rates[f"{codec}_inflate_mb_s"]), by_output + by_input / 2
     share = by_input / 2 / at_half
     off = {name: (by_output * output + by_input * stored) / took for name, (output, stored, took) in points.items()}
     speed = [end(off.values()) / at_half / known for end in (min, max)]
-    bytes_small, entries = SMALL_FILES * (4096 + 512) / 1e6, SMALL_FILES * 1.2
-    files = entries / (seconds["small-files"] - start - bytes_small * by_output / 2 - bytes_small / write)
+    output, stored, entries = *sizes["small-files"], SMALL_FILES * 1.2
+    files = entries / (seconds["small-files"] - start - output * by_output - stored * by_input - output / write / 2)
     known_files = middle(rates["files_per_s"])
     contents = ", ".join(f"{name} {points[name][0] / points[name][2]:.0f} MB/s" for name in points)
     print(f"{codec}: {contents}; {speed[0]:.2f} to {speed[1]:.2f} of the measured rate, of which {share:.2f} grow with "
@@ -372,7 +377,7 @@ def main():
     tools = {codec: {name: unpacked(work / f"{name}-{codec}", bundles, codec, ROUNDS)
                      for name in ("one-entry", *CONTENTS, "small-files")} for codec in COMMANDS}
     contents = {codec: {name: (uncompressed(bundles / f"{name}-{codec}-0"), stored(work / f"{name}-{codec}"))
-                     for name in CONTENTS} for codec in COMMANDS}
+                     for name in (*CONTENTS, "small-files")} for codec in COMMANDS}
     for codec in COMMANDS:
         # What each image costs, whatever it holds: five layers asked for and unpacked.
         server = serve(work / f"one-entry-{codec}", RATES[-1] * 1e6)
