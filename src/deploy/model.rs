@@ -85,16 +85,11 @@ pub fn arrivals(layers: &[LayerSize], rates: &RatesAt) -> Vec<f64> {
     arrived
 }
 
-/// Seconds to unpack one layer: decompression and writing overlap at best, and follow each other at worst.
+/// Seconds to unpack one layer: decompression and writing overlap as far as the engine does both at the same time.
 pub fn unpack(layer: &LayerSize, rates: &RatesAt) -> f64 {
     let inflate = rates.inflate(layer.codec, layer.compressed, layer.uncompressed);
     let write = layer.uncompressed.max(0.0) / rates.write + layer.entries.max(0.0) / rates.files;
-    let work = match rates.end {
-        End::Best => inflate.max(write),
-        End::Middle => f64::midpoint(inflate.max(write), inflate + write),
-        End::Worst => inflate + write,
-    };
-    work + rates.layer
+    rates.together(layer.codec, inflate, write) + rates.layer
 }
 
 /// Pulls layers: downloads in parallel, unpacking in order.
@@ -210,7 +205,12 @@ mod tests {
 
     /// 100 MB/s of network, 60 per connection, 2 slots, gzip 200, write 500, 1000 files/s, 0.1 s a layer.
     fn rates(end: End) -> RatesAt {
-        let decoder = |rate, input_share| Decoder { rate, input_share };
+        let overlap = match end {
+            End::Best => 1.0,
+            End::Middle => 0.5,
+            End::Worst => 0.0,
+        };
+        let decoder = |rate, input_share| Decoder { rate, input_share, overlap };
         let decoders =
             [("gzip", decoder(200e6, 0.0)), ("zstd", decoder(800e6, 0.25)), ("none", decoder(4000e6, 0.0))];
         RatesAt::for_tests(end, BTreeMap::from(decoders))

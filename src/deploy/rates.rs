@@ -26,6 +26,7 @@ pub struct Rates {
 struct CodecRates {
     inflate: Interval,
     input_share: f64,
+    overlap: Interval,
     gzip_ratio: Interval,
     tar_ratio: Interval,
     source: String,
@@ -33,7 +34,13 @@ struct CodecRates {
 
 impl CodecRates {
     fn at(&self, end: End) -> Decoder {
-        Decoder { rate: end.rate(self.inflate) * MB, input_share: self.input_share }
+        // More overlap is better, as of a rate, but its middle is that of the durations.
+        let overlap = match end {
+            End::Best => self.overlap.high,
+            End::Middle => f64::midpoint(self.overlap.low, self.overlap.high),
+            End::Worst => self.overlap.low,
+        };
+        Decoder { rate: end.rate(self.inflate) * MB, input_share: self.input_share, overlap }
     }
 }
 
@@ -105,6 +112,8 @@ pub(super) struct Decoder {
     pub rate: f64,
     /// Share of the time of such content that grows with the compressed bytes.
     pub input_share: f64,
+    /// Share of the shorter of decompression and writing during which both run.
+    pub overlap: f64,
 }
 
 impl RatesAt {
@@ -124,6 +133,12 @@ impl RatesAt {
             start: 1.0,
             inflate,
         }
+    }
+
+    /// Seconds to decompress and write, which take so long each.
+    pub(super) fn together(&self, codec: Compression, inflate: f64, write: f64) -> f64 {
+        let overlap = self.inflate.get(codec.as_str()).map_or(1.0, |decoder| decoder.overlap);
+        inflate + write - overlap * inflate.min(write)
     }
 
     /// Seconds to decompress `compressed` bytes to `uncompressed` ones by one stream.
@@ -146,6 +161,7 @@ impl Rates {
             let mut rates = CodecRates {
                 inflate: known.inflate_mb_s,
                 input_share: known.input_share,
+                overlap: known.engine_overlap,
                 gzip_ratio: known.gzip_ratio,
                 tar_ratio: known.tar_ratio,
                 source: known.source.clone(),
@@ -223,8 +239,7 @@ impl Rates {
         let disk = if self.measured.is_some() { &measured } else { &node.source };
         add("network", node.network_mb_s, "MB/s", &node.source);
         add("connection", node.connection_mb_s, "MB/s", &node.source);
-        let slots = f64::from(node.slots.max(1));
-        add("slots", Interval { low: slots, high: slots }, "layers", &node.source);
+        add("slots", f64::from(node.slots.max(1)).into(), "layers", &node.source);
         add("write", node.write_mb_s, "MB/s", disk);
         let files = format!("{disk}; times the speed of the engine");
         add("files", node.files_per_s, "files/s", if self.measured.is_some() { &files } else { disk });
@@ -236,8 +251,8 @@ impl Rates {
         for codec in codecs {
             if let Some(rates) = self.codecs.get(codec.as_str()) {
                 add(&format!("inflate_{}", codec.as_str()), rates.inflate, "MB/s", &rates.source);
-                let share = Interval { low: rates.input_share, high: rates.input_share };
-                add(&format!("input_share_{}", codec.as_str()), share, "share", &rates.source);
+                add(&format!("input_share_{}", codec.as_str()), rates.input_share.into(), "share", &rates.source);
+                add(&format!("overlap_{}", codec.as_str()), rates.overlap, "share", &rates.source);
             }
         }
         all
@@ -259,11 +274,10 @@ pub struct Assumption {
 
 /// The assumptions of a lazy format.
 pub(super) fn lazy_assumptions(format: &LazyFormat) -> Vec<(String, Assumption)> {
-    let chunk = f64::from(format.chunk_kib);
     [
         ("index", format.layer_seconds, "s"),
         ("request", format.request_seconds, "s"),
-        ("chunk", Interval { low: chunk, high: chunk }, "KiB"),
+        ("chunk", f64::from(format.chunk_kib).into(), "KiB"),
         ("parallel", format.parallel, "requests"),
         ("fetch", format.fetch_mb_s, "MB/s"),
     ]

@@ -111,6 +111,10 @@ fn unchanged() -> Interval {
     Interval::ONE
 }
 
+fn between() -> Interval {
+    Interval { low: 0.0, high: 1.0 }
+}
+
 /// Rates of a compression.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -129,6 +133,10 @@ pub struct Codec {
     pub tar_ratio: Interval,
     /// Speed of container engines' decoders relative to the one of this program.
     pub engine_speed: Interval,
+    /// Share of the shorter of decompression and writing during which engines do both, from 0 (one after the other) to
+    /// 1 (a decoder of its own).
+    #[serde(default = "between")]
+    pub engine_overlap: Interval,
     /// Source of the rates.
     pub source: String,
 }
@@ -159,8 +167,8 @@ pub struct LazyFormat {
     pub source: String,
 }
 
-/// Implements [`CatalogEntry`] with the given key and the fields that are intervals of positive rates, and of
-/// durations, which may be zero.
+/// Implements [`CatalogEntry`] with the id as key and the fields that are intervals of positive rates, of durations,
+/// which may be zero, and of shares.
 macro_rules! rated {
     ($entry:ty, rates: [$($rate:ident),*], durations: [$($duration:ident),*]
         $(, shares: [$($share:ident),*])?) => {
@@ -179,7 +187,8 @@ macro_rules! rated {
                 let broken = broken.map(|(name, ..)| format!("{name} must have finite, ordered, not negative values"));
                 $($(let broken = broken.or_else(|| {
                     let message = || concat!(stringify!($share), " must lie between 0 and 1").to_owned();
-                    (!(0.0..=1.0).contains(&self.$share)).then(message)
+                    let share = Interval::from(self.$share);
+                    (!share.is_valid(0.0) || share.high > 1.0).then(message)
                 });)*)?
                 broken
             }
@@ -204,7 +213,8 @@ pub struct Startup {
 rated!(Startup, rates: [library_share, module_share], durations: []);
 rated!(Node, rates: [network_mb_s, connection_mb_s, write_mb_s, files_per_s, engine_files, read_mb_s],
     durations: [layer_seconds, start_seconds]);
-rated!(Codec, rates: [inflate_mb_s, gzip_ratio, tar_ratio, engine_speed], durations: [], shares: [input_share]);
+rated!(Codec, rates: [inflate_mb_s, gzip_ratio, tar_ratio, engine_speed], durations: [],
+    shares: [input_share, engine_overlap]);
 rated!(LazyFormat, rates: [parallel, fetch_mb_s], durations: [layer_seconds, request_seconds]);
 
 impl CatalogEntry for Profile {
@@ -220,6 +230,12 @@ impl CatalogEntry for Profile {
         let folder = self.driver == DriverDelivery::Folder;
         (folder != self.driver_folder.is_some())
             .then(|| "driver_folder is required with driver = \"folder\", and only there".to_owned())
+    }
+}
+
+impl From<f64> for Interval {
+    fn from(value: f64) -> Self {
+        Self { low: value, high: value }
     }
 }
 
