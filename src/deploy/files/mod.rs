@@ -20,6 +20,7 @@ pub use node::Position;
 pub use value::{FileError, FileFinding, FileImage, FileKind, FileRule, JudgedImage};
 
 use crate::analysis::Analysis;
+use crate::base::text::counted;
 use crate::cuda::catalog::Catalog;
 use node::Node;
 
@@ -31,7 +32,7 @@ const NESTING: usize = 64;
 const DOCUMENTS: usize = 1_000;
 /// Maximum memory of all values after the expansion of aliases, in bytes, roughly.
 const EXPANDED_BYTES: usize = 64 << 20;
-/// Maximum number of findings; a hostile file has as many as it has lines.
+/// Maximum number of findings; a hostile file has as many as it has lines. One more says how many others there are.
 const FINDINGS: usize = 1_000;
 
 /// A file of a platform.
@@ -164,6 +165,19 @@ pub fn judge(file: &PlatformFile, image: Option<&JudgedImage<'_>>, catalog: &Cat
     }
     findings.sort_by_key(|one| (one.at, one.severity, one.rule));
     findings.dedup();
-    findings.truncate(FINDINGS);
+    shorten(&mut findings);
     findings
+}
+
+/// Keeps the first [`FINDINGS`] and adds how many more there are, as severe as the worst of these.
+fn shorten(findings: &mut Vec<FileFinding>) {
+    let Some(rest) = findings.get(FINDINGS..) else { return };
+    let (Some(first), Some(severity)) = (rest.first(), rest.iter().map(|one| one.severity).min()) else {
+        return;
+    };
+    let verb = if rest.len() == 1 { "is" } else { "are" };
+    let text = format!("{} {verb} not shown.", counted(rest.len(), "more finding"));
+    let more = FileFinding::new(FileRule::NotChecked, severity, first.at, &first.key, text);
+    findings.truncate(FINDINGS);
+    findings.push(more);
 }

@@ -280,6 +280,28 @@ fn pods_are_found_behind_a_thousand_other_items_of_a_list() {
 }
 
 #[test]
+fn findings_beyond_a_thousand_are_counted() {
+    let pods = |count: usize| {
+        let items = (0..count).map(|number| {
+            format!(
+                "  - {{kind: Pod, spec: {{containers: [{{image: \"nvidia/cuda:12.4.{number}-base\"}}]}}}}\n"
+            )
+        });
+        format!("apiVersion: v1\nkind: List\nitems:\n{}", items.collect::<String>())
+    };
+    let all = findings(&pods(1_000));
+    assert!(all.len() == 1_000 && all.iter().all(|one| one.rule == FileRule::NoGpu), "{}", all.len());
+    let more = findings(&pods(2_234));
+    assert_eq!(more.len(), 1_001);
+    assert_eq!(more[..1_000], all[..]);
+    let last = &more[1_000];
+    assert_eq!(last.text, "1,234 more findings are not shown.");
+    let place = (last.rule, last.severity, last.at.line);
+    assert_eq!(place, (FileRule::NotChecked, Severity::Medium, 1_004), "as severe as the worst of them");
+    assert_eq!(findings(&pods(1_001))[1_000].text, "1 more finding is not shown.");
+}
+
+#[test]
 fn broken_files_are_errors_with_line_and_column() {
     let at = |text: &str| read(text.as_bytes()).unwrap_err().position().map(|at| (at.line, at.column));
     assert_eq!(at("[cerebrium.deployment]\nname = \n"), Some((2, 8)));
