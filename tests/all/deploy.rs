@@ -4,4 +4,5 @@ mod command;
 mod files;
 mod graphs;
 mod snippets;
+mod workloads;
 mod yaml;

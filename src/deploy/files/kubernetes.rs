@@ -4,7 +4,7 @@ mod labels;
 
 use super::base_name::BaseName;
 use super::node::{Node, Position};
-use super::value::{FileFinding, FileImage, FileRule, JudgedImage};
+use super::value::{FileFinding, FileImage, FileRule, JudgedImage, listed};
 use crate::cuda::catalog::Catalog;
 use crate::findings::Severity;
 use labels::{NodeLabel, labels};
@@ -17,6 +17,25 @@ const GKE: &str = "cloud.google.com/gke-accelerator";
 const GKE_DRIVER: &str = "/usr/local/nvidia/lib64";
 /// Maximum number of images of a file that are listed.
 const IMAGES: usize = 1_000;
+
+/// Maximum length of the path of a pod template, in bytes. Those of known operators have up to about 100.
+const PATH_BYTES: usize = 512;
+/// The components of an `InferenceService`, which are pod specifications, in its `spec`.
+const KSERVE: [&[&str]; 4] = [&["predictor"], &["predictor", "workerSpec"], &["transformer"], &["explainer"]];
+/// Keys of a component whose value is a container: `model`, and the earlier ones by framework. The image is optional.
+const MODELS: [&str; 11] = [
+    "model",
+    "huggingface",
+    "lightgbm",
+    "onnx",
+    "paddle",
+    "pmml",
+    "pytorch",
+    "sklearn",
+    "tensorflow",
+    "triton",
+    "xgboost",
+];
 
 /// A pod specification in a manifest.
 struct Pod<'a> {
@@ -52,41 +71,108 @@ pub(super) fn without_pods(documents: &[Node]) -> Option<FileFinding> {
     if documents.iter().any(|document| !pods(document).is_empty()) {
         return None;
     }
-    let first = documents.iter().find(|document| document.get("kind").is_some())?;
-    let (kind, at) = (first.text_of("kind").unwrap_or_default(), first.get("kind")?.at);
-    let text = format!("{kind} has no pod specification that is known here: nothing is checked.");
+    let all: Vec<&Node> = documents.iter().flat_map(objects).map(|object| object.node).collect();
+    let (lists, objects): (Vec<&Node>, Vec<&Node>) = all
+        .into_iter()
+        .partition(|object| object.get("items").is_some_and(|items| !items.items().is_empty()));
+    // The items of a typed list need not repeat their kind.
+    let kinds = |objects: Vec<&'_ Node>| -> Vec<(String, Position)> {
+        let kinds = objects.into_iter().filter_map(|object| object.get("kind"));
+        kinds.filter_map(|kind| Some((kind.text()?.to_owned(), kind.at))).collect()
+    };
+    let mut found = kinds(objects);
+    if found.is_empty() {
+        found = kinds(lists);
+    }
+    let (_, at) = found.first()?;
+    let at = *at;
+    let text = format!(
+        "No pod specification found in {}: nothing is checked.",
+        listed(found.into_iter().map(|(kind, _)| kind))
+    );
     Some(
         FileFinding::new(FileRule::NotChecked, Severity::Info, at, "kind", text)
             .fix("Pass a pod, or an object with a pod template, such as a Deployment or a Job."),
     )
 }
 
-/// The pod specifications of a document: of a pod, of a template, of a predictor of `KServe`, of the items of a list.
+/// An object of a document: the document itself, or an item of a list.
+struct Object<'a> {
+    node: &'a Node,
+    /// Prefix of its paths, such as `items[0].`.
+    prefix: String,
+}
+
+fn objects(document: &Node) -> Vec<Object<'_>> {
+    let items = document.get("items").map(Node::items).unwrap_or_default().iter().enumerate();
+    let items = items.map(|(index, node)| Object { node, prefix: format!("items[{index}].") });
+    std::iter::once(Object { node: document, prefix: String::new() }).chain(items).collect()
+}
+
+/// The pod specifications of a document.
 fn pods(document: &Node) -> Vec<Pod<'_>> {
-    let mut found = Vec::new();
-    let mut objects: Vec<(&Node, String)> = vec![(document, String::new())];
-    objects.extend(
-        document
-            .get("items")
-            .map(Node::items)
-            .unwrap_or_default()
-            .iter()
-            .enumerate()
-            .map(|(index, item)| (item, format!("items[{index}]."))),
-    );
-    for (object, prefix) in objects {
-        for path in [
-            &["spec"][..],
-            &["spec", "template", "spec"],
-            &["spec", "jobTemplate", "spec", "template", "spec"],
-            &["template", "spec"],
-            &["spec", "predictor"],
-        ] {
-            let spec = object.at_path(path).filter(|spec| spec.get("containers").is_some());
-            found.extend(spec.map(|spec| Pod { spec, path: format!("{prefix}{}", path.join(".")) }));
+    objects(document).iter().flat_map(Object::pods).collect()
+}
+
+fn has_containers(spec: &Node) -> bool {
+    spec.get("containers").is_some()
+}
+
+impl<'a> Object<'a> {
+    /// Its pod specifications: that of a pod, those of all templates, and the components of `KServe`.
+    fn pods(&self) -> Vec<Pod<'a>> {
+        let mut found = Vec::new();
+        let spec = self.node.get("spec");
+        if let Some(spec) = spec.filter(|spec| has_containers(spec)) {
+            found.push(Pod { spec, path: format!("{}spec", self.prefix) });
         }
+        for component in KSERVE {
+            let spec = spec.and_then(|spec| spec.at_path(component));
+            let has_model = |spec: &Node| {
+                MODELS.iter().any(|name| spec.get(name).is_some_and(|one| !one.entries().is_empty()))
+            };
+            if let Some(spec) = spec.filter(|spec| has_containers(spec) || has_model(spec)) {
+                found.push(Pod { spec, path: format!("{}spec.{}", self.prefix, component.join(".")) });
+            }
+        }
+        for key in ["spec", "template"] {
+            if let Some(node) = self.node.get(key) {
+                templates(key, node, &mut format!("{}{key}", self.prefix), &mut found);
+            }
+        }
+        found
     }
-    found
+
+    /// Why a container without a GPU may be right, with whether other pods of the object ask for one.
+    fn excuse(&self, others: bool) -> Option<Excuse> {
+        let is_runtime = self.node.text_of("kind").is_some_and(|kind| kind.ends_with("Runtime"));
+        if is_runtime { Some(Excuse::Runtime) } else { others.then_some(Excuse::OtherPods) }
+    }
+}
+
+/// Adds the specifications of all pod templates in `node`, the value of `key` at `path`. Operators name the field
+/// `template` or `workerTemplate`, at any depth.
+fn templates<'a>(key: &str, node: &'a Node, path: &mut String, found: &mut Vec<Pod<'a>>) {
+    let length = path.len();
+    if length > PATH_BYTES {
+        return;
+    }
+    if key.ends_with("emplate")
+        && let Some(spec) = node.get("spec").filter(|spec| has_containers(spec))
+    {
+        found.push(Pod { spec, path: format!("{path}.spec") });
+    }
+    for entry in node.entries() {
+        path.push('.');
+        path.push_str(&entry.key);
+        templates(&entry.key, &entry.node, path, found);
+        path.truncate(length);
+    }
+    for (index, item) in node.items().iter().enumerate() {
+        path.push_str(&format!("[{index}]"));
+        templates("", item, path, found);
+        path.truncate(length);
+    }
 }
 
 /// A container of a pod.
@@ -97,8 +183,26 @@ struct Container<'a> {
     is_init: bool,
 }
 
+/// Why a container may use CUDA without a limit for GPUs.
+#[derive(Clone, Copy)]
+enum Excuse {
+    /// Other pods of the object ask for GPUs: launchers and heads need none.
+    OtherPods,
+    /// A runtime, whose limits are set by the object that uses it.
+    Runtime,
+}
+
 impl<'a> Pod<'a> {
+    /// Whether a container has a limit for GPUs.
+    fn asks(&self) -> bool {
+        self.containers().iter().any(|container| container.gpu("limits").is_some())
+    }
+
     fn containers(&self) -> Vec<Container<'a>> {
+        let models = MODELS.iter().filter_map(|name| {
+            let node = self.spec.get(name).filter(|node| !node.entries().is_empty())?;
+            Some(Container { node, path: format!("{}.{name}", self.path), is_init: false })
+        });
         ["containers", "initContainers"]
             .into_iter()
             .flat_map(|list| {
@@ -110,6 +214,7 @@ impl<'a> Pod<'a> {
                 path: format!("{}.{list}[{index}]", self.path),
                 is_init: list == "initContainers",
             })
+            .chain(models)
             .collect()
     }
 }
@@ -158,13 +263,19 @@ pub(super) fn judge(
     catalog: &Catalog,
     findings: &mut Vec<FileFinding>,
 ) {
-    for pod in pods(document) {
-        judge_pod(&pod, image, catalog, findings);
+    for object in objects(document) {
+        let pods = object.pods();
+        let asking = pods.iter().filter(|pod| pod.asks()).count();
+        for pod in &pods {
+            let others = asking > usize::from(pod.asks());
+            judge_pod(pod, object.excuse(others), image, catalog, findings);
+        }
     }
 }
 
 fn judge_pod(
     pod: &Pod<'_>,
+    excuse: Option<Excuse>,
     image: Option<&JudgedImage<'_>>,
     catalog: &Catalog,
     findings: &mut Vec<FileFinding>,
@@ -176,12 +287,21 @@ fn judge_pod(
     for container in &containers {
         let asked = quantities(container, findings);
         gpus |= asked;
-        let Some((reference, at)) = container.image() else { continue };
-        let read = image.filter(|image| image.is(reference) && takes(image, &containers, container));
-        let is_cuda =
-            read.map_or_else(|| BaseName::parse(reference).cuda.is_some(), |image| image.needs.uses_cuda);
-        if is_cuda && !asked && !container.is_init {
-            findings.push(no_gpu(container, reference, at, read.is_some()));
+        // A container without an image, such as a model of KServe, may be of any that is passed.
+        let named = container.image();
+        let read = image
+            .filter(|image| named.map_or(image.reference.is_none(), |(reference, _)| image.is(reference)))
+            .filter(|image| takes(image, &containers, container));
+        let is_cuda = read.map_or_else(
+            || named.is_some_and(|(reference, _)| BaseName::parse(reference).cuda.is_some()),
+            |image| image.needs.uses_cuda,
+        );
+        if let Some(named) = named
+            && is_cuda
+            && !asked
+            && !container.is_init
+        {
+            findings.push(no_gpu(container, named, read.is_some(), excuse));
         }
         visible_devices(container, asked, findings);
         findings.extend(loader_path(container, read, is_gke && (asked || is_cuda)));
@@ -245,16 +365,35 @@ fn quantities(container: &Container<'_>, findings: &mut Vec<FileFinding>) -> boo
     limit.is_some_and(|(_, quantity, _)| quantity != "0")
 }
 
-fn no_gpu(container: &Container<'_>, reference: &str, at: Position, was_read: bool) -> FileFinding {
+fn no_gpu(
+    container: &Container<'_>,
+    (reference, at): (&str, Position),
+    was_read: bool,
+    excuse: Option<Excuse>,
+) -> FileFinding {
     let (severity, known) = if was_read {
         (Severity::High, "uses CUDA")
     } else {
         (Severity::Medium, "is a CUDA image by its name")
     };
-    let text = format!("{reference} {known}, and the container has no limit for {GPU}: it gets no GPU.");
+    let limit = format!("resources: {{limits: {{{GPU}: 1}}}}");
+    let (severity, result, fix) = match excuse {
+        None => (severity, "it gets no GPU", format!("Add to the container: {limit}")),
+        Some(Excuse::OtherPods) => (
+            Severity::Info,
+            "it gets no GPU, while other pods of the object do",
+            format!("If it needs a GPU, add to the container: {limit}"),
+        ),
+        Some(Excuse::Runtime) => (
+            Severity::Info,
+            "the object that uses the runtime must set it",
+            format!("Add to the object that uses it: {limit}"),
+        ),
+    };
+    let text = format!("{reference} {known}, and the container has no limit for {GPU}: {result}.");
     FileFinding::new(FileRule::NoGpu, severity, at, &format!("{}.image", container.path), text)
         .evidence("kubernetes.io/docs, Schedule GPUs")
-        .fix(format!("Add to the container: resources: {{limits: {{{GPU}: 1}}}}"))
+        .fix(fix)
 }
 
 fn visible_devices(container: &Container<'_>, asked: bool, findings: &mut Vec<FileFinding>) {

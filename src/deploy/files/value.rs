@@ -1,6 +1,9 @@
 //! Kinds of files, what is found in them, and why one cannot be read.
 
+use std::collections::HashSet;
+
 use super::node::Position;
+use crate::base::text::and_more;
 use crate::base::words::{json_words, words};
 use crate::cuda::compat::Needs;
 use crate::findings::Severity;
@@ -134,6 +137,17 @@ impl FileFinding {
     pub(super) fn fix(self, text: impl Into<String>) -> Self {
         Self { fix: Some(text.into()), ..self }
     }
+}
+
+/// Maximum number of names in a text.
+const NAMES: usize = 4;
+
+/// Different names as a list: the first [`NAMES`], and how many more there are.
+pub(super) fn listed(names: impl IntoIterator<Item = String>) -> String {
+    let mut known = HashSet::new();
+    let names: Vec<String> = names.into_iter().filter(|name| known.insert(name.clone())).collect();
+    let shown = names.get(..NAMES).unwrap_or(&names);
+    shown.join(", ") + &and_more(names.len(), shown.len())
 }
 
 /// An image that a file names.
