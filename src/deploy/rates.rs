@@ -251,7 +251,12 @@ impl Rates {
         for codec in codecs {
             if let Some(rates) = self.codecs.get(codec.as_str()) {
                 add(&format!("inflate_{}", codec.as_str()), rates.inflate, "MB/s", &rates.source);
-                add(&format!("input_share_{}", codec.as_str()), rates.input_share.into(), "share", &rates.source);
+                add(
+                    &format!("input_share_{}", codec.as_str()),
+                    rates.input_share.into(),
+                    "share",
+                    &rates.source,
+                );
                 add(&format!("overlap_{}", codec.as_str()), rates.overlap, "share", &rates.source);
             }
         }

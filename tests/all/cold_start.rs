@@ -70,6 +70,26 @@ fn number(value: &Value) -> f64 {
 }
 
 #[test]
+fn a_share_beyond_the_whole_is_refused() {
+    let place = Place::new();
+    let with = |share: &str| {
+        let codec = SLOW_WIRE.replace("gzip_ratio", &format!("input_share = {share}\ngzip_ratio"));
+        let arguments = ["report", "sample:runtime", "--format", "json", "--catalog"];
+        place.run(&[&arguments[..], &[&*place.put("rates.toml", &codec)]].concat())
+    };
+    for share in ["-0.1", "1.01", "nan", "inf"] {
+        let outcome = with(share);
+        assert_eq!(outcome.code, 2, "{share}: {}", outcome.stderr);
+        for part in ["rates.toml", "gzip", "input_share must be between 0 and 1"] {
+            assert!(outcome.stderr.contains(part), "{share}: {}", outcome.stderr);
+        }
+    }
+    for share in ["0.0", "1.0"] {
+        assert_eq!(with(share).code, 0, "{share}");
+    }
+}
+
+#[test]
 fn seconds_follow_from_bytes_and_rates() {
     let place = Place::new();
     let image = put(&place, &[]);

@@ -186,7 +186,7 @@ macro_rules! rated {
                 let broken = all.find(|(_, interval, least)| !interval.is_valid(*least));
                 let broken = broken.map(|(name, ..)| format!("{name} must have finite, ordered, not negative values"));
                 $($(let broken = broken.or_else(|| {
-                    let message = || concat!(stringify!($share), " must lie between 0 and 1").to_owned();
+                    let message = || concat!(stringify!($share), " must be between 0 and 1").to_owned();
                     let share = Interval::from(self.$share);
                     (!share.is_valid(0.0) || share.high > 1.0).then(message)
                 });)*)?

@@ -164,8 +164,9 @@ fn judge_size(
     findings: &mut Vec<FileFinding>,
 ) {
     let name = wanted.name;
-    if let Some(target) = machine(catalog, &format!("azure:{name}")) {
-        findings.extend(image.and_then(|image| fits(wanted, &target, image, catalog)));
+    if let Some(known) = machine(catalog, &format!("azure:{name}")) {
+        findings.extend(known.retired(wanted));
+        findings.extend(image.and_then(|image| fits(wanted, &known.target, image, catalog)));
         return;
     }
     let is_cuda = image.map_or_else(

@@ -146,9 +146,10 @@ fn hardware(
     }
     match accelerator(catalog, AcceleratorNames::Cerebrium, name) {
         None => findings.push(unknown(&wanted, "The compute type")),
-        Some(target) => {
-            python::judge_gpu(&wanted, &target, base, dependencies, catalog, findings);
-            findings.extend(image.and_then(|image| fits(&wanted, &target, image, catalog)));
+        Some(known) => {
+            findings.extend(known.retired(&wanted));
+            python::judge_gpu(&wanted, &known.target, base, dependencies, catalog, findings);
+            findings.extend(image.and_then(|image| fits(&wanted, &known.target, image, catalog)));
         }
     }
 }

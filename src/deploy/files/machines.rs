@@ -2,7 +2,7 @@
 
 use super::node::Position;
 use super::value::{FileFinding, FileRule, JudgedImage};
-use crate::cuda::catalog::{AcceleratorNames, Catalog};
+use crate::cuda::catalog::{AcceleratorNames, Catalog, Machine};
 use crate::cuda::compat::{RunVerdict, TargetGpu, judge};
 use crate::findings::Severity;
 
@@ -16,14 +16,42 @@ pub(super) struct Wanted<'a> {
     pub(super) key: &'a str,
 }
 
-/// The target of a GPU as a platform names it.
-pub(super) fn accelerator(catalog: &Catalog, names: AcceleratorNames, name: &str) -> Option<TargetGpu> {
-    catalog.accelerator(names, name).and_then(|one| TargetGpu::named(catalog, &one.target))
+/// A machine or GPU of the catalog.
+pub(super) struct Known<'a> {
+    pub(super) target: TargetGpu,
+    /// Source of the fact that the platform retired it.
+    retired: Option<&'a str>,
+}
+
+/// The GPU as a platform names it.
+pub(super) fn accelerator<'a>(
+    catalog: &'a Catalog,
+    names: AcceleratorNames,
+    name: &str,
+) -> Option<Known<'a>> {
+    let one = catalog.accelerator(names, name)?;
+    let target = TargetGpu::named(catalog, &one.target)?;
+    Some(Known { target, retired: one.retired.then_some(&*one.source) })
 }
 
 /// The machine type `id`, such as `azure:Standard_NC4as_T4_v3`, without regard to case.
-pub(super) fn machine(catalog: &Catalog, id: &str) -> Option<TargetGpu> {
-    TargetGpu::all(catalog).into_iter().find(|target| target.id.eq_ignore_ascii_case(id))
+pub(super) fn machine<'a>(catalog: &'a Catalog, id: &str) -> Option<Known<'a>> {
+    let target = TargetGpu::all(catalog).into_iter().find(|target| target.id.eq_ignore_ascii_case(id))?;
+    let has = |machine: &&Machine| machine.sizes.iter().any(|size| size.id == target.id);
+    let machine = catalog.machines().iter().find(has);
+    let retired = machine.filter(|machine| machine.retired).map(|machine| &*machine.source);
+    Some(Known { target, retired })
+}
+
+impl Known<'_> {
+    /// Whether the platform offers it no longer.
+    pub(super) fn retired(&self, wanted: &Wanted<'_>) -> Option<FileFinding> {
+        let source = self.retired?;
+        let text = format!("{} is retired: new ones are not available.", wanted.name);
+        let finding =
+            FileFinding::new(FileRule::RetiredMachine, Severity::Medium, wanted.at, wanted.key, text);
+        Some(finding.evidence(source).fix("Choose another of cutaway deploy IMAGE with the platform."))
+    }
 }
 
 /// Whether the image runs on the machine.

@@ -123,7 +123,7 @@ fn kind_of(document: &Node) -> Option<FileKind> {
     }
 }
 
-/// What does not fit, as [`judge`] tells it, with what an analysis knows of the image, if one was read. `named` is the
+/// What does not fit: [`judge`], with what an analysis knows of the image, if one was read. `named` is the
 /// reference of the file that means this image; `None` if every image of the file is this one.
 pub fn judge_with(
     file: &PlatformFile,

@@ -5,7 +5,7 @@ mod dependency;
 use super::base_name::BaseName;
 use super::machines::Wanted;
 use super::node::Position;
-use super::value::{FileFinding, FileRule};
+use super::value::{FileFinding, FileRule, listed};
 use crate::cuda::Flavor;
 use crate::cuda::catalog::{Catalog, NvccUse, PythonCuda};
 use crate::cuda::compat::{CudaVersion, TargetGpu};
@@ -100,13 +100,7 @@ struct Stack<'a> {
 }
 
 fn names<'a>(list: impl IntoIterator<Item = &'a Dependency>) -> String {
-    let mut names: Vec<String> = Vec::new();
-    for name in list.into_iter().map(Dependency::shown) {
-        if names.len() < 4 && !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    names.join(", ")
+    listed(list.into_iter().map(Dependency::shown))
 }
 
 fn source(catalog: &Catalog, one: &Dependency) -> String {

@@ -61,6 +61,8 @@ pub enum FileRule {
     GpuNotSupported,
     /// The GPU or machine type is not in the catalogue.
     UnknownMachine,
+    /// The platform offers the GPU or machine type no longer.
+    RetiredMachine,
     /// CUDA without a GPU.
     NoGpu,
     /// The GPU quantity is invalid.
@@ -90,6 +92,7 @@ words!(FileRule {
     CudaMissing = "cuda-missing",
     GpuNotSupported = "gpu-not-supported",
     UnknownMachine = "unknown-machine",
+    RetiredMachine = "retired-machine",
     NoGpu = "no-gpu",
     GpuQuantity = "gpu-quantity",
     VisibleDevices = "visible-devices",

@@ -158,6 +158,18 @@ fn judged(text: &str, needs: &Needs, environment: &[(String, String)]) -> Vec<Fi
 }
 
 #[test]
+fn retired_gpus_are_reported_without_an_image() {
+    let text = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\nspec:\n  nodeSelector:\n    \
+                cloud.google.com/gke-accelerator: GPU\n  containers:\n  - name: a\n    image: example.com/app:1\n";
+    let of = |gpu: &str| {
+        let file = read(text.replace("GPU", gpu).as_bytes()).unwrap();
+        judge(&file, None, Catalog::builtin()).iter().map(|one| (one.rule, one.at.line)).collect::<Vec<_>>()
+    };
+    assert!(of("nvidia-tesla-k80").contains(&(FileRule::RetiredMachine, 7)));
+    assert!(of("nvidia-l4").iter().all(|(rule, _)| *rule != FileRule::RetiredMachine));
+}
+
+#[test]
 fn instance_types_are_judged_by_the_image() {
     let text =
         "name: blue\nendpoint_name: e\nenvironment:\n  image: example.com/app:1\ninstance_type: SIZE\n";
@@ -167,6 +179,9 @@ fn instance_types_are_judged_by_the_image() {
     };
     let gpu = of("Standard_NC24ads_A100_v4");
     assert_eq!(gpu, [(FileRule::GpuNotSupported, Severity::High, 5)], "the driver is below CUDA 99");
+    let retired = of("standard_nc6s_v3");
+    assert!(retired.contains(&(FileRule::RetiredMachine, Severity::Medium, 5)), "{retired:?}");
+    assert!(gpu.iter().all(|(rule, ..)| *rule != FileRule::RetiredMachine));
     assert_eq!(of("Standard_DS3_v2"), [(FileRule::NoGpu, Severity::High, 5)]);
     assert_eq!(of("Standard_ND96isr_MI300X_v5"), [(FileRule::NoGpu, Severity::High, 5)]);
     assert_eq!(of("Standard_NC999_X_v9"), [(FileRule::UnknownMachine, Severity::Info, 5)]);

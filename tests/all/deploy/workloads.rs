@@ -192,9 +192,11 @@ workerGroupSpecs:
 
 #[test]
 fn head_and_worker_groups_of_ray_have_pods() {
-    for (kind, parents) in
-        [("RayCluster", &["spec"][..]), ("RayJob", &["spec", "rayClusterSpec"]), ("RayService", &["spec", "rayClusterConfig"])]
-    {
+    for (kind, parents) in [
+        ("RayCluster", &["spec"][..]),
+        ("RayJob", &["spec", "rayClusterSpec"]),
+        ("RayService", &["spec", "rayClusterConfig"]),
+    ] {
         let mut text = format!("apiVersion: ray.io/v1\nkind: {kind}\n");
         for (depth, parent) in parents.iter().enumerate() {
             text += &format!("{}{parent}:\n", "  ".repeat(depth));

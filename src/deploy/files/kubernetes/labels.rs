@@ -2,8 +2,7 @@
 
 use super::GKE;
 use crate::cuda::catalog::{AcceleratorNames, Catalog};
-use crate::cuda::compat::TargetGpu;
-use crate::deploy::files::machines::{Wanted, accelerator, fits, machine, unknown};
+use crate::deploy::files::machines::{Known, Wanted, accelerator, fits, machine, unknown};
 use crate::deploy::files::node::{Node, Position};
 use crate::deploy::files::value::{FileFinding, JudgedImage};
 
@@ -54,7 +53,7 @@ impl NodeLabel<'_> {
         }
     }
 
-    fn target(&self, catalog: &Catalog, value: &str) -> Option<TargetGpu> {
+    fn known<'a>(&self, catalog: &'a Catalog, value: &str) -> Option<Known<'a>> {
         match self.name {
             GKE => {
                 // The driver's folder is a finding of its own, which knows the environment of the container.
@@ -82,8 +81,11 @@ impl NodeLabel<'_> {
         let Some(what) = self.what() else { return };
         for (value, at) in &self.values {
             let wanted = Wanted { name: value, at: *at, key: &self.key };
-            match self.target(catalog, value) {
-                Some(target) => findings.extend(fits(&wanted, &target, image, catalog)),
+            match self.known(catalog, value) {
+                Some(known) => {
+                    findings.extend(known.retired(&wanted));
+                    findings.extend(fits(&wanted, &known.target, image, catalog));
+                }
                 None => findings.push(unknown(&wanted, what)),
             }
         }
@@ -93,8 +95,10 @@ impl NodeLabel<'_> {
     pub(super) fn judge_name(&self, catalog: &Catalog, findings: &mut Vec<FileFinding>) {
         let Some(what) = self.what() else { return };
         for (value, at) in &self.values {
-            if self.target(catalog, value).is_none() {
-                findings.push(unknown(&Wanted { name: value, at: *at, key: &self.key }, what));
+            let wanted = Wanted { name: value, at: *at, key: &self.key };
+            match self.known(catalog, value) {
+                Some(known) => findings.extend(known.retired(&wanted)),
+                None => findings.push(unknown(&wanted, what)),
             }
         }
     }
