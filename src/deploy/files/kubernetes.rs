@@ -169,7 +169,9 @@ fn templates<'a>(key: &str, node: &'a Node, path: &mut String, found: &mut Vec<P
         path.truncate(length);
     }
     for (index, item) in node.items().iter().enumerate() {
-        path.push_str(&format!("[{index}]"));
+        path.push('[');
+        path.push_str(&index.to_string());
+        path.push(']');
         templates("", item, path, found);
         path.truncate(length);
     }

@@ -1,5 +1,7 @@
 //! Manifests of training, serving and batch operators: where their pods are.
 
+use std::fmt::Write as _;
+
 use cutaway::base::Platform;
 use cutaway::cuda::catalog::Catalog;
 use cutaway::cuda::compat::Needs;
@@ -199,11 +201,11 @@ fn head_and_worker_groups_of_ray_have_pods() {
     ] {
         let mut text = format!("apiVersion: ray.io/v1\nkind: {kind}\n");
         for (depth, parent) in parents.iter().enumerate() {
-            text += &format!("{}{parent}:\n", "  ".repeat(depth));
+            writeln!(text, "{}{parent}:", "  ".repeat(depth)).unwrap();
         }
         let lines = text.lines().count();
         for line in RAY_CLUSTER.lines() {
-            text += &format!("{}{line}\n", "  ".repeat(parents.len()));
+            writeln!(text, "{}{line}", "  ".repeat(parents.len())).unwrap();
         }
         let parent = parents.join(".");
         let head = format!("{parent}.headGroupSpec.template.spec.containers[0].image");
