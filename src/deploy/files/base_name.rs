@@ -3,7 +3,7 @@
 use crate::cuda::Flavor;
 use crate::cuda::compat::CudaVersion;
 
-/// An image reference, as far as its name is telling.
+/// What an image reference says about the image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BaseName {
     /// Repository without the default registry.
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_tell_cuda_and_flavor() {
+    fn names_have_cuda_and_flavor() {
         let cases = [
             ("nvidia/cuda:12.1.1-devel-ubuntu22.04", Some((12, Some(1))), Some(Flavor::Devel), false),
             (

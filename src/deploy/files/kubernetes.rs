@@ -313,10 +313,8 @@ fn judge_pod(
             }
         }
     }
-    if image.is_none() {
-        for label in &labels {
-            label.judge_name(catalog, findings);
-        }
+    for label in &labels {
+        label.judge_name(catalog, findings);
     }
     if gpus && !is_gke {
         findings.extend(toleration(pod));

@@ -44,13 +44,15 @@ pub(super) fn machine<'a>(catalog: &'a Catalog, id: &str) -> Option<Known<'a>> {
 }
 
 impl Known<'_> {
-    /// Whether the platform offers it no longer.
+    /// A finding if the platform no longer offers it.
     pub(super) fn retired(&self, wanted: &Wanted<'_>) -> Option<FileFinding> {
         let source = self.retired?;
         let text = format!("{} is retired: new ones are not available.", wanted.name);
         let finding =
             FileFinding::new(FileRule::RetiredMachine, Severity::Medium, wanted.at, wanted.key, text);
-        Some(finding.evidence(source).fix("Choose another of cutaway deploy IMAGE with the platform."))
+        Some(finding.evidence(source).fix(
+            "Choose a current one; the lines to paste (cutaway deploy IMAGE) list those that run the image.",
+        ))
     }
 }
 

@@ -59,6 +59,19 @@ fn torch_from_pip_has_cuda_twice_on_a_cuda_base() {
 }
 
 #[test]
+fn packages_beyond_four_are_counted() {
+    let of = |names: &[&str]| {
+        let pip: Vec<String> = names.iter().map(|name| format!("{name} = \"latest\"")).collect();
+        findings(&cerebrium(DEVEL, "AMPERE_A10", &pip.join("\n")))[0].text.clone()
+    };
+    let all = ["torch", "torchvision", "torchaudio", "xformers", "bitsandbytes", "triton"];
+    let six = of(&all);
+    assert!(six.starts_with("torch, torchvision, torchaudio, xformers and 2 more brings CUDA"), "{six}");
+    let four = of(&all[..4]);
+    assert!(four.starts_with("torch, torchvision, torchaudio, xformers brings CUDA"), "{four}");
+}
+
+#[test]
 fn what_calls_nvcc_decides_about_devel() {
     let pip = "torch = \"2.6.0\"\nflash_attn = \"2.7.4\"";
     let kept = findings(&cerebrium(DEVEL, "HOPPER_H100", pip));
@@ -167,6 +180,33 @@ fn retired_gpus_are_reported_without_an_image() {
     };
     assert!(of("nvidia-tesla-k80").contains(&(FileRule::RetiredMachine, 7)));
     assert!(of("nvidia-l4").iter().all(|(rule, _)| *rule != FileRule::RetiredMachine));
+}
+
+#[test]
+fn names_of_node_labels_are_checked_whichever_image_was_read() {
+    let text = "apiVersion: v1
+kind: Pod
+spec:
+  nodeSelector:
+    cloud.google.com/gke-accelerator: nvidia-tesla-k80
+    nvidia.com/gpu.product: NVIDIA-Z9
+  containers:
+    - {name: a, image: app}
+    - {name: b, image: app}
+";
+    let file = read(text.as_bytes()).unwrap();
+    let of = |image: Option<&JudgedImage<'_>>| {
+        let found = judge(&file, image, Catalog::builtin()).into_iter();
+        let names = [FileRule::RetiredMachine, FileRule::UnknownMachine];
+        found.filter(|one| names.contains(&one.rule)).map(|one| (one.rule, one.at.line)).collect::<Vec<_>>()
+    };
+    let wanted = [(FileRule::RetiredMachine, 5), (FileRule::UnknownMachine, 6)];
+    assert_eq!(of(None), wanted);
+    let needs = needs("amd64");
+    for reference in [None, Some("app"), Some("other")] {
+        let image = JudgedImage { reference, needs: &needs, environment: &[] };
+        assert_eq!(of(Some(&image)), wanted, "{reference:?}");
+    }
 }
 
 #[test]

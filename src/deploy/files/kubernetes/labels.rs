@@ -78,20 +78,18 @@ impl NodeLabel<'_> {
         catalog: &Catalog,
         findings: &mut Vec<FileFinding>,
     ) {
-        let Some(what) = self.what() else { return };
+        if self.what().is_none() {
+            return;
+        }
         for (value, at) in &self.values {
             let wanted = Wanted { name: value, at: *at, key: &self.key };
-            match self.known(catalog, value) {
-                Some(known) => {
-                    findings.extend(known.retired(&wanted));
-                    findings.extend(fits(&wanted, &known.target, image, catalog));
-                }
-                None => findings.push(unknown(&wanted, what)),
+            if let Some(known) = self.known(catalog, value) {
+                findings.extend(fits(&wanted, &known.target, image, catalog));
             }
         }
     }
 
-    /// Whether the catalogue has the names, when no image was read.
+    /// Whether the catalogue has the names, and the platforms offer them.
     pub(super) fn judge_name(&self, catalog: &Catalog, findings: &mut Vec<FileFinding>) {
         let Some(what) = self.what() else { return };
         for (value, at) in &self.values {
