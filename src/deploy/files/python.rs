@@ -146,11 +146,10 @@ impl Stack<'_> {
         if !self.nvcc.is_empty() {
             let at_run = self.nvcc.iter().any(|(_, nvcc)| *nvcc == NvccUse::Run);
             let (text, fix) = if at_run {
-                (format!("{nvcc} calls nvcc when the program runs: {reference} has it."), None)
+                (format!("nvcc is called when the program runs, by {nvcc}: {reference} has it."), None)
             } else {
-                let text = format!(
-                    "{nvcc} is compiled with nvcc when it is installed; nothing known needs nvcc after that."
-                );
+                let text =
+                    format!("nvcc compiles {nvcc} during installation; nothing known needs nvcc after that.");
                 (
                     text,
                     Some(
@@ -169,8 +168,8 @@ impl Stack<'_> {
         };
         if !self.wheels.is_empty() && self.base.is_empty() {
             let text = format!(
-                "{} brings CUDA in its wheels, and {reference} has CUDA again, with compilers and headers. No package of \
-                the file needs nvcc.{unless}",
+                "CUDA comes in the wheels of {}, and {reference} has CUDA again, with compilers and headers. No package \
+                of the file needs nvcc.{unless}",
                 names(self.wheels.iter().copied())
             );
             return self
@@ -183,8 +182,8 @@ impl Stack<'_> {
             )
         } else {
             format!(
-                "{} loads the CUDA libraries of the base image, and no package of the file needs nvcc: the runtime flavor \
-                has them.{unless}",
+                "The CUDA libraries of the base image are for {}, and no package of the file needs nvcc: the runtime \
+                flavor has them.{unless}",
                 names(self.base.iter().copied())
             )
         };
@@ -207,7 +206,7 @@ impl Stack<'_> {
         }
         (!self.wheels.is_empty() && self.base.is_empty()).then(|| {
             let text = format!(
-                "{wheels} brings CUDA in its wheels: the CUDA libraries of {reference} are not loaded by it."
+                "CUDA comes in the wheels of {wheels}: the CUDA libraries of {reference} are not loaded."
             );
             self.about(base, FileRule::CudaTwice, Severity::Medium, text)
                 .fix(format!("{} would do.", base.slim))
