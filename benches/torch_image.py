@@ -30,7 +30,7 @@ sys.dont_write_bytecode = True  # no folder of compiled files beside the sources
 from make_image import LayerWriter, digest_of  # noqa: E402
 
 PYTHON = "3.11"
-PLATFORMS = ["manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64"]
+PLATFORMS = [f"manylinux_2_{minor}_x86_64" for minor in range(28, 16, -1)] + ["manylinux2014_x86_64"]
 VENV = "opt/venv"
 SITE = f"{VENV}/lib/python{PYTHON}/site-packages"
 CUDA = "12.8"
