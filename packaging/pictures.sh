@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
-# Makes the pictures of README and manual from the real window: the sample in light and dark, and one further image if
-# it is named.
+# Makes the pictures of README and manual from the real window, light and dark: of the samples, and of one large image
+# if it is named.
 #
 #   packaging/pictures.sh CUTAWAY OUT [IMAGE]
 #
-# OUT/NAME-THEME.png for each view; `assets/window.png` is OUT/findings-light.png, and `assets/window-dark.png`
-# OUT/findings-dark.png. Requires xvfb-run, xdotool and
-# ImageMagick.
+# Writes OUT/NAME-THEME.png; the repository has them in assets/manual/pictures, made with the devel image of
+# benches/devel_image.sh. Requires xvfb-run, xdotool and ImageMagick.
 set -euo pipefail
 [[ $# -ge 2 ]] || { sed -n '5p' "$0" >&2; exit 2; }
 for tool in xvfb-run xdotool import convert; do
@@ -63,25 +62,30 @@ close() {
 for theme in light dark; do
     printf '[display]\ntheme = "%s"\n[engines]\nlist = false\n' "$theme" >"$CUTAWAY_SETTINGS"
     open sample:devel
-    views=1
-    for name in overview layers cuda findings dockerfile; do
-        press "ctrl+$views"
-        views=$((views + 1))
-        take "$name"
-    done
-    press ctrl+comma
-    take settings
+    press ctrl+4
+    take findings
+    press ctrl+5
+    take dockerfile
     close
     open sample:devel --compare sample:runtime
     press ctrl+6
     take compare
     close
-    open
-    take start
-    close
     if [ -n "$image" ]; then
         open "$image"
-        take large
+        take overview
+        press ctrl+3
+        take cuda
+        press ctrl+m
+        take treemap
+        press ctrl+2
+        # A library, and why it is there.
+        press ctrl+f
+        xdotool type --delay 30 'libcublasLt'
+        for _ in 1 2 3 4; do press Down; done
+        take layers
+        press ctrl+i
+        take why
         close
     fi
 done
