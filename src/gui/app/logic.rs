@@ -21,7 +21,31 @@ const TICK: Duration = Duration::from_millis(100);
 impl App {
     /// Polls jobs and dialogs.
     pub(super) fn poll(&mut self) {
-        let Self { tabs, log, remembered, options, .. } = self;
+        if std::mem::replace(&mut self.polled, true) {
+            self.poll_tabs();
+        } else if !self.tabs.is_empty() {
+            // An image waits for the first frame: painted without a GPU, both want every processor.
+            self.context.request_repaint();
+        }
+        self.options.cache.iter().flat_map(Cache::take_notes).for_each(|note| self.log.note(note));
+        self.machine.poll();
+        self.poll_remote();
+        self.poll_slim();
+        self.poll_inspector();
+        self.poll_dialogs();
+        self.poll_drops();
+        self.poll_watch();
+        if self.is_busy() {
+            self.context.request_repaint_after(TICK);
+        }
+        if let Some(left) = self.dialogs.late_in() {
+            self.context.request_repaint_after(left + Duration::from_millis(10));
+        }
+        self.set_title();
+    }
+
+    fn poll_tabs(&mut self) {
+        let Self { tabs, log, remembered, .. } = self;
         for tab in tabs {
             let news = tab.poll();
             for message in tab.new_messages() {
@@ -41,21 +65,6 @@ impl App {
                 Phase::Asking | Phase::Running | Phase::Stopping | Phase::Cancelled => {}
             }
         }
-        options.cache.iter().flat_map(Cache::take_notes).for_each(|note| log.note(note));
-        self.machine.poll();
-        self.poll_remote();
-        self.poll_slim();
-        self.poll_inspector();
-        self.poll_dialogs();
-        self.poll_drops();
-        self.poll_watch();
-        if self.is_busy() {
-            self.context.request_repaint_after(TICK);
-        }
-        if let Some(left) = self.dialogs.late_in() {
-            self.context.request_repaint_after(left + Duration::from_millis(10));
-        }
-        self.set_title();
     }
 
     /// Does what panels and views asked for.

@@ -145,6 +145,8 @@ pub struct App {
     next_tab: u64,
     title: String,
     exit_after_frames: Option<u64>,
+    /// Whether the first frame has begun.
+    polled: bool,
     /// What each frame cost, kept while frames are counted.
     costs: Vec<Duration>,
     /// Processor time of the painting thread at the last frame.
@@ -194,6 +196,7 @@ impl App {
             next_tab: 1,
             title: String::new(),
             exit_after_frames: setup.exit_after_frames,
+            polled: false,
             costs: Vec::new(),
             spent: Duration::ZERO,
             frames: 0,

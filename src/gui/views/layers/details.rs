@@ -133,7 +133,11 @@ fn reasons(
     let tokens = Tokens::of(ui);
     let why = || Action::ShowWhy(PathTarget::of(report.path.0.clone()));
     egui::Grid::new("reasons").num_columns(2).spacing([space::M, space::XS]).show(ui, |ui| {
-        let name = |ui: &mut Ui, words: &str| ui.label(RichText::new(words).color(tokens.text_weak));
+        let name = |ui: &mut Ui, words: &str| {
+            ui.add(egui::Label::new(RichText::new(words).color(tokens.text_weak)).extend());
+        };
+        // Links stay inside a narrow pane, as facts do.
+        ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Wrap);
         if let Some(package) = &report.package {
             name(ui, "Package");
             let words = printable(&format!(
