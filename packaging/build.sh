@@ -26,7 +26,10 @@ cd "$root"
 
 target=${CARGO_TARGET_DIR:-$root/target}
 if [[ -z $binary ]]; then
-    cargo build --locked --profile "$profile" --features wgpu
+    # The linker of this target merges functions with the same code. Elsewhere it is another one, which may not.
+    link=()
+    [[ $(uname -sm) != 'Linux x86_64' ]] || link=(-C link-arg=-Wl,--icf=all)
+    cargo rustc --locked --profile "$profile" --features wgpu --bin cutaway -- "${link[@]}"
     binary=$target/$profile/cutaway
 fi
 version=$("$binary" --version | cut -d' ' -f2)

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::merge::{Watch, apply_all};
+use super::merge::{Merger, Watch, apply_all};
 use super::value::{Inode, NONE, NodeKind, Origin, Place};
 use crate::base::convert::index32;
 use crate::layer::{EntryId, LayerIndex};
@@ -97,6 +97,12 @@ struct Recorder {
 }
 
 impl Recorder {
+    /// With room for one version of each entry: grown by doubling, the list would need twice the memory.
+    fn with_capacity(layers: &[Arc<LayerIndex>]) -> Self {
+        let entries = layers.iter().map(|layer| layer.len()).sum();
+        Self { versions: Vec::with_capacity(entries), ..Self::default() }
+    }
+
     fn open_of(&mut self, node: u32) -> &mut u32 {
         let node = node as usize;
         if self.open.len() <= node {
@@ -134,12 +140,17 @@ impl Watch for Recorder {
 impl Timeline {
     /// Follows the layers, bottom first, by the rules of [`super::merge`].
     pub fn new(layers: &[Arc<LayerIndex>]) -> Self {
-        let merger = apply_all(layers, &[], 0, &|_, _| true, Recorder::default());
-        let parents: Vec<u32> = merger.nodes.iter().map(|live| live.parent).collect();
-        let recorder = merger.watch;
+        // What is no longer needed goes at once: with a million paths, each part has tens of megabytes.
+        let Merger { nodes, watch: recorder, .. } =
+            apply_all(layers, &[], 0, &|_, _| true, Recorder::with_capacity(layers));
+        let Recorder { versions: recorded, shared: second_names, .. } = recorder;
+        let parents: Vec<u32> = nodes.iter().map(|live| live.parent).collect();
+        drop(nodes);
         let (mut paths, new_of) = lay_out(&parents);
-        let (versions, new_version) = by_path(&recorder.versions, &new_of, &mut paths);
-        let shared = shared(&recorder.shared, &new_version, &versions);
+        drop(parents);
+        let (versions, new_version) = by_path(&recorded, &new_of, &mut paths);
+        drop((recorded, new_of));
+        let shared = shared(&second_names, &new_version, &versions);
         let mut timeline = Self { layers: layers.to_vec(), paths, versions, shared };
         timeline.mark_lost();
         timeline

@@ -459,6 +459,28 @@ fn the_treemap_nests_and_joins_chains() {
 }
 
 #[test]
+fn the_treemap_fills_every_folder() {
+    let small = |folder: u32, file: u32| sized(&format!("d{folder}/f{file}"), 100);
+    // Folders beyond the number of cells, folders of files that are too small to be seen, and one flat folder.
+    for (folders, files) in [(16, 200), (40, 300), (4, 1_500), (1, 1_500)] {
+        let members =
+            (0..folders).flat_map(|folder| (0..files).map(move |file| small(folder, file))).collect();
+        let timeline = timeline(&layers([members]));
+        let tree = tree(&timeline, Scope::Merged(0));
+        let map = Treemap::new(&tree, PathId::ROOT, 800.0, 500.0);
+        let size = |area: &Area| area.width * area.height;
+        let sum = |kind: fn(&CellKind) -> bool| -> f32 {
+            map.cells.iter().filter(|cell| kind(&cell.kind)).map(|cell| size(&cell.area)).sum()
+        };
+        let whole = sum(|kind| matches!(kind, CellKind::Whole(_)));
+        let rest = sum(|kind| matches!(kind, CellKind::Rest(..)));
+        assert!(whole > 0.5 * 800.0 * 500.0, "{folders} folders of {files}: {whole}");
+        assert!(rest < 0.25 * 800.0 * 500.0, "{folders} folders of {files}: {rest}");
+        assert!(map.cells.len() < 6_000, "{}", map.cells.len());
+    }
+}
+
+#[test]
 fn layers_are_listed_with_their_state() {
     let stages = stages("sample:devel");
     let first = LayerItem::all(&stages[0], false);

@@ -155,6 +155,8 @@ impl App {
 
     /// Goes to a view of a tab, if it can be shown there, and does something with the tab.
     pub(super) fn show_in(&mut self, id: u64, view: View, act: impl FnOnce(&mut Tab)) {
+        // A panel that has the room of the view would hide what is asked for.
+        self.inspector.take_if(|inspector| inspector.covers && inspector.tab == id);
         if let Some(tab) = self.tabs.iter_mut().find(|tab| tab.id == id) {
             if view.unavailable(tab.content()).is_none() {
                 tab.view = view;

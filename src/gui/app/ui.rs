@@ -105,10 +105,10 @@ impl App {
             };
             inside.show(ui, |ui| {
                 let shown = inspector.as_mut().filter(|inspector| inspector.tab == tab.id);
-                if let Some(inspector) = shown {
-                    panels::inspector(ui, inspector, &mut context);
+                let covered = shown.is_some_and(|inspector| panels::inspector(ui, inspector, &mut context));
+                if !covered {
+                    tab.views.ui(tab.view, ui, &mut context);
                 }
-                tab.views.ui(tab.view, ui, &mut context);
             });
         } else if tab.saved.is_some() {
             panels::notices(ui, tab, actions);

@@ -4,14 +4,20 @@ use std::sync::Arc;
 
 use egui::{FontData, FontDefinitions, FontFamily, FontTweak};
 
+use epaint_default_fonts::{EGUI_ICONS, HACK_REGULAR};
+
 use super::SEMIBOLD;
 
 const REGULAR_BYTES: &[u8] = include_bytes!("../../../assets/fonts/Inter-tnum-Regular.otf");
 const SEMIBOLD_BYTES: &[u8] = include_bytes!("../../../assets/fonts/Inter-tnum-SemiBold.otf");
 
-/// Fonts for both weights and for fixed width, with egui's own behind them for rare signs.
+/// Fonts for both weights and for fixed width, with two of egui's own behind them for rare signs. What no font has, such as Chinese
+/// names, comes from the fonts of the desktop.
 pub fn font_definitions() -> FontDefinitions {
-    let mut fonts = FontDefinitions::default();
+    let mut fonts = FontDefinitions::empty();
+    for (name, bytes) in [("Hack", HACK_REGULAR), ("egui-icons", EGUI_ICONS)] {
+        fonts.font_data.insert(name.to_owned(), Arc::new(FontData::from_static(bytes)));
+    }
     let mut add = |name: &str, bytes: &'static [u8]| {
         // Inter sits slightly high in its line box.
         let tweak = FontTweak { y_offset_factor: 0.02, ..FontTweak::default() };
@@ -19,7 +25,7 @@ pub fn font_definitions() -> FontDefinitions {
     };
     add("Inter", REGULAR_BYTES);
     add("Inter semibold", SEMIBOLD_BYTES);
-    let behind = ["Hack", "Ubuntu-Light", "egui-icons"];
+    let behind = ["Hack", "egui-icons"];
     let mut family = |family: FontFamily, first: &[&str]| {
         let names = first.iter().chain(&behind).map(|name| (*name).to_owned());
         fonts.families.insert(family, names.collect());

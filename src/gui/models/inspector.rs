@@ -85,6 +85,8 @@ pub struct Inspector {
     pub saver: Saver,
     /// Opens it with another program.
     pub external: External,
+    /// Whether it takes the room of the view in front.
+    pub covers: bool,
     state: ContentState,
     /// Generation for which the state was made.
     generation: Option<u64>,
@@ -110,6 +112,7 @@ impl Inspector {
             search: TextSearch::default(),
             saver: Saver::default(),
             external: External::new(opener),
+            covers: false,
             state: ContentState::Waiting,
             generation: None,
             inode: None,

@@ -1,5 +1,7 @@
 //! A treemap as data: the cells of a folder, nested while there is room.
 
+use std::collections::VecDeque;
+
 use super::files::{FileTree, PathChange};
 use crate::rootfs::PathId;
 
@@ -17,6 +19,11 @@ pub struct Area {
 }
 
 impl Area {
+    /// Points squared.
+    fn size(&self) -> f32 {
+        self.width * self.height
+    }
+
     /// Whether it contains a point.
     pub fn contains(&self, x: f32, y: f32) -> bool {
         x >= self.x && x < self.x + self.width && y >= self.y && y < self.y + self.height
@@ -79,14 +86,25 @@ pub struct Treemap {
     pub cells: Vec<TreemapCell>,
 }
 
-/// At most so many parts of one folder; the rest is one cell.
-const MOST_PARTS: usize = 160;
-/// At most so many cells in all.
-const MOST_CELLS: usize = 2_000;
+/// About so many cells in all: each folder has its share of them, by its area.
+const MOST_CELLS: usize = 3_000;
+/// So many parts of a folder have cells, however small its share; the rest of them is one cell.
+const FEW_PARTS: usize = 24;
 const LEAST_AREA: f32 = 24.0;
 const HEAD: f32 = 16.0;
 const GAP: f32 = 1.0;
 const DEEPEST: u8 = 6;
+
+/// A folder that waits for its cells.
+#[derive(Clone, Copy)]
+struct Pending {
+    folder: PathId,
+    /// The room for them.
+    area: Area,
+    depth: u8,
+    /// The cell of the folder; none for the one that the map shows.
+    cell: Option<usize>,
+}
 
 impl Treemap {
     /// Lays out the content of `folder` in `width` by `height` points.
@@ -94,13 +112,14 @@ impl Treemap {
         let mut map = Self { folder, cells: Vec::new() };
         if width > 1.0 && height > 1.0 {
             let area = Area { x: 0.0, y: 0.0, width, height };
-            let mut pending = vec![(folder, area, 0)];
+            let per_point = MOST_CELLS as f32 / area.size();
+            let mut pending = VecDeque::from([Pending { folder, area, depth: 0, cell: None }]);
             // Breadth first: large folders get their cells before small ones.
-            let mut at = 0;
-            while at < pending.len() && map.cells.len() < MOST_CELLS {
-                let (folder, area, depth) = pending[at];
-                map.fill(tree, folder, area, depth, &mut pending);
-                at += 1;
+            while let Some(next) = pending.pop_front() {
+                let filled = map.cells.len() < MOST_CELLS && map.fill(tree, next, per_point, &mut pending);
+                if let Some(cell) = next.cell.filter(|_| !filled).and_then(|cell| map.cells.get_mut(cell)) {
+                    (cell.kind, cell.head) = (CellKind::Whole(next.folder), 0.0);
+                }
             }
         }
         map
@@ -116,8 +135,7 @@ impl Treemap {
     pub fn next(&self, from: Option<Area>, direction: Direction) -> Option<&TreemapCell> {
         let whole = self.cells.iter().filter(|cell| matches!(cell.kind, CellKind::Whole(_)));
         let Some(from) = from else {
-            return whole
-                .max_by(|a, b| (a.area.width * a.area.height).total_cmp(&(b.area.width * b.area.height)));
+            return whole.max_by(|a, b| a.area.size().total_cmp(&b.area.size()));
         };
         let middle = |area: &Area| (area.x + area.width / 2.0, area.y + area.height / 2.0);
         let (from_x, from_y) = middle(&from);
@@ -136,14 +154,15 @@ impl Treemap {
         near.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, cell)| cell)
     }
 
+    /// Adds the cells of a folder; `false`, with none added, where a single cell says as much.
     fn fill(
         &mut self,
         tree: &FileTree,
-        folder: PathId,
-        area: Area,
-        depth: u8,
-        pending: &mut Vec<(PathId, Area, u8)>,
-    ) {
+        at: Pending,
+        per_point: f32,
+        pending: &mut VecDeque<Pending>,
+    ) -> bool {
+        let Pending { folder, area, depth, .. } = at;
         let above = tree.mark(folder);
         let counts = |path: PathId| tree.mark(path) != PathChange::Removed || above == PathChange::Removed;
         let mut parts: Vec<(u64, PathId)> = tree
@@ -153,53 +172,71 @@ impl Treemap {
             .filter(|(bytes, _)| *bytes > 0)
             .collect();
         let total: u64 = parts.iter().map(|(bytes, _)| bytes).sum();
-        if total == 0 {
-            return;
-        }
-        let largest_first = |a: &(u64, PathId), b: &(u64, PathId)| (b.0, a.1).cmp(&(a.0, b.1));
-        let mut rest = (0, 0);
-        let per_byte = f64::from(area.width * area.height) / total as f64;
-        let seen = |bytes: u64| bytes as f64 * per_byte >= f64::from(LEAST_AREA);
-        if parts.len() > MOST_PARTS {
-            parts.select_nth_unstable_by(MOST_PARTS, largest_first);
-            rest.0 += parts[MOST_PARTS..].iter().map(|(bytes, _)| bytes).sum::<u64>();
-            rest.1 += parts.len() - MOST_PARTS;
-            parts.truncate(MOST_PARTS);
-        }
-        parts.sort_unstable_by(largest_first);
-        while parts.len() > 1 && !parts.last().is_some_and(|(bytes, _)| seen(*bytes)) {
-            rest.0 += parts.pop().map_or(0, |(bytes, _)| bytes);
-            rest.1 += 1;
+        let rest = split_rest(&mut parts, total, area, per_point);
+        // Mostly grey: the colour of the folder says more.
+        if total == 0 || at.cell.is_some() && rest.bytes > total / 3 {
+            return false;
         }
         let mut sizes: Vec<u64> = parts.iter().map(|(bytes, _)| *bytes).collect();
-        if rest.0 > 0 {
-            sizes.push(rest.0);
+        if rest.bytes > 0 {
+            sizes.push(rest.bytes);
         }
         for (place, area) in squarify(&sizes, area).into_iter().enumerate() {
             let area = inset(area);
             let Some((_, path)) = parts.get(place) else {
-                let kind = CellKind::Rest(folder, rest.1);
+                let kind = CellKind::Rest(folder, rest.paths);
                 self.cells.push(TreemapCell { kind, top: folder, area, depth, head: 0.0 });
                 continue;
             };
             let roomy = area.width >= 40.0 && area.height >= 30.0 && depth < DEEPEST;
             if roomy && tree.is_folder(*path) && tree.bytes(*path) > 0 {
                 let end = end_of_chain(tree, *path);
-                let kind = CellKind::Folder(end);
-                self.cells.push(TreemapCell { kind, top: *path, area, depth, head: HEAD });
                 let inner = Area {
                     x: area.x + 2.0,
                     y: area.y + HEAD,
                     width: area.width - 4.0,
                     height: area.height - HEAD - 2.0,
                 };
-                pending.push((end, inner, depth + 1));
+                let cell = Some(self.cells.len());
+                pending.push_back(Pending { folder: end, area: inner, depth: depth + 1, cell });
+                let kind = CellKind::Folder(end);
+                self.cells.push(TreemapCell { kind, top: *path, area, depth, head: HEAD });
             } else {
                 let kind = CellKind::Whole(*path);
                 self.cells.push(TreemapCell { kind, top: *path, area, depth, head: 0.0 });
             }
         }
+        true
     }
+}
+
+/// What of a folder has no cell of its own.
+struct Rest {
+    bytes: u64,
+    paths: usize,
+}
+
+/// Takes from `parts` what is too small to be seen in `area`, or more than its share of cells; sorts what is left,
+/// largest first.
+fn split_rest(parts: &mut Vec<(u64, PathId)>, total: u64, area: Area, per_point: f32) -> Rest {
+    let largest_first = |a: &(u64, PathId), b: &(u64, PathId)| (b.0, a.1).cmp(&(a.0, b.1));
+    let mut rest = Rest { bytes: 0, paths: 0 };
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most MOST_CELLS")]
+    let most = ((area.size() * per_point) as usize).max(FEW_PARTS);
+    if parts.len() > most {
+        parts.select_nth_unstable_by(most, largest_first);
+        rest.bytes += parts[most..].iter().map(|(bytes, _)| bytes).sum::<u64>();
+        rest.paths += parts.len() - most;
+        parts.truncate(most);
+    }
+    parts.sort_unstable_by(largest_first);
+    let per_byte = f64::from(area.size()) / total.max(1) as f64;
+    let seen = |bytes: u64| bytes as f64 * per_byte >= f64::from(LEAST_AREA);
+    while parts.len() > 1 && !parts.last().is_some_and(|(bytes, _)| seen(*bytes)) {
+        rest.bytes += parts.pop().map_or(0, |(bytes, _)| bytes);
+        rest.paths += 1;
+    }
+    rest
 }
 
 /// How far a place is outside a range.

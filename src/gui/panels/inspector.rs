@@ -26,21 +26,34 @@ const SPLIT: Split = Split {
     rest: 80.0,
 };
 
-/// Shows the panel beside or below the view in front.
-pub(crate) fn inspector(ui: &mut Ui, inspector: &mut Inspector, context: &mut ViewContext<'_>) {
-    SPLIT.show(ui, |ui| {
-        card(ui, |ui| {
-            let tokens = Tokens::of(ui);
-            ui.spacing_mut().item_spacing.y = space::XS;
-            Frame::new().fill(tokens.raised).inner_margin(Margin::symmetric(12, 8)).show(ui, |ui| {
-                ui.set_width(ui.available_width());
-                head(ui, inspector, context);
-            });
-            match inspector.page {
-                InspectorPage::Contents => contents::show(ui, inspector),
-                InspectorPage::Why => why::show(ui, inspector, context),
-            }
+/// With less height than this, a view and the panel below it would both show next to nothing.
+const BOTH: f32 = 400.0;
+
+/// Shows the panel beside or below the view in front, or in its place where there is no room for both. Whether it
+/// took that place.
+pub(crate) fn inspector(ui: &mut Ui, inspector: &mut Inspector, context: &mut ViewContext<'_>) -> bool {
+    let covers = !SPLIT.is_wide(ui) && ui.available_height() < BOTH;
+    inspector.covers = covers;
+    if covers {
+        panel(ui, inspector, context);
+    } else {
+        SPLIT.show(ui, |ui| panel(ui, inspector, context));
+    }
+    covers
+}
+
+fn panel(ui: &mut Ui, inspector: &mut Inspector, context: &mut ViewContext<'_>) {
+    card(ui, |ui| {
+        let tokens = Tokens::of(ui);
+        ui.spacing_mut().item_spacing.y = space::XS;
+        Frame::new().fill(tokens.raised).inner_margin(Margin::symmetric(12, 8)).show(ui, |ui| {
+            ui.set_width(ui.available_width());
+            head(ui, inspector, context);
         });
+        match inspector.page {
+            InspectorPage::Contents => contents::show(ui, inspector),
+            InspectorPage::Why => why::show(ui, inspector, context),
+        }
     });
 }
 

@@ -37,7 +37,8 @@ pub(crate) fn key_sheet(ui: &Ui, app: &mut App) {
         let wide = ui.available_width() > 760.0;
         let height = (size.y - 180.0).max(160.0);
         let area = ScrollArea::vertical().max_height(height).min_scrolled_height(height);
-        area.show(ui, |ui| {
+        // Its bar is at the edge of the dialog, however short the lines.
+        area.auto_shrink([false, true]).show(ui, |ui| {
             if wide {
                 ui.columns(2, |columns| {
                     group(&mut columns[0], Menu::File);

@@ -1,6 +1,6 @@
 //! The menu bar: every command, in its menu.
 
-use egui::{Align, Button, Layout, MenuBar, RichText, Ui};
+use egui::{Align, Button, Layout, MenuBar, Response, RichText, ScrollArea, Ui};
 
 use crate::gui::app::App;
 use crate::gui::design::{Tokens, text};
@@ -16,8 +16,30 @@ pub(crate) fn menu_bar(ui: &mut Ui, app: &mut App) {
     });
 }
 
+/// What a menu has around its entries, and the menu bar above it.
+const AROUND: f32 = 64.0;
+
+/// The entries of a menu, which scroll where they are higher than the window.
+fn scrolled(ui: &mut Ui, add: impl FnOnce(&mut Ui)) {
+    let most = (ui.content_rect().height() - AROUND).max(80.0);
+    // A menu opens in the room that it had before: its entries decide.
+    ScrollArea::vertical().max_height(most).min_scrolled_height(most).show(ui, add);
+}
+
+/// An entry that the keyboard reaches comes into sight.
+fn in_sight(response: Response) -> Response {
+    if response.gained_focus() {
+        response.scroll_to_me(None);
+    }
+    response
+}
+
 fn show_menu(ui: &mut Ui, app: &mut App, menu: Menu) {
     ui.set_min_width(240.0);
+    scrolled(ui, |ui| entries(ui, app, menu));
+}
+
+fn entries(ui: &mut Ui, app: &mut App, menu: Menu) {
     ui.spacing_mut().button_padding = egui::vec2(8.0, 2.0);
     let mut group = None;
     for command in menu.commands() {
@@ -41,7 +63,7 @@ fn item(ui: &mut Ui, app: &mut App, command: Command) {
         button = button.right_text(RichText::new(keys).font(text::small()).color(weak));
     }
     let tooltip = app.tooltip(command);
-    let response = ui.add_enabled(app.check(command).is_ok(), button);
+    let response = in_sight(ui.add_enabled(app.check(command).is_ok(), button));
     let response = response.on_hover_text(tooltip).on_disabled_hover_text(tooltip);
     if response.clicked() {
         app.actions.push(Action::Run(command));
@@ -55,15 +77,18 @@ fn recent(ui: &mut Ui, app: &mut App) {
     }
     ui.separator();
     let App { remembered, actions, .. } = app;
-    ui.menu_button("Recent images", |ui| {
-        for reference in &remembered.recent {
-            let shown = crate::base::text::elide_middle(&crate::base::text::printable(reference), 60);
-            if ui.button(shown).clicked() {
-                actions.push(Action::OpenImage(reference.clone()));
-                ui.close();
+    let menu = ui.menu_button("Recent images", |ui| {
+        scrolled(ui, |ui| {
+            for reference in &remembered.recent {
+                let shown = crate::base::text::elide_middle(&crate::base::text::printable(reference), 60);
+                if in_sight(ui.button(shown)).clicked() {
+                    actions.push(Action::OpenImage(reference.clone()));
+                    ui.close();
+                }
             }
-        }
+        });
     });
+    in_sight(menu.response);
 }
 
 fn palette_button(ui: &mut Ui, app: &mut App) {

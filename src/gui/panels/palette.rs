@@ -127,7 +127,10 @@ pub(crate) fn palette(ui: &Ui, app: &mut App) {
         ui.spacing_mut().item_spacing.y = 0.0;
         let most = (ui.content_rect().height() - top - 120.0).clamp(120.0, 14.0 * row::NORMAL);
         let mut clicked = None;
-        ScrollArea::vertical().max_height(most).auto_shrink([false, true]).show(ui, |ui| {
+        // A dialog that was small offers the list no more room than it took: the lines decide.
+        let height = (count as f32 * row::NORMAL).min(most);
+        let area = ScrollArea::vertical().max_height(most).min_scrolled_height(height);
+        area.auto_shrink([false, true]).show(ui, |ui| {
             for (index, offer) in items.iter().enumerate() {
                 let chosen = index == search.chosen;
                 let response = line(ui, offer, chosen);

@@ -1,6 +1,6 @@
 //! The views of the image in front.
 
-use egui::Ui;
+use egui::{Id, ScrollArea, Ui};
 
 use crate::gui::app::{App, Phase};
 use crate::gui::views::{Action, Command, View};
@@ -12,7 +12,18 @@ const HEIGHT: f32 = 32.0;
 /// The list at the left. `wide` leaves room for the keys.
 pub(crate) fn rail(ui: &mut Ui, app: &mut App, wide: bool) {
     ui.spacing_mut().item_spacing.y = 2.0;
+    // Never higher than its panel, however little the log leaves.
+    ScrollArea::vertical().auto_shrink(false).min_scrolled_height(0.0).show(ui, |ui| items(ui, app, wide));
+}
+
+fn items(ui: &mut Ui, app: &mut App, wide: bool) {
     let front = app.front_tab().map(|tab| tab.view);
+    // The view in front is brought into sight when it changes, or the room does.
+    let seen = (front, ui.clip_rect().height());
+    let moved = ui.data_mut(|data| {
+        let known: &mut (Option<View>, f32) = data.get_temp_mut_or_default(Id::unique("views in sight"));
+        std::mem::replace(known, seen) != seen
+    });
     let content = app.content();
     let failed = app.front_tab().is_some_and(|tab| {
         matches!(tab.phase, Phase::Failed(_)) && tab.analysis.is_none() && tab.saved.is_none()
@@ -26,6 +37,9 @@ pub(crate) fn rail(ui: &mut Ui, app: &mut App, wide: bool) {
         });
         if front == Some(view) {
             stops::stop(ui, StopKind::Pane, "Views", &item.inner);
+        }
+        if item.inner.gained_focus() || moved && front == Some(view) {
+            item.inner.scroll_to_me(None);
         }
         let tooltip = format!("{} ({keys})", view.description());
         let response =

@@ -198,6 +198,10 @@ fn paint(ui: &Ui, rect: Rect, line: &LayerListRow, look: RowLook) {
         let noted = line.fault.is_some() || line.pending.is_some();
         title.max.x -= if noted { NOTE } else { 0.0 };
         note.min.x = title.right() + 8.0;
+    } else if line.fault.is_some() {
+        // Beside the numbers is no room for words: the title gives way.
+        title.max.x -= NOTE;
+        note = Rect::from_x_y_ranges(title.right() + 8.0..=rect.right() - END, above.y_range());
     }
     let color = if line.pending.is_some() { tokens.text_weak } else { tokens.text };
     let font = if line.fold.is_some() { text::strong() } else { text::mono() };

@@ -1,7 +1,10 @@
 //! Framed panes, and texts of empty panes.
 
 use egui::accesskit::Role;
-use egui::{Key, Rect, RichText, Sense, Stroke, StrokeKind, Ui, UiBuilder, WidgetInfo, vec2};
+use egui::{
+    Key, Rect, RichText, ScrollArea, Sense, Stroke, StrokeKind, Ui, UiBuilder, UiKind, UiStackInfo,
+    WidgetInfo, vec2,
+};
 
 use super::list;
 use super::stops::{self, StopKind};
@@ -26,6 +29,29 @@ pub fn card<R>(ui: &mut Ui, add: impl FnOnce(&mut Ui) -> R) -> R {
     painter.rect_stroke(rect, radius::M, Stroke::new(1.0, tokens.border), StrokeKind::Inside);
     ui.advance_cursor_after_rect(rect);
     result
+}
+
+const OUT_OF_SIGHT: &str = "height out of sight";
+
+/// Shows a view with at least this height; where there is less, the whole view scrolls.
+pub fn at_least(ui: &mut Ui, salt: &str, height: f32, add: impl FnOnce(&mut Ui)) {
+    let room = ui.available_height();
+    if room >= height {
+        add(ui);
+        return;
+    }
+    ScrollArea::vertical().id_salt(salt).auto_shrink(false).show(ui, |ui| {
+        let rect = Rect::from_min_size(ui.cursor().min, vec2(ui.available_width(), height));
+        let info = UiStackInfo::new(UiKind::GenericArea).with_tag_value(OUT_OF_SIGHT, height - room);
+        add(&mut ui.new_child(UiBuilder::new().max_rect(rect).ui_stack_info(info)));
+        ui.advance_cursor_after_rect(rect);
+    });
+}
+
+/// The height that is left, as if the view did not scroll.
+pub fn height_in_sight(ui: &Ui) -> f32 {
+    let hidden = ui.stack().iter().find_map(|part| part.tags().get_downcast::<f32>(OUT_OF_SIGHT));
+    ui.available_height() - hidden.copied().unwrap_or_default()
 }
 
 /// A card with details of the chosen row: a stop of the keyboard, where arrows and page keys scroll.

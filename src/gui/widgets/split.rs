@@ -11,6 +11,7 @@ use egui::{
 };
 
 use super::list;
+use super::pane::height_in_sight;
 use crate::gui::design::Tokens;
 
 /// Between a pane and the rest: the place of the divider.
@@ -22,8 +23,10 @@ const STEP: f32 = 16.0;
 pub const LIST_REST: f32 = 150.0;
 /// A pane with less room than this is folded into a line.
 const LEAST_PANE: f32 = 72.0;
-/// The height of that line.
-const LINE: f32 = 26.0;
+/// The height of that line, with the gap beside it.
+pub const LINE: f32 = 28.0;
+/// The gap between that line and the rest.
+const LINE_GAP: i8 = 4;
 
 /// The size of a pane with its gap, and its least and largest, for a view of this size.
 pub type PaneSize = fn(f32) -> (f32, RangeInclusive<f32>);
@@ -53,6 +56,23 @@ impl Split {
         ui.available_width() >= self.wide
     }
 
+    /// Whether only a line is shown of the pane, in a view with so much in use above.
+    pub fn is_folded(&self, ui: &Ui, above: f32) -> bool {
+        self.folds(ui, above) && !self.is_unfolded(ui)
+    }
+
+    fn folds(&self, ui: &Ui, above: f32) -> bool {
+        !self.is_wide(ui) && height_in_sight(ui) - above - self.rest < LEAST_PANE
+    }
+
+    fn is_unfolded(&self, ui: &Ui) -> bool {
+        ui.data(|data| data.get_temp(self.unfolded())).unwrap_or_default()
+    }
+
+    fn unfolded(&self) -> Id {
+        Id::unique((self.name, "unfolded"))
+    }
+
     /// Shows the pane; the rest of the view is what room is left.
     pub fn show(&self, ui: &mut Ui, add: impl FnOnce(&mut Ui)) {
         self.show_in(ui, ui.available_size(), add);
@@ -62,7 +82,8 @@ impl Split {
     pub fn show_in(&self, ui: &mut Ui, view: Vec2, add: impl FnOnce(&mut Ui)) {
         let axis = usize::from(view.x < self.wide);
         let room = ui.available_height() - self.rest;
-        if axis == 1 && room < LEAST_PANE && !self.unfolds(ui) {
+        let in_sight = height_in_sight(ui) - self.rest;
+        if axis == 1 && in_sight < LEAST_PANE && !self.unfolds(ui) {
             return;
         }
         let (size, range) = if axis == 0 { (self.beside)(view.x) } else { (self.stacked)(view.y) };
@@ -86,9 +107,14 @@ impl Split {
 
     /// In a view with room for one pane only, a line in the place of this one; whether it is unfolded.
     fn unfolds(&self, ui: &mut Ui) -> bool {
-        let id = Id::unique((self.name, "unfolded"));
-        let mut open: bool = ui.data(|data| data.get_temp(id)).unwrap_or_default();
-        let line = Panel::bottom(id).frame(Frame::new()).show_separator_line(false).resizable(false);
+        let id = self.unfolded();
+        let mut open = self.is_unfolded(ui);
+        let (line, gap) = if self.first {
+            (Panel::top(id), Margin { bottom: LINE_GAP, ..Margin::ZERO })
+        } else {
+            (Panel::bottom(id), Margin { top: LINE_GAP, ..Margin::ZERO })
+        };
+        let line = line.frame(Frame::new().inner_margin(gap)).show_separator_line(false).resizable(false);
         line.exact_size(LINE).show(ui, |ui| {
             let words = format!("{} {}", if open { "Hide" } else { "Show" }, self.name);
             if ui.button(words).clicked() {

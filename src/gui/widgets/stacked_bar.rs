@@ -74,7 +74,8 @@ fn places(segments: &[Segment], rect: Rect) -> Vec<(usize, Rect)> {
     if total <= 0.0 || shown.is_empty() {
         return Vec::new();
     }
-    let gap = 1.0;
+    // Parts that are hardly wider than a gap stand side by side.
+    let gap = if rect.width() >= 3.0 * shown.len() as f32 { 1.0 } else { 0.0 };
     let room = (rect.width() - gap * (shown.len() - 1) as f32).max(1.0);
     let least = LEAST.min(room / shown.len() as f32);
     // Small parts get the least; the others share what is left.

@@ -15,6 +15,8 @@ use crate::gui::widgets::controls::check_box;
 
 /// From this width on, everything fits on one line.
 const WIDE: f32 = 1_120.0;
+/// Room for the buttons beside the pages.
+const BUTTONS: f32 = 148.0;
 
 pub(super) fn show(
     ui: &mut Ui,
@@ -33,10 +35,19 @@ pub(super) fn show(
             });
         });
     } else {
-        ui.horizontal(|ui| {
+        let right = Layout::right_to_left(Align::Center);
+        let beside = ui.horizontal_wrapped(|ui| {
             pages(ui, state, model, events);
-            ui.with_layout(Layout::right_to_left(Align::Center), |ui| export(ui, events));
+            let first_line = ui.cursor().top() <= ui.max_rect().top() + 1.0;
+            let beside = first_line && ui.available_size_before_wrap().x >= BUTTONS;
+            if beside {
+                ui.with_layout(right, |ui| export(ui, events));
+            }
+            beside
         });
+        if !beside.inner {
+            ui.horizontal(|ui| ui.with_layout(right, |ui| export(ui, events)));
+        }
         ui.horizontal(|ui| choices(ui, state, model, focus));
     }
     if let Some(sentence) = model.sentence.as_deref().filter(|_| state.page == ComparePage::Summary) {

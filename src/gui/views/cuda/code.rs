@@ -21,7 +21,15 @@ use crate::gui::widgets::arch_matrix::{
 use crate::gui::widgets::list::{ListEvent, ListOutput};
 use crate::gui::widgets::pane::{card, empty};
 
-/// Shows the chooser and the architecture matrix; gives how many rows were made.
+/// Shows the choosers above the architecture matrix.
+pub(super) fn choices(ui: &mut Ui, state: &mut CudaState, model: &CudaModel) {
+    if !model.arch_matrix.architectures.is_empty() {
+        target(ui, state, model);
+        keep::show(ui, state, model);
+    }
+}
+
+/// Shows the architecture matrix; gives how many rows were made.
 pub(super) fn show(
     ui: &mut Ui,
     state: &mut CudaState,
@@ -35,8 +43,6 @@ pub(super) fn show(
         });
         return 0;
     }
-    target(ui, state, model);
-    keep::show(ui, state, model);
     let target = state.target_in(model);
     if state.arch_matrix_rows.is_empty() {
         card(ui, |ui| empty(ui, "No matching file", "The filter excludes all files with GPU code."));

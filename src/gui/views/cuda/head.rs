@@ -12,6 +12,8 @@ use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::cuda::{CudaFiles, CudaModel, Summary};
 use crate::gui::views::filter_field::{FilterField, show_error, show_found};
 
+/// In a view narrower than this, the filter has a line of its own.
+const NARROW: f32 = 620.0;
 /// How many frameworks are named.
 const FRAMEWORKS: usize = 4;
 
@@ -59,6 +61,7 @@ pub(super) fn summary(ui: &mut Ui, summary: &Summary, actions: &mut Vec<Action>)
 
 /// Which table, and the filter.
 pub(super) fn bar(ui: &mut Ui, page: &mut CudaPage, state: &mut CudaState, model: &CudaModel, focus: bool) {
+    let narrow = ui.available_width() < NARROW;
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = space::XS;
         let pages = [
@@ -84,14 +87,14 @@ pub(super) fn bar(ui: &mut Ui, page: &mut CudaPage, state: &mut CudaState, model
                 state.changed();
             }
         }
-        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-            let mut typed = state.typed.clone();
-            let hint = format!("Filter: cublas {} size:>10M", USES.term("unreferenced"));
-            let field = FilterField { name: "Filter libraries", hint: &hint, width: 420.0, focus };
-            field.show::<CudaFiles>(ui, &mut typed);
-            state.set_filter(&typed);
-        });
+        if !narrow {
+            let right = egui::Layout::right_to_left(egui::Align::Center);
+            ui.with_layout(right, |ui| filter(ui, state, focus));
+        }
     });
+    if narrow {
+        ui.horizontal(|ui| filter(ui, state, focus));
+    }
     if let Some(error) = &state.rows.error {
         show_error(ui, error);
     } else if state.rows.filtered && *page == CudaPage::Libraries {
@@ -99,4 +102,12 @@ pub(super) fn bar(ui: &mut Ui, page: &mut CudaPage, state: &mut CudaState, model
         show_found(ui, state.rows.found, &all, state.rows.bytes);
     }
     ui.add_space(space::XS);
+}
+
+fn filter(ui: &mut Ui, state: &mut CudaState, focus: bool) {
+    let mut typed = state.typed.clone();
+    let hint = format!("Filter: cublas {} size:>10M", USES.term("unreferenced"));
+    let field = FilterField { name: "Filter libraries", hint: &hint, width: 420.0, focus };
+    field.show::<CudaFiles>(ui, &mut typed);
+    state.set_filter(&typed);
 }

@@ -19,8 +19,8 @@ use crate::cuda::catalog::Catalog;
 use crate::gui::models::cuda::{CudaModel, PrunedCode};
 use crate::gui::models::layers::waiting_for;
 use crate::gui::models::report::SavedReport;
-use crate::gui::widgets::pane::{details_card, empty};
-use crate::gui::widgets::split::{LIST_REST, Split};
+use crate::gui::widgets::pane::{at_least, details_card, empty};
+use crate::gui::widgets::split::{LINE, LIST_REST, Split};
 use crate::report::page::Page;
 
 use self::state::CudaState;
@@ -30,9 +30,15 @@ const DETAILS: Split = Split {
     wide: 1_040.0,
     first: false,
     beside: |width| ((width * 0.31).min(420.0), 280.0..=width * 0.5),
-    stacked: |height| ((height * 0.4).max(120.0), 80.0..=height * 0.6),
+    stacked: |height| ((height * DETAILS_SHARE).max(120.0), 80.0..=height * 0.6),
     rest: LIST_REST,
 };
+const DETAILS_SHARE: f32 = 0.4;
+
+/// With less height, the matrix has hardly a row below its bars.
+const MATRIX: f32 = 190.0;
+/// The same for the tables, which have no bars.
+const ROWS: f32 = 110.0;
 
 /// The tables of the view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,6 +59,9 @@ pub struct CudaView {
     page: CudaPage,
     focus_search: bool,
     painted: usize,
+    /// Height of the summary, and of all above the table, in the last frame.
+    summary: f32,
+    above: f32,
 }
 
 /// What a part of the view asks for.
@@ -79,24 +88,17 @@ impl ImageView for CudaView {
             self.loading(ui, context);
             return;
         };
-        head::summary(ui, &model.summary, context.actions);
-        if let Some(checked_items) = &model.summary.nothing {
-            match &model.summary.waits_for {
-                Some(_) => empty(ui, "No CUDA content found so far", checked_items),
-                None if context.analysis.totals().is_some_and(|totals| !totals.complete) => {
-                    empty(ui, "No CUDA found in the part that was read", checked_items);
-                }
-                None => empty(ui, "No CUDA in this image", checked_items),
-            }
-            return;
-        }
         let mut events = Vec::new();
-        if DETAILS.is_wide(ui) || self.state.selected().is_some() {
-            DETAILS.show(ui, |ui| {
-                details_card(ui, "Library details", |ui| self.details(ui, &mut events));
-            });
-        }
-        egui::CentralPanel::no_frame().show(ui, |ui| self.table(ui, &model, &mut events));
+        // The summary breaks its lines alike with and without the bar that scrolls the page.
+        let summary = ui.available_width() - ui.spacing().scroll.allocated_width();
+        at_least(ui, "cuda page", self.least_height(ui), |ui| {
+            let (top, width) = (ui.cursor().top(), ui.available_width());
+            ui.set_max_width(summary);
+            head::summary(ui, &model.summary, context.actions);
+            ui.set_max_width(width);
+            self.summary = ui.cursor().top() - top;
+            self.content(ui, top, &model, context, &mut events);
+        });
         for event in events {
             self.handle(ui, event, context);
         }
@@ -113,6 +115,45 @@ impl ImageView for CudaView {
 }
 
 impl CudaView {
+    /// The height that the view needs with a few rows of its table.
+    fn least_height(&self, ui: &Ui) -> f32 {
+        let least = self.above + if self.page == CudaPage::GpuCode { MATRIX } else { ROWS };
+        if DETAILS.is_wide(ui) || self.state.selected().is_none() {
+            least
+        } else if DETAILS.is_folded(ui, self.summary) {
+            least + LINE
+        } else {
+            least / (1.0 - DETAILS_SHARE)
+        }
+    }
+
+    /// What is below the summary, in a page that begins at `top`.
+    fn content(
+        &mut self,
+        ui: &mut Ui,
+        top: f32,
+        model: &Arc<CudaModel>,
+        context: &ViewContext<'_>,
+        events: &mut Vec<CudaEvent>,
+    ) {
+        if let Some(checked_items) = &model.summary.nothing {
+            match &model.summary.waits_for {
+                Some(_) => empty(ui, "No CUDA content found so far", checked_items),
+                None if context.analysis.totals().is_some_and(|totals| !totals.complete) => {
+                    empty(ui, "No CUDA found in the part that was read", checked_items);
+                }
+                None => empty(ui, "No CUDA in this image", checked_items),
+            }
+            return;
+        }
+        if DETAILS.is_wide(ui) || self.state.selected().is_some() {
+            DETAILS.show(ui, |ui| {
+                details_card(ui, "Library details", |ui| self.details(ui, events));
+            });
+        }
+        egui::CentralPanel::no_frame().show(ui, |ui| self.table(ui, top, model, events));
+    }
+
     /// Chooses the library or file at a path and brings it into sight, once it is known.
     pub fn select_path(&mut self, path: Vec<u8>) {
         self.state.select_path(path);
@@ -138,9 +179,17 @@ impl CudaView {
         self.painted
     }
 
-    fn table(&mut self, ui: &mut Ui, model: &Arc<CudaModel>, events: &mut Vec<CudaEvent>) {
+    fn table(&mut self, ui: &mut Ui, top: f32, model: &Arc<CudaModel>, events: &mut Vec<CudaEvent>) {
         let focus = std::mem::take(&mut self.focus_search);
         head::bar(ui, &mut self.page, &mut self.state, model, focus);
+        if self.page == CudaPage::GpuCode {
+            code::choices(ui, &mut self.state, model);
+        }
+        let above = ui.cursor().top() - top;
+        if (std::mem::replace(&mut self.above, above) - above).abs() > 0.5 {
+            // Whether the page scrolls follows in the next frame.
+            ui.ctx().request_repaint();
+        }
         self.painted = match self.page {
             CudaPage::Libraries => libraries::show(ui, &mut self.state, model, events),
             CudaPage::GpuCode => code::show(ui, &mut self.state, model, events),

@@ -17,8 +17,12 @@ use crate::rewrite::Applicability;
 
 /// The height of the heads.
 const HEAD: f32 = 34.0;
+/// The same where the buttons have a line of their own.
+const TWO_LINES: f32 = 60.0;
 /// Narrower than this, the head of a side leaves out what is changed.
 const NARROW: f32 = 400.0;
+/// Narrower than this, there is no room for a heading beside the buttons.
+const BUTTONS: f32 = 330.0;
 
 /// Shows both texts, or the original alone where nothing is proposed.
 pub(super) fn show(
@@ -113,62 +117,79 @@ fn heads(
 ) {
     let tokens = Tokens::of(ui);
     let whole = ui.available_rect_before_wrap();
-    let whole = Rect::from_min_size(whole.min, egui::vec2(whole.width(), HEAD));
+    let two_lines = proposal.is_some() && halves(whole.x_range()).1.span() < BUTTONS;
+    let height = if two_lines { TWO_LINES } else { HEAD };
+    let whole = Rect::from_min_size(whole.min, egui::vec2(whole.width(), height));
     ui.painter().rect_filled(whole, 0.0, tokens.raised);
     let line = Stroke::new(1.0, tokens.border);
     ui.painter().hline(whole.x_range(), whole.bottom() - 0.5, line);
     let (left, right) = halves(whole.x_range());
     let left = if proposal.is_some() { left } else { whole.x_range() };
-    head(ui, whole, left, |ui| {
+    let buttons = |ui: &mut Ui| {
         if !model.rebuilt {
             events.extend(command_button(ui, Command::CloseDockerfile, "Close").map(DockerfileEvent::Window));
         }
-        if model.rebuilt || left.span() >= NARROW {
+        if model.rebuilt || two_lines || left.span() >= NARROW {
             let label = if model.rebuilt { "Open Dockerfile…" } else { "Open…" };
             events.extend(command_button(ui, Command::OpenDockerfile, label).map(DockerfileEvent::Window));
         }
-        ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-            let words = RichText::new(&model.heading).font(text::heading()).color(tokens.text);
-            let about = match state.drafts.given() {
-                Some(path) if !model.rebuilt => printable(&path.display().to_string()),
-                _ => "Images contain no Dockerfile; this one is reconstructed from the history. Open your own for \
-                      proposals that apply unchanged."
-                    .to_owned(),
-            };
-            ui.add(egui::Label::new(words).truncate()).on_hover_text(about);
-        });
+    };
+    head(ui, whole, left, buttons, |ui| {
+        let words = RichText::new(&model.heading).font(text::heading()).color(tokens.text);
+        let about = match state.drafts.given() {
+            Some(path) if !model.rebuilt => printable(&path.display().to_string()),
+            _ => {
+                "Images contain no Dockerfile; this one is reconstructed from the history. Open your own for \
+                  proposals that apply unchanged."
+                    .to_owned()
+            }
+        };
+        ui.add(egui::Label::new(words).truncate()).on_hover_text(about);
     });
     let Some(proposal) = proposal else {
         ui.advance_cursor_after_rect(whole);
         return;
     };
     ui.painter().vline(right.min, whole.y_range(), line);
-    head(ui, whole, right, |ui| {
+    let buttons = |ui: &mut Ui| {
         events.extend(command_button(ui, Command::SavePatch, "Save patch…").map(DockerfileEvent::Window));
         events.extend(command_button(ui, Command::SaveDockerfile, "Save as…").map(DockerfileEvent::Window));
         events.extend(command_button(ui, Command::CopyDockerfile, "Copy").map(DockerfileEvent::Window));
-        ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-            ui.spacing_mut().item_spacing.x = 10.0;
-            let words = RichText::new("Proposal").font(text::heading()).color(tokens.text);
-            ui.add(egui::Label::new(words).truncate());
-            if right.span() >= NARROW {
-                let response = ui.label(RichText::new(proposal.counts()).color(tokens.text_weak));
-                response.on_hover_text(proposal.spoken_counts());
-            }
-        });
+    };
+    head(ui, whole, right, buttons, |ui| {
+        ui.spacing_mut().item_spacing.x = 10.0;
+        let words = RichText::new("Proposal").font(text::heading()).color(tokens.text);
+        ui.add(egui::Label::new(words).truncate());
+        if two_lines || right.span() >= NARROW {
+            let words = RichText::new(proposal.counts()).color(tokens.text_weak);
+            ui.add(egui::Label::new(words).truncate()).on_hover_text(proposal.spoken_counts());
+        }
     });
     ui.advance_cursor_after_rect(whole);
 }
 
-/// The head of one side; from right to left.
-fn head(ui: &mut Ui, whole: Rect, side: Rangef, add: impl FnOnce(&mut Ui)) {
+/// The head of one side: words, and buttons at the right of them, or below where the head has two lines.
+fn head(ui: &mut Ui, whole: Rect, side: Rangef, buttons: impl FnOnce(&mut Ui), words: impl FnOnce(&mut Ui)) {
     let room = Rect::from_min_max(
         pos2(side.min + 10.0, whole.top()),
         pos2((side.max - 6.0).max(side.min + 10.0), whole.bottom()),
     );
-    let builder = UiBuilder::new().max_rect(room).layout(Layout::right_to_left(Align::Center));
-    let mut child = ui.new_child(builder);
+    let (above, below) =
+        if whole.height() > HEAD { room.split_top_bottom_at_fraction(0.5) } else { (room, room) };
+    let mut line = child(ui, below, Layout::right_to_left(Align::Center));
+    buttons(&mut line);
+    let from_left = Layout::left_to_right(Align::Center);
+    if above == below {
+        line.with_layout(from_left, words);
+    } else {
+        words(&mut child(ui, above, from_left));
+    }
+}
+
+/// A line of a head.
+fn child(ui: &mut Ui, room: Rect, layout: Layout) -> Ui {
+    let mut child = ui.new_child(UiBuilder::new().max_rect(room).layout(layout));
     child.set_clip_rect(room.intersect(ui.clip_rect()));
     child.spacing_mut().item_spacing.x = 4.0;
-    add(&mut child);
+    child
 }

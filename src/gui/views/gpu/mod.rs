@@ -23,8 +23,11 @@ use super::{Action, ImageView, ViewContext, leave_focus, waker};
 use crate::gui::design::space;
 use crate::gui::models::gpu::{Judge, TargetVerdicts};
 use crate::gui::models::layers::{LayerItem, waiting_for};
-use crate::gui::widgets::pane::{card, empty};
+use crate::gui::widgets::pane::{at_least, card, empty};
 use crate::gui::widgets::split::{LIST_REST, Split};
+
+/// Room for the check's button, below what is missing of the driver.
+const MACHINE_HEIGHT: f32 = 200.0;
 
 /// This machine, here and in reports.
 pub(super) const MACHINE: Split = Split {
@@ -32,9 +35,9 @@ pub(super) const MACHINE: Split = Split {
     wide: 1_000.0,
     first: true,
     beside: |width| ((width * 0.31).clamp(360.0, 440.0), 320.0..=width * 0.5),
-    stacked: |height| ((height * 0.33).max(150.0), 120.0..=(height * 0.7).max(150.0)),
+    stacked: |height| ((height * 0.33).max(MACHINE_HEIGHT), 120.0..=(height * 0.7).max(MACHINE_HEIGHT)),
     // Above the list of machines are the needs of the image, a filter and the verdicts.
-    rest: LIST_REST + 130.0,
+    rest: LIST_REST + 110.0,
 };
 
 /// The chosen machine, below the verdicts at any width.
@@ -73,11 +76,15 @@ impl ImageView for GpuView {
         let waker = waker(ui);
         self.painted = 0;
         self.state.update(context, &waker);
-        MACHINE.show(ui, |ui| {
-            card(ui, |ui| machine::show(ui, context.machine, &mut self.machine, context.actions));
-        });
         let mut events = Vec::new();
-        egui::CentralPanel::no_frame().show(ui, |ui| self.verdicts(ui, context, &mut events));
+        let one_pane = MACHINE.is_wide(ui) || MACHINE.is_folded(ui, 0.0);
+        let height = if one_pane { 0.0 } else { MACHINE_HEIGHT + MACHINE.rest };
+        at_least(ui, "gpu page", height, |ui| {
+            MACHINE.show(ui, |ui| {
+                card(ui, |ui| machine::show(ui, context.machine, &mut self.machine, context.actions));
+            });
+            egui::CentralPanel::no_frame().show(ui, |ui| self.verdicts(ui, context, &mut events));
+        });
         for event in events {
             self.handle(ui, event, context);
         }

@@ -14,6 +14,8 @@ use crate::gui::widgets::cell::{self, Cut};
 use crate::gui::widgets::controls;
 
 const SIZE: f32 = 84.0;
+/// The mark of a verdict, and the most that its column takes with it.
+const MARK: f32 = 18.0;
 const VERDICT: f32 = 148.0;
 
 /// Shows the savings, or why there are none yet.
@@ -41,8 +43,14 @@ pub(super) fn show(
     }
     ui.spacing_mut().item_spacing.y = 0.0;
     let whole = savings.items.first().map_or(0, |item| item.bytes);
+    // No wider than the verdicts that are there: titles need the room.
+    let widths = savings.items.iter().map(|item| {
+        let label = item.verdict.label().to_owned();
+        ui.painter().layout_no_wrap(label, text::body(), Tokens::of(ui).text_weak).size().x
+    });
+    let verdict = (MARK + widths.fold(0.0, f32::max) + 2.0).min(VERDICT);
     for item in &savings.items {
-        if line(ui, item, whole) {
+        if line(ui, item, whole, verdict) {
             actions.push(Action::SelectFinding(item.id.clone()));
         }
     }
@@ -60,7 +68,7 @@ pub(super) fn show(
     }
 }
 
-fn line(ui: &mut Ui, item: &SavingItem, whole: u64) -> bool {
+fn line(ui: &mut Ui, item: &SavingItem, whole: u64, verdict_width: f32) -> bool {
     let tokens = Tokens::of(ui);
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), row::NORMAL), Sense::click());
     response.widget_info(|| WidgetInfo::labeled(Role::Link, true, item.spoken()));
@@ -83,9 +91,9 @@ fn line(ui: &mut Ui, item: &SavingItem, whole: u64) -> bool {
     let (mark, color) = findings::sign(tokens, item.verdict);
     let left = size.right() + space::L;
     controls::paint_mark(painter, mark, pos2(left + 6.0, rect.center().y), 12.0, color);
-    let verdict = Rect::from_x_y_ranges(left + 18.0..=left + VERDICT, rect.y_range());
+    let verdict = Rect::from_x_y_ranges(left + MARK..=left + verdict_width, rect.y_range());
     cell::left(painter, verdict, item.verdict.label(), &text::body(), tokens.text_weak, Cut::End);
-    let title = Rect::from_x_y_ranges(left + VERDICT + space::S..=rect.right() - 8.0, rect.y_range());
+    let title = Rect::from_x_y_ranges(verdict.right() + space::M..=rect.right() - 8.0, rect.y_range());
     let color = if response.hovered() { tokens.accent } else { tokens.text };
     cell::left(painter, title, &item.title, &text::body(), color, Cut::End);
     controls::paint_focus(ui, &response, radius::S);

@@ -135,21 +135,21 @@ fn paint(ui: &Ui, rect: Rect, level: &StackBox, hovered: bool) {
         Cut::End,
     );
     let by = at(inner.right() - BY, inner.right());
-    let names = at(inner.left() + LEVEL, by.left() - 8.0);
-    let shown = if level.names.is_empty() { "–" } else { level.names.as_str() };
-    let (font, color) = if weak { (text::body(), tokens.text_weak) } else { (text::strong(), tokens.text) };
-    cell::left(painter, names, shown, &font, color, Cut::End);
     let color = match level.side {
         Side::Missing => tokens.error,
         Side::Image => tokens.text,
         Side::Host | Side::None => tokens.text_weak,
     };
     let words = level.supplied_by.join(", ");
-    let written = cell::right(painter, by, &words, &text::small(), color);
+    let mut left = cell::right(painter, by, &words, &text::small(), color).left();
     if level.side == Side::Missing {
-        let at = pos2(written.left() - 12.0, rect.center().y);
-        controls::paint_mark(painter, Mark::Error, at, 13.0, tokens.error);
+        left -= 12.0;
+        controls::paint_mark(painter, Mark::Error, pos2(left, rect.center().y), 13.0, tokens.error);
     }
+    let names = at(inner.left() + LEVEL, left - 12.0);
+    let shown = if level.names.is_empty() { "–" } else { level.names.as_str() };
+    let (font, color) = if weak { (text::body(), tokens.text_weak) } else { (text::strong(), tokens.text) };
+    cell::left(painter, names, shown, &font, color, Cut::End);
 }
 
 /// A frame of short lines.

@@ -206,6 +206,9 @@ pub(super) fn layer_lines(
     let tokens = Tokens::of(ui);
     ui.spacing_mut().item_spacing.y = 0.0;
     let mut clicked = None;
+    // Numbers of more than three digits push the rest to the right.
+    let digits = items.iter().map(|item| item.index.to_string().len()).max().unwrap_or(0);
+    let wider = digits.saturating_sub(3) as f32 * 9.0;
     for item in items {
         let (rect, response) =
             ui.allocate_exact_size(vec2(ui.available_width(), row::NORMAL), Sense::click());
@@ -221,9 +224,11 @@ pub(super) fn layer_lines(
             |from: f32, to: f32| Rect::from_x_y_ranges(rect.left() + from..=rect.left() + to, rect.y_range());
         let chip = Rect::from_center_size(pos2(rect.left() + 14.0, rect.center().y), vec2(12.0, 12.0));
         layer_chip(painter, tokens, chip, item.index);
-        cell::right(painter, at(20.0, 48.0), &item.index.to_string(), &text::body(), tokens.text_weak);
-        cell::right(painter, at(56.0, 128.0), &human_or_dash(size(item)), &text::body(), tokens.text);
-        let mut left = 144.0;
+        let number = at(20.0, 48.0 + wider);
+        cell::right(painter, number, &item.index.to_string(), &text::body(), tokens.text_weak);
+        let bytes = at(56.0 + wider, 128.0 + wider);
+        cell::right(painter, bytes, &human_or_dash(size(item)), &text::body(), tokens.text);
+        let mut left = 144.0 + wider;
         if let Some(word) = item.state.fault().map(|_| item.state.word()) {
             let (mark, fault) = match item.state {
                 LayerState::Failed(_) => (Mark::Error, tokens.error),

@@ -11,10 +11,16 @@ use crate::gui::widgets::cell::{self, Cut};
 use crate::gui::widgets::pane::empty;
 use crate::gui::widgets::treemap::swatch;
 
-const BYTES: f32 = 62.0;
-const SHARE: f32 = 46.0;
-/// Room for a short name. With less, the bytes are in the tooltip only.
-const NAME: f32 = 72.0;
+/// The colour, and where names begin.
+const SAMPLE: f32 = 20.0;
+const START: f32 = 34.0;
+const BYTES: f32 = 56.0;
+const SHARE: f32 = 48.0;
+const GAP: f32 = 8.0;
+/// Room for the beginning of an instruction. With less, the numbers are below the names.
+const INSTRUCTION: f32 = 100.0;
+/// A name and its numbers below.
+const TWO_LINES: f32 = 36.0;
 
 pub(super) fn show(ui: &mut Ui, colors: Option<&Coloring>) {
     let Some(colors) = colors else {
@@ -29,34 +35,38 @@ pub(super) fn show(ui: &mut Ui, colors: Option<&Coloring>) {
         ui.label(RichText::new(human(colors.bytes)).color(tokens.text_weak));
     });
     ui.spacing_mut().item_spacing.y = 0.0;
-    ScrollArea::vertical().auto_shrink(false).show_rows(ui, row::DENSE, colors.groups.len(), |ui, rows| {
+    let room = ui.available_width() - ui.spacing().scroll.allocated_width();
+    let beside = room - START - BYTES - SHARE - 3.0 * GAP;
+    let height = if beside < INSTRUCTION { TWO_LINES } else { row::DENSE };
+    ScrollArea::vertical().auto_shrink(false).show_rows(ui, height, colors.groups.len(), |ui, rows| {
         for group in colors.groups.get(rows).unwrap_or_default() {
-            line(ui, group, colors.bytes);
+            line(ui, group, colors.bytes, height);
         }
     });
 }
 
-fn line(ui: &mut Ui, group: &ColorGroup, whole: u64) {
+fn line(ui: &mut Ui, group: &ColorGroup, whole: u64, height: f32) {
     let tokens = Tokens::of(ui);
-    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), row::DENSE), Sense::hover());
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::hover());
     let share = match whole {
         0 => String::new(),
         whole => format!("{:.1} %", group.bytes as f64 * 100.0 / whole as f64),
     };
     let spoken = format!("{}, {}, {share}", group.name, human(group.bytes));
     response.widget_info(|| WidgetInfo::labeled(Role::ListItem, true, &spoken));
-    let sample = Rect::from_min_size(pos2(rect.left() + 8.0, rect.top() + 4.0), vec2(20.0, 12.0));
+    let sample = Rect::from_min_size(pos2(rect.left() + GAP, rect.top() + 4.0), vec2(SAMPLE, 12.0));
     swatch(ui, sample, fill_of(tokens, group.paint), group.pattern);
     let painter = ui.painter();
-    let at = |from: f32, to: f32| Rect::from_x_y_ranges(from..=to, rect.y_range());
-    let right = rect.right() - 8.0;
-    cell::right(painter, at(right - SHARE, right), &share, &text::small(), tokens.text_weak);
-    let (start, mut end) = (sample.right() + 6.0, right - SHARE);
-    if end - BYTES - start >= NAME {
-        cell::right(painter, at(end - BYTES, end), &human(group.bytes), &text::small(), tokens.text);
-        end -= BYTES;
-    }
-    let name = at(start, end - 4.0);
+    let one = height < TWO_LINES;
+    let (above, below) =
+        if one { (rect, rect) } else { rect.shrink2(vec2(0.0, 1.0)).split_top_bottom_at_fraction(0.5) };
+    let (start, right) = (rect.left() + START, rect.right() - GAP);
+    let end = right - SHARE - GAP;
+    let place = below.with_min_x(right - SHARE).with_max_x(right);
+    cell::right(painter, place, &share, &text::small(), tokens.text_weak);
+    let place = below.with_min_x(end - BYTES).with_max_x(end);
+    cell::right(painter, place, &human(group.bytes), &text::small(), tokens.text);
+    let name = above.with_min_x(start).with_max_x(if one { end - BYTES - GAP } else { right });
     cell::left(painter, name, &group.name, &text::small(), tokens.text, Cut::End);
     response.on_hover_text(spoken);
 }
