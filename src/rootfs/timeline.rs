@@ -141,9 +141,9 @@ impl Timeline {
     /// Follows the layers, bottom first, by the rules of [`super::merge`].
     pub fn new(layers: &[Arc<LayerIndex>]) -> Self {
         // What is no longer needed goes at once: with a million paths, each part has tens of megabytes.
-        let Merger { nodes, watch: recorder, .. } =
+        let Merger { nodes, watch, .. } =
             apply_all(layers, &[], 0, &|_, _| true, Recorder::with_capacity(layers));
-        let Recorder { versions: recorded, shared: second_names, .. } = recorder;
+        let Recorder { versions: recorded, shared: second_names, .. } = watch;
         let parents: Vec<u32> = nodes.iter().map(|live| live.parent).collect();
         drop(nodes);
         let (mut paths, new_of) = lay_out(&parents);

@@ -68,6 +68,7 @@ pub enum ContentState {
 type Loaded = Result<FileDocument, ContentsError>;
 
 /// The panel.
+#[allow(clippy::struct_excessive_bools, reason = "each is one thing about the file or the panel")]
 pub struct Inspector {
     /// The tab of the image.
     pub tab: u64,
