@@ -142,6 +142,22 @@ impl Analysis {
         })
     }
 
+    /// Compressed bytes of a layer; of one that was not read completely, those that the manifest declares: its blob may
+    /// be a part. `None` if unknown.
+    pub fn layer_compressed(&self, layer: usize) -> Option<u64> {
+        let read = self.layers.get(layer)?.read.as_deref();
+        match read.filter(|read| read.complete) {
+            Some(read) => read.compressed_bytes,
+            None => self.image.layers.get(layer)?.size,
+        }
+    }
+
+    /// The same of all layers.
+    pub fn compressed(&self) -> Option<u64> {
+        (0..self.layers.len())
+            .try_fold(0, |sum: u64, layer| Some(sum.saturating_add(self.layer_compressed(layer)?)))
+    }
+
     /// Sizes of the image after a plan is applied; `None` until the findings are known.
     pub fn predict(&self, plan: &Plan) -> Option<Predicted> {
         let (findings, merge) = (self.findings.as_deref()?, self.merge.as_ref()?);

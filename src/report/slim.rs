@@ -324,7 +324,7 @@ impl SlimReport {
         facts.push(("layers", format!("{layers}: {}", actions.collect::<Vec<_>>().join(", "))));
         let files = self.removed.iter().filter(|line| !line.shadowed).count();
         let findings = counted(self.plan.findings.len(), "finding");
-        facts.push(("removed", format!("{} of {findings}", counted(files, "file"))));
+        facts.push(("removed", format!("{} from {findings}", counted(files, "file"))));
         if let Some(code) = &self.gpu_code {
             let sum = |of: fn(&PrunedLine) -> u64| code.libraries.iter().map(of).sum();
             let change = change(sum(|line| line.before_bytes), sum(|line| line.after_bytes), "");

@@ -160,7 +160,7 @@ fn a_plan_begins_with_what_is_safe_and_keeps_what_was_changed() {
     };
     let safe = (4, 1, 10_308_008, 10_308_008 + (1 << 20));
     assert_eq!(sizes(&plan), safe);
-    assert_eq!(plan.prediction().unwrap().sentence(), "4 of 5 findings selected, 1 open question");
+    assert_eq!(plan.prediction().unwrap().sentence(), "4 of 5 selectable findings selected, 1 open question");
     plan.change(PlanChange::Set("compilers:unsure".into(), true));
     plan.change(PlanChange::Set("headers:safe".into(), false));
     for needed in ["stubs:needed", "visible-devices:unsure", "nobody:safe"] {
@@ -168,7 +168,7 @@ fn a_plan_begins_with_what_is_safe_and_keeps_what_was_changed() {
         assert!(!plan.contains(needed), "{needed}: nothing to gain, or needed");
     }
     let prediction = plan.prediction().unwrap();
-    assert_eq!(prediction.sentence(), "4 of 5 findings selected");
+    assert_eq!(prediction.sentence(), "4 of 5 selectable findings selected");
     let (now, then) = prediction.pull.unwrap();
     assert!(then < now);
     // Another analysis of the same image: what was changed stays, by id.
@@ -179,7 +179,7 @@ fn a_plan_begins_with_what_is_safe_and_keeps_what_was_changed() {
     assert_eq!(sizes(&plan), changed);
     plan.change(PlanChange::Clear);
     assert_eq!(sizes(&plan), (0, 1, 0, 0));
-    assert_eq!(plan.prediction().unwrap().sentence(), "0 of 5 findings selected, 1 open question");
+    assert_eq!(plan.prediction().unwrap().sentence(), "0 of 5 selectable findings selected, 1 open question");
     assert_eq!(plan.prediction().unwrap().outcome(), None);
     plan.change(PlanChange::AllSafe);
     assert_eq!(sizes(&plan), safe);
@@ -256,7 +256,7 @@ fn what_rests_on_another_finding_leaves_the_plan_with_it() {
     harness.run();
     let node = harness.get_by_role_and_label(Role::CheckBox, "In the plan");
     assert!(node.accesskit_node().is_disabled());
-    harness.get_by_label("2 of 5 findings selected, 1 open question");
+    harness.get_by_label("2 of 5 selectable findings selected, 1 open question");
 }
 
 #[test]
@@ -318,19 +318,19 @@ fn in_plan(harness: &Harness<'_, Stage>, title: &str) -> bool {
 fn the_list_is_walked_and_chosen_by_keys() {
     let mut harness = show(analysis(), View::Findings, true);
     assert!(selected(&harness).starts_with(STATIC), "the first one, where there is room for its details");
-    harness.get_by_label("4 of 5 findings selected, 1 open question");
+    harness.get_by_label("4 of 5 selectable findings selected, 1 open question");
     let row = harness.get_all_by_role(Role::Row).nth(1).unwrap();
     row.click();
     harness.run();
     assert!(in_plan(&harness, STATIC));
     press(&mut harness, &[Key::Space]);
     assert!(!in_plan(&harness, STATIC));
-    harness.get_by_label("3 of 5 findings selected, 1 open question");
+    harness.get_by_label("3 of 5 selectable findings selected, 1 open question");
     press(&mut harness, &[Key::J, Key::ArrowDown, Key::K]);
     assert!(selected(&harness).starts_with("pip download cache in /root/.cache/pip"));
     press(&mut harness, &[Key::End, Key::Space]);
     assert!(selected(&harness).starts_with("Stub library, linked by a used library"));
-    harness.get_by_label("3 of 5 findings selected, 1 open question");
+    harness.get_by_label("3 of 5 selectable findings selected, 1 open question");
     press(&mut harness, &[Key::Enter]);
     assert!(harness.get_by_role_and_label(Role::Tab, "Reasons").is_focused(), "Enter goes to the details");
     press(&mut harness, &[Key::Escape, Key::Home]);
@@ -351,12 +351,12 @@ fn boxes_and_buttons_change_the_plan_at_once() {
     let first = unpacked(&harness);
     click(&mut harness, Role::CheckBox, &format!("{COMPILER} in the plan"));
     assert!(selected(&harness).starts_with(COMPILER));
-    harness.get_by_label("5 of 5 findings selected");
+    harness.get_by_label("5 of 5 selectable findings selected");
     assert_ne!(unpacked(&harness), first);
     click(&mut harness, Role::CheckBox, "In the plan");
     assert_eq!(unpacked(&harness), first);
     click(&mut harness, Role::Button, "None");
-    harness.get_by_label("0 of 5 findings selected, 1 open question");
+    harness.get_by_label("0 of 5 selectable findings selected, 1 open question");
     click(&mut harness, Role::Button, "All removable");
     assert_eq!(unpacked(&harness), first);
     let boxes = harness.get_all_by_role(Role::CheckBox);
@@ -379,13 +379,13 @@ fn a_question_is_answered_where_it_is_asked() {
     assert!(harness.query_by_label(&undo).is_none());
     click(&mut harness, Role::RadioButton, &unused);
     assert!(is_on(&harness, &unused) && in_plan(&harness, COMPILER));
-    harness.get_by_label("5 of 5 findings selected");
+    harness.get_by_label("5 of 5 selectable findings selected");
     click(&mut harness, Role::RadioButton, &used);
     assert!(is_on(&harness, &used) && !is_on(&harness, &unused) && !in_plan(&harness, COMPILER));
-    harness.get_by_label("4 of 5 findings selected");
+    harness.get_by_label("4 of 5 selectable findings selected");
     click(&mut harness, Role::Link, &undo);
     assert!(!is_on(&harness, &used) && !is_on(&harness, &unused));
-    harness.get_by_label("4 of 5 findings selected, 1 open question");
+    harness.get_by_label("4 of 5 selectable findings selected, 1 open question");
     // By keys.
     harness.get_by_role_and_label(Role::RadioButton, &used).focus();
     harness.run();
@@ -441,7 +441,7 @@ fn a_plan_is_saved_and_opened() {
     assert!(matches!(told.as_slice(), [Action::Report(why)] if why.contains("plan.json.no")), "{told:?}");
     types(&mut harness, "Open plan", &path);
     harness.get_by_label("Plan plan.json opened: 3 findings, 0 answers");
-    harness.get_by_label("3 of 5 findings selected, 1 open question");
+    harness.get_by_label("3 of 5 selectable findings selected, 1 open question");
     harness.state_mut().views.findings.ask_for_plan();
     harness.run();
     click(&mut harness, Role::Button, "Browse…");

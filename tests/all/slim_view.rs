@@ -168,7 +168,7 @@ fn sizes_are_those_of_the_plan_and_follow_the_choices() {
     window.harness.state_mut().run(Command::WriteSlim);
     sized(&mut window);
     window.sees("unchanged, which keeps ");
-    window.sees("0 files of 0 findings");
+    window.sees("0 files from 0 findings");
 }
 
 #[test]
@@ -419,7 +419,7 @@ fn gpu_code_is_kept_for_chosen_gpus_only() {
     let (place, folder) = (Place::new(), tempfile::tempdir().unwrap());
     let mut window = sheet("sample:devel");
     let all = fact(&window, "KiB before, about ");
-    window.sees("Without a choice all GPU code stays.");
+    window.sees("If none is selected, all GPU code stays.");
     window.click(Role::CheckBox, "H100 80GB (9.0)");
     sized(&mut window);
     assert_ne!(fact(&window, "KiB before, about "), all);

@@ -2,6 +2,7 @@
 
 use super::layers::{LayerItem, LayerState};
 use crate::analysis::Analysis;
+use crate::base::size::grouped;
 use crate::base::text::{counted, printable};
 
 /// Parts of an image that are missing from all that is shown of it.
@@ -29,7 +30,11 @@ impl ImageFaults {
             (Some(one), 0, _) => about(&one),
             (Some(first), others, _) => {
                 let layers = counted(analysis.layers.len(), "layer");
-                format!("{} of {layers} are missing or incomplete. {}", others + 1, about(&first))
+                format!(
+                    "{} of {layers} are missing or incomplete. {}",
+                    grouped(others as u64 + 1),
+                    about(&first)
+                )
             }
         };
         Some(Self { words })

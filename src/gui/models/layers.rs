@@ -3,7 +3,7 @@
 use crate::analysis::{Analysis, Layer};
 use crate::base::digest::short;
 use crate::base::redact;
-use crate::base::size::human_or_dash;
+use crate::base::size::{grouped, human_or_dash};
 use crate::base::text::counted;
 use crate::base::text::printable;
 use crate::report::short_instruction;
@@ -112,12 +112,11 @@ impl LayerItem {
     /// All layers of an image, bottom first. With `done`, what is missing will not come.
     pub fn all(analysis: &Analysis, done: bool) -> Vec<Self> {
         let layers = analysis.image.layers.iter().zip(&analysis.layers).enumerate();
-        // What a layer that was not read would hide is waste that nobody knows of.
-        let unread = analysis.layers.iter().rposition(Self::has_fault);
+        // Files of a layer that was not read completely may be wasted, or shadow those of any lower layer.
+        let unread = analysis.layers.iter().any(Self::has_fault);
         let item = |(index, (source, layer))| {
             let mut item = Self::new(analysis, index, source, layer, done);
-            item.wasted =
-                item.wasted.filter(|bytes| *bytes > 0 || unread.is_none_or(|unread| unread <= index));
+            item.wasted = item.wasted.filter(|bytes| *bytes > 0 || !unread);
             item
         };
         layers.map(item).collect()
@@ -154,7 +153,7 @@ impl LayerItem {
             title,
             instruction: instruction.or_else(|| digest.as_deref().map(printable)).unwrap_or_default(),
             state,
-            compressed: read.map_or(source.size, |read| read.compressed_bytes),
+            compressed: analysis.layer_compressed(index),
             content: counts.map(|counts| counts.content_bytes),
             wasted: waste.map(|waste| waste.wasted_bytes),
             hides: waste.map(|waste| waste.hides_bytes),
@@ -241,7 +240,7 @@ pub fn waiting_for(items: &[LayerItem]) -> Option<String> {
         [one] => Some(format!("layer {one}")),
         [one, two] => Some(format!("layers {one} and {two}")),
         many if many.len() == items.len() => Some(format!("all {}", counted(items.len(), "layer"))),
-        many => Some(format!("{} of {}", many.len(), counted(items.len(), "layer"))),
+        many => Some(format!("{} of {}", grouped(many.len() as u64), counted(items.len(), "layer"))),
     }
 }
 

@@ -10,6 +10,7 @@ use crate::base::size::{grouped, human};
 use crate::base::text::counted;
 use crate::base::text::{escape, printable};
 use crate::jobs::Snapshot;
+use crate::report::page::share;
 use crate::report::{ImagePart, Options, image_part};
 use crate::rootfs::{Merge, Node, NodeId, NodeKind, Rootfs};
 
@@ -94,7 +95,7 @@ pub struct Overview {
     pub sentence: String,
     /// The sums, once known.
     pub totals: Option<Totals>,
-    /// Compressed bytes as far as they are known: from the manifest, before layers are read.
+    /// Compressed bytes: from the manifest where a layer was not read completely.
     pub compressed: Option<u64>,
     /// What is still waited for, in words.
     pub waits_for: Option<String>,
@@ -116,10 +117,7 @@ impl Overview {
         let part = image_part(analysis, &Options::default());
         let layers = LayerItem::all(analysis, done);
         let totals = analysis.totals();
-        let compressed = match &totals {
-            Some(totals) => totals.compressed_bytes,
-            None => layers.iter().map(|layer| layer.compressed).sum(),
-        };
+        let compressed = analysis.compressed();
         let waits_for = match &totals {
             _ if done => None,
             Some(_) => None,
@@ -193,7 +191,11 @@ fn base(analysis: &Analysis) -> Option<String> {
     Some(match BaseLayers::of(analysis) {
         Some(base) => {
             let own = analysis.layers.len() - base.count;
-            format!("base image {name} ({} of {})", base.count, counted(base.count + own, "layer"))
+            format!(
+                "base image {name} ({} of {})",
+                grouped(base.count as u64),
+                counted(base.count + own, "layer")
+            )
         }
         None => format!("base image {name}"),
     })
@@ -211,9 +213,12 @@ fn sentence(totals: Option<&Totals>, compressed: Option<u64>, layers: &[LayerIte
         };
     };
     let unread = layers.iter().filter(|layer| !layer.state.has_files()).count();
-    let stored = match totals.compressed_bytes {
+    let stored = match compressed {
         _ if unread > 0 => {
-            format!("The {} of {layers_text} that could be read contain", layers.len() - unread)
+            format!(
+                "The {} of {layers_text} that could be read contain",
+                grouped((layers.len() - unread) as u64)
+            )
         }
         Some(bytes) => format!("{layers_text} ({} compressed) contain", human(bytes)),
         None => format!("{layers_text} contain"),
@@ -230,9 +235,7 @@ fn sentence(totals: Option<&Totals>, compressed: Option<u64>, layers: &[LayerIte
         }
         (0, _) => format!("{stored} {merged}; no wasted bytes."),
         (wasted, content) => {
-            let share = wasted as f64 / content.max(1) as f64 * 100.0;
-            let share = if share < 0.1 { "under 0.1".to_owned() } else { format!("{share:.1}") };
-            format!("{stored} {merged}; {} wasted ({share} %).", human(wasted))
+            format!("{stored} {merged}; {} wasted ({}).", human(wasted), share(wasted, content))
         }
     }
 }

@@ -15,7 +15,7 @@ use super::cuda::CodeTarget;
 use crate::analysis::{Analysis, Failure, Options};
 use crate::base::size::human;
 use crate::cuda::pruning::EstimateRow;
-use crate::findings::Plan;
+use crate::findings::{Plan, Predicted};
 use crate::jobs::{CancelToken, Progress, Snapshot, Waker};
 use crate::report::SlimReport;
 use crate::slim::{self, Destination, Pruning, Selection, SlimError, SlimOptions};
@@ -367,6 +367,15 @@ fn prepare(
     let gpu = pruning.map(|pruning| slim::prune_estimate(analysis, &selection, pruning));
     let report = SlimReport::new(analysis, plan, &selection, None);
     let mut report = report.ok_or_else(|| Failure::new("the findings of the image are unknown"))?;
+    // Findings, overview and report estimate in another way: the same contents have one size.
+    let after = &mut report.after;
+    let same = |one: &Predicted| {
+        after.compressed_bytes.is_some()
+            && (one.merged_bytes, one.content_bytes) == (after.merged_bytes, after.content_bytes)
+    };
+    if let Some(predicted) = analysis.predict(plan).filter(same) {
+        after.compressed_bytes = predicted.compressed_bytes;
+    }
     if let Some(gpu) = &gpu {
         let after = report.after.compressed_bytes.zip(gpu.removed_compressed_bytes);
         report.after.compressed_bytes = after.map(|(after, removed)| after.saturating_sub(removed));

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::base::size::human;
 use crate::base::text::{elide_middle, printable};
 use crate::cuda::{Class, Inventory, Level, StackLevel, SuppliedBy};
+use crate::report::page::share;
 use crate::rootfs::Rootfs;
 
 /// Whether a level is in the image or on the host.
@@ -100,12 +101,15 @@ fn stack_box(level: &StackLevel, rootfs: &Rootfs) -> StackBox {
     if supplied_by.is_empty() {
         supplied_by.push(SuppliedBy::Unknown.label());
     }
+    // The GPU has no name that is known, and its note repeats the level.
+    let unnamed = side == Side::Host && names == [level.level.label()];
+    let note = level.note.as_deref().filter(|_| !unnamed).map(printable);
     StackBox {
         level: level.level.label(),
-        names: names.join(", "),
+        names: if unnamed { "not in the image".to_owned() } else { names.join(", ") },
         supplied_by,
         side,
-        note: level.note.as_deref().map(printable),
+        note,
         raw: level.nodes.first().map(|node| rootfs.node(*node).path()),
     }
 }
@@ -131,8 +135,7 @@ impl ClassItem {
         let total: u64 = merged.values().copied().fold(0, u64::saturating_add);
         let used = Class::ALL.into_iter().filter_map(|class| {
             let bytes = merged.get(&class).copied().filter(|bytes| *bytes > 0)?;
-            let share = bytes as f64 / total as f64 * 100.0;
-            let share = if share < 0.1 { "under 0.1 %".to_owned() } else { format!("{share:.1} %") };
+            let share = share(bytes, total);
             Some(Self { class, name: class.label(), about: class.about(), bytes, share })
         });
         used.collect()

@@ -6,7 +6,8 @@ use egui::{Align, Button, Frame, Label, Layout, Margin, RichText, ScrollArea, Ui
 
 use super::sheet::{self, FailureAnswer};
 use crate::analysis::Failure;
-use crate::base::size::human;
+use crate::base::size::{grouped, human};
+use crate::base::text::counted;
 use crate::base::text::printable;
 use crate::gui::app::{Phase, Tab};
 use crate::gui::design::{Tokens, space, text};
@@ -130,7 +131,11 @@ pub(crate) fn banner(ui: &mut Ui, tab: &Tab, shown: Range<usize>, actions: &mut 
         Phase::Cancelled => Some((
             Mark::Warning,
             tokens.warning,
-            format!("Cancelled after {done} of {layers} layers. Showing partial results."),
+            format!(
+                "Cancelled after {} of {}. Showing partial results.",
+                grouped(done as u64),
+                counted(layers, "layer")
+            ),
         )),
         Phase::Asking | Phase::Running | Phase::Stopping | Phase::Done => None,
     };

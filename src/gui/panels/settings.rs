@@ -184,7 +184,7 @@ fn defaults(ui: &mut Ui, app: &mut App, page: &mut SettingsPage) {
     let hint = "such as gpu:h100; azure:Standard_NC24ads_A100_v4";
     typed(ui, app, page, TypedSetting::Targets, "Target GPUs and machines", hint, None);
     typed(ui, app, page, TypedSetting::Profile, "Deployment platform", "such as kubernetes, azureml", None);
-    note(ui, "They apply to images that are opened from now on. Options of the command line override them.");
+    note(ui, "Apply to images opened from now on. Options of the command line override them.");
 }
 
 fn cache(ui: &mut Ui, app: &mut App, page: &mut SettingsPage) {

@@ -194,7 +194,7 @@ fn gpu_code(ui: &mut Ui, model: &mut SlimModel) {
         }
     });
     if model.choices.targets.is_empty() {
-        weak(ui, "Without a choice all GPU code stays.");
+        weak(ui, "If none is selected, all GPU code stays.");
         return;
     }
     ui.horizontal_wrapped(|ui| {
@@ -274,7 +274,8 @@ fn progress(ui: &mut Ui, model: &SlimModel) {
         Some(step) => step,
         None => {
             let (passed, total) = (human(now.bytes_passed), human(now.bytes_total));
-            format!("{} of {} layers written  ·  {passed} of {total}", now.layers_done, now.layers_total)
+            let (done, layers) = (grouped(now.layers_done), counted(now.layers_total, "layer"));
+            format!("{done} of {layers} written  ·  {passed} of {total}")
         }
     };
     weak(ui, words);

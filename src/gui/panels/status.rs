@@ -3,7 +3,7 @@
 use egui::accesskit::Role;
 use egui::{Align, Button, Color32, Layout, Response, RichText, Sense, Ui, WidgetInfo, pos2, vec2};
 
-use crate::base::size::human;
+use crate::base::size::{grouped, human};
 use crate::base::text::{counted, elide_middle};
 use crate::gui::app::{App, Log, Phase, Severity, Tab};
 use crate::gui::design::{Tokens, radius, text};
@@ -43,7 +43,7 @@ pub(crate) fn status_bar(ui: &mut Ui, app: &mut App) {
             let width = if full { JOB } else { SHORT_JOB };
             let fit = (1..=running.len()).rev().find(|count| *count as f32 * width <= room).unwrap_or(1);
             if running.len() > fit {
-                ui.label(small(format!("and {} more", running.len() - fit)));
+                ui.label(small(format!("and {} more", grouped((running.len() - fit) as u64))));
             }
             for job in running.iter().take(fit) {
                 show_job(ui, job, full, actions);
@@ -79,9 +79,8 @@ fn facts(tab: &Tab) -> String {
     let layers = analysis.layers.len();
     let done = analysis.layers_done();
     parts.push(match layers {
-        1 => "1 layer".to_owned(),
-        _ if tab.is_running() => format!("{done} of {layers} layers"),
-        _ => format!("{layers} layers"),
+        2.. if tab.is_running() => format!("{} of {}", grouped(done as u64), counted(layers, "layer")),
+        _ => counted(layers, "layer"),
     });
     if !tab.is_running() && analysis.totals().is_none_or(|totals| !totals.complete) {
         parts.push("incomplete".to_owned());

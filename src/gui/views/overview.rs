@@ -91,7 +91,7 @@ impl ImageView for OverviewView {
                 ui.add_space(space::XL);
             }
             savings::show(ui, savings.as_ref(), (context.done, overview.incomplete), context.actions);
-            if context.plan.prediction().is_some() {
+            if context.plan.prediction().is_some_and(|prediction| prediction.choosable > 0) {
                 ui.add_space(space::S);
                 context.actions.extend(command_button(ui, Command::WriteSlim, "Write slim image…"));
             }
@@ -260,7 +260,7 @@ fn layers(ui: &mut Ui, overview: &Overview, context: &mut ViewContext<'_>) {
     }
     if items.len() > NAMED {
         ui.add_space(space::XS);
-        let all = ui.link(format!("All {} layers", items.len()));
+        let all = ui.link(format!("All {}", counted(items.len(), "layer")));
         if all.clicked() {
             context.actions.push(Action::ShowView(View::Layers));
         }

@@ -1,7 +1,7 @@
 //! Building blocks of the sections: a column for each image, the difference of the last to the first, and omitted equal
 //! rows.
 
-use super::model::CompareReport;
+use super::model::{CompareReport, CompareWarning};
 use super::titles::titles;
 use crate::base::labels::CLASSES;
 use crate::base::size::{grouped, human};
@@ -19,6 +19,14 @@ pub(super) struct View<'a> {
 }
 
 impl<'a> View<'a> {
+    /// Whether files of some layer of an image are unknown. Those of layers that were not read on request are known by
+    /// their tables of contents.
+    pub(super) fn is_partial(&self, image: usize) -> bool {
+        let faulty = |one: &CompareWarning| one.image == image && one.warning.code != "not-read";
+        self.report.images.get(image).is_some_and(|image| !image.complete)
+            && self.report.warnings.iter().any(faulty)
+    }
+
     /// Shows at most so many images, by names of at most `width` characters.
     pub(super) fn new(report: &'a CompareReport, most: usize, width: usize) -> Self {
         let count = report.images.len();

@@ -7,7 +7,7 @@ use crate::report::page::{Block, Line, Page, Part, Row, Tone};
 use crate::report::sections::make::{
     Content, cell, cell_or_dash, code, fact, label, paragraph, path, prose, row, sections, table, text, weak,
 };
-use crate::report::sections::{cold_start, graphs};
+use crate::report::sections::{cold_start, graphs, lead};
 
 /// Findings of a file that are listed.
 const FINDINGS: usize = 100;
@@ -21,12 +21,12 @@ pub fn page(report: &DeployReport) -> Page {
     let profile = &report.profile;
     let title = match (&report.file, &report.image) {
         (Some(file), _) => file.path.clone(),
-        (None, Some(image)) => image.reference.clone(),
+        (None, Some(image)) => lead::image_title(image),
         (None, None) => profile.name.clone(),
     };
     let mut facts = vec![format!("{} ({})", profile.name, profile.id)];
     facts.extend(report.file.as_ref().map(|file| file.kind.title().to_owned()));
-    if let (Some(_), Some(image)) = (&report.file, &report.image) {
+    if let Some(image) = report.image.as_ref().filter(|image| image.reference != title) {
         facts.push(format!("image {}", printable(&image.reference)));
     }
     let made = [
@@ -46,7 +46,7 @@ pub fn page(report: &DeployReport) -> Page {
     ];
     Page {
         title: printable(&title),
-        generator: format!("Deployment report by cutaway {}", report.generator.version),
+        generator: lead::made_by(&report.generator.name, &report.generator.version),
         facts,
         lead: lead(report),
         sections: sections(made),
@@ -58,8 +58,8 @@ fn lead(report: &DeployReport) -> Vec<Line> {
     if let Some(file) = &report.file {
         let severe = file.findings.iter().filter(|one| matches!(&*one.severity, "high" | "medium")).count();
         let (text, tone) = match (file.findings.len(), severe) {
-            (0, _) => ("Nothing found that does not fit.".to_owned(), Tone::Good),
-            (_, 0) => ("Nothing found that does not fit; see the notes.".to_owned(), Tone::Good),
+            (0, _) => ("No conflicts found.".to_owned(), Tone::Good),
+            (_, 0) => ("No conflicts found; see the notes.".to_owned(), Tone::Good),
             _ => (format!("{} to fix.", counted(severe, "finding")), Tone::Bad),
         };
         lines.push(Line::plain(text).tone(tone));
@@ -69,9 +69,8 @@ fn lead(report: &DeployReport) -> Vec<Line> {
         }
     }
     if !report.machines.is_empty() {
-        let runs = report.machines.iter().filter(|one| one.target.verdict.starts_with("runs")).count();
-        let text = format!("The image runs on {runs} of {}.", counted(report.machines.len(), "machine"));
-        lines.push(Line::plain(text).tone(Tone::Strong));
+        let targets: Vec<_> = report.machines.iter().map(|one| &one.target).collect();
+        lines.push(lead::verdicts(&targets, ("The image runs", "machine")));
     }
     lines
 }
@@ -124,6 +123,7 @@ fn machine(one: &MachineLine) -> Row {
     let tone = match &*target.verdict {
         "runs" => Tone::Good,
         "fails" => Tone::Bad,
+        "unknown" => Tone::Weak,
         _ => Tone::Unsure,
     };
     let gpu = target.gpu.strip_prefix("NVIDIA ").unwrap_or(&target.gpu);

@@ -33,7 +33,9 @@ pub fn sentence(part: &ColdStartPart) -> Option<String> {
     let first = part.scenarios.first()?;
     let now = span(first.total_low_seconds?, first.total_high_seconds?);
     let after = first.after_plan_low_seconds.zip(first.after_plan_high_seconds);
-    let after = after.map_or_else(String::new, |(low, high)| format!(", {} after the plan", span(low, high)));
+    // Without a plan, or one that shortens nothing, both are equal.
+    let after = after.map(|(low, high)| span(low, high)).filter(|after| *after != now);
+    let after = after.map_or_else(String::new, |after| format!(", {after} after the plan"));
     Some(format!("{now} now{after}"))
 }
 

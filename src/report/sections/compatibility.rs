@@ -127,6 +127,7 @@ fn tone(verdict: &str) -> Tone {
     match verdict {
         "runs" => Tone::Good,
         "fails" => Tone::Bad,
+        "unknown" => Tone::Weak,
         _ => Tone::Unsure,
     }
 }

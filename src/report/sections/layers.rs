@@ -2,6 +2,7 @@
 
 use super::Content;
 use super::make::{UNKNOWN, code, count_or_dash, fact, number, one_line, table, text, words};
+use super::sizes::is_partial;
 use crate::base::size::{grouped, human, human_or_dash};
 use crate::base::text::counted;
 use crate::report::instruction::short_instruction;
@@ -30,10 +31,13 @@ pub(super) fn section(report: &Report) -> Content {
         number("Wasted"),
         number("Files"),
     ];
-    (counted(report.layers.len(), "layer"), vec![table(columns, "layers", (&report.layers, LAYERS), line)])
+    let partial = is_partial(report);
+    let table = table(columns, "layers", (&report.layers, LAYERS), |layer| line(layer, partial));
+    (counted(report.layers.len(), "layer"), vec![table])
 }
 
-fn line(layer: &LayerLine) -> Row {
+/// `partial`: some layer was not read completely, which may shadow files of any other.
+fn line(layer: &LayerLine, partial: bool) -> Row {
     let figure = |bytes: Option<u64>| Line::plain(human_or_dash(bytes));
     Row {
         cells: vec![
@@ -41,7 +45,7 @@ fn line(layer: &LayerLine) -> Row {
             instruction(layer, SHORT),
             figure(layer.compressed_bytes),
             figure(layer.content_bytes),
-            figure(layer.wasted_bytes),
+            figure(layer.wasted_bytes.filter(|bytes| *bytes > 0 || !partial)),
             Line::plain(count_or_dash(layer.files)),
         ],
         details: vec![Block::Facts(details(layer))],
@@ -81,7 +85,7 @@ fn details(layer: &LayerLine) -> Vec<(String, Line)> {
         );
         facts.push(fact(TOC, text));
     }
-    if let (None, Some(bytes)) = (layer.compressed_bytes, layer.claimed_bytes) {
+    if let Some(bytes) = layer.claimed_bytes.filter(|bytes| layer.compressed_bytes != Some(*bytes)) {
         facts.push(fact(CLAIMED, format!("{} declared by the manifest", human(bytes))));
     }
     facts.push(fact("Uncompressed", human_or_dash(layer.uncompressed_bytes)));

@@ -9,7 +9,7 @@ mod evidence;
 mod findings;
 pub(super) mod graphs;
 mod layers;
-mod lead;
+pub(super) mod lead;
 mod libraries;
 pub(super) mod make;
 mod plan;

@@ -5,11 +5,30 @@ use super::make::{UNKNOWN, count_or_dash, fact, name, sum, weak};
 use crate::base::size::human;
 use crate::base::text::{counted, printable};
 use crate::cuda::Class;
-use crate::report::model::Report;
+use crate::report::model::{LayerLine, Report};
 use crate::report::page::{Block, Chart, Slice, share};
 use crate::slim::GPU_TARGETS;
 
 const UNREAD: &str = "no layer was read";
+const NOT_ALL_READ: &str = "not every layer was read";
+
+/// Whether files of some layer are unknown, so that its waste is too. A layer that was read by its table of contents
+/// has all of its files.
+pub(super) fn is_partial(report: &Report) -> bool {
+    let is_unread = report.layers.iter().any(|layer| layer.content_bytes.is_none());
+    !report.totals.complete && (is_unread || report.warnings.iter().any(|one| one.code != "not-read"))
+}
+
+/// Compressed bytes of all layers. The blob of a layer that was not read completely may be a part of what is pulled:
+/// then the size that the manifest declares.
+pub(super) fn compressed(report: &Report) -> Option<u64> {
+    if !is_partial(report) {
+        return report.totals.compressed_bytes;
+    }
+    let size = |layer: &LayerLine| layer.claimed_bytes.or(layer.compressed_bytes);
+    let sizes: Option<Vec<u64>> = report.layers.iter().map(size).collect();
+    sizes.map(|sizes| sum(sizes.into_iter()))
+}
 
 pub(super) fn section(report: &Report) -> Content {
     let totals = &report.totals;
@@ -17,38 +36,46 @@ pub(super) fn section(report: &Report) -> Content {
         Some(bytes) => format!("{}, {meaning}", human(bytes)),
         None => format!("unknown: {why}"),
     };
-    let stored = format!("size of a first pull ({})", counted(totals.layers, "layer"));
+    let partial = is_partial(report);
+    let declared = report.layers.iter().all(|layer| layer.claimed_bytes.is_some());
+    let (at_least, by) = match (partial, declared) {
+        (true, true) => ("", " as declared by the manifest"),
+        (true, false) => ("at least ", ""),
+        (false, _) => ("", ""),
+    };
+    let stored = format!("size of a first pull{by} ({})", counted(totals.layers, "layer"));
+    let pulled = match compressed(report) {
+        Some(bytes) => format!("{at_least}{}, {stored}", human(bytes)),
+        None => "unknown: some layers have no known compressed size".to_owned(),
+    };
     let files = format!(
         "visible in the container: {} {}",
         count_or_dash(totals.merged_files),
         if totals.merged_files == Some(1) { "file" } else { "files" }
     );
-    let wasted = format!(
-        "deleted or overwritten by upper layers: {} of the content",
-        totals
-            .wasted_bytes
-            .zip(totals.content_bytes)
-            .map_or_else(|| UNKNOWN.to_owned(), |(part, all)| share(part, all))
-    );
+    let wasted = match totals.wasted_bytes.zip(totals.content_bytes) {
+        Some((part, all @ 1..)) if !partial => {
+            format!("deleted or overwritten by upper layers: {} of the content", share(part, all))
+        }
+        _ => "deleted or overwritten by upper layers".to_owned(),
+    };
+    let wasted = match totals.wasted_bytes {
+        Some(0) if partial => format!("unknown: {NOT_ALL_READ}"),
+        Some(_) if partial => format!("at least {}", known(totals.wasted_bytes, &wasted, UNREAD)),
+        bytes => known(bytes, &wasted, UNREAD),
+    };
+    let efficiency = match totals.efficiency {
+        _ if partial => format!("unknown: {NOT_ALL_READ}"),
+        Some(efficiency) => format!("{:.1} %, merged / content", floor_percent(efficiency)),
+        None => UNKNOWN.to_owned(),
+    };
     let mut facts = vec![
-        fact(
-            "Compressed",
-            known(totals.compressed_bytes, &stored, "some layers have no known compressed size"),
-        ),
-        fact(
-            "Uncompressed",
-            known(totals.uncompressed_bytes, "tar streams of the layers", "not every layer was read"),
-        ),
+        fact("Compressed", pulled),
+        fact("Uncompressed", known(totals.uncompressed_bytes, "tar streams of the layers", NOT_ALL_READ)),
         fact("Content", known(totals.content_bytes, "regular files of all layers", UNREAD)),
         fact("Merged", known(totals.merged_bytes, &files, UNREAD)),
-        fact("Wasted", known(totals.wasted_bytes, &wasted, UNREAD)),
-        fact(
-            "Efficiency",
-            totals.efficiency.map_or_else(
-                || UNKNOWN.to_owned(),
-                |efficiency| format!("{:.1} %, merged / content", floor_percent(efficiency)),
-            ),
-        ),
+        fact("Wasted", wasted),
+        fact("Efficiency", efficiency),
     ];
     if let Some(base) = &report.image.base {
         let name = base

@@ -13,6 +13,7 @@ use crate::base::size::human;
 use crate::base::text::{escape, printable};
 use crate::compare::{Change, FileSums, Polarity, countermove};
 use crate::findings::rule;
+use crate::gui::models::layers::LayerItem;
 use crate::report::moved_in_words;
 
 const TOTALS: &str = "Totals";
@@ -66,7 +67,9 @@ pub(super) fn lines(compared: &ComparisonResult, baseline: usize, sums: &[FileSu
 }
 
 fn totals(compared: &ComparisonResult, baseline: usize) -> Vec<CompareLine> {
-    let totals: Vec<Option<Totals>> = compared.comparison.images.iter().map(|image| image.totals()).collect();
+    let images = &compared.comparison.images;
+    let totals: Vec<Option<Totals>> = images.iter().map(|image| image.totals()).collect();
+    let compressed: Vec<Option<u64>> = images.iter().map(|image| image.compressed()).collect();
     let row = |name: &str, note: &str, (unit, polarity): (Unit, Polarity), total: Total| {
         let values: Vec<Option<u64>> = totals.iter().map(|totals| totals.as_ref().and_then(total)).collect();
         let line = CompareLine::numbers(TOTALS, name, unit, &values, baseline);
@@ -74,12 +77,19 @@ fn totals(compared: &ComparisonResult, baseline: usize) -> Vec<CompareLine> {
     };
     let (size, count) = ((Unit::Bytes, Polarity::Smaller), (Unit::Count, Polarity::Neutral));
     let mut lines = vec![
-        row("Compressed", "blobs as stored", size, |totals| totals.compressed_bytes),
+        CompareLine {
+            always: true,
+            ..CompareLine::numbers(TOTALS, "Compressed", Unit::Bytes, &compressed, baseline)
+                .note("blobs as stored")
+                .polarity(Some(Polarity::Smaller))
+        },
         row("Merged", "visible in the container", size, |totals| Some(totals.merged_bytes)),
         row("Content", "files in all layers", size, |totals| Some(totals.content_bytes)),
-        row("Wasted", "deleted or overwritten by upper layers", size, |totals| Some(totals.wasted_bytes)),
+        row("Wasted", "deleted or overwritten by upper layers", size, |totals| {
+            totals.complete.then_some(totals.wasted_bytes)
+        }),
         row("Efficiency", "merged / content", (Unit::PerMille, Polarity::Larger), |totals| {
-            totals.efficiency.map(per_mille)
+            totals.efficiency.filter(|_| totals.complete).map(per_mille)
         }),
         row("Files", "visible in the container", count, |totals| Some(totals.merged_files)),
         row("Layers", "", count, |totals| Some(totals.layers as u64)),
@@ -98,7 +108,8 @@ fn totals(compared: &ComparisonResult, baseline: usize) -> Vec<CompareLine> {
 
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a ratio from 0 to 1")]
 fn per_mille(ratio: f64) -> u64 {
-    (ratio.clamp(0.0, 1.0) * 1000.0).round() as u64
+    // Rounded down, so that 100 % means no waste.
+    (ratio.clamp(0.0, 1.0) * 1000.0).floor() as u64
 }
 
 /// Gives how many files, and how many bytes.
@@ -130,7 +141,7 @@ fn files(baseline: usize, sums: &[FileSums]) -> Vec<CompareLine> {
                 },
             }
         });
-        let line = CompareLine::new(FILES, capital(change.label()), cells.collect()).polarity(None);
+        let line = CompareLine::new(FILES, capital(change.label()), cells.collect());
         CompareLine { always: true, differs: line.cells.iter().any(CompareCell::differs), ..line }
     };
     let shown = |(change, line): &(Change, CompareLine)| *change != Change::Unknown || line.differs;
@@ -182,7 +193,6 @@ fn largest_changes(compared: &ComparisonResult, baseline: usize) -> Vec<CompareL
             ..CompareLine::new(LARGEST, escape(&path), cells)
         }
         .about(about)
-        .polarity(None)
     };
     let mut rows: Vec<_> = (0..count)
         .filter(|image| *image != baseline)
@@ -196,6 +206,17 @@ fn largest_changes(compared: &ComparisonResult, baseline: usize) -> Vec<CompareL
     lines
 }
 
+/// What of an incomplete image was not read: `layer 1 of A`.
+fn unread(compared: &ComparisonResult, image: usize) -> Option<String> {
+    let analysis = compared.comparison.images.get(image)?;
+    analysis.totals().filter(|totals| !totals.complete)?;
+    let layer = analysis.layers.iter().position(LayerItem::has_fault);
+    Some(match layer {
+        Some(layer) => format!("layer {layer} of {}", letter(image)),
+        None => letter(image),
+    })
+}
+
 /// The result in one sentence, about the image that differs most in size: sizes, then what moved against them.
 pub(super) fn sentence(compared: &ComparisonResult, baseline: usize) -> Option<String> {
     let comparison = &compared.comparison;
@@ -206,6 +227,9 @@ pub(super) fn sentence(compared: &ComparisonResult, baseline: usize) -> Option<S
         .filter_map(|image| Some((image, merged(image)?)))
         .max_by_key(|(image, value)| (value.abs_diff(base), std::cmp::Reverse(*image)))?;
     let (to, from) = (letter(image), letter(baseline));
+    if let Some(what) = unread(compared, baseline).or_else(|| unread(compared, image)) {
+        return Some(format!("Sizes are not comparable: {what} was not read completely."));
+    }
     let sizes = match value.cmp(&base) {
         Ordering::Less => format!("{to} is {} smaller than {from}", human(base - value)),
         Ordering::Greater => format!("{to} is {} larger than {from}", human(value - base)),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::item::can_be_chosen;
 use super::words;
 use crate::analysis::Analysis;
-use crate::base::size::human;
+use crate::base::size::{grouped, human};
 use crate::base::text::counted;
 use crate::base::text::printable;
 use crate::findings::{Answer, Finding, Findings, Plan, PlanChanges, SavedPlan, Verdict};
@@ -368,7 +368,11 @@ impl Prediction {
         if self.choosable == 0 {
             return "No removable findings".to_owned();
         }
-        let selected = format!("{} of {} selected", self.chosen, counted(self.choosable, "finding"));
+        let selected = format!(
+            "{} of {} selected",
+            grouped(self.chosen as u64),
+            counted(self.choosable, "selectable finding")
+        );
         match self.open {
             0 => selected,
             open => format!("{selected}, {}", counted(open, "open question")),
@@ -380,10 +384,7 @@ impl Prediction {
         if self.chosen == 0 {
             return None;
         }
-        let findings = match self.chosen {
-            1 => "1 selected finding".to_owned(),
-            chosen => format!("{chosen} selected findings"),
-        };
+        let findings = counted(self.chosen, "selected finding");
         let pull =
             self.pull.map_or_else(String::new, |(_, then)| format!(", about {} compressed", human(then)));
         Some(format!("After removal of {findings}: {} merged{pull}.", human(self.merged.1)))

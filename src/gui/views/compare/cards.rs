@@ -9,6 +9,7 @@ use egui::{
 
 use super::state::CompareState;
 use super::{Action, CompareContext, CompareEvent};
+use crate::analysis::Analysis;
 use crate::base::size::human;
 use crate::gui::design::{Tokens, radius, space, text};
 use crate::gui::models::compare::{ImageState, OpenImage, letter};
@@ -172,7 +173,14 @@ fn status(ui: &mut Ui, image: &OpenImage, rect: Rect, baseline: bool) {
         ImageState::Ready(analysis) => {
             let size = analysis.totals().map_or(String::new(), |totals| human(totals.merged_bytes));
             let words = if baseline { format!("{size} merged, baseline") } else { format!("{size} merged") };
-            line_of_text(ui, rect, &words, text::small(), tokens.text_weak);
+            if !is_incomplete(analysis) {
+                line_of_text(ui, rect, &words, text::small(), tokens.text_weak);
+                return;
+            }
+            let at = pos2(rect.left() + 6.0, rect.center().y);
+            paint_mark(ui.painter(), Mark::Warning, at, 12.0, tokens.warning);
+            let words = format!("incomplete, {words}");
+            line_of_text(ui, rect.with_min_x(rect.left() + 18.0), &words, text::small(), tokens.warning);
         }
         ImageState::Reading(fraction, words) => {
             let bar =
@@ -200,8 +208,13 @@ fn status(ui: &mut Ui, image: &OpenImage, rect: Rect, baseline: bool) {
     }
 }
 
+fn is_incomplete(analysis: &Analysis) -> bool {
+    analysis.totals().is_some_and(|totals| !totals.complete)
+}
+
 fn spoken(image: &OpenImage, place: usize, baseline: bool) -> String {
     let state = match &image.state {
+        ImageState::Ready(analysis) if is_incomplete(analysis) => ", incomplete".to_owned(),
         ImageState::Ready(_) => String::new(),
         ImageState::Reading(_, words) => format!(", loading: {words}"),
         ImageState::Failed(why) => format!(", failed: {why}"),

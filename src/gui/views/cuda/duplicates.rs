@@ -8,6 +8,7 @@ use super::{Action, CudaEvent};
 use crate::base::convert::fraction;
 use crate::base::labels::SUPPLIERS;
 use crate::base::size::human;
+use crate::base::text::counted;
 use crate::gui::design::Tokens;
 use crate::gui::models::cuda::{CopyItem, CudaModel, DuplicateGroup, DuplicateItem};
 use crate::gui::models::format;
@@ -158,7 +159,7 @@ pub(super) fn show(
 }
 
 fn copies(item: &DuplicateItem) -> String {
-    if item.copies.len() == 1 { "1 copy".to_owned() } else { format!("{} copies", item.copies.len()) }
+    counted(item.copies.len(), "copy")
 }
 
 fn spoken(line: &Line<'_>) -> String {

@@ -232,14 +232,12 @@ impl CudaView {
             empty(ui, "Sorting libraries…", "");
         } else if context.done {
             empty(ui, "CUDA content unknown", "The analysis stopped before this step. Reload the image.");
+        } else if let Some(layers) = waiting_for(&self.state.layers) {
+            let what = format!("The analysis starts when all layers are read. Waiting for {layers}.");
+            empty(ui, "Waiting for CUDA content", &what);
         } else {
-            let what = match waiting_for(&self.state.layers) {
-                Some(layers) => {
-                    format!("The analysis starts when all layers are read. Waiting for {layers}.")
-                }
-                None => "Searching the merged view for libraries, packages and GPU code.".to_owned(),
-            };
-            empty(ui, "Analyzing CUDA content", &what);
+            let what = "Searching the merged view for libraries, packages and GPU code.";
+            empty(ui, "Analyzing CUDA content", what);
         }
     }
 }

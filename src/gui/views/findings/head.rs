@@ -14,6 +14,7 @@ use crate::gui::models::findings::{FindingList, FindingsModel, PlanChange, Predi
 use crate::gui::views::commands::{Command, command_button};
 use crate::gui::views::filter_field::{FilterField, show_error, show_found};
 use crate::gui::widgets::cell::{self, Cut};
+use crate::report::page::share;
 
 /// The size of the sizes, and where a figure has less room than that.
 const LARGE: f32 = 19.0;
@@ -46,7 +47,11 @@ pub(super) fn show(
     let action = context.plan.prediction().and_then(|prediction| figures(ui, prediction, narrow));
     events.extend(action.map(FindingsEvent::Window));
     if model.incomplete {
-        let note = "Part of the image was not read; a use of these files there would go unnoticed.";
+        let note = if model.items.iter().any(|item| item.files > 0) {
+            "Part of the image was not read; a use of these files there would go unnoticed."
+        } else {
+            "Part of the image was not read; findings there are unknown."
+        };
         ui.label(RichText::new(note).color(tokens.warning));
     }
     ui.add_space(space::S);
@@ -165,9 +170,8 @@ fn show_figure(ui: &mut Ui, figure: &Figure, width: f32) {
         write("→", FontId { size: 16.0, ..text::body() }, tokens.text_weak, space::S);
         let about = if figure.about_then { "≈ " } else { "" };
         write(&format!("{about}{}", human(then)), large, tokens.text, space::M);
-        let less = 100.0 - fraction(then, now) * 100.0;
-        let less = if less < 0.1 { "under −0.1 %".to_owned() } else { format!("−{less:.0} %") };
-        write(&less, text::body(), tokens.success, 0.0);
+        let less = share(now.saturating_sub(then), now);
+        write(&format!("{less} less"), text::body(), tokens.success, 0.0);
     }
     let bar =
         Rect::from_min_max(pos2(rect.left(), rect.bottom() - 8.0), pos2(rect.right(), rect.bottom() - 2.0));

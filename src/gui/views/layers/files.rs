@@ -61,7 +61,11 @@ impl FilesPane {
         selection(ui, browser, saver, context);
         // Below the rows, so that they stay where they are when the last layer is read.
         let partial = browser.partial().map(|(layers, all)| {
-            format!("Files of {layers} of {}; others are still being read", counted(all, "layer"))
+            format!(
+                "Files of {} of {}; others are still being read",
+                grouped(layers as u64),
+                counted(all, "layer")
+            )
         });
         // On narrow panes, the screen reader text must suffice.
         if partial.is_some() || ui.available_height() >= LEGEND_FROM {
@@ -138,7 +142,7 @@ impl FilesPane {
         working(ui, "Updating files", browser.is_busy());
         let Some(shown) = browser.shown() else { return };
         if shown.rows.is_empty() {
-            show_nothing(ui, shown);
+            show_nothing(ui, shown, browser.is_merged());
             return;
         }
         let tokens = Tokens::of(ui);
@@ -363,13 +367,15 @@ pub(in crate::gui::views) fn mark_color(tokens: &Tokens, mark: PathChange) -> Co
     }
 }
 
-fn show_nothing(ui: &mut Ui, shown: &ShownTree) {
+fn show_nothing(ui: &mut Ui, shown: &ShownTree, merged: bool) {
     if shown.found.is_some() {
         empty(
             ui,
             "No matching path",
             "Filter by name, glob (*.so), size:>10M or is:removed. All terms must match.",
         );
+    } else if merged {
+        empty(ui, "No files", "The merged view is empty.");
     } else {
         empty(ui, "No files", "This layer adds and removes nothing.");
     }

@@ -5,7 +5,7 @@ use egui::{Rect, Sense, Ui, WidgetInfo, pos2, vec2};
 
 use super::{section, tables};
 use crate::base::convert::fraction;
-use crate::base::size::human;
+use crate::base::size::{grouped, human};
 use crate::base::text::counted;
 use crate::gui::design::{Tokens, radius, row, space, text};
 use crate::gui::models::findings::{SavingItem, Savings};
@@ -60,7 +60,10 @@ pub(super) fn show(
         let all = match savings.findings {
             1 => "1 finding".to_owned(),
             findings if findings == savings.choosable => format!("All {}", counted(findings, "finding")),
-            findings => format!("All {} ({} selectable)", counted(findings, "finding"), savings.choosable),
+            findings => {
+                let choosable = grouped(savings.choosable as u64);
+                format!("All {} ({choosable} selectable)", counted(findings, "finding"))
+            }
         };
         if ui.link(all).clicked() {
             actions.push(Action::ShowView(View::Findings));

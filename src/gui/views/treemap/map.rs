@@ -10,7 +10,7 @@ use crate::base::text::counted;
 use crate::base::text::{elide_middle, escape};
 use crate::gui::design::{Tokens, layer_pattern, space, text};
 use crate::gui::models::background::Same;
-use crate::gui::models::browser::Browser;
+use crate::gui::models::browser::{Browser, MissingTree};
 use crate::gui::models::files::{FileTree, PathChange, Scope, ShownTree};
 use crate::gui::models::inspector::PathTarget;
 use crate::gui::models::treemap::{CellKind, Treemap, TreemapCell};
@@ -48,6 +48,20 @@ struct Painted {
     colors: usize,
 }
 
+/// Why there is no treemap: what is missing, and whether it comes.
+fn missing(ui: &mut Ui, gap: Option<&MissingTree>) {
+    let (comes, why) = match gap {
+        Some(MissingTree::NoLayers) => (false, "The image has no layers.".to_owned()),
+        Some(MissingTree::LayerFailed(_)) => (false, "The layer could not be read.".to_owned()),
+        Some(MissingTree::LayerStopped) => (false, "The layer was not read.".to_owned()),
+        Some(MissingTree::Broken(_)) => (false, "The files cannot be shown.".to_owned()),
+        Some(MissingTree::LayerWaits) => (true, "The layer is being read.".to_owned()),
+        Some(MissingTree::LayersWait(which)) => (true, format!("It needs {which}, not read yet.")),
+        Some(MissingTree::Working) | None => (true, "The layers are being merged.".to_owned()),
+    };
+    empty(ui, if comes { "No treemap yet" } else { "No treemap" }, &why);
+}
+
 impl MapPane {
     /// Shows the folder at its next frame.
     pub(in crate::gui::views) fn enter(&mut self, folder: Vec<u8>) {
@@ -62,15 +76,18 @@ impl MapPane {
         colors: Option<&Arc<Coloring>>,
         context: &mut ViewContext<'_>,
     ) {
-        let Some(shown) = browser.shown().filter(|_| browser.gap().is_none()) else {
-            empty(ui, "No treemap yet", "");
+        let gap = browser.gap();
+        let Some(shown) = browser.shown().filter(|_| gap.is_none()) else {
+            missing(ui, gap.as_ref());
             return;
         };
         let tree = &shown.tree;
         let folder = self.folder(tree);
         let mut enter = Self::crumbs(ui, tree, folder, browser.partial());
         if tree.bytes(folder) == 0 {
-            empty(ui, "Empty treemap", "All files here are empty.");
+            let none = tree.files(folder) == 0;
+            let why = if none { "There are no files here." } else { "All files here are empty." };
+            empty(ui, "Empty treemap", why);
         } else {
             let size = ui.available_size().floor();
             let key = Key { tree: Same(Arc::clone(tree)), folder, size };
@@ -183,7 +200,7 @@ impl MapPane {
                 ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
                     ui.label(RichText::new(human(tree.bytes(folder))).color(tokens.text_weak));
                     if let Some((layers, all)) = partial {
-                        let words = format!("{layers} of {}", counted(all, "layer"));
+                        let words = format!("{} of {}", grouped(layers as u64), counted(all, "layer"));
                         ui.label(RichText::new(words).font(text::small()).color(tokens.warning));
                     }
                 });

@@ -144,6 +144,7 @@ impl TreemapView {
             }
             if let Some(layer) = self.browser.layer() {
                 let words = match self.browser.is_merged() {
+                    true if self.browser.partial().is_some() => "Layers read so far, merged".to_owned(),
                     true if layer + 1 == self.browser.items.len() => "All layers, merged".to_owned(),
                     true => format!("Layers 0–{layer}, merged"),
                     false => format!("Layer {layer} only"),
@@ -156,12 +157,9 @@ impl TreemapView {
         let items = &self.browser.items;
         let read = items.iter().filter(|item| item.state.has_files()).count();
         let notice = match items.iter().find(|item| item.state.fault().is_some()) {
-            Some(item) => Some(format!(
-                "Incomplete: layer {} {}: {}",
-                item.index,
-                item.state.word(),
-                item.state.fault().unwrap_or_default()
-            )),
+            // The banner above says why.
+            Some(item) if item.state.has_files() => Some(format!("Layer {} is incomplete", item.index)),
+            Some(item) => Some(format!("Layer {} could not be read", item.index)),
             None if context.done && read < items.len() => {
                 Some(format!("{read} of {} read", counted(items.len(), "layer")))
             }

@@ -31,7 +31,7 @@ pub(super) fn facts(view: &View<'_>) -> Vec<String> {
 
 pub(super) fn lead(view: &View<'_>) -> Vec<Line> {
     let all = [incomplete(view), verdict(view), Some(growth(view)), pulls(view), Some(files(view))];
-    all.into_iter().flatten().collect()
+    all.into_iter().flatten().filter(|line| !line.text.is_empty()).collect()
 }
 
 /// That the figures are not of all that there is.
@@ -39,11 +39,17 @@ fn incomplete(view: &View<'_>) -> Option<Line> {
     let images = view.report.images.iter().enumerate();
     let missing: Vec<&str> =
         images.filter(|(_, image)| !image.complete).map(|(place, _)| view.title(place)).collect();
+    let comparable = if is_comparable(view) { "" } else { " and are not comparable" };
     let text = format!(
-        "Incomplete: {} could not be read completely. Its figures cover the part that was read; see the warnings.",
+        "Incomplete: {} could not be read completely. Figures cover the part that was read{comparable}; see the warnings.",
         missing.join(" and ")
     );
     (!missing.is_empty()).then(|| Line::plain(text).tone(Tone::Bad))
+}
+
+/// Whether the sizes of all images are known.
+fn is_comparable(view: &View<'_>) -> bool {
+    !(0..view.report.images.len()).any(|image| view.is_partial(image))
 }
 
 fn verdict(view: &View<'_>) -> Option<Line> {
@@ -71,6 +77,9 @@ fn growth(view: &View<'_>) -> Line {
     let (Some(first), Some(last)) = (merged(images.first()), merged(images.last())) else {
         return Line::default();
     };
+    if !is_comparable(view) {
+        return Line::default();
+    }
     let (from, to) = (view.first(), view.last());
     if first == last {
         return Line::plain(format!("{to} has the same merged size as {from}: {}.", human(last)));

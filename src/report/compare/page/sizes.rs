@@ -78,7 +78,7 @@ fn totals(view: &View<'_>) -> Block {
         sizes("Uncompressed", |image| image.totals.uncompressed_bytes),
         sizes("Content of all layers", |image| image.totals.content_bytes),
         sizes("Merged", |image| image.totals.merged_bytes),
-        sizes("Wasted", |image| image.totals.wasted_bytes),
+        view.sizes(Line::plain("Wasted"), &wasted(view), Polarity::Smaller),
         efficiency(view),
         counts("Layers", |image| Some(image.totals.layers as u64)),
         counts("Files", |image| image.totals.merged_files),
@@ -87,8 +87,16 @@ fn totals(view: &View<'_>) -> Block {
     Block::Table(Table { columns: view.columns("Size"), rows, more: 0, noun: "sizes" })
 }
 
+/// Wasted bytes of the images; unknown where files were not read, which may be wasted or shadow others.
+fn wasted(view: &View<'_>) -> Vec<Option<u64>> {
+    let images = view.report.images.iter().enumerate();
+    images.map(|(place, image)| image.totals.wasted_bytes.filter(|_| !view.is_partial(place))).collect()
+}
+
 fn efficiency(view: &View<'_>) -> Row {
-    let ratios: Vec<Option<f64>> = view.report.images.iter().map(|image| image.totals.efficiency).collect();
+    let images = view.report.images.iter().enumerate();
+    let ratios: Vec<Option<f64>> =
+        images.map(|(place, image)| image.totals.efficiency.filter(|_| !view.is_partial(place))).collect();
     // Rounded down, so that 100 % means no waste.
     let shown = |ratio: f64| format!("{:.1} %", (ratio * 1000.0).floor() / 10.0);
     let cells = view
