@@ -171,7 +171,13 @@ fn show_figure(ui: &mut Ui, figure: &Figure, width: f32) {
         let about = if figure.about_then { "≈ " } else { "" };
         write(&format!("{about}{}", human(then)), large, tokens.text, space::M);
         let less = share(now.saturating_sub(then), now);
-        write(&format!("{less} less"), text::body(), tokens.success, 0.0);
+        // A share that is not rounded is in words.
+        let less = if less.starts_with(|first: char| first.is_ascii_digit()) {
+            format!("−{less}")
+        } else {
+            format!("{less} less")
+        };
+        write(&less, text::body(), tokens.success, 0.0);
     }
     let bar =
         Rect::from_min_max(pos2(rect.left(), rect.bottom() - 8.0), pos2(rect.right(), rect.bottom() - 2.0));
