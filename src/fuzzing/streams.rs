@@ -3,13 +3,15 @@
 use std::collections::HashMap;
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 
 use flate2::bufread::{GzEncoder, MultiGzDecoder};
 
 use crate::base::Section;
 use crate::base::read_at::ReadAt as _;
 use crate::formats::inflate::{
-    Division, GroupHash, Gunzip, ParallelGunzip, PointsSlot, RestartPoints, SeekableGunzip,
+    DetachedGunzip, Division, GroupHash, Gunzip, ParallelGunzip, PointsSlot, RestartPoints, SeekableGunzip,
+    Threads,
 };
 
 /// Decompressed bytes of a stream that is tried.
@@ -54,34 +56,40 @@ fn all(reader: impl Read) -> Option<(Vec<u8>, Option<String>)> {
 
 fn all_ways(stream: &[u8]) {
     let Some((wanted, fault)) = all(MultiGzDecoder::new(stream)) else { return };
-    let divisions = [
+    let ways = [
         None,
-        Some(Division { workers: 1, piece: 700, ahead: 2, symbols: 4 << 20 }),
-        Some(Division { workers: 2, piece: 5_000, ahead: 3, symbols: 1 << 20 }),
+        Some(Threads::One),
+        Some(Threads::Several(Division { workers: 1, piece: 700, ahead: 2, symbols: 4 << 20 })),
+        Some(Threads::Several(Division { workers: 2, piece: 5_000, ahead: 3, symbols: 1 << 20 })),
     ];
-    for division in divisions {
+    for threads in ways {
         let groups = Groups::default();
         let store = Arc::clone(&groups);
         let keep = move |hash: &GroupHash, bytes: &[u8]| {
             store.lock().unwrap_or_else(PoisonError::into_inner).insert(*hash, bytes.to_vec());
         };
         let slot = PointsSlot::new(DISTANCE, Arc::new(keep));
-        let found = match division {
+        let found = match threads {
             None => all(Gunzip::new(stream, Some(slot.clone()))),
-            Some(division) => match ParallelGunzip::new(stream, division, Some(slot.clone())) {
-                Ok(reader) => all(reader),
-                Err(_) => return,
-            },
+            Some(Threads::One) => {
+                thread::scope(|scope| all(DetachedGunzip::new(scope, stream, Some(slot.clone()))))
+            }
+            Some(Threads::Several(division)) => {
+                match ParallelGunzip::new(stream, division, Some(slot.clone())) {
+                    Ok(reader) => all(reader),
+                    Err(_) => return,
+                }
+            }
         };
         let Some((found, found_fault)) = found else {
             // What is certain before an error may be more than flate2 returns.
-            assert!(fault.is_some(), "{division:?}");
+            assert!(fault.is_some(), "{threads:?}");
             continue;
         };
-        assert_eq!(found_fault, fault, "{division:?}");
+        assert_eq!(found_fault, fault, "{threads:?}");
         let both = found.len().min(wanted.len());
-        assert!(found[..both] == wanted[..both], "{division:?}");
-        assert!(fault.is_some() || found.len() == wanted.len(), "{division:?}");
+        assert!(found[..both] == wanted[..both], "{threads:?}");
+        assert!(fault.is_some() || found.len() == wanted.len(), "{threads:?}");
         if let Some(points) = slot.take() {
             assert!(fault.is_none());
             from_points(stream, &wanted, &points, groups);

@@ -12,6 +12,7 @@ use eframe::{NativeOptions, Renderer};
 use egui::ViewportBuilder;
 
 use super::app::{App, Setup};
+use super::design::DesktopFonts;
 use super::models::gpu::MachineSetup;
 use super::remembered;
 
@@ -98,7 +99,13 @@ fn attempt(setup: &Setup, renderer: Renderer, note: Option<String>) -> Result<()
             writeln!(std::io::stderr(), "{note}").ok();
         }
         let mut app = App::new(&context.egui_ctx, context.storage, setup);
+        let fonts = DesktopFonts::default();
+        context.egui_ctx.add_font_provider(Arc::new(fonts.clone()));
         app.on_frame(move || {
+            // The first frame is painted when this one begins.
+            if app_frames.get() > 0 {
+                fonts.list();
+            }
             app_frames.set(app_frames.get() + 1);
             app_shown.store(true, Ordering::Relaxed);
         });
@@ -164,6 +171,8 @@ fn native(setup: &Setup, renderer: Renderer) -> NativeOptions {
         // A window that closes by itself has nothing to remember.
         persist_window: setup.exit_after_frames.is_none(),
         dithering: false,
+        // Its thread would begin before the first frame.
+        system_font_fallback: false,
         ..NativeOptions::default()
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use crate::base::Limits;
-use crate::formats::inflate::{Division, PointsSlot};
+use crate::formats::inflate::{PointsSlot, Threads};
 use crate::jobs::{CancelToken, Progress};
 
 /// Environment of a pass.
@@ -20,8 +20,8 @@ pub struct Context {
     pub subject: String,
     /// Bytes of facts stored so far for all layers of the image.
     pub kept: Arc<AtomicU64>,
-    /// How a gzip stream is decoded by several threads; `None` for one.
-    pub inflate: Option<Division>,
+    /// Threads that decode a gzip stream; `None` for the one that reads.
+    pub inflate: Option<Threads>,
     /// Where the restart points of a gzip stream go; `None` if nothing stores them.
     pub points: Option<PointsSlot>,
 }

@@ -14,7 +14,7 @@ use crate::base::read_at::SectionReader;
 use crate::base::size::human;
 use crate::base::{Hasher, Section, Warning, WarningCode};
 use crate::formats::compression::{Compression, SNIFF_BYTES, sniff, zstd_window};
-use crate::formats::inflate::{Gunzip, ParallelGunzip};
+use crate::formats::inflate::{DetachedGunzip, Gunzip, ParallelGunzip, Threads};
 use crate::formats::input::decoder;
 use crate::formats::input::{BUFFER_BYTES, Fed, Fetch, SeekInput, StreamInput, feed};
 use crate::formats::tar::TarInput;
@@ -266,9 +266,12 @@ impl<'a> Pass<'a> {
         compression: Compression,
         window_log: u32,
     ) -> Result<Fed, Cancelled> {
-        let (full_sender, full) = bounded(4);
-        let (empty, empty_receiver) = bounded(6);
         let context = self.context;
+        let is_detached = (compression, context.inflate) == (Compression::Gzip, Some(Threads::One));
+        // With two threads behind it, this one waits longer for its turn.
+        let ahead = if is_detached { 12 } else { 4 };
+        let (full_sender, full) = bounded(ahead);
+        let (empty, empty_receiver) = bounded(ahead + 2);
         let hasher =
             self.expected.digest.as_ref().and_then(Hasher::for_digest).unwrap_or_else(Hasher::sha256);
         let stop = AtomicBool::new(false);
@@ -278,7 +281,12 @@ impl<'a> Pass<'a> {
                 let (progress, cancel) = (&context.progress, &context.cancel);
                 feed(source, Some(hasher), &full_sender, &empty_receiver, progress, cancel)
             });
-            let walked = self.walk_inflated(Fetch::new(full, empty), compression, window_log);
+            let fetch = Fetch::new(full, empty);
+            let walked = if is_detached {
+                self.walk_stream(DetachedGunzip::new(scope, fetch, context.points.clone()))
+            } else {
+                self.walk_inflated(fetch, compression, window_log)
+            };
             // The stream is opened again: the rest of this one is not needed.
             stop.store(self.wants_larger_window, Ordering::Relaxed);
             let fed = feeder.join();
@@ -295,7 +303,7 @@ impl<'a> Pass<'a> {
         compression: Compression,
         window_log: u32,
     ) -> Result<(), Cancelled> {
-        if let (Compression::Gzip, Some(division)) = (compression, self.context.inflate) {
+        if let (Compression::Gzip, Some(Threads::Several(division))) = (compression, self.context.inflate) {
             return match ParallelGunzip::new(source, division, self.context.points.clone()) {
                 Ok(reader) => self.walk_stream(reader),
                 Err(error) => {

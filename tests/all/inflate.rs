@@ -1,10 +1,11 @@
 //! Gzip by several threads: the same bytes and errors as by one, however a stream is divided.
 
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::sync::Arc;
+use std::thread;
 
 use cutaway::base::{Limits, Section};
-use cutaway::formats::inflate::{Division, Gunzip, ParallelGunzip, PointsSlot};
+use cutaway::formats::inflate::{DetachedGunzip, Division, Gunzip, ParallelGunzip, PointsSlot, Threads};
 use cutaway::jobs::{CancelToken, Progress};
 use cutaway::layer::{Context, Expected, read_layer};
 use flate2::bufread::MultiGzDecoder;
@@ -88,6 +89,14 @@ fn read(mut reader: impl Read) -> (Vec<u8>, Option<(io::ErrorKind, String)>) {
     }
 }
 
+/// The same from a decoder on another thread.
+fn detached(
+    stream: impl BufRead + Send,
+    slot: Option<PointsSlot>,
+) -> (Vec<u8>, Option<(io::ErrorKind, String)>) {
+    thread::scope(|scope| read(DetachedGunzip::new(scope, stream, slot)))
+}
+
 fn check(name: &str, stream: &[u8]) {
     let (wanted, fault) = read(MultiGzDecoder::new(stream));
     for distance in [1, 100_000, 4 << 20] {
@@ -97,6 +106,9 @@ fn check(name: &str, stream: &[u8]) {
         let both = found.len().min(wanted.len());
         assert!(found[..both] == wanted[..both], "{name}, a point each {distance}");
         assert!(fault.is_some() || found.len() == wanted.len(), "{name}, a point each {distance}");
+        assert!(fault.is_none() || slot.take().is_none(), "{name}: points of a stream with a fault");
+        let detached = detached(stream, Some(slot.clone()));
+        assert!(detached == (found, found_fault), "{name}, on another thread, a point each {distance}");
         assert!(fault.is_none() || slot.take().is_none(), "{name}: points of a stream with a fault");
     }
     for division in divisions() {
@@ -199,6 +211,9 @@ fn errors_of_the_source_are_passed_on() {
         }
     }
     let stream = member(&contents(300_000, 29), 6);
+    let (found, fault) = detached(BufReader::new(Fails(&stream[..100_000])), None);
+    assert_eq!(fault.unwrap().1, "the network is gone");
+    assert!(found == contents(300_000, 29)[..found.len()]);
     for division in divisions() {
         let (found, fault) = read(ParallelGunzip::new(Fails(&stream[..100_000]), division, None).unwrap());
         assert_eq!(fault.unwrap().1, "the network is gone", "{division:?}");
@@ -208,7 +223,12 @@ fn errors_of_the_source_are_passed_on() {
 
 #[test]
 fn a_reader_that_is_dropped_early_ends_its_threads() {
-    let stream = member(&contents(2_000_000, 31), 6);
+    // The channel takes 4 MiB.
+    let stream = member(&contents(9_000_000, 31), 6);
+    thread::scope(|scope| {
+        let mut some = [0; 100];
+        DetachedGunzip::new(scope, &stream[..], None).read_exact(&mut some).unwrap();
+    });
     for division in divisions() {
         let mut reader = ParallelGunzip::new(&stream[..], division, None).unwrap();
         let mut some = [0; 100];
@@ -240,21 +260,22 @@ fn a_layer_reads_the_same() {
         let wanted = read(None, None);
         let slot = PointsSlot::new(100_000, Arc::new(|_, _| ()));
         assert_eq!(read(None, Some(slot.clone())), wanted);
-        for division in divisions() {
-            assert_eq!(read(Some(division), Some(slot.clone())), wanted, "{division:?}");
+        for threads in divisions().into_iter().map(Threads::Several).chain([Threads::One]) {
+            assert_eq!(read(Some(threads), Some(slot.clone())), wanted, "{threads:?}");
         }
     }
 }
 
 #[test]
 fn a_stream_gets_its_share_of_the_cores() {
-    let workers = |bytes, all, cores| Division::for_share(bytes, all, cores).map(|one| one.workers);
-    assert_eq!(workers(1 << 30, 1 << 30, 2), Some(2));
-    assert_eq!(workers(1 << 30, 1 << 30, 3), Some(3));
-    assert_eq!(workers(600 << 20, 1 << 30, 4), Some(2), "others use the rest");
-    assert_eq!(workers(300 << 20, 1 << 30, 4), None, "others use the rest");
-    assert_eq!(workers(600 << 20, 1 << 30, 16), Some(9));
-    assert_eq!(workers(1 << 30, 1 << 30, 128), Some(16));
-    assert_eq!(workers(1 << 20, 1 << 20, 16), None, "too short");
-    assert_eq!(workers(1 << 30, 1 << 30, 1), None);
+    let several = |workers| Some(Threads::Several(Division::of(workers)));
+    assert_eq!(Threads::for_share(1 << 30, 1 << 30, 2), Some(Threads::One));
+    assert_eq!(Threads::for_share(1 << 30, 1 << 30, 3), several(3));
+    assert_eq!(Threads::for_share(600 << 20, 1 << 30, 2), Some(Threads::One), "others wait for it");
+    assert_eq!(Threads::for_share(600 << 20, 1 << 30, 4), Some(Threads::One), "others use the rest");
+    assert_eq!(Threads::for_share(512 << 20, 1 << 30, 2), None, "others use the rest");
+    assert_eq!(Threads::for_share(600 << 20, 1 << 30, 16), several(9));
+    assert_eq!(Threads::for_share(1 << 30, 1 << 30, 128), several(16));
+    assert_eq!(Threads::for_share(1 << 20, 1 << 20, 16), None, "too short");
+    assert_eq!(Threads::for_share(1 << 30, 1 << 30, 1), None);
 }

@@ -2,13 +2,14 @@
 //! Out: its bytes, or the errors of [`flate2::bufread::MultiGzDecoder`], from one thread or several.
 //! Must not know: what the bytes are.
 //!
-//! [`Gunzip`] decodes on the thread that reads. For [`ParallelGunzip`], the compressed bytes are cut into pieces. Workers
-//! search each piece for the first place where a block may begin, and decode from there; a byte of the window before it, which is not known yet, is a marker. The reader goes along the
-//! stream: a part that begins where the one before it ended is accepted, its window is handed on, and a worker replaces
-//! the markers. Where a guess was wrong, or a part has more bytes than a worker may hold, the reader decodes itself.
-//! Once that window is known, a worker that still decodes goes on without markers. A report of one layer
-//! takes 1.4 times the processor time of one thread on two cores, and 1.8 times on sixteen, so this is for layers that
-//! others wait for.
+//! [`Gunzip`] decodes on the thread that reads, [`DetachedGunzip`] on another one, for the same processor time.
+//!
+//! For [`ParallelGunzip`], the compressed bytes are cut into pieces. Workers search each piece for the first place where
+//! a block may begin, and decode from there; a byte of the window before it, which is not known yet, is a marker. The
+//! reader goes along the stream: a part that begins where the one before it ended is accepted, its window is handed on,
+//! and a worker replaces the markers. Where a guess was wrong, or a part has more bytes than a worker may hold, the
+//! reader decodes itself. Once that window is known, a worker that still decodes goes on without markers. A report of
+//! one layer takes up to 1.8 times the processor time of one thread, so this is for layers that others wait for.
 //!
 //! # Restart points
 //!
@@ -26,6 +27,7 @@ mod bits;
 mod chunk;
 mod codes;
 mod decoder;
+mod detached;
 mod output;
 mod points;
 mod reader;
@@ -35,10 +37,33 @@ mod serial;
 mod tables;
 mod workers;
 
+pub use detached::DetachedGunzip;
 pub use points::{DISTANCE, GroupHash, LoadGroup, PointsSlot, RestartPoints, StoreGroup};
 pub use reader::ParallelGunzip;
 pub use seek::SeekableGunzip;
 pub use serial::Gunzip;
+
+/// Threads that decode a stream beside the one that reads it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Threads {
+    /// One, for which the stream is not divided.
+    One,
+    /// Several.
+    Several(Division),
+}
+
+impl Threads {
+    /// For a stream of `bytes` compressed bytes of `all` that `cores` have to decode; `None` if its share is one core or
+    /// less. Others decode on the thread that reads: streams side by side need no more threads.
+    pub fn for_share(bytes: u64, all: u64, cores: usize) -> Option<Self> {
+        let (wide, all, cores) = (u128::from(bytes), u128::from(all.max(1)), cores as u128);
+        if bytes < SHORTEST || wide * cores <= all {
+            return None;
+        }
+        let workers = ((2 * wide * cores + all) / (2 * all)).min(MOST_WORKERS as u128) as usize;
+        Some(if workers < LEAST_WORKERS { Self::One } else { Self::Several(Division::of(workers)) })
+    }
+}
 
 /// How a stream is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,9 +80,9 @@ pub struct Division {
 
 /// Shorter streams than this, compressed, are decoded by one thread.
 const SHORTEST: u64 = 32 << 20;
-/// One thread gains nothing. Two take 0.67 times as long as zlib-rs on one (cuDNN, two cores of an AMD EPYC), and both cores
-/// with it.
-const LEAST_WORKERS: usize = 2;
+/// With fewer threads, one that decodes without markers is faster: on two cores a report of one layer takes 3.9 s, where
+/// two workers take 4.9 s (1 GB of CUDA wheels).
+const LEAST_WORKERS: usize = 3;
 /// Threads beyond these gain nothing: the reader hashes and walks what they decode.
 const MOST_WORKERS: usize = 16;
 /// Bytes of decoded parts for each worker; a part of a usual layer takes 6 MiB.
@@ -76,13 +101,5 @@ impl Division {
         // Where less memory is left for each part, shorter pieces: what does not fit is left to the reader.
         let piece = if bytes < MOST_BYTES { 1 << 20 } else { 512 << 10 };
         Self { workers, piece, ahead, symbols: bytes / 2 / ahead }
-    }
-
-    /// For a stream of `bytes` compressed bytes of `all` that `cores` have to decode: its share of the cores, or `None`
-    /// if that is too few. Streams side by side are decoded with less processor time.
-    pub fn for_share(bytes: u64, all: u64, cores: usize) -> Option<Self> {
-        let (bytes, all) = (u128::from(bytes), u128::from(all.max(1)));
-        let workers = ((2 * bytes * cores as u128 + all) / (2 * all)).min(MOST_WORKERS as u128) as usize;
-        (bytes >= u128::from(SHORTEST) && workers >= LEAST_WORKERS).then(|| Self::of(workers))
     }
 }

@@ -67,11 +67,20 @@ impl<T: Symbol> Output<T> {
 
     /// The history, at most a window.
     pub(super) fn history(&self) -> &[T] {
-        &self.buffer[self.floor.max(self.at - WINDOW)..self.at]
+        &self.buffer[self.history_range()]
     }
 
-    /// Makes room behind the history; all symbols were taken.
+    /// Where the history is in the buffer.
+    pub(super) fn history_range(&self) -> std::ops::Range<usize> {
+        self.floor.max(self.at - WINDOW)..self.at
+    }
+
+    /// Makes room behind the history, if there is none; all symbols were taken.
     pub(super) fn slide(&mut self) {
+        if !self.is_full() {
+            self.start = self.at;
+            return;
+        }
         let from = self.at - WINDOW;
         self.buffer.copy_within(from..self.at, 0);
         self.floor = self.floor.saturating_sub(from);

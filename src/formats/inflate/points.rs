@@ -180,6 +180,11 @@ impl PointsSlot {
         Self { store, points: Arc::default(), distance }
     }
 
+    /// Bytes between two points.
+    pub(super) fn distance(&self) -> u64 {
+        self.distance
+    }
+
     /// Takes the points, if the stream was read to its end without a fault.
     pub fn take(&self) -> Option<RestartPoints> {
         self.points.lock().unwrap_or_else(PoisonError::into_inner).take()

@@ -8,7 +8,7 @@ mod style;
 
 use egui::{Color32, CornerRadius, FontFamily, FontId};
 
-pub use fonts::font_definitions;
+pub use fonts::{DesktopFonts, font_definitions};
 pub use palette::{DARK, LIGHT};
 pub use style::apply;
 
