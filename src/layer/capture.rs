@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use zstd::bulk::Compressor;
 
+use super::beside::{self, Beside};
 use super::context::Context;
 use super::facts::{Document, HASH_BYTES, LayerFacts, Packed};
 use super::index::{DirId, EntryId, LayerIndex};
-use super::watch::{Hashing, SCRIPT_BYTES, Watch};
+use super::watch::{Content, ContentAt, Findings, Hashing, SCRIPT_BYTES, Watch};
 use crate::base::convert::in_memory;
 use crate::base::text::escape;
 use crate::base::warning::Warnings;
@@ -70,6 +71,7 @@ pub(super) struct Capture<'a> {
     last_folder: (DirId, Option<Folder>),
     compressor: Option<Compressor<'static>>,
     kept_bytes: u64,
+    beside: Option<Beside>,
 }
 
 impl<'a> Capture<'a> {
@@ -85,7 +87,13 @@ impl<'a> Capture<'a> {
             last_folder: (DirId::ROOT, None),
             compressor: None,
             kept_bytes: 0,
+            beside: None,
         }
+    }
+
+    /// Hashes and searches large files on a second thread.
+    pub(super) fn with_second_thread(self) -> Self {
+        Self { beside: Beside::new(), ..self }
     }
 
     /// Limits for binaries.
@@ -94,7 +102,14 @@ impl<'a> Capture<'a> {
     }
 
     /// The facts and faults.
-    pub(super) fn finish(self) -> (LayerFacts, Warnings) {
+    pub(super) fn finish(mut self) -> (LayerFacts, Warnings) {
+        if let Some(beside) = self.beside.take() {
+            for (entry, findings) in beside.finish() {
+                self.keep_findings(entry, findings);
+            }
+            self.facts.hashes.sort_by_key(|(entry, _)| *entry);
+            self.facts.mentions.sort_by_key(|(entry, _)| *entry);
+        }
         (self.facts, self.warnings)
     }
 
@@ -120,6 +135,7 @@ impl<'a> Capture<'a> {
         }
         self.facts.passed = true;
         let document = document.map(|(kind, most)| (kind, Vec::new(), most));
+        let content = Content { hashing: if hash { Hashing::Waiting } else { Hashing::Off }, mentions };
         Some(Watch {
             entry: file.entry,
             head: Vec::new(),
@@ -129,8 +145,12 @@ impl<'a> Capture<'a> {
             look,
             scan: None,
             document,
-            hashing: if hash { Hashing::Waiting } else { Hashing::Off },
-            mentions,
+            content: match &self.beside {
+                Some(beside) if file.size >= beside::LEAST_BYTES => {
+                    ContentAt::Beside(beside.begin(content, file.size))
+                }
+                _ => ContentAt::Here(content),
+            },
         })
     }
 
@@ -150,10 +170,17 @@ impl<'a> Capture<'a> {
         if let Some((kind, bytes, _)) = watch.document {
             self.keep_document(entry, kind, watch.size, bytes);
         }
-        if let Some(hash) = watch.hashing.finish().filter(|_| self.charge(HASH_BYTES)) {
+        match watch.content {
+            ContentAt::Here(content) => self.keep_findings(entry, content.finish()),
+            ContentAt::Beside(file) => file.end(entry),
+        }
+    }
+
+    fn keep_findings(&mut self, entry: EntryId, (hash, mentions): Findings) {
+        if let Some(hash) = hash.filter(|_| self.charge(HASH_BYTES)) {
             self.facts.hashes.push((entry, hash));
         }
-        if let Some(mentions) = watch.mentions.map(Scanner::finish).filter(|mentions| !mentions.is_empty()) {
+        if let Some(mentions) = mentions.filter(|mentions| !mentions.is_empty()) {
             if self.charge(mentions.kept_bytes() as u64) {
                 self.facts.mentions.push((entry, mentions));
             } else {

@@ -2,6 +2,7 @@
 //! Out: a [`LayerIndex`]: every entry in flat arrays, and [`LayerFacts`] of its files, with what was proven.
 //! Must not know: other layers, the image it belongs to, or what its files mean.
 
+mod beside;
 mod bodies;
 mod builder;
 mod capture;

@@ -11,6 +11,7 @@ use super::index::{EntryId, EntryKind, LayerIndex};
 use crate::base::convert::index32;
 use crate::base::warning::Warnings;
 use crate::base::{Warning, WarningCode};
+use crate::formats::inflate::Threads;
 use crate::formats::tar::{MemberKind, TarError, TarInput, TarWalk};
 use crate::jobs::Cancelled;
 
@@ -29,6 +30,9 @@ pub(super) fn walk<I: TarInput>(input: I, context: &Context) -> Result<Walked<I>
     let mut oddities = Warnings::with_limit(limits.warnings_per_code);
     let mut walk = TarWalk::new(input, limits);
     let mut capture = Capture::new(context);
+    if matches!(context.inflate, Some(Threads::Several(_))) {
+        capture = capture.with_second_thread();
+    }
     let mut counted = 0;
     let end = loop {
         match walk.advance() {

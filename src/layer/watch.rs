@@ -1,10 +1,11 @@
 //! A file whose bytes stream past: what is collected of it on the way.
 
+use super::beside::BesideFile;
 use super::facts::ContentHash;
 use super::index::EntryId;
 use crate::formats::binary::{BinaryLimits, HEAD_BYTES, Scan};
 use crate::formats::document::DocumentKind;
-use crate::formats::string_references::Scanner;
+use crate::formats::string_references::{Scanner, StringReferences};
 
 /// The first line of a script, as far as the kernel reads it.
 pub(super) const SCRIPT_BYTES: usize = 256;
@@ -20,16 +21,44 @@ pub(super) struct Watch {
     pub(super) look: bool,
     pub(super) scan: Option<Scan>,
     pub(super) document: Option<(DocumentKind, Vec<u8>, usize)>,
+    pub(super) content: ContentAt,
+}
+
+/// Where the content is hashed and searched.
+pub(super) enum ContentAt {
+    Here(Content),
+    Beside(BesideFile),
+}
+
+/// What needs every byte of a file, and nothing else of it.
+pub(super) struct Content {
     pub(super) hashing: Hashing,
     pub(super) mentions: Option<Scanner>,
+}
+
+/// The hash and the references of a content.
+pub(super) type Findings = (Option<ContentHash>, Option<StringReferences>);
+
+impl Content {
+    /// The next bytes of a file of `size` bytes.
+    pub(super) fn push(&mut self, bytes: &[u8], size: u64) {
+        self.hashing.push(bytes, size);
+        if let Some(mentions) = &mut self.mentions {
+            mentions.push(bytes);
+        }
+    }
+
+    pub(super) fn finish(self) -> Findings {
+        (self.hashing.finish(), self.mentions.map(Scanner::finish))
+    }
 }
 
 impl Watch {
     /// The next bytes of the file.
     pub(super) fn push(&mut self, bytes: &[u8], limits: &BinaryLimits) {
-        self.hashing.push(bytes, self.size);
-        if let Some(mentions) = &mut self.mentions {
-            mentions.push(bytes);
+        match &mut self.content {
+            ContentAt::Here(content) => content.push(bytes, self.size),
+            ContentAt::Beside(file) => file.push(bytes),
         }
         if let Some((_, kept, most)) = &mut self.document {
             let room = *most - kept.len();
@@ -68,8 +97,7 @@ impl Watch {
 
     /// Ends the file early: facts that need all bytes are omitted.
     pub(super) fn stop_early(&mut self) {
-        self.hashing = Hashing::Off;
-        self.mentions = None;
+        self.content = ContentAt::Here(Content { hashing: Hashing::Off, mentions: None });
     }
 
     /// Identifies the file by its head, or completely if it is shorter.

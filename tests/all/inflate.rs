@@ -238,7 +238,11 @@ fn a_reader_that_is_dropped_early_ends_its_threads() {
 
 #[test]
 fn a_layer_reads_the_same() {
-    let members = (0..300).map(|number| file(format!("opt/file{number}"), contents(4_000, number + 1)));
+    let script =
+        |bytes: usize| [b"import os\nos.system('nvcc -o a a.cu')\n", &contents(bytes, 9)[..]].concat();
+    let large = [("opt/build.py", 1_500_000), ("opt/data.bin", 1 << 20), ("opt/last.py", 1_100_000)];
+    let small = (0..300).map(|number| file(format!("opt/file{number}"), contents(4_000, number + 1)));
+    let members = small.chain(large.map(|(name, bytes)| file(name, script(bytes))));
     let stream = member(&tar(members), 6);
     for stream in [&stream[..], &stream[..stream.len() - 20_000], &stream[..stream.len() - 3]] {
         let read = |inflate, points| {
@@ -255,9 +259,11 @@ fn a_layer_reads_the_same() {
             let expected = Expected { verify: true, ..Expected::default() };
             let read = read_layer(&section, &expected, &context).unwrap();
             let told: Vec<String> = read.warnings.iter().map(|one| format!("{one:?}")).collect();
-            (read.index.len(), read.digest, read.diff_id, read.uncompressed_bytes, read.complete, told)
+            let facts = (read.index.len(), read.facts);
+            (facts, read.digest, read.diff_id, read.uncompressed_bytes, read.complete, told)
         };
         let wanted = read(None, None);
+        assert!(wanted.0.1.hashes().len() >= 302);
         let slot = PointsSlot::new(100_000, Arc::new(|_, _| ()));
         assert_eq!(read(None, Some(slot.clone())), wanted);
         for threads in divisions().into_iter().map(Threads::Several).chain([Threads::One]) {
@@ -271,9 +277,10 @@ fn a_stream_gets_its_share_of_the_cores() {
     let several = |workers| Some(Threads::Several(Division::of(workers)));
     assert_eq!(Threads::for_share(1 << 30, 1 << 30, 2), Some(Threads::One));
     assert_eq!(Threads::for_share(1 << 30, 1 << 30, 3), several(3));
-    assert_eq!(Threads::for_share(600 << 20, 1 << 30, 2), Some(Threads::One), "others wait for it");
+    assert_eq!(Threads::for_share(800 << 20, 1 << 30, 2), Some(Threads::One), "others wait for it");
     assert_eq!(Threads::for_share(600 << 20, 1 << 30, 4), Some(Threads::One), "others use the rest");
-    assert_eq!(Threads::for_share(512 << 20, 1 << 30, 2), None, "others use the rest");
+    assert_eq!(Threads::for_share(600 << 20, 1 << 30, 2), None, "others use the rest");
+    assert_eq!(Threads::for_share(300 << 20, 1 << 30, 4), None, "others use the rest");
     assert_eq!(Threads::for_share(600 << 20, 1 << 30, 16), several(9));
     assert_eq!(Threads::for_share(1 << 30, 1 << 30, 128), several(16));
     assert_eq!(Threads::for_share(1 << 20, 1 << 20, 16), None, "too short");

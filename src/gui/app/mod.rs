@@ -292,7 +292,11 @@ impl eframe::App for App {
         self.poll();
     }
 
-    fn ui(&mut self, ui: &mut egui::Ui, _: &mut eframe::Frame) {
+    fn ui(&mut self, ui: &mut egui::Ui, frame: &mut eframe::Frame) {
+        // A window was cleared with this color. To paint all of it again takes time without a GPU.
+        if frame.gl().is_none() {
+            ui.painter().rect_filled(ui.max_rect(), 0.0, design::Tokens::of(ui).background);
+        }
         self.show(ui);
         self.carry_out();
         self.count_frame();

@@ -21,7 +21,6 @@ impl App {
         let tokens = Tokens::of(ui);
         let edge = |margin: Margin| Frame::new().fill(tokens.panel).inner_margin(margin);
         let wide = ui.available_width() >= NARROW;
-        ui.painter().rect_filled(ui.max_rect(), 0.0, tokens.background);
 
         Panel::top("menu")
             .frame(edge(Margin::symmetric(8, 4)))
