@@ -29,7 +29,7 @@ if [[ -z $binary ]]; then
     # The linker of this target merges functions with the same code. Elsewhere it is another one, which may not.
     link=()
     [[ $(uname -sm) != 'Linux x86_64' ]] || link=(-C link-arg=-Wl,--icf=all)
-    cargo rustc --locked --profile "$profile" --features wgpu --bin cutaway -- "${link[@]}"
+    cargo rustc --locked --profile "$profile" --bin cutaway -- "${link[@]}"
     binary=$target/$profile/cutaway
 fi
 version=$("$binary" --version | cut -d' ' -f2)

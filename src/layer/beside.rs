@@ -11,7 +11,7 @@ use super::index::EntryId;
 use super::watch::{Content, Findings};
 
 /// Files from this size on: they have nearly all bytes of such a layer.
-pub(super) const LEAST_BYTES: u64 = 1 << 20;
+pub(super) const LEAST_BYTES: u64 = 64 << 10;
 /// Bytes of a message, a multiple of what BLAKE3 hashes at once.
 const CHUNK: usize = 128 << 10;
 /// Messages that wait.

@@ -267,9 +267,14 @@ impl<'a> Pass<'a> {
         window_log: u32,
     ) -> Result<Fed, Cancelled> {
         let context = self.context;
-        let is_detached = (compression, context.inflate) == (Compression::Gzip, Some(Threads::One));
-        // With two threads behind it, this one waits longer for its turn.
-        let ahead = if is_detached { 12 } else { 4 };
+        let threads = context.inflate.filter(|_| compression == Compression::Gzip);
+        let is_detached = threads == Some(Threads::One);
+        // Several threads take bytes in bursts.
+        let ahead = match threads {
+            None => 4,
+            Some(Threads::One) => 12,
+            Some(Threads::Several(_)) => 64,
+        };
         let (full_sender, full) = bounded(ahead);
         let (empty, empty_receiver) = bounded(ahead + 2);
         let hasher =

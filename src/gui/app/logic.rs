@@ -22,7 +22,9 @@ impl App {
     /// Polls jobs and dialogs.
     pub(super) fn poll(&mut self) {
         if std::mem::replace(&mut self.polled, true) {
-            self.poll_tabs();
+            if !self.is_closing() {
+                self.poll_tabs();
+            }
         } else if !self.tabs.is_empty() {
             // An image waits for the first frame: painted without a GPU, both want every processor.
             self.context.request_repaint();
@@ -42,6 +44,11 @@ impl App {
             self.context.request_repaint_after(left + Duration::from_millis(10));
         }
         self.set_title();
+    }
+
+    /// Whether the window is about to close: nothing begins then.
+    fn is_closing(&self) -> bool {
+        self.context.input(|input| input.viewport().close_requested())
     }
 
     fn poll_tabs(&mut self) {
@@ -339,7 +346,9 @@ impl App {
     /// processor time of this thread from one frame to the next, so painting counts and waiting does not.
     pub(super) fn count_frame(&mut self) {
         self.frames += 1;
-        if let Some(on_frame) = &mut self.on_frame {
+        if !self.is_closing()
+            && let Some(on_frame) = &mut self.on_frame
+        {
             on_frame();
         }
         let Some(last) = self.exit_after_frames else { return };
