@@ -347,13 +347,17 @@ mod tests {
                 prop_assert!(pull(&layers, &more).total <= total + 1e-6);
                 for quick in [
                     RatesAt { network: few.network * faster, ..few.clone() },
-                    RatesAt { connection: few.connection * faster, ..few.clone() },
                     RatesAt { write: few.write * faster, ..few.clone() },
                     RatesAt { files: few.files * faster, ..few.clone() },
                     RatesAt { pipelined: true, ..few.clone() },
                 ] {
                     prop_assert!(pull(&layers, &quick).total <= total + 1e-6);
                 }
+                // Side by side, a faster connection takes more of the link from the others, of which the last one then has
+                // more left: two layers of 2.9 and 2.8 GB take 1 % longer with 66 MB/s than with 60.
+                let alone = RatesAt { slots: 1, ..few.clone() };
+                let quick = RatesAt { connection: few.connection * faster, ..alone.clone() };
+                prop_assert!(pull(&layers, &quick).total <= pull(&layers, &alone).total + 1e-6);
             }
         }
     }
