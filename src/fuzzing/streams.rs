@@ -69,18 +69,15 @@ fn all_ways(stream: &[u8]) {
             store.lock().unwrap_or_else(PoisonError::into_inner).insert(*hash, bytes.to_vec());
         };
         let slot = PointsSlot::new(DISTANCE, Arc::new(keep));
+        let slot_of = || Some(slot.clone());
         let found = match threads {
-            None => all(Gunzip::new(stream, Some(slot.clone()))),
+            None => Ok(all(Gunzip::new(stream, slot_of()))),
             Some(Threads::One) => {
-                thread::scope(|scope| all(DetachedGunzip::new(scope, stream, Some(slot.clone()))))
+                thread::scope(|scope| DetachedGunzip::new(scope, stream, slot_of()).map(all))
             }
-            Some(Threads::Several(division)) => {
-                match ParallelGunzip::new(stream, division, Some(slot.clone())) {
-                    Ok(reader) => all(reader),
-                    Err(_) => return,
-                }
-            }
+            Some(Threads::Several(division)) => ParallelGunzip::new(stream, division, slot_of()).map(all),
         };
+        let Ok(found) = found else { return };
         let Some((found, found_fault)) = found else {
             // What is certain before an error may be more than flate2 returns.
             assert!(fault.is_some(), "{threads:?}");

@@ -5,7 +5,7 @@
 
 use std::thread::{Builder, JoinHandle};
 
-use crossbeam_channel::{Receiver, Sender, bounded};
+use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 
 use super::index::EntryId;
 use super::watch::{Content, Findings};
@@ -28,7 +28,9 @@ enum Message {
 pub(super) struct Beside {
     sender: Sender<Message>,
     used: Receiver<Vec<u8>>,
-    thread: JoinHandle<Vec<(EntryId, Findings)>>,
+    /// Not bounded, so that the thread never waits; as long as the files that wait, if it is read with each file.
+    found: Receiver<(EntryId, Findings)>,
+    thread: JoinHandle<()>,
 }
 
 impl Beside {
@@ -36,9 +38,10 @@ impl Beside {
     pub(super) fn new() -> Option<Self> {
         let (sender, messages) = bounded(AHEAD);
         let (empty, used) = bounded(AHEAD);
-        let work = move || work(&messages, &empty);
+        let (finds, found) = unbounded();
+        let work = move || work(&messages, &empty, &finds);
         let thread = Builder::new().name("contents".to_owned()).spawn(work).ok()?;
-        Some(Self { sender, used, thread })
+        Some(Self { sender, used, found, thread })
     }
 
     /// Begins a file of `size` bytes.
@@ -48,16 +51,21 @@ impl Beside {
         file
     }
 
-    /// What was found in the files that ended, in their order.
+    /// What was found since the last call. Each file must ask, so that nothing piles up that is not counted.
+    pub(super) fn found(&self) -> Vec<(EntryId, Findings)> {
+        self.found.try_iter().collect()
+    }
+
+    /// What was found in the files that are left.
     pub(super) fn finish(self) -> Vec<(EntryId, Findings)> {
         drop(self.sender);
         // A panic there belongs to the job that walks.
-        self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        self.found.try_iter().collect()
     }
 }
 
-fn work(messages: &Receiver<Message>, empty: &Sender<Vec<u8>>) -> Vec<(EntryId, Findings)> {
-    let mut found = Vec::new();
+fn work(messages: &Receiver<Message>, empty: &Sender<Vec<u8>>, found: &Sender<(EntryId, Findings)>) {
     let mut file: Option<(Content, u64)> = None;
     for message in messages {
         match message {
@@ -69,11 +77,12 @@ fn work(messages: &Receiver<Message>, empty: &Sender<Vec<u8>>) -> Vec<(EntryId, 
                 empty.try_send(bytes).ok();
             }
             Message::End(entry) => {
-                found.extend(file.take().map(|(content, _)| (entry, content.finish())));
+                if let Some((content, _)) = file.take() {
+                    found.send((entry, content.finish())).ok();
+                }
             }
         }
     }
-    found
 }
 
 /// A file whose bytes go to that thread.

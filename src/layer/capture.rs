@@ -174,6 +174,9 @@ impl<'a> Capture<'a> {
             ContentAt::Here(content) => self.keep_findings(entry, content.finish()),
             ContentAt::Beside(file) => file.end(entry),
         }
+        for (entry, findings) in self.beside.as_ref().map(Beside::found).unwrap_or_default() {
+            self.keep_findings(entry, findings);
+        }
     }
 
     fn keep_findings(&mut self, entry: EntryId, (hash, mentions): Findings) {

@@ -288,7 +288,7 @@ impl<'a> Pass<'a> {
             });
             let fetch = Fetch::new(full, empty);
             let walked = if is_detached {
-                self.walk_stream(DetachedGunzip::new(scope, fetch, context.points.clone()))
+                self.walk_opened(DetachedGunzip::new(scope, fetch, context.points.clone()))
             } else {
                 self.walk_inflated(fetch, compression, window_log)
             };
@@ -309,18 +309,16 @@ impl<'a> Pass<'a> {
         window_log: u32,
     ) -> Result<(), Cancelled> {
         if let (Compression::Gzip, Some(Threads::Several(division))) = (compression, self.context.inflate) {
-            return match ParallelGunzip::new(source, division, self.context.points.clone()) {
-                Ok(reader) => self.walk_stream(reader),
-                Err(error) => {
-                    self.unreadable(&error.to_string());
-                    Ok(())
-                }
-            };
+            return self.walk_opened(ParallelGunzip::new(source, division, self.context.points.clone()));
         }
         if compression == Compression::Gzip {
             return self.walk_stream(Gunzip::new(source, self.context.points.clone()));
         }
-        match decoder(source, compression, window_log) {
+        self.walk_opened(decoder(source, compression, window_log))
+    }
+
+    fn walk_opened(&mut self, reader: io::Result<impl BufRead>) -> Result<(), Cancelled> {
+        match reader {
             Ok(reader) => self.walk_stream(reader),
             Err(error) => {
                 self.unreadable(&error.to_string());

@@ -30,6 +30,7 @@ pub(super) fn walk<I: TarInput>(input: I, context: &Context) -> Result<Walked<I>
     let mut oddities = Warnings::with_limit(limits.warnings_per_code);
     let mut walk = TarWalk::new(input, limits);
     let mut capture = Capture::new(context);
+    // A layer that others wait for, whether several threads decode it (gzip) or one (zstd).
     if matches!(context.inflate, Some(Threads::Several(_))) {
         capture = capture.with_second_thread();
     }

@@ -2,8 +2,10 @@
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
+use cutaway::base::read_at::ReadAt;
 use cutaway::base::{Limits, Section};
 use cutaway::formats::inflate::{DetachedGunzip, Division, Gunzip, ParallelGunzip, PointsSlot, Threads};
 use cutaway::jobs::{CancelToken, Progress};
@@ -94,7 +96,7 @@ fn detached(
     stream: impl BufRead + Send,
     slot: Option<PointsSlot>,
 ) -> (Vec<u8>, Option<(io::ErrorKind, String)>) {
-    thread::scope(|scope| read(DetachedGunzip::new(scope, stream, slot)))
+    thread::scope(|scope| read(DetachedGunzip::new(scope, stream, slot).unwrap()))
 }
 
 fn check(name: &str, stream: &[u8]) {
@@ -227,7 +229,7 @@ fn a_reader_that_is_dropped_early_ends_its_threads() {
     let stream = member(&contents(9_000_000, 31), 6);
     thread::scope(|scope| {
         let mut some = [0; 100];
-        DetachedGunzip::new(scope, &stream[..], None).read_exact(&mut some).unwrap();
+        DetachedGunzip::new(scope, &stream[..], None).unwrap().read_exact(&mut some).unwrap();
     });
     for division in divisions() {
         let mut reader = ParallelGunzip::new(&stream[..], division, None).unwrap();
@@ -270,6 +272,48 @@ fn a_layer_reads_the_same() {
             assert_eq!(read(Some(threads), Some(slot.clone())), wanted, "{threads:?}");
         }
     }
+}
+
+/// Compressed bytes that note how much was counted as stored when they were last read.
+struct Watched {
+    bytes: Vec<u8>,
+    kept: Arc<AtomicU64>,
+    seen: Arc<AtomicU64>,
+}
+
+impl ReadAt for Watched {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let mut rest = self.bytes.get(usize::try_from(offset).unwrap()..).unwrap_or_default();
+        if !rest.is_empty() {
+            self.seen.store(self.kept.load(Ordering::Relaxed), Ordering::Relaxed);
+        }
+        rest.read(buffer)
+    }
+}
+
+#[test]
+fn what_a_second_thread_finds_is_counted_while_the_layer_passes() {
+    let mut numbers = Numbers(5);
+    let noise: Vec<u8> =
+        std::iter::repeat_with(|| numbers.next().to_le_bytes()).take(1 << 17).flatten().collect();
+    // More than is read ahead.
+    let members = (0..40).map(|number| file(format!("opt/file{number}"), noise.clone()));
+    let bytes = member(&tar(members), 0);
+    let (length, kept, seen) = (bytes.len() as u64, Arc::default(), Arc::new(AtomicU64::new(0)));
+    let context = Context {
+        limits: Limits::default(),
+        cancel: CancelToken::new(),
+        progress: Progress::default(),
+        subject: "layer 0".to_owned(),
+        kept: Arc::clone(&kept),
+        inflate: Some(Threads::Several(Division::of(3))),
+        points: None,
+    };
+    let watched = Watched { bytes, kept, seen: Arc::clone(&seen) };
+    let section = Section::new(Arc::new(watched), 0, length);
+    let read = read_layer(&section, &Expected::default(), &context).unwrap();
+    assert_eq!(read.facts.hashes().len(), 40);
+    assert!(seen.load(Ordering::Relaxed) > 0, "nothing was counted before the end");
 }
 
 #[test]

@@ -46,7 +46,7 @@ fn record(stream: &[u8], distance: u64, threads: Option<Threads>) -> Option<Reco
     );
     let copied = match threads {
         Some(Threads::One) => thread::scope(|scope| {
-            io::copy(&mut DetachedGunzip::new(scope, stream, Some(slot.clone())), &mut io::sink())
+            io::copy(&mut DetachedGunzip::new(scope, stream, Some(slot.clone())).unwrap(), &mut io::sink())
         }),
         Some(Threads::Several(division)) => {
             let mut reader = ParallelGunzip::new(stream, division, Some(slot.clone())).unwrap();

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, Read};
 use std::ops::Range;
-use std::thread::Scope;
+use std::thread::{Builder, Scope};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
@@ -41,19 +41,23 @@ pub struct DetachedGunzip {
 impl DetachedGunzip {
     /// Reads a stream on a thread of `scope`, which ends soon after this reader. Its restart points go to `slot` at its
     /// end.
+    ///
+    /// # Errors
+    /// If no thread can be created.
     pub fn new<'scope>(
         scope: &'scope Scope<'scope, '_>,
         reader: impl BufRead + Send + 'scope,
         slot: Option<PointsSlot>,
-    ) -> Self {
+    ) -> io::Result<Self> {
         let (sender, steps) = bounded(AHEAD);
         let (empty, used) = bounded(AHEAD);
         let inflater = Inflater::new(reader, slot.as_ref());
-        scope.spawn(move || {
+        let builder = Builder::new().name("inflate".to_owned());
+        builder.spawn_scoped(scope, move || {
             // The reader finds that it ended too early.
             crate::jobs::catch_panic(|| decode(inflater, &sender, &used)).unwrap_or_default();
-        });
-        Self {
+        })?;
+        Ok(Self {
             steps,
             empty,
             buffer: Box::default(),
@@ -62,7 +66,7 @@ impl DetachedGunzip {
             is_end: false,
             fault: None,
             source_fault: None,
-        }
+        })
     }
 
     /// Takes the next step; all bytes before were read.
