@@ -16,7 +16,7 @@ use super::wanted_cache;
 use crate::base::{Limits, Warning, WarningCode};
 use crate::cuda::{FileContents, Input, Inventory, inventory};
 use crate::findings::{self, Findings, findings};
-use crate::formats::inflate::Threads;
+use crate::formats::inflate::Division;
 use crate::jobs::{CancelToken, Cancelled, Progress, catch_panic, run_from_both_ends, workers};
 use crate::layer::{Context, LayerIndex};
 use crate::rootfs::merge;
@@ -155,7 +155,7 @@ impl LayerPass<'_> {
         }
         let subject = self.subject(place);
         let source = &self.image.layers[place];
-        let inflate = Threads::for_share(length(source), self.bytes, workers());
+        let inflate = Division::for_share(length(source), self.bytes, workers());
         let context = (self.context_of)(options.limits.clone(), &subject);
         let points = self.layer_cache.and_then(LayerCache::points_slot);
         let context = Context { inflate, points, progress: context.progress.of_layer(place), ..context };

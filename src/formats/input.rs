@@ -2,8 +2,9 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::sync::Arc;
+use std::thread;
 
-use crossbeam_channel::{Receiver, Sender};
+use crossbeam_channel::{Receiver, Sender, bounded};
 use zstd::stream::read::Decoder as ZstdDecoder;
 
 use super::compression::Compression;
@@ -294,6 +295,36 @@ pub fn feed(
             }
         }
     }
+}
+
+/// [`feed`] that hashes on another thread: for streams that are decompressed faster than they are hashed.
+pub fn feed_and_hash(
+    source: impl Read,
+    mut hasher: Hasher,
+    full: Sender<io::Result<Vec<u8>>>,
+    empty: &Receiver<Vec<u8>>,
+    progress: &Progress,
+    cancel: &CancelToken,
+) -> Fed {
+    let (sender, read) = bounded::<io::Result<Vec<u8>>>(4);
+    thread::scope(|scope| {
+        let hashing = scope.spawn(move || {
+            let mut is_whole = true;
+            for buffer in read {
+                match &buffer {
+                    Ok(bytes) => hasher.update(bytes),
+                    Err(_) => is_whole = false,
+                }
+                // The digest counts even if nobody reads on.
+                full.send(buffer).ok();
+            }
+            is_whole.then(|| hasher.finish())
+        });
+        let mut fed = feed(source, None, &sender, empty, progress, cancel);
+        drop(sender);
+        fed.digest = hashing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        fed
+    })
 }
 
 /// Fills a buffer as far as the source has bytes: how many it has, and why there are no more.

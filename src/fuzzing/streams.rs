@@ -10,8 +10,7 @@ use flate2::bufread::{GzEncoder, MultiGzDecoder};
 use crate::base::Section;
 use crate::base::read_at::ReadAt as _;
 use crate::formats::inflate::{
-    DetachedGunzip, Division, GroupHash, Gunzip, ParallelGunzip, PointsSlot, RestartPoints, SeekableGunzip,
-    Threads,
+    Division, GroupHash, Gunzip, ParallelGunzip, PointsSlot, RestartPoints, SeekableGunzip,
 };
 
 /// Decompressed bytes of a stream that is tried.
@@ -58,11 +57,11 @@ fn all_ways(stream: &[u8]) {
     let Some((wanted, fault)) = all(MultiGzDecoder::new(stream)) else { return };
     let ways = [
         None,
-        Some(Threads::One),
-        Some(Threads::Several(Division { workers: 1, piece: 700, ahead: 2, symbols: 4 << 20 })),
-        Some(Threads::Several(Division { workers: 2, piece: 5_000, ahead: 3, symbols: 1 << 20 })),
+        Some(Division { workers: 0, piece: 1_300, ahead: 1, symbols: 0 }),
+        Some(Division { workers: 1, piece: 700, ahead: 2, symbols: 4 << 20 }),
+        Some(Division { workers: 2, piece: 5_000, ahead: 3, symbols: 1 << 20 }),
     ];
-    for threads in ways {
+    for division in ways {
         let groups = Groups::default();
         let store = Arc::clone(&groups);
         let keep = move |hash: &GroupHash, bytes: &[u8]| {
@@ -70,23 +69,22 @@ fn all_ways(stream: &[u8]) {
         };
         let slot = PointsSlot::new(DISTANCE, Arc::new(keep));
         let slot_of = || Some(slot.clone());
-        let found = match threads {
+        let found = match division {
             None => Ok(all(Gunzip::new(stream, slot_of()))),
-            Some(Threads::One) => {
-                thread::scope(|scope| DetachedGunzip::new(scope, stream, slot_of()).map(all))
+            Some(division) => {
+                thread::scope(|scope| ParallelGunzip::new(scope, stream, division, slot_of()).map(all))
             }
-            Some(Threads::Several(division)) => ParallelGunzip::new(stream, division, slot_of()).map(all),
         };
         let Ok(found) = found else { return };
         let Some((found, found_fault)) = found else {
             // What is certain before an error may be more than flate2 returns.
-            assert!(fault.is_some(), "{threads:?}");
+            assert!(fault.is_some(), "{division:?}");
             continue;
         };
-        assert_eq!(found_fault, fault, "{threads:?}");
+        assert_eq!(found_fault, fault, "{division:?}");
         let both = found.len().min(wanted.len());
-        assert!(found[..both] == wanted[..both], "{threads:?}");
-        assert!(fault.is_some() || found.len() == wanted.len(), "{threads:?}");
+        assert!(found[..both] == wanted[..both], "{division:?}");
+        assert!(fault.is_some() || found.len() == wanted.len(), "{division:?}");
         if let Some(points) = slot.take() {
             assert!(fault.is_none());
             from_points(stream, &wanted, &points, groups);

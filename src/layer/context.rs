@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use crate::base::Limits;
-use crate::formats::inflate::{PointsSlot, Threads};
+use crate::formats::inflate::{Division, PointsSlot};
 use crate::jobs::{CancelToken, Progress};
 
 /// Environment of a pass.
@@ -21,7 +21,7 @@ pub struct Context {
     /// Bytes of facts stored so far for all layers of the image.
     pub kept: Arc<AtomicU64>,
     /// Threads that decode a gzip stream; `None` for the one that reads.
-    pub inflate: Option<Threads>,
+    pub inflate: Option<Division>,
     /// Where the restart points of a gzip stream go; `None` if nothing stores them.
     pub points: Option<PointsSlot>,
 }

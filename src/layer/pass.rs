@@ -14,9 +14,9 @@ use crate::base::read_at::SectionReader;
 use crate::base::size::human;
 use crate::base::{Hasher, Section, Warning, WarningCode};
 use crate::formats::compression::{Compression, SNIFF_BYTES, sniff, zstd_window};
-use crate::formats::inflate::{DetachedGunzip, Gunzip, ParallelGunzip, Threads};
+use crate::formats::inflate::{Gunzip, ParallelGunzip};
 use crate::formats::input::decoder;
-use crate::formats::input::{BUFFER_BYTES, Fed, Fetch, SeekInput, StreamInput, feed};
+use crate::formats::input::{BUFFER_BYTES, Fed, Fetch, SeekInput, StreamInput, feed, feed_and_hash};
 use crate::formats::tar::TarInput;
 use crate::jobs::Cancelled;
 
@@ -267,14 +267,9 @@ impl<'a> Pass<'a> {
         window_log: u32,
     ) -> Result<Fed, Cancelled> {
         let context = self.context;
-        let threads = context.inflate.filter(|_| compression == Compression::Gzip);
-        let is_detached = threads == Some(Threads::One);
+        let division = context.inflate.filter(|_| compression == Compression::Gzip);
         // Several threads take bytes in bursts.
-        let ahead = match threads {
-            None => 4,
-            Some(Threads::One) => 12,
-            Some(Threads::Several(_)) => 64,
-        };
+        let ahead = if division.is_some() { 64 } else { 4 };
         let (full_sender, full) = bounded(ahead);
         let (empty, empty_receiver) = bounded(ahead + 2);
         let hasher =
@@ -284,13 +279,18 @@ impl<'a> Pass<'a> {
         std::thread::scope(|scope| {
             let feeder = scope.spawn(move || {
                 let (progress, cancel) = (&context.progress, &context.cancel);
-                feed(source, Some(hasher), &full_sender, &empty_receiver, progress, cancel)
+                if division.is_some_and(|division| division.workers > 0) {
+                    feed_and_hash(source, hasher, full_sender, &empty_receiver, progress, cancel)
+                } else {
+                    feed(source, Some(hasher), &full_sender, &empty_receiver, progress, cancel)
+                }
             });
             let fetch = Fetch::new(full, empty);
-            let walked = if is_detached {
-                self.walk_opened(DetachedGunzip::new(scope, fetch, context.points.clone()))
-            } else {
-                self.walk_inflated(fetch, compression, window_log)
+            let walked = match division {
+                Some(division) => {
+                    self.walk_opened(ParallelGunzip::new(scope, fetch, division, context.points.clone()))
+                }
+                None => self.walk_inflated(fetch, compression, window_log),
             };
             // The stream is opened again: the rest of this one is not needed.
             stop.store(self.wants_larger_window, Ordering::Relaxed);
@@ -308,9 +308,6 @@ impl<'a> Pass<'a> {
         compression: Compression,
         window_log: u32,
     ) -> Result<(), Cancelled> {
-        if let (Compression::Gzip, Some(Threads::Several(division))) = (compression, self.context.inflate) {
-            return self.walk_opened(ParallelGunzip::new(source, division, self.context.points.clone()));
-        }
         if compression == Compression::Gzip {
             return self.walk_stream(Gunzip::new(source, self.context.points.clone()));
         }

@@ -11,7 +11,6 @@ use super::index::{EntryId, EntryKind, LayerIndex};
 use crate::base::convert::index32;
 use crate::base::warning::Warnings;
 use crate::base::{Warning, WarningCode};
-use crate::formats::inflate::Threads;
 use crate::formats::tar::{MemberKind, TarError, TarInput, TarWalk};
 use crate::jobs::Cancelled;
 
@@ -31,7 +30,7 @@ pub(super) fn walk<I: TarInput>(input: I, context: &Context) -> Result<Walked<I>
     let mut walk = TarWalk::new(input, limits);
     let mut capture = Capture::new(context);
     // A layer that others wait for, whether several threads decode it (gzip) or one (zstd).
-    if matches!(context.inflate, Some(Threads::Several(_))) {
+    if context.inflate.is_some_and(|division| division.workers > 0) {
         capture = capture.with_second_thread();
     }
     let mut counted = 0;

@@ -1,13 +1,13 @@
 //! Gzip by several threads: the same bytes and errors as by one, however a stream is divided.
 
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use cutaway::base::read_at::ReadAt;
 use cutaway::base::{Limits, Section};
-use cutaway::formats::inflate::{DetachedGunzip, Division, Gunzip, ParallelGunzip, PointsSlot, Threads};
+use cutaway::formats::inflate::{Division, Gunzip, ParallelGunzip, PointsSlot};
 use cutaway::jobs::{CancelToken, Progress};
 use cutaway::layer::{Context, Expected, read_layer};
 use flate2::bufread::MultiGzDecoder;
@@ -71,10 +71,12 @@ fn divisions() -> Vec<Division> {
         of(1, 1_000, 1, 10 << 20),
         of(2, 3_000, 3, 10 << 20),
         of(3, 20_000, 7, 10 << 20),
-        // No part fits: the reader decodes all.
+        // No part fits: the coordinator decodes all.
         of(2, 50_000, 4, 1),
         // Parts end before their piece does.
         of(2, 200_000, 4, 1 << 20),
+        of(0, 1_000, 1, 0),
+        Division::of(0),
         Division::of(2),
     ]
 }
@@ -91,12 +93,13 @@ fn read(mut reader: impl Read) -> (Vec<u8>, Option<(io::ErrorKind, String)>) {
     }
 }
 
-/// The same from a decoder on another thread.
-fn detached(
-    stream: impl BufRead + Send,
+/// The same from several threads.
+fn parallel(
+    stream: impl Read + Send,
+    division: Division,
     slot: Option<PointsSlot>,
 ) -> (Vec<u8>, Option<(io::ErrorKind, String)>) {
-    thread::scope(|scope| read(DetachedGunzip::new(scope, stream, slot).unwrap()))
+    thread::scope(|scope| read(ParallelGunzip::new(scope, stream, division, slot).unwrap()))
 }
 
 fn check(name: &str, stream: &[u8]) {
@@ -109,12 +112,9 @@ fn check(name: &str, stream: &[u8]) {
         assert!(found[..both] == wanted[..both], "{name}, a point each {distance}");
         assert!(fault.is_some() || found.len() == wanted.len(), "{name}, a point each {distance}");
         assert!(fault.is_none() || slot.take().is_none(), "{name}: points of a stream with a fault");
-        let detached = detached(stream, Some(slot.clone()));
-        assert!(detached == (found, found_fault), "{name}, on another thread, a point each {distance}");
-        assert!(fault.is_none() || slot.take().is_none(), "{name}: points of a stream with a fault");
     }
     for division in divisions() {
-        let (found, found_fault) = read(ParallelGunzip::new(stream, division, None).unwrap());
+        let (found, found_fault) = parallel(stream, division, None);
         assert_eq!(found_fault, fault, "{name}, {division:?}");
         if fault.is_none() {
             assert_eq!(found.len(), wanted.len(), "{name}, {division:?}");
@@ -213,11 +213,8 @@ fn errors_of_the_source_are_passed_on() {
         }
     }
     let stream = member(&contents(300_000, 29), 6);
-    let (found, fault) = detached(BufReader::new(Fails(&stream[..100_000])), None);
-    assert_eq!(fault.unwrap().1, "the network is gone");
-    assert!(found == contents(300_000, 29)[..found.len()]);
     for division in divisions() {
-        let (found, fault) = read(ParallelGunzip::new(Fails(&stream[..100_000]), division, None).unwrap());
+        let (found, fault) = parallel(Fails(&stream[..100_000]), division, None);
         assert_eq!(fault.unwrap().1, "the network is gone", "{division:?}");
         assert!(found == contents(300_000, 29)[..found.len()], "{division:?}");
     }
@@ -227,14 +224,12 @@ fn errors_of_the_source_are_passed_on() {
 fn a_reader_that_is_dropped_early_ends_its_threads() {
     // The channel takes 4 MiB.
     let stream = member(&contents(9_000_000, 31), 6);
-    thread::scope(|scope| {
-        let mut some = [0; 100];
-        DetachedGunzip::new(scope, &stream[..], None).unwrap().read_exact(&mut some).unwrap();
-    });
     for division in divisions() {
-        let mut reader = ParallelGunzip::new(&stream[..], division, None).unwrap();
-        let mut some = [0; 100];
-        reader.read_exact(&mut some).unwrap();
+        thread::scope(|scope| {
+            let mut reader = ParallelGunzip::new(scope, &stream[..], division, None).unwrap();
+            let mut some = [0; 100];
+            reader.read_exact(&mut some).unwrap();
+        });
     }
 }
 
@@ -268,8 +263,8 @@ fn a_layer_reads_the_same() {
         assert!(wanted.0.1.hashes().len() >= 302);
         let slot = PointsSlot::new(100_000, Arc::new(|_, _| ()));
         assert_eq!(read(None, Some(slot.clone())), wanted);
-        for threads in divisions().into_iter().map(Threads::Several).chain([Threads::One]) {
-            assert_eq!(read(Some(threads), Some(slot.clone())), wanted, "{threads:?}");
+        for division in divisions() {
+            assert_eq!(read(Some(division), Some(slot.clone())), wanted, "{division:?}");
         }
     }
 }
@@ -306,7 +301,7 @@ fn what_a_second_thread_finds_is_counted_while_the_layer_passes() {
         progress: Progress::default(),
         subject: "layer 0".to_owned(),
         kept: Arc::clone(&kept),
-        inflate: Some(Threads::Several(Division::of(3))),
+        inflate: Some(Division::of(3)),
         points: None,
     };
     let watched = Watched { bytes, kept, seen: Arc::clone(&seen) };
@@ -318,15 +313,16 @@ fn what_a_second_thread_finds_is_counted_while_the_layer_passes() {
 
 #[test]
 fn a_stream_gets_its_share_of_the_cores() {
-    let several = |workers| Some(Threads::Several(Division::of(workers)));
-    assert_eq!(Threads::for_share(1 << 30, 1 << 30, 2), Some(Threads::One));
-    assert_eq!(Threads::for_share(1 << 30, 1 << 30, 3), several(3));
-    assert_eq!(Threads::for_share(800 << 20, 1 << 30, 2), Some(Threads::One), "others wait for it");
-    assert_eq!(Threads::for_share(600 << 20, 1 << 30, 4), Some(Threads::One), "others use the rest");
-    assert_eq!(Threads::for_share(600 << 20, 1 << 30, 2), None, "others use the rest");
-    assert_eq!(Threads::for_share(300 << 20, 1 << 30, 4), None, "others use the rest");
-    assert_eq!(Threads::for_share(600 << 20, 1 << 30, 16), several(9));
-    assert_eq!(Threads::for_share(1 << 30, 1 << 30, 128), several(16));
-    assert_eq!(Threads::for_share(1 << 20, 1 << 20, 16), None, "too short");
-    assert_eq!(Threads::for_share(1 << 30, 1 << 30, 1), None);
+    let several = |workers| Some(Division::of(workers));
+    let two_cores = several(0);
+    assert_eq!(Division::for_share(1 << 30, 1 << 30, 2), two_cores);
+    assert_eq!(Division::for_share(1 << 30, 1 << 30, 3), several(3));
+    assert_eq!(Division::for_share(800 << 20, 1 << 30, 2), two_cores, "others wait for it");
+    assert_eq!(Division::for_share(600 << 20, 1 << 30, 4), two_cores, "others use the rest");
+    assert_eq!(Division::for_share(600 << 20, 1 << 30, 2), None, "others use the rest");
+    assert_eq!(Division::for_share(300 << 20, 1 << 30, 4), None, "others use the rest");
+    assert_eq!(Division::for_share(600 << 20, 1 << 30, 16), several(9));
+    assert_eq!(Division::for_share(1 << 30, 1 << 30, 128), several(16));
+    assert_eq!(Division::for_share(1 << 20, 1 << 20, 16), None, "too short");
+    assert_eq!(Division::for_share(1 << 30, 1 << 30, 1), None);
 }

@@ -155,6 +155,36 @@ fn deep_folders_and_long_links_have_a_bound() {
     }
 }
 
+/// A gzip member of one block that has a code of 8 bits for each byte below 144.
+fn one_block(bytes: &[u8]) -> Vec<u8> {
+    let mut member = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
+    // The last block, with fixed codes.
+    let mut open = 0b011;
+    let codes = bytes.iter().map(|byte| (0x30 + byte).reverse_bits());
+    // The end of the block is seven zero bits.
+    for code in codes.chain([0, 0]) {
+        member.push(open | code << 3);
+        open = code >> 5;
+    }
+    let mut crc = flate2::Crc::new();
+    crc.update(bytes);
+    member.extend(crc.sum().to_le_bytes());
+    member.extend(crc.amount().to_le_bytes());
+    member
+}
+
+#[test]
+fn a_layer_of_one_block_does_not_stay_in_memory() {
+    let place = Place::new();
+    let stream = tar([file("zeros", vec![0; 90 << 20])]);
+    let layer = Layer::of_blob(stream.clone(), one_block(&stream), Packing::Gzip);
+    let layout =
+        place.put_layout("layout", &Layout::of(&Image::new(Packing::Gzip).add("COPY zeros /", layer), "t"));
+    let outcome = place.run(&["report", &layout]);
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    assert!(outcome.peak_kib < 100 << 10, "{} KiB", outcome.peak_kib);
+}
+
 #[test]
 fn a_long_name_is_not_copied_for_every_manifest_of_an_index() {
     let place = Place::new();

@@ -14,8 +14,7 @@ use cutaway::base::read_at::ReadAt;
 use cutaway::cache::Cache;
 use cutaway::contents::{find, read_into};
 use cutaway::formats::inflate::{
-    DetachedGunzip, Division, GroupHash, Gunzip, ParallelGunzip, PointsSlot, RestartPoints, SeekableGunzip,
-    Threads,
+    Division, GroupHash, Gunzip, ParallelGunzip, PointsSlot, RestartPoints, SeekableGunzip,
 };
 use cutaway::jobs::{CancelToken, Cancelled, Progress};
 use cutaway::layer::EntryId;
@@ -35,7 +34,7 @@ type Groups = Arc<Mutex<HashMap<GroupHash, Vec<u8>>>>;
 type Recorded = (RestartPoints, Groups);
 
 /// Reads a stream to its end, by one thread or by several.
-fn record(stream: &[u8], distance: u64, threads: Option<Threads>) -> Option<Recorded> {
+fn record(stream: &[u8], distance: u64, division: Option<Division>) -> Option<Recorded> {
     let groups: Groups = Arc::default();
     let store = Arc::clone(&groups);
     let slot = PointsSlot::new(
@@ -44,14 +43,11 @@ fn record(stream: &[u8], distance: u64, threads: Option<Threads>) -> Option<Reco
             store.lock().unwrap().insert(*hash, bytes.to_vec());
         }),
     );
-    let copied = match threads {
-        Some(Threads::One) => thread::scope(|scope| {
-            io::copy(&mut DetachedGunzip::new(scope, stream, Some(slot.clone())).unwrap(), &mut io::sink())
-        }),
-        Some(Threads::Several(division)) => {
-            let mut reader = ParallelGunzip::new(stream, division, Some(slot.clone())).unwrap();
+    let copied = match division {
+        Some(division) => thread::scope(|scope| {
+            let mut reader = ParallelGunzip::new(scope, stream, division, Some(slot.clone())).unwrap();
             io::copy(&mut reader, &mut io::sink())
-        }
+        }),
         None => io::copy(&mut Gunzip::new(stream, Some(slot.clone())), &mut io::sink()),
     };
     copied.ok()?;
@@ -98,21 +94,20 @@ fn read(from: &SeekableGunzip, offset: usize, length: usize) -> io::Result<Vec<u
     Ok(out)
 }
 
-fn ways() -> Vec<Option<Threads>> {
-    let several = |division| Some(Threads::Several(division));
+fn ways() -> Vec<Option<Division>> {
     vec![
         None,
-        Some(Threads::One),
-        several(Division { workers: 1, piece: 3_000, ahead: 2, symbols: 10 << 20 }),
-        several(Division { workers: 2, piece: 50_000, ahead: 3, symbols: 1 << 20 }),
+        Some(Division { workers: 0, piece: 3_000, ahead: 1, symbols: 0 }),
+        Some(Division { workers: 1, piece: 3_000, ahead: 2, symbols: 10 << 20 }),
+        Some(Division { workers: 2, piece: 50_000, ahead: 3, symbols: 1 << 20 }),
     ]
 }
 
 /// Checks places of a stream, in any order, and returns how many points it has, by one thread and by several.
 fn check(name: &str, stream: &[u8], bytes: &[u8], distance: u64) -> Vec<usize> {
     let mut found = Vec::new();
-    for threads in ways() {
-        let Some(recorded) = record(stream, distance, threads) else {
+    for division in ways() {
+        let Some(recorded) = record(stream, distance, division) else {
             found.push(0);
             continue;
         };
@@ -126,7 +121,7 @@ fn check(name: &str, stream: &[u8], bytes: &[u8], distance: u64) -> Vec<usize> {
             let wanted = &bytes[offset..bytes.len().min(offset + length)];
             assert!(
                 read(&reader, offset, length).unwrap() == wanted,
-                "{name}, {threads:?}: {offset}+{length}"
+                "{name}, {division:?}: {offset}+{length}"
             );
         }
         let last = bytes.len() - 1;
@@ -187,15 +182,15 @@ fn streams_of_the_program_gzip_have_points() {
 fn what_is_before_the_point_is_not_read() {
     let bytes = contents(4_000_000, 23);
     let stream = member(&bytes, 6);
-    for threads in ways() {
-        let recorded = record(&stream, 200_000, threads).unwrap();
+    for division in ways() {
+        let recorded = record(&stream, 200_000, division).unwrap();
         let mut spoiled = stream.clone();
         let half = stream.len() / 2;
         spoiled[..half].fill(0xaa);
         let (reader, lowest) = seekable(&spoiled, recorded);
         let at = bytes.len() - 300_000;
         assert!(read(&reader, at, 200_000).unwrap() == bytes[at..at + 200_000]);
-        assert!(lowest.load(Ordering::Relaxed) >= half as u64, "{threads:?}");
+        assert!(lowest.load(Ordering::Relaxed) >= half as u64, "{division:?}");
         // And what is there is not trusted.
         read(&reader, 1_000, 10).unwrap_err();
         assert!(read(&reader, at, 10).unwrap() == bytes[at..at + 10], "usable after an error");

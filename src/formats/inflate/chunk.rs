@@ -50,7 +50,12 @@ impl Pool {
 
 /// Decoded bytes, or the end of a member.
 pub(super) enum Part {
-    Bytes { buffer: Box<[u8]>, range: Range<usize>, crc: Crc },
+    /// The checksum is missing where another thread is to compute it.
+    Bytes {
+        buffer: Box<[u8]>,
+        range: Range<usize>,
+        crc: Option<Crc>,
+    },
     Member(Trailer),
 }
 
@@ -235,7 +240,7 @@ impl Attempt<'_> {
         let (buffer, range) = output.swap(self.pool.bytes());
         let mut crc = Crc::new();
         crc.update(&buffer[range.clone()]);
-        self.parts.push(RawPart::Known(Part::Bytes { buffer, range, crc }));
+        self.parts.push(RawPart::Known(Part::Bytes { buffer, range, crc: Some(crc) }));
         Ok(())
     }
 }
@@ -290,7 +295,7 @@ impl Chunk {
             pool.keep_symbols(symbols);
             let mut crc = Crc::new();
             crc.update(&bytes[range.clone()]);
-            parts.push(Part::Bytes { buffer: bytes, range, crc });
+            parts.push(Part::Bytes { buffer: bytes, range, crc: Some(crc) });
         }
         parts
     }

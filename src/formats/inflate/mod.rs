@@ -2,14 +2,18 @@
 //! Out: its bytes, or the errors of [`flate2::bufread::MultiGzDecoder`], from one thread or several.
 //! Must not know: what the bytes are.
 //!
-//! [`Gunzip`] decodes on the thread that reads, [`DetachedGunzip`] on another one, for the same processor time.
+//! [`Gunzip`] decodes on the thread that reads.
 //!
-//! For [`ParallelGunzip`], the compressed bytes are cut into pieces. Workers search each piece for the first place where
-//! a block may begin, and decode from there; a byte of the window before it, which is not known yet, is a marker. The
-//! reader goes along the stream: a part that begins where the one before it ended is accepted, its window is handed on,
-//! and a worker replaces the markers. Where a guess was wrong, or a part has more bytes than a worker may hold, the
-//! reader decodes itself. Once that window is known, a worker that still decodes goes on without markers. A report of
-//! one layer takes up to 1.8 times the processor time of one thread, so this is for layers that others wait for.
+//! [`ParallelGunzip`] is read on one thread and decoded by others. The compressed bytes are cut into pieces. A coordinator
+//! goes along the stream; workers go ahead. They search a piece for the first place where a block may begin, and decode
+//! from there; a byte of the window before it, which is not known yet, is a marker. A part that begins where the one
+//! before it ended is accepted, its window is handed on, and a worker replaces the markers. Where a guess was wrong, a
+//! part has more bytes than a worker may hold, or there is no worker, the coordinator decodes itself. Once that window
+//! is known, a worker that still decodes goes on without markers.
+//!
+//! What a worker decodes costs up to 1.8 times the processor time of what the coordinator does, so this is for layers
+//! that others wait for. On two cores there is no worker: one that takes every fourth piece only makes a report of one
+//! layer slower too (3.9 s, without it 3.5 s; 1 GB of CUDA wheels).
 //!
 //! # Restart points
 //!
@@ -26,56 +30,30 @@
 mod bits;
 mod chunk;
 mod codes;
+mod coordinator;
 mod decoder;
-mod detached;
 mod output;
+mod parallel;
 mod points;
-mod reader;
 mod search;
 mod seek;
 mod serial;
 mod tables;
 mod workers;
 
-pub use detached::DetachedGunzip;
+pub use parallel::ParallelGunzip;
 pub use points::{DISTANCE, GroupHash, LoadGroup, PointsSlot, RestartPoints, StoreGroup};
-pub use reader::ParallelGunzip;
 pub use seek::SeekableGunzip;
 pub use serial::Gunzip;
-
-/// Threads that decode a stream beside the one that reads it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Threads {
-    /// One, for which the stream is not divided: on two cores a report of one layer takes 3.9 s, with two workers 4.9 s
-    /// (1 GB of CUDA wheels).
-    One,
-    /// Three or more.
-    Several(Division),
-}
-
-impl Threads {
-    /// For a stream of `bytes` compressed bytes of `all` that `cores` have to decode: its share of the cores, rounded.
-    /// `None` if that is one: other streams keep the other cores busy, for less processor time.
-    pub fn for_share(bytes: u64, all: u64, cores: usize) -> Option<Self> {
-        let (wide, all, cores) = (u128::from(bytes), u128::from(all.max(1)), cores as u128);
-        let share = ((2 * wide * cores + all) / (2 * all)).min(MOST_WORKERS as u128) as usize;
-        match share {
-            _ if bytes < SHORTEST => None,
-            0 | 1 => None,
-            2 => Some(Self::One),
-            workers => Some(Self::Several(Division::of(workers))),
-        }
-    }
-}
 
 /// How a stream is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Division {
-    /// Threads that decode beside the one that reads.
+    /// Threads that decode ahead of the coordinator.
     pub workers: usize,
     /// Compressed bytes of a piece.
     pub piece: usize,
-    /// Pieces that are decoded ahead.
+    /// Pieces that are read ahead.
     pub ahead: usize,
     /// Symbols of two bytes that the decoded part of one piece may take.
     pub symbols: usize,
@@ -89,17 +67,37 @@ const MOST_WORKERS: usize = 16;
 const BYTES_PER_WORKER: usize = 48 << 20;
 /// Buffers of each kind that are kept for the next parts, for each worker: as many as a part of a usual layer has.
 const BUFFERS_PER_WORKER: usize = 16;
+/// Decoded buffers that wait for the reader, 5 MiB: what evens out bytes that take long to walk.
+const BUFFERS_AHEAD: usize = 32;
 /// Bytes of decoded parts at most.
 const MOST_BYTES: usize = 400 << 20;
 
 impl Division {
     /// For so many threads.
     pub fn of(workers: usize) -> Self {
-        let workers = workers.clamp(1, MOST_WORKERS);
+        let workers = workers.min(MOST_WORKERS);
         let ahead = 2 * workers + 1;
         let bytes = (workers * BYTES_PER_WORKER).min(MOST_BYTES);
-        // Where less memory is left for each part, shorter pieces: what does not fit is left to the reader.
-        let piece = if bytes < MOST_BYTES { 1 << 20 } else { 512 << 10 };
+        let piece = match bytes {
+            0 => 64 << 10,
+            MOST_BYTES => 512 << 10,
+            // More memory is left for each part; what does not fit is left to the coordinator.
+            _ => 1 << 20,
+        };
         Self { workers, piece, ahead, symbols: bytes / 2 / ahead }
+    }
+
+    /// For a stream of `bytes` compressed bytes of `all` that `cores` have to decode: its share of the cores, rounded.
+    /// `None` if that is one: other streams keep the other cores busy, for less processor time.
+    pub fn for_share(bytes: u64, all: u64, cores: usize) -> Option<Self> {
+        let (wide, all, cores) = (u128::from(bytes), u128::from(all.max(1)), cores as u128);
+        let share = ((2 * wide * cores + all) / (2 * all)).min(MOST_WORKERS as u128) as usize;
+        match share {
+            _ if bytes < SHORTEST => None,
+            0 | 1 => None,
+            // One thread decodes, the other one checks, hashes and walks.
+            2 => Some(Self::of(0)),
+            workers => Some(Self::of(workers)),
+        }
     }
 }

@@ -67,12 +67,7 @@ impl<T: Symbol> Output<T> {
 
     /// The history, at most a window.
     pub(super) fn history(&self) -> &[T] {
-        &self.buffer[self.history_range()]
-    }
-
-    /// Where the history is in the buffer.
-    pub(super) fn history_range(&self) -> std::ops::Range<usize> {
-        self.floor.max(self.at - WINDOW)..self.at
+        &self.buffer[self.floor.max(self.at - WINDOW)..self.at]
     }
 
     /// Makes room behind the history, if there is none; all symbols were taken.

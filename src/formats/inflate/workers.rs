@@ -1,4 +1,4 @@
-//! Threads that decode ahead of the reader, and what they share with it.
+//! Threads that decode ahead of the coordinator, and what they share with it.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -6,6 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use super::bits::{NoBits, Piece, Pieces};
 use super::chunk::{Chunk, Part, Pool, Window, speculate};
 use super::search::Start;
+use super::{BUFFERS_AHEAD, BUFFERS_PER_WORKER, Division};
 
 /// What a worker found in a piece.
 pub(super) enum Guess {
@@ -27,7 +28,7 @@ pub(super) struct State {
     /// Pieces from this number on are not for workers yet.
     pub(super) bound: u64,
     pub(super) guesses: BTreeMap<u64, Guess>,
-    /// Where the reader is, with the window before it.
+    /// Where the coordinator is, with the window before it.
     pub(super) behind: (u64, Window),
     /// Accepted parts whose markers are to be replaced.
     pub(super) accepted: VecDeque<(u64, Chunk, Window)>,
@@ -48,8 +49,7 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// For parts of up to so many symbols, with so many buffers of each kind kept.
-    pub(super) fn new(symbols: usize, buffers: usize) -> Self {
+    pub(super) fn new(division: Division) -> Self {
         let state = State {
             pieces: BTreeMap::new(),
             read: 0,
@@ -67,8 +67,8 @@ impl Shared {
             state: Mutex::new(state),
             work: Condvar::new(),
             done: Condvar::new(),
-            pool: Pool::new(buffers),
-            symbols,
+            pool: Pool::new(BUFFERS_PER_WORKER * division.workers + BUFFERS_AHEAD),
+            symbols: division.symbols,
         }
     }
 
@@ -76,7 +76,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Works until the reader is gone. A panic must not leave the reader waiting.
+    /// Works until the coordinator is gone. A panic must not leave it waiting.
     pub(super) fn work(self: &Arc<Self>) {
         if crate::jobs::catch_panic(|| self.work_on()).is_err() {
             let mut state = self.lock();
@@ -115,7 +115,7 @@ impl Shared {
                 };
                 let chunk = speculate(&pieces, number, &piece, &self.pool, self.symbols, behind);
                 state = self.lock();
-                // The reader may have passed it.
+                // The coordinator may have passed it.
                 if let Some(guess) = state.guesses.get_mut(&number) {
                     *guess = Guess::Done(chunk);
                 } else if let Some(chunk) = chunk {
@@ -129,7 +129,7 @@ impl Shared {
     }
 }
 
-/// Pieces for a worker: waits for those that the reader will read without it.
+/// Pieces for a worker: waits for those that the coordinator will read without it.
 #[derive(Clone)]
 pub(super) struct Ahead(Arc<Shared>);
 

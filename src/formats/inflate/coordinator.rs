@@ -1,32 +1,42 @@
-//! The reader: follows the stream, and decodes where no worker did.
+//! The coordinator: follows the stream, and decodes where no worker did.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
-use std::io::{self, BufRead, Read};
-use std::ops::Range;
+use std::io::{self, Read};
 use std::rc::Rc;
 use std::sync::{Arc, PoisonError};
 use std::thread;
 
-use flate2::Crc;
-
+use super::Division;
 use super::bits::{Bits, NoBits, Piece, Pieces};
 use super::chunk::{Part, Window};
 use super::decoder::{Decoder, Fault, Stop};
 use super::output::Output;
-use super::points::{PointsSlot, Recorder};
 use super::workers::{BROKEN, Guess, Shared, State};
-use super::{BUFFERS_PER_WORKER, Division};
 
 /// The compressed stream.
 struct Source<R> {
     reader: R,
     bytes: u64,
     piece: usize,
+    /// Pieces that were passed. Their buffers are used again: new ones would be new pages each time.
+    passed: VecDeque<Arc<Piece>>,
     fault: Option<io::Error>,
 }
 
-/// Pieces for the reader itself, which reads what is missing.
+impl<R> Source<R> {
+    /// An empty buffer for a piece. Workers may still have the last pieces that were passed.
+    fn buffer(&mut self) -> Vec<u8> {
+        let free = self.passed.iter_mut().position(|piece| Arc::get_mut(piece).is_some());
+        let piece = free.and_then(|place| self.passed.swap_remove_back(place)).and_then(Arc::into_inner);
+        let mut bytes = piece.map(|piece| piece.bytes).unwrap_or_default();
+        bytes.clear();
+        bytes.reserve_exact(self.piece);
+        bytes
+    }
+}
+
+/// Pieces for the coordinator itself, which reads what is missing.
 struct Own<R> {
     shared: Arc<Shared>,
     source: Rc<RefCell<Source<R>>>,
@@ -46,7 +56,7 @@ impl<R: Read> Own<R> {
         }
         let mut source = self.source.borrow_mut();
         let source = &mut *source;
-        let mut bytes = Vec::with_capacity(source.piece);
+        let mut bytes = source.buffer();
         if let Err(error) = source.reader.by_ref().take(source.piece as u64).read_to_end(&mut bytes) {
             source.fault = Some(error);
         }
@@ -66,12 +76,32 @@ impl<R: Read> Own<R> {
     }
 }
 
+impl<R> Own<R> {
+    /// Lets go of the pieces before this one, and of what workers found in them.
+    fn pass(&self, state: &mut State, number: u64) {
+        state.next = state.next.max(number);
+        while let Some(piece) = state.pieces.first_entry().filter(|piece| *piece.key() < number) {
+            self.source.borrow_mut().passed.push_back(piece.remove());
+        }
+        while let Some(guess) = state.guesses.first_entry().filter(|guess| *guess.key() < number) {
+            if let Guess::Done(Some(chunk)) = guess.remove() {
+                chunk.discard(&self.shared.pool);
+            }
+        }
+    }
+}
+
 impl<R: Read> Pieces for Own<R> {
     fn piece(&mut self, number: u64) -> Result<Arc<Piece>, NoBits> {
         loop {
-            if let Some(piece) = self.shared.lock().pieces.get(&number) {
-                return Ok(Arc::clone(piece));
+            let mut state = self.shared.lock();
+            if let Some(piece) = state.pieces.get(&number).map(Arc::clone) {
+                // A block may be as long as the stream. The next one may begin in the piece before, whose last bits are
+                // loaded.
+                self.pass(&mut state, number.saturating_sub(1));
+                return Ok(piece);
             }
+            drop(state);
             if !self.read() {
                 let failed = self.source.borrow().fault.is_some();
                 return Err(if failed { NoBits::Gone } else { NoBits::End });
@@ -80,26 +110,32 @@ impl<R: Read> Pieces for Own<R> {
     }
 }
 
-/// The reader's own decoder, from a block on.
+/// The coordinator's own decoder, from a block on.
 struct Direct<R> {
     decoder: Decoder,
     bits: Bits<Own<R>>,
     output: Output<u8>,
     until: u64,
+    /// Decoded bytes.
+    bytes: u64,
 }
 
 /// What follows in the stream.
-enum Next {
+pub(super) enum Event {
     Part(Part),
-    /// The parts of an accepted piece.
-    Accepted(u64),
     /// A block begins at this bit, with this window before it.
     Block(u64, Window),
 }
 
-/// The decompressed bytes of a gzip stream of any number of members, as [`flate2::bufread::MultiGzDecoder`] returns
-/// them, with its errors.
-pub struct ParallelGunzip<R> {
+/// The same before it is complete.
+enum Next {
+    Event(Event),
+    /// The parts of an accepted piece.
+    Accepted(u64),
+}
+
+/// Follows a stream on one thread, while workers decode ahead of it.
+pub(super) struct Coordinator<R> {
     own: Own<R>,
     shared: Arc<Shared>,
     threads: Vec<thread::JoinHandle<()>>,
@@ -110,23 +146,26 @@ pub struct ParallelGunzip<R> {
     window: Window,
     direct: Option<Box<Direct<R>>>,
     queue: VecDeque<Next>,
-    current: Option<(Box<[u8]>, Range<usize>)>,
-    crc: Crc,
     is_end: bool,
     fault: Option<Fault>,
-    recorder: Option<Recorder>,
+    /// Bytes from which on the coordinator's own decoder tells of a block; `None` if nobody asks for blocks.
+    distance: Option<u64>,
 }
 
-impl<R: Read> ParallelGunzip<R> {
-    /// Reads a stream. Its restart points go to `slot` at its end.
+impl<R: Read> Coordinator<R> {
+    /// Follows a stream, and tells of a block every so many bytes.
     ///
     /// # Errors
     /// If no thread can be created.
-    pub fn new(reader: R, division: Division, slot: Option<PointsSlot>) -> io::Result<Self> {
-        let shared = Arc::new(Shared::new(division.symbols, BUFFERS_PER_WORKER * division.workers));
-        let source = Source { reader, bytes: 0, piece: division.piece, fault: None };
+    pub(super) fn new(
+        reader: R,
+        division: Division,
+        shared: Arc<Shared>,
+        distance: Option<u64>,
+    ) -> io::Result<Self> {
+        let source = Source { reader, bytes: 0, piece: division.piece, passed: VecDeque::new(), fault: None };
         let own = Own { shared: Arc::clone(&shared), source: Rc::new(RefCell::new(source)) };
-        let mut gunzip = Self {
+        let mut coordinator = Self {
             own,
             shared,
             threads: Vec::new(),
@@ -136,19 +175,17 @@ impl<R: Read> ParallelGunzip<R> {
             window: Window::default(),
             direct: None,
             queue: VecDeque::new(),
-            current: None,
-            crc: Crc::new(),
             is_end: false,
             fault: None,
-            recorder: slot.map(Recorder::new),
+            distance,
         };
         for _ in 0..division.workers {
-            let shared = Arc::clone(&gunzip.shared);
+            let shared = Arc::clone(&coordinator.shared);
             let builder = thread::Builder::new().name("inflate".to_owned());
-            gunzip.threads.push(builder.spawn(move || shared.work())?);
+            coordinator.threads.push(builder.spawn(move || shared.work())?);
         }
-        gunzip.start(false);
-        Ok(gunzip)
+        coordinator.start(false);
+        Ok(coordinator)
     }
 
     /// Decodes directly from the current position on: up to the end of the piece, or up to what a worker found in it.
@@ -168,6 +205,8 @@ impl<R: Read> ParallelGunzip<R> {
         };
         let until = match self.shared.lock().guesses.get(&self.number) {
             Some(Guess::Done(Some(chunk))) if chunk.start.first > self.position => chunk.start.first,
+            // No worker will go on from there.
+            _ if self.threads.is_empty() => u64::MAX,
             // Behind the last bit of a stream that was cut at a block: there is no place to stop at before the fault.
             _ if piece.end_bit() <= self.position => u64::MAX,
             _ => piece.end_bit(),
@@ -176,7 +215,8 @@ impl<R: Read> ParallelGunzip<R> {
             Ok(bits) => {
                 let mut output = Output::new(self.shared.pool.bytes());
                 output.set_history(&self.window);
-                self.direct = Some(Box::new(Direct { decoder: Decoder::new(at_block), bits, output, until }));
+                self.direct =
+                    Some(Box::new(Direct { decoder: Decoder::new(at_block), bits, output, until, bytes: 0 }));
             }
             Err(why) => self.fault = Some(Fault::of(why)),
         }
@@ -186,7 +226,7 @@ impl<R: Read> ParallelGunzip<R> {
     fn fill(&mut self) {
         let first = self.queue.iter().find_map(|next| match next {
             Next::Accepted(number) => Some(*number),
-            Next::Part(_) | Next::Block(..) => None,
+            Next::Event(_) => None,
         });
         let first = first.unwrap_or(self.number);
         let bound = first + self.ahead;
@@ -208,18 +248,15 @@ impl<R: Read> ParallelGunzip<R> {
     fn accept(&mut self) -> bool {
         while self.direct.is_none() && !self.is_end && self.fault.is_none() {
             let mut state = self.shared.lock();
-            // Pieces that are behind.
-            while state.pieces.get(&self.number).is_some_and(|piece| piece.end_bit() <= self.position) {
+            // Pieces that are behind; the own decoder has let go of some already.
+            while self.number < state.read
+                && state.pieces.get(&self.number).is_none_or(|piece| piece.end_bit() <= self.position)
+            {
                 if state.read == self.number + 1 && state.is_end {
                     break;
                 }
-                let number = self.number;
-                state.pieces.remove(&number);
-                if let Some(Guess::Done(Some(chunk))) = state.guesses.remove(&number) {
-                    chunk.discard(&self.shared.pool);
-                }
                 self.number += 1;
-                state.next = state.next.max(self.number);
+                self.own.pass(&mut state, self.number);
                 if state.read == self.number && !state.is_end {
                     drop(state);
                     self.own.read();
@@ -230,6 +267,7 @@ impl<R: Read> ParallelGunzip<R> {
             match state.guesses.get(&number) {
                 Some(Guess::Running) => return true,
                 None if state.next <= number
+                    && !self.threads.is_empty()
                     && state.pieces.contains_key(&number)
                     && number < state.bound =>
                 {
@@ -250,8 +288,9 @@ impl<R: Read> ParallelGunzip<R> {
                         // Workers that wait for a piece wait here too.
                         self.shared.work.notify_all();
                         self.queue.push_back(Next::Accepted(number));
-                        if self.recorder.is_some() && !self.is_end {
-                            self.queue.push_back(Next::Block(self.position, Arc::clone(&self.window)));
+                        if self.distance.is_some() && !self.is_end {
+                            let block = Event::Block(self.position, Arc::clone(&self.window));
+                            self.queue.push_back(Next::Event(block));
                         }
                         self.fill();
                         continue;
@@ -265,19 +304,21 @@ impl<R: Read> ParallelGunzip<R> {
         false
     }
 
-    /// One step of the reader's own decoder.
+    /// One step of the coordinator's own decoder.
     fn decode(&mut self, mut direct: Box<Direct<R>>) {
         let stop = direct.decoder.run(&mut direct.bits, &mut direct.output, direct.until);
         if !direct.output.fresh().is_empty() {
             let (buffer, range) = direct.output.swap(self.shared.pool.bytes());
-            let mut crc = Crc::new();
-            crc.update(&buffer[range.clone()]);
-            self.queue.push_back(Next::Part(Part::Bytes { buffer, range, crc }));
+            direct.bytes += range.len() as u64;
+            self.queue.push_back(Next::Event(Event::Part(Part::Bytes { buffer, range, crc: None })));
+            if self.distance.is_some_and(|distance| direct.bytes >= distance) {
+                direct.until = 0;
+            }
         }
         match stop {
             Ok(Stop::Full) => self.direct = Some(direct),
             Ok(Stop::Member(trailer)) => {
-                self.queue.push_back(Next::Part(Part::Member(trailer)));
+                self.queue.push_back(Next::Event(Event::Part(Part::Member(trailer))));
                 direct.output.forget();
                 self.direct = Some(direct);
             }
@@ -285,8 +326,9 @@ impl<R: Read> ParallelGunzip<R> {
                 self.position = direct.bits.position();
                 self.window = Arc::new(direct.output.history().to_vec());
                 self.shared.lock().behind = (self.position, Arc::clone(&self.window));
-                if self.recorder.is_some() {
-                    self.queue.push_back(Next::Block(self.position, Arc::clone(&self.window)));
+                if self.distance.is_some() {
+                    let block = Event::Block(self.position, Arc::clone(&self.window));
+                    self.queue.push_back(Next::Event(block));
                 }
                 self.shared.pool.keep_bytes(direct.output.buffer);
             }
@@ -295,34 +337,35 @@ impl<R: Read> ParallelGunzip<R> {
         }
     }
 
-    /// The next decoded part; `None` at the end.
-    fn part(&mut self) -> io::Result<Option<Part>> {
+    /// The parts of an accepted piece. If no worker has begun with it, this thread does it: all others wait for this one.
+    fn resolved(&self, number: u64) -> io::Result<Vec<Part>> {
+        let mut state = self.shared.lock();
+        loop {
+            if let Some(parts) = state.resolved.remove(&number) {
+                return Ok(parts);
+            }
+            if state.is_broken {
+                return Err(io::Error::other(BROKEN));
+            }
+            let waiting = state.accepted.iter().position(|(accepted, ..)| *accepted == number);
+            if let Some((_, chunk, window)) = waiting.and_then(|place| state.accepted.remove(place)) {
+                drop(state);
+                return Ok(chunk.resolve(&window, &self.shared.pool));
+            }
+            state = self.shared.done.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// What follows; `None` at the end. After an error, errors follow.
+    pub(super) fn next(&mut self) -> io::Result<Option<Event>> {
         loop {
             self.fill();
             let waits = self.accept();
             match self.queue.pop_front() {
-                Some(Next::Part(part)) => return Ok(Some(part)),
+                Some(Next::Event(event)) => return Ok(Some(event)),
                 Some(Next::Accepted(number)) => {
-                    let mut state = self.shared.lock();
-                    let parts = loop {
-                        if let Some(parts) = state.resolved.remove(&number) {
-                            break parts;
-                        }
-                        if state.is_broken {
-                            return Err(io::Error::other(BROKEN));
-                        }
-                        state = self.shared.done.wait(state).unwrap_or_else(PoisonError::into_inner);
-                    };
-                    drop(state);
-                    for part in parts.into_iter().rev() {
-                        self.queue.push_front(Next::Part(part));
-                    }
-                    continue;
-                }
-                Some(Next::Block(bit, window)) => {
-                    if let Some(recorder) = self.recorder.as_mut().filter(|recorder| recorder.due_in() == 0) {
-                        let place = recorder.place();
-                        recorder.point(place, bit, &window);
+                    for part in self.resolved(number)?.into_iter().rev() {
+                        self.queue.push_front(Next::Event(Event::Part(part)));
                     }
                     continue;
                 }
@@ -353,63 +396,12 @@ impl<R: Read> ParallelGunzip<R> {
     }
 }
 
-impl<R: Read> BufRead for ParallelGunzip<R> {
-    fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        while self.current.as_ref().is_none_or(|(_, range)| range.is_empty()) {
-            if let Some((buffer, _)) = self.current.take() {
-                self.shared.pool.keep_bytes(buffer);
-            }
-            match self.part()? {
-                Some(Part::Bytes { buffer, range, crc }) => {
-                    self.crc.combine(&crc);
-                    if let Some(recorder) = &mut self.recorder {
-                        recorder.bytes(&crc);
-                    }
-                    self.current = Some((buffer, range));
-                }
-                Some(Part::Member(trailer)) => {
-                    let is_right = trailer.crc == self.crc.sum() && trailer.length == self.crc.amount();
-                    self.crc.reset();
-                    if !is_right {
-                        self.fault = Some(Fault::Checksum);
-                        self.direct = None;
-                        self.queue.clear();
-                        return Err(Fault::Checksum.error());
-                    }
-                }
-                None => {
-                    if let Some(recorder) = self.recorder.take() {
-                        recorder.finish();
-                    }
-                    return Ok(&[]);
-                }
-            }
-        }
-        Ok(self.current.as_ref().map_or(&[], |(buffer, range)| &buffer[range.clone()]))
-    }
-
-    fn consume(&mut self, count: usize) {
-        if let Some((_, range)) = &mut self.current {
-            range.start = (range.start + count).min(range.end);
-        }
-    }
-}
-
-impl<R: Read> Read for ParallelGunzip<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let mut bytes = self.fill_buf()?;
-        let count = bytes.read(buffer)?;
-        self.consume(count);
-        Ok(count)
-    }
-}
-
-impl<R> Drop for ParallelGunzip<R> {
+impl<R> Drop for Coordinator<R> {
     fn drop(&mut self) {
         self.shared.lock().is_closed = true;
         self.shared.work.notify_all();
         for thread in self.threads.drain(..) {
-            // A panic in a worker is a fault of this module; the reader would have waited for its part.
+            // A panic in a worker is a fault of this module; the coordinator would have waited for its part.
             thread.join().unwrap_or_default();
         }
     }
