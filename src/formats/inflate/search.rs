@@ -65,15 +65,21 @@ const fn shares() -> [u16; 1 << 12] {
     table
 }
 
+/// Bits that are searched for one kind of block before the other: what does not compress is in stored blocks, with no
+/// dynamic one for megabytes.
+const STRETCH: usize = 8 * (16 << 10);
+
 /// The first place at or behind bit `from` of the stream where a block may begin, as far as this piece shows.
 pub(super) fn search(piece: &Arc<Piece>, from: u64) -> Option<Start> {
     let base = piece.start * 8;
     let from = usize::try_from(from.checked_sub(base)?).ok()?;
-    let dynamic = dynamic(piece, from);
-    let before = dynamic.unwrap_or(piece.bytes.len() * 8);
-    let stored = stored(piece, from, before);
-    let dynamic = dynamic.map(|bit| Start { first: bit as u64, last: bit as u64 });
-    let start = stored.or(dynamic)?;
+    let end = piece.bytes.len() * 8;
+    let start = (from..end).step_by(STRETCH).find_map(|at| {
+        let dynamic = dynamic(piece, at, end.min(at + STRETCH));
+        let before = dynamic.unwrap_or(end.min(at + STRETCH));
+        let dynamic = dynamic.map(|bit| Start { first: bit as u64, last: bit as u64 });
+        stored(piece, from, at, before).or(dynamic)
+    })?;
     Some(Start { first: base + start.first, last: base + start.last })
 }
 
@@ -83,10 +89,10 @@ fn word(bytes: &[u8], bit: usize) -> Option<u64> {
     Some(u64::from_le_bytes(word) >> (bit % 8))
 }
 
-fn dynamic(piece: &Arc<Piece>, from: usize) -> Option<usize> {
+fn dynamic(piece: &Arc<Piece>, from: usize, before: usize) -> Option<usize> {
     let bytes = &piece.bytes[..];
     let mut bit = from;
-    loop {
+    while bit < before {
         let bits = word(bytes, bit)?;
         let skip = SKIP[bits as usize & ((1 << SKIP_BITS) - 1)];
         if skip > 0 {
@@ -102,6 +108,7 @@ fn dynamic(piece: &Arc<Piece>, from: usize) -> Option<usize> {
         }
         bit += 1;
     }
+    None
 }
 
 /// Whether the header of a dynamic block is complete and valid from its third bit on.
@@ -111,11 +118,11 @@ fn is_dynamic(piece: &Arc<Piece>, bit: usize) -> bool {
     bits.is_ok_and(|mut bits| read_lengths(&mut bits).is_ok_and(|lengths| lengths.are_codes()))
 }
 
-/// A stored block that begins before bit `before`.
-fn stored(piece: &Arc<Piece>, from: usize, before: usize) -> Option<Start> {
+/// A stored block whose length is behind bit `at`, and that begins at bit `from` or behind it and before bit `before`.
+fn stored(piece: &Arc<Piece>, from: usize, at: usize, before: usize) -> Option<Start> {
     let bytes = &piece.bytes[..];
-    let end = (before / 8 + 2).min(bytes.len());
-    for at in from.div_ceil(8)..end.saturating_sub(3) {
+    let end = (before / 8 + 2).min(bytes.len().saturating_sub(3));
+    for at in at.div_ceil(8)..end {
         let word = u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?);
         if (word ^ (word >> 16)) & 0xffff != 0xffff {
             continue;
