@@ -319,6 +319,7 @@ fn a_stream_gets_its_share_of_the_cores() {
     assert_eq!(Division::for_share(1 << 30, 1 << 30, 3), several(3));
     assert_eq!(Division::for_share(800 << 20, 1 << 30, 2), two_cores, "others wait for it");
     assert_eq!(Division::for_share(600 << 20, 1 << 30, 4), two_cores, "others use the rest");
+    assert_eq!(Division::for_share(300 << 20, 1 << 30, 8), several(3), "others would wait for it");
     assert_eq!(Division::for_share(600 << 20, 1 << 30, 2), None, "others use the rest");
     assert_eq!(Division::for_share(300 << 20, 1 << 30, 4), None, "others use the rest");
     assert_eq!(Division::for_share(600 << 20, 1 << 30, 16), several(9));
