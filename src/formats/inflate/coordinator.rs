@@ -1,114 +1,17 @@
 //! The coordinator: follows the stream, and decodes where no worker did.
 
-use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::io::{self, Read};
-use std::rc::Rc;
 use std::sync::{Arc, PoisonError};
 use std::thread;
 
 use super::Division;
-use super::bits::{Bits, NoBits, Piece, Pieces};
+use super::bits::{Bits, NoBits, Pieces};
 use super::chunk::{Part, Window};
 use super::decoder::{Decoder, Fault, Stop};
 use super::output::Output;
+use super::own::Own;
 use super::workers::{BROKEN, Guess, Shared, State};
-
-/// The compressed stream.
-struct Source<R> {
-    reader: R,
-    bytes: u64,
-    piece: usize,
-    /// Pieces that were passed. Their buffers are used again: new ones would be new pages each time.
-    passed: VecDeque<Arc<Piece>>,
-    fault: Option<io::Error>,
-}
-
-impl<R> Source<R> {
-    /// An empty buffer for a piece. Workers may still have the last pieces that were passed.
-    fn buffer(&mut self) -> Vec<u8> {
-        let free = self.passed.iter_mut().position(|piece| Arc::get_mut(piece).is_some());
-        let piece = free.and_then(|place| self.passed.swap_remove_back(place)).and_then(Arc::into_inner);
-        let mut bytes = piece.map(|piece| piece.bytes).unwrap_or_default();
-        bytes.clear();
-        bytes.reserve_exact(self.piece);
-        bytes
-    }
-}
-
-/// Pieces for the coordinator itself, which reads what is missing.
-struct Own<R> {
-    shared: Arc<Shared>,
-    source: Rc<RefCell<Source<R>>>,
-}
-
-impl<R> Clone for Own<R> {
-    fn clone(&self) -> Self {
-        Self { shared: Arc::clone(&self.shared), source: Rc::clone(&self.source) }
-    }
-}
-
-impl<R: Read> Own<R> {
-    /// Reads one more piece; `false` at the end.
-    fn read(&self) -> bool {
-        if self.shared.lock().is_end {
-            return false;
-        }
-        let mut source = self.source.borrow_mut();
-        let source = &mut *source;
-        let mut bytes = source.buffer();
-        if let Err(error) = source.reader.by_ref().take(source.piece as u64).read_to_end(&mut bytes) {
-            source.fault = Some(error);
-        }
-        let is_end = bytes.len() < source.piece;
-        let piece = Piece { start: source.bytes, bytes };
-        source.bytes += piece.bytes.len() as u64;
-        let mut state = self.shared.lock();
-        if !piece.bytes.is_empty() {
-            let number = state.read;
-            state.pieces.insert(number, Arc::new(piece));
-            state.read += 1;
-        }
-        state.is_end = is_end;
-        drop(state);
-        self.shared.work.notify_all();
-        true
-    }
-}
-
-impl<R> Own<R> {
-    /// Lets go of the pieces before this one, and of what workers found in them.
-    fn pass(&self, state: &mut State, number: u64) {
-        state.next = state.next.max(number);
-        while let Some(piece) = state.pieces.first_entry().filter(|piece| *piece.key() < number) {
-            self.source.borrow_mut().passed.push_back(piece.remove());
-        }
-        while let Some(guess) = state.guesses.first_entry().filter(|guess| *guess.key() < number) {
-            if let Guess::Done(Some(chunk)) = guess.remove() {
-                chunk.discard(&self.shared.pool);
-            }
-        }
-    }
-}
-
-impl<R: Read> Pieces for Own<R> {
-    fn piece(&mut self, number: u64) -> Result<Arc<Piece>, NoBits> {
-        loop {
-            let mut state = self.shared.lock();
-            if let Some(piece) = state.pieces.get(&number).map(Arc::clone) {
-                // A block may be as long as the stream. The next one may begin in the piece before, whose last bits are
-                // loaded.
-                self.pass(&mut state, number.saturating_sub(1));
-                return Ok(piece);
-            }
-            drop(state);
-            if !self.read() {
-                let failed = self.source.borrow().fault.is_some();
-                return Err(if failed { NoBits::Gone } else { NoBits::End });
-            }
-        }
-    }
-}
 
 /// The coordinator's own decoder, from a block on.
 struct Direct<R> {
@@ -163,8 +66,7 @@ impl<R: Read> Coordinator<R> {
         shared: Arc<Shared>,
         distance: Option<u64>,
     ) -> io::Result<Self> {
-        let source = Source { reader, bytes: 0, piece: division.piece, passed: VecDeque::new(), fault: None };
-        let own = Own { shared: Arc::clone(&shared), source: Rc::new(RefCell::new(source)) };
+        let own = Own::new(reader, division.piece, Arc::clone(&shared));
         let mut coordinator = Self {
             own,
             shared,
@@ -374,7 +276,7 @@ impl<R: Read> Coordinator<R> {
             if let Some(direct) = self.direct.take() {
                 self.decode(direct);
             } else if let Some(fault) = self.fault {
-                let of_source = self.own.source.borrow_mut().fault.take();
+                let of_source = self.own.take_fault();
                 return Err(of_source.filter(|_| fault == Fault::Gone).unwrap_or_else(|| fault.error()));
             } else if self.is_end {
                 return Ok(None);

@@ -33,6 +33,7 @@ mod codes;
 mod coordinator;
 mod decoder;
 mod output;
+mod own;
 mod parallel;
 mod points;
 mod search;
