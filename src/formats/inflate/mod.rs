@@ -97,7 +97,8 @@ impl Division {
             0 | 1 => None,
             // One thread decodes, the other one checks, hashes and walks.
             2 if cores <= 4 => Some(Self::of(0)),
-            // Of more cores some wait for such a stream: an image takes 5.6 s on eight, with that one thread 7.5 s.
+            // Of more cores some wait for such a stream: a torch image takes 5.6 to 6.3 s on eight, with
+            // that one thread 7.5 s.
             2 => Some(Self::of(3)),
             workers => Some(Self::of(workers)),
         }
