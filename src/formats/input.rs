@@ -17,6 +17,9 @@ use crate::jobs::{CancelToken, Cancelled, Progress};
 
 /// Buffer size of a stream; large, so that the decompressor runs in long stretches.
 pub const BUFFER_BYTES: usize = 256 << 10;
+/// Buffer size of a stream that several threads decode: each buffer wakes a thread, which takes as long on a virtual
+/// machine as hashing a quarter of this.
+const WIDE_BUFFER_BYTES: usize = 1 << 20;
 
 /// Decompresses a stream of any number of gzip members or zstd frames.
 ///
@@ -250,7 +253,19 @@ pub struct Fed {
 /// Reads `source` to its end on this thread, hashes it, and sends it in buffers. Hashing continues after the other side
 /// has hung up, because the digest is checked even if the stream cannot be decompressed.
 pub fn feed(
+    source: impl Read,
+    hasher: Option<Hasher>,
+    full: &Sender<io::Result<Vec<u8>>>,
+    empty: &Receiver<Vec<u8>>,
+    progress: &Progress,
+    cancel: &CancelToken,
+) -> Fed {
+    feed_buffers(source, BUFFER_BYTES, hasher, full, empty, progress, cancel)
+}
+
+fn feed_buffers(
     mut source: impl Read,
+    buffer_bytes: usize,
     mut hasher: Option<Hasher>,
     full: &Sender<io::Result<Vec<u8>>>,
     empty: &Receiver<Vec<u8>>,
@@ -262,7 +277,7 @@ pub fn feed(
     loop {
         let mut buffer = spare.take().or_else(|| empty.try_recv().ok()).unwrap_or_default();
         // A used buffer has this length already, except the last one of a stream.
-        buffer.resize(BUFFER_BYTES, 0);
+        buffer.resize(buffer_bytes, 0);
         let (filled, error) =
             if cancel.is_cancelled() { (0, Some(Cancelled.into())) } else { fill(&mut source, &mut buffer) };
         buffer.truncate(filled);
@@ -297,7 +312,7 @@ pub fn feed(
     }
 }
 
-/// [`feed`] that hashes on another thread: for streams that are decompressed faster than they are hashed.
+/// [`feed`] in larger buffers, hashed on another thread: for streams that are decompressed faster than they are hashed.
 pub fn feed_and_hash(
     source: impl Read,
     mut hasher: Hasher,
@@ -320,7 +335,7 @@ pub fn feed_and_hash(
             }
             is_whole.then(|| hasher.finish())
         });
-        let mut fed = feed(source, None, &sender, empty, progress, cancel);
+        let mut fed = feed_buffers(source, WIDE_BUFFER_BYTES, None, &sender, empty, progress, cancel);
         drop(sender);
         fed.digest = hashing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         fed

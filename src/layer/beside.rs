@@ -12,8 +12,8 @@ use super::watch::{Content, Findings};
 
 /// Files from this size on: they have nearly all bytes of such a layer.
 pub(super) const LEAST_BYTES: u64 = 64 << 10;
-/// Bytes of a message, a multiple of what BLAKE3 hashes at once.
-const CHUNK: usize = 128 << 10;
+/// Bytes of a message, a multiple of what BLAKE3 hashes at once: many, because each may wake a thread.
+const CHUNK: usize = 512 << 10;
 /// Messages that wait.
 const AHEAD: usize = 16;
 

@@ -268,8 +268,8 @@ impl<'a> Pass<'a> {
     ) -> Result<Fed, Cancelled> {
         let context = self.context;
         let division = context.inflate.filter(|_| compression == Compression::Gzip);
-        // Workers take bytes in bursts.
-        let ahead = division.map_or(4, |division| if division.workers > 0 { 64 } else { 12 });
+        // Workers take bytes in bursts, and get them in larger buffers.
+        let ahead = division.map_or(4, |division| if division.workers > 0 { 24 } else { 12 });
         let (full_sender, full) = bounded(ahead);
         let (empty, empty_receiver) = bounded(ahead + 2);
         let hasher =

@@ -292,7 +292,7 @@ fn what_a_second_thread_finds_is_counted_while_the_layer_passes() {
     let noise: Vec<u8> =
         std::iter::repeat_with(|| numbers.next().to_le_bytes()).take(1 << 17).flatten().collect();
     // More than is read ahead.
-    let members = (0..40).map(|number| file(format!("opt/file{number}"), noise.clone()));
+    let members = (0..100).map(|number| file(format!("opt/file{number}"), noise.clone()));
     let bytes = member(&tar(members), 0);
     let (length, kept, seen) = (bytes.len() as u64, Arc::default(), Arc::new(AtomicU64::new(0)));
     let context = Context {
@@ -307,7 +307,7 @@ fn what_a_second_thread_finds_is_counted_while_the_layer_passes() {
     let watched = Watched { bytes, kept, seen: Arc::clone(&seen) };
     let section = Section::new(Arc::new(watched), 0, length);
     let read = read_layer(&section, &Expected::default(), &context).unwrap();
-    assert_eq!(read.facts.hashes().len(), 40);
+    assert_eq!(read.facts.hashes().len(), 100);
     assert!(seen.load(Ordering::Relaxed) > 0, "nothing was counted before the end");
 }
 

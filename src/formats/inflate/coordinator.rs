@@ -134,10 +134,10 @@ impl<R: Read> Coordinator<R> {
         let bound = first + self.ahead;
         loop {
             let mut state = self.shared.lock();
-            if state.bound != bound {
-                state.bound = bound;
-                self.shared.work.notify_all();
+            for _ in state.bound..bound {
+                self.shared.work.notify_one();
             }
+            state.bound = bound;
             let wants = state.read <= bound && !state.is_end;
             drop(state);
             if !wants || !self.own.read() {
@@ -187,8 +187,7 @@ impl<R: Read> Coordinator<R> {
                         state.behind = (self.position, Arc::clone(&self.window));
                         state.accepted.push_back((number, chunk, window));
                         drop(state);
-                        // Workers that wait for a piece wait here too.
-                        self.shared.work.notify_all();
+                        self.shared.work.notify_one();
                         self.queue.push_back(Next::Accepted(number));
                         if self.distance.is_some() && !self.is_end {
                             let block = Event::Block(self.position, Arc::clone(&self.window));
@@ -301,7 +300,7 @@ impl<R: Read> Coordinator<R> {
 impl<R> Drop for Coordinator<R> {
     fn drop(&mut self) {
         self.shared.lock().is_closed = true;
-        self.shared.work.notify_all();
+        self.shared.wake_all();
         for thread in self.threads.drain(..) {
             // A panic in a worker is a fault of this module; the coordinator would have waited for its part.
             thread.join().unwrap_or_default();

@@ -67,8 +67,12 @@ const MOST_WORKERS: usize = 16;
 const BYTES_PER_WORKER: usize = 48 << 20;
 /// Buffers of each kind that are kept for the next parts, for each worker: as many as a part of a usual layer has.
 const BUFFERS_PER_WORKER: usize = 16;
-/// Decoded buffers that wait for the reader, 5 MiB: what evens out bytes that take long to walk.
+/// Decoded buffers that wait for the reader, 20 MiB where there are workers and 5 MiB elsewhere: what evens out bytes that
+/// take long to walk, and parts that take long to decode.
 const BUFFERS_AHEAD: usize = 32;
+const WIDE_BUFFERS_AHEAD: usize = 128;
+/// So many go to the reader at once where there are workers: each time it may have to be woken.
+const BUFFERS_AT_ONCE: usize = 8;
 /// Bytes of decoded parts at most.
 const MOST_BYTES: usize = 400 << 20;
 
@@ -85,6 +89,16 @@ impl Division {
             _ => 1 << 20,
         };
         Self { workers, piece, ahead, symbols: bytes / 2 / ahead }
+    }
+
+    /// Decoded buffers that wait for the reader.
+    const fn buffers_ahead(self) -> usize {
+        if self.workers > 0 { WIDE_BUFFERS_AHEAD } else { BUFFERS_AHEAD }
+    }
+
+    /// How many of them are handed on at once.
+    const fn buffers_at_once(self) -> usize {
+        if self.workers > 0 { BUFFERS_AT_ONCE } else { 1 }
     }
 
     /// For a stream of `bytes` compressed bytes of `all` that `cores` have to decode: its share of the cores, rounded.

@@ -77,7 +77,8 @@ impl<R: Read> Own<R> {
         }
         state.is_end = is_end;
         drop(state);
-        self.shared.work.notify_all();
+        self.shared.work.notify_one();
+        self.shared.arrived.notify_all();
         true
     }
 }

@@ -4,25 +4,27 @@ use std::io::{self, BufRead, Read};
 use std::ops::Range;
 use std::sync::Arc;
 use std::thread::{Builder, Scope};
+use std::vec;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use flate2::Crc;
 
+use super::Division;
 use super::chunk::Part;
 use super::coordinator::{Coordinator, Event};
 use super::decoder::Fault;
 use super::points::{PointsSlot, Recorder};
 use super::workers::{BROKEN, Shared};
-use super::{BUFFERS_AHEAD, Division};
 
-/// What the coordinator hands on: `None` at the end.
-type Decoded = io::Result<Option<Event>>;
+/// What the coordinator hands on: nothing at the end.
+type Decoded = io::Result<Vec<Event>>;
 
 /// The decompressed bytes of a gzip stream of any number of members, as [`flate2::bufread::MultiGzDecoder`] returns
 /// them, with its errors.
 pub struct ParallelGunzip {
     shared: Arc<Shared>,
     decoded: Receiver<Decoded>,
+    events: vec::IntoIter<Event>,
     buffer: Box<[u8]>,
     fresh: Range<usize>,
     crc: Crc,
@@ -45,17 +47,21 @@ impl ParallelGunzip {
         slot: Option<PointsSlot>,
     ) -> io::Result<Self> {
         let shared = Arc::new(Shared::new(division));
-        let (sender, decoded) = bounded(BUFFERS_AHEAD);
+        let (sender, decoded) = bounded(division.buffers_ahead() / division.buffers_at_once());
         let for_thread = Arc::clone(&shared);
         let distance = slot.as_ref().map(PointsSlot::distance);
         Builder::new().name("inflate".to_owned()).spawn_scoped(scope, move || {
-            let follow = || follow(Coordinator::new(reader, division, for_thread, distance), &sender);
+            let follow = || {
+                let coordinator = Coordinator::new(reader, division, for_thread, distance);
+                follow(coordinator, division.buffers_at_once(), &sender);
+            };
             // The reader finds that it ended too early.
             crate::jobs::catch_panic(follow).unwrap_or_default();
         })?;
         Ok(Self {
             shared,
             decoded,
+            events: Vec::new().into_iter(),
             buffer: Box::default(),
             fresh: 0..0,
             crc: Crc::new(),
@@ -70,7 +76,10 @@ impl ParallelGunzip {
         if self.is_wrong {
             return Err(Fault::Checksum.error());
         }
-        match self.decoded.recv().map_err(|_| io::Error::other(BROKEN))?? {
+        if self.events.as_slice().is_empty() {
+            self.events = self.decoded.recv().map_err(|_| io::Error::other(BROKEN))??.into_iter();
+        }
+        match self.events.next() {
             Some(Event::Part(Part::Bytes { buffer, range, crc })) => {
                 let used = std::mem::replace(&mut self.buffer, buffer);
                 if !used.is_empty() {
@@ -109,17 +118,30 @@ impl ParallelGunzip {
 }
 
 /// Hands on what is decoded, to the end or until the reader is gone.
-fn follow<R: Read>(coordinator: io::Result<Coordinator<R>>, decoded: &Sender<Decoded>) {
-    match coordinator {
-        Ok(mut coordinator) => loop {
-            let next = coordinator.next();
-            let is_end = matches!(next, Ok(None));
-            if decoded.send(next).is_err() || is_end {
-                return;
-            }
-        },
+fn follow<R: Read>(coordinator: io::Result<Coordinator<R>>, at_once: usize, decoded: &Sender<Decoded>) {
+    let mut coordinator = match coordinator {
+        Ok(coordinator) => coordinator,
         Err(error) => {
             decoded.send(Err(error)).ok();
+            return;
+        }
+    };
+    loop {
+        let mut events = Vec::new();
+        let last = loop {
+            match coordinator.next() {
+                Ok(Some(event)) => events.push(event),
+                Ok(None) => break Some(Ok(Vec::new())),
+                Err(error) => break Some(Err(error)),
+            }
+            if events.len() >= at_once {
+                break None;
+            }
+        };
+        let is_end = last.as_ref().is_some_and(Result::is_ok);
+        let events = (!events.is_empty()).then_some(Ok(events));
+        if events.into_iter().chain(last).any(|next| decoded.send(next).is_err()) || is_end {
+            return;
         }
     }
 }

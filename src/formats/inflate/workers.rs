@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use super::bits::{NoBits, Piece, Pieces};
 use super::chunk::{Chunk, Part, Pool, Window, speculate};
 use super::search::Start;
-use super::{BUFFERS_AHEAD, BUFFERS_PER_WORKER, Division};
+use super::{BUFFERS_PER_WORKER, Division};
 
 /// What a worker found in a piece.
 pub(super) enum Guess {
@@ -40,8 +40,10 @@ pub(super) struct State {
 
 pub(super) struct Shared {
     state: Mutex<State>,
-    /// A piece arrived, or work.
+    /// There is something to do, for one worker each time.
     pub(super) work: Condvar,
+    /// A piece arrived that a worker goes on into.
+    pub(super) arrived: Condvar,
     /// A worker is done with something.
     pub(super) done: Condvar,
     pub(super) pool: Pool,
@@ -66,8 +68,9 @@ impl Shared {
         Self {
             state: Mutex::new(state),
             work: Condvar::new(),
+            arrived: Condvar::new(),
             done: Condvar::new(),
-            pool: Pool::new(BUFFERS_PER_WORKER * division.workers + BUFFERS_AHEAD),
+            pool: Pool::new(BUFFERS_PER_WORKER * division.workers + division.buffers_ahead()),
             symbols: division.symbols,
         }
     }
@@ -83,9 +86,15 @@ impl Shared {
             state.is_broken = true;
             state.is_closed = true;
             drop(state);
-            self.work.notify_all();
+            self.wake_all();
             self.done.notify_all();
         }
+    }
+
+    /// Wakes all workers, to see that the coordinator is gone.
+    pub(super) fn wake_all(&self) {
+        self.work.notify_all();
+        self.arrived.notify_all();
     }
 
     fn work_on(self: &Arc<Self>) {
@@ -152,7 +161,7 @@ impl Pieces for Ahead {
             if number > state.bound {
                 return Err(NoBits::Gone);
             }
-            state = self.0.work.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self.0.arrived.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
 }
