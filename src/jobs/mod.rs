@@ -14,6 +14,6 @@ mod progress;
 mod slot;
 
 pub use cancel::{CancelToken, Cancelled};
-pub use pool::{both, catch_panic, map_all, run_all, run_from_both_ends, spawn, workers};
+pub use pool::{both, catch_panic, map_all, map_stretches, run_all, run_from_both_ends, spawn, workers};
 pub use progress::{Progress, Snapshot};
 pub use slot::{Slot, Waker};

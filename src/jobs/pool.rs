@@ -55,6 +55,21 @@ pub fn map_all<I: Send, T: Send>(items: Vec<I>, workers: usize, work: impl Fn(I)
         .collect()
 }
 
+/// Runs `work` on stretches of at least `least` items, side by side; the results are in the order of the items.
+pub fn map_stretches<I: Sync, T: Send>(
+    items: &[I],
+    least: usize,
+    work: impl Fn(&[I]) -> Vec<T> + Sync,
+) -> Vec<T> {
+    let workers = workers();
+    // Several for each worker: some take longer than others.
+    let length = items.len().div_ceil(4 * workers).max(least).max(1);
+    if items.len() <= length {
+        return work(items);
+    }
+    map_all(items.chunks(length).collect(), workers, work).into_iter().flatten().collect()
+}
+
 /// Runs `work` on every item like [`run_all`], the longest first, but that the last worker takes the shortest first:
 /// beside long items, results of short ones come early.
 pub fn run_from_both_ends<I: Send>(items: Vec<I>, workers: usize, work: impl Fn(I) + Sync) {

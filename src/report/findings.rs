@@ -1,7 +1,8 @@
 //! Findings, as part of the report's schema.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
+use hashbrown::HashMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +15,7 @@ use crate::base::text::{elide_end, escape};
 use crate::cuda::Inode;
 use crate::deploy::ColdStart;
 use crate::findings::{Finding, Findings, Item, Plan, User, WholeFolder, whole_folders};
+use crate::jobs::{map_all, workers};
 use crate::rootfs::{NodeId, Rootfs};
 
 /// One finding.
@@ -145,7 +147,7 @@ pub(super) fn lines(
         cold_start_seconds: cold_start.and_then(|found| found.findings.get(&one.id)).map(SecondsPart::of),
         ..line(analysis, (rootfs, &names), one, &instructions, options)
     };
-    Some(findings.list.iter().map(line).collect())
+    Some(map_all(findings.list.iter().collect(), workers(), line))
 }
 
 /// All paths of files with several names.

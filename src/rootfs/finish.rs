@@ -10,6 +10,7 @@ use super::merge::{Merge, Merger};
 use super::tree::{Record, Rootfs};
 use super::value::{Inode, Live, NONE, NodeId, NodeKind};
 use crate::base::convert::index32;
+use crate::jobs::both;
 use crate::layer::{EntryId, LayerIndex};
 
 impl<W> Merger<'_, W> {
@@ -19,30 +20,16 @@ impl<W> Merger<'_, W> {
             self;
         drop(by_name);
         let layout = lay_out(&mut nodes, again);
-        let new_of = layout.new_of;
-        let root = Record::new(NodeId::ROOT, nodes[0].place, NodeKind::Directory, (0, 0));
-        let mut records = vec![root; layout.living];
-        for (old, live) in nodes.iter().enumerate().filter(|(_, live)| live.alive) {
-            let parent = NodeId(new_of[live.parent as usize]);
-            let children = (layout.first[old], layout.count[old]);
-            let record = &mut records[new_of[old] as usize];
-            *record = Record::new(parent, live.place, live.kind, children);
-            if live.kind == NodeKind::File {
-                record.bytes = layers[usize::from(live.place.layer)].size(EntryId(live.place.id));
-            }
-        }
-        let shared = share(layers, &mut records, &shared, &new_of);
-        for id in (1..records.len()).rev() {
-            let (bytes, files) = (records[id].bytes, records[id].files);
-            let parent = records[id].parent.0 as usize;
-            let parent = &mut records[parent];
-            parent.bytes += bytes;
-            parent.files += files;
-        }
+        let shared = names(&shared, &layout.new_of);
         hidden.sort_unstable_by_key(|hidden| (hidden.layer, hidden.entry));
+        let ((copied, entries), records) = both(
+            || {
+                let copied = copies::find(layers, &hidden, &put_at, nodes.len());
+                (copied, Entries::new(put_at, &nodes, &layout.new_of, &shared))
+            },
+            || records(layers, &nodes, &layout, &shared),
+        );
         let (merged_bytes, merged_files) = (records[0].bytes, u64::from(records[0].files));
-        let copied = copies::find(layers, &hidden, &put_at, nodes.len());
-        let entries = Entries::new(put_at, &nodes, &new_of, &shared);
         let rootfs = Rootfs { layers: layers.to_vec(), nodes: records, shared, hidden, copied, entries };
         Merge { rootfs, merged_bytes, merged_files, waste, warnings: warnings.finish("merged view") }
     }
@@ -116,22 +103,50 @@ fn lay_out(nodes: &mut [Live], mut again: Vec<(u32, u32)>) -> Layout {
     Layout { living, new_of, first, count }
 }
 
-/// Assigns bytes to files with several names: to the name written first, or, if that is removed, to the link made
-/// first; the others add nothing. Returns the names, by node.
-fn share(
-    layers: &[Arc<LayerIndex>],
-    records: &mut [Record],
-    shared: &HashMap<u32, Inode>,
-    new_of: &[u32],
-) -> Vec<(NodeId, u16, EntryId)> {
-    let mut names: Vec<(NodeId, u16, EntryId)> = shared
+/// A name of a file with several, and the file.
+type Name = (NodeId, u16, EntryId);
+
+/// All names of files with several, by node.
+fn names(shared: &HashMap<u32, Inode>, new_of: &[u32]) -> Vec<Name> {
+    let mut names: Vec<Name> = shared
         .iter()
         .map(|(old, inode)| (NodeId(new_of[*old as usize]), inode.0, inode.1))
         .filter(|(node, ..)| node.0 != NONE)
         .collect();
     names.sort_unstable_by_key(|(node, ..)| *node);
+    names
+}
+
+/// The nodes of the view, with the sums of what is at and below them.
+fn records(layers: &[Arc<LayerIndex>], nodes: &[Live], layout: &Layout, shared: &[Name]) -> Vec<Record> {
+    let new_of = &layout.new_of;
+    let root = Record::new(NodeId::ROOT, nodes[0].place, NodeKind::Directory, (0, 0));
+    let mut records = vec![root; layout.living];
+    for (old, live) in nodes.iter().enumerate().filter(|(_, live)| live.alive) {
+        let parent = NodeId(new_of[live.parent as usize]);
+        let children = (layout.first[old], layout.count[old]);
+        let record = &mut records[new_of[old] as usize];
+        *record = Record::new(parent, live.place, live.kind, children);
+        if live.kind == NodeKind::File {
+            record.bytes = layers[usize::from(live.place.layer)].size(EntryId(live.place.id));
+        }
+    }
+    share(layers, &mut records, shared);
+    for id in (1..records.len()).rev() {
+        let (bytes, files) = (records[id].bytes, records[id].files);
+        let parent = records[id].parent.0 as usize;
+        let parent = &mut records[parent];
+        parent.bytes += bytes;
+        parent.files += files;
+    }
+    records
+}
+
+/// Assigns bytes to files with several names: to the name written first, or, if that is removed, to the link made
+/// first; the others add nothing.
+fn share(layers: &[Arc<LayerIndex>], records: &mut [Record], names: &[Name]) {
     let mut holders: HashMap<Inode, (u16, EntryId, NodeId)> = HashMap::new();
-    for (node, layer, entry) in &names {
+    for (node, layer, entry) in names {
         let record = &mut records[node.0 as usize];
         record.share();
         record.bytes = 0;
@@ -144,5 +159,4 @@ fn share(
     for ((layer, entry), (.., node)) in holders {
         records[node.0 as usize].bytes = layers[usize::from(layer)].size(entry);
     }
-    names
 }

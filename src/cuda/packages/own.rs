@@ -1,6 +1,6 @@
 //! Assignment of files to packages.
 
-use std::collections::{HashMap, HashSet};
+use hashbrown::{HashMap, HashSet};
 
 use super::super::context::{Inode, InventoryContext};
 use super::{Owners, PackageDraft, rank};

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 
 use super::archives::Runtimes;
 use super::folders::{Folder, is_cache, is_foreign_folder, is_system};
@@ -121,6 +121,7 @@ impl<'a> Choice<'a> {
         let context = self.context;
         let mut files: Vec<OwnFile<'a>> = Vec::new();
         let mut places = Places::new(context.rootfs);
+        let mut known_owners: HashMap<(Option<usize>, bool), bool> = HashMap::new();
         let may_be = |inode: Inode| usize::from(inode.0) >= self.base_layers && context.size(inode) > 0;
         for (inode, node) in
             context.files_of(layers, |inode, _| may_be(inode)).filter(|(inode, _)| may_be(*inode))
@@ -141,7 +142,8 @@ impl<'a> Choice<'a> {
             let in_packages = above == Folder::Packages;
             let owner = self.packages.owners.of(node.id());
             let own = started || owner.is_some_and(|owner| self.own_packages.contains(&owner));
-            if !own && self.is_known_owner(owner, in_packages) {
+            let is_known_owner = || self.is_known_owner(owner, in_packages);
+            if !own && *known_owners.entry((owner, in_packages)).or_insert_with(is_known_owner) {
                 searched.known += u64::from(in_packages && name.ends_with(b".py"));
                 continue;
             }

@@ -9,11 +9,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::common::path_of;
 use crate::cuda::catalog::Evidence;
-use crate::cuda::links::{ObjectId, site_root};
+use crate::cuda::links::{ObjectId, folder_of, site_root};
 use crate::findings::classification::{By, ClassifiedFile};
 use crate::findings::draft::Draft;
 use crate::findings::facts::Facts;
 use crate::findings::value::{Category, Item, Rule, Severity, Verdict};
+use crate::jobs::map_stretches;
 use evidence::Doubt;
 pub(super) use verdict::is_loaded;
 use verdict::{VerdictReason, follow_links, follow_programs, read_as, reason_for, verdict};
@@ -155,6 +156,17 @@ enum FindingLocation {
     System,
 }
 
+impl FindingLocation {
+    /// All packages of the folder that a package is in; anything else is the system.
+    fn of_all_packages(self) -> Self {
+        match self {
+            Self::Python(package) => Self::Packages(folder_of(&package).to_vec()),
+            Self::Packages(_) => self,
+            Self::Toolkit(_) | Self::System => Self::System,
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     rule: &'static Rule,
@@ -173,32 +185,42 @@ struct Group {
     elf: usize,
 }
 
+/// A file of build content.
+struct Judged<'f> {
+    sorted: &'f ClassifiedFile<'f>,
+    because: VerdictReason,
+    /// The object that is loaded.
+    object: Option<ObjectId>,
+    place: FindingLocation,
+}
+
+/// Files that one thread judges at least.
+const STRETCH: usize = 512;
+
 /// Judges all build content, and groups files with the same reason.
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     let mut groups: BTreeMap<Key, Group> = BTreeMap::new();
     let mut places: BTreeSet<Vec<u8>> = BTreeSet::new();
     let files = facts.classification.files.iter().filter(|sorted| sorted.category.is_devel());
-    let mut judged: Vec<(&ClassifiedFile<'_>, VerdictReason, Option<ObjectId>)> = files
-        .filter_map(|sorted| reason_for(facts, sorted).map(|(because, object)| (sorted, because, object)))
-        .collect();
+    let files: Vec<&ClassifiedFile<'_>> = files.collect();
+    let mut judged = map_stretches(&files, STRETCH, |files| {
+        files.iter().filter_map(|sorted| judge(facts, sorted)).collect()
+    });
     follow_programs(facts, &mut judged);
     follow_links(facts, &mut judged);
-    for (sorted, because, object) in judged {
-        let path = path_of(facts, &sorted.item);
-        let mut place = place(facts, &path);
+    for Judged { sorted, because, object, mut place } in judged {
         if let FindingLocation::Python(folder) = &place
             && !places.contains(folder)
         {
             if places.len() < MOST_PLACES {
                 places.insert(folder.clone());
-            } else if let Some((site, _)) = site_root(&path) {
-                place = FindingLocation::Packages(site.to_vec());
+            } else {
+                place = place.of_all_packages();
             }
         }
         if because == VerdictReason::Doubtful(Doubt::Test) {
             // Nearly every package has tests: one question for all of them.
-            place = site_root(&path)
-                .map_or(FindingLocation::System, |(site, _)| FindingLocation::Packages(site.to_vec()));
+            place = place.of_all_packages();
         }
         let rule = of_file(sorted, &place);
         let verdict = verdict(facts, &because);
@@ -212,6 +234,12 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
         }
     }
     groups.into_iter().map(|(key, group)| draft::draft(facts, key, group)).collect()
+}
+
+/// `None` if it is not build content.
+fn judge<'f>(facts: &Facts<'f>, sorted: &'f ClassifiedFile<'f>) -> Option<Judged<'f>> {
+    let (because, object) = reason_for(facts, sorted)?;
+    Some(Judged { sorted, because, object, place: place(facts, &path_of(facts, &sorted.item)) })
 }
 
 fn place(facts: &Facts<'_>, path: &[u8]) -> FindingLocation {

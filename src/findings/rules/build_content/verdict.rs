@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::common::path_of;
+use super::Judged;
 use super::evidence::{Agreement, Doubt, agreement};
 use crate::cuda::Use;
 use crate::cuda::catalog::PathScope;
@@ -98,13 +99,10 @@ fn is_loaded_by_others(facts: &Facts<'_>, object: &Object) -> bool {
 }
 
 /// Other files of a package, such as messages and Perl modules, are used when one of its programs is.
-pub(super) fn follow_programs(
-    facts: &Facts<'_>,
-    judged: &mut [(&ClassifiedFile<'_>, VerdictReason, Option<ObjectId>)],
-) {
+pub(super) fn follow_programs(facts: &Facts<'_>, judged: &mut [Judged<'_>]) {
     let owner = |sorted: &ClassifiedFile<'_>| facts.owner(sorted.item.node?);
     let mut used: BTreeMap<usize, VerdictReason> = BTreeMap::new();
-    for (sorted, because, _) in judged.iter() {
+    for Judged { sorted, because, .. } in judged.iter() {
         if !matches!(
             because,
             VerdictReason::Read(_) | VerdictReason::Named(_) | VerdictReason::NotSearchedFor
@@ -117,7 +115,7 @@ pub(super) fn follow_programs(
             worst.clone_from(because);
         }
     }
-    for (sorted, because, _) in judged.iter_mut() {
+    for Judged { sorted, because, .. } in judged.iter_mut() {
         let is_beside = matches!(sorted.by, By::Package) && *because == VerdictReason::Free;
         if let Some(of_program) = owner(sorted).and_then(|package| used.get(&package))
             && is_beside
@@ -128,24 +126,21 @@ pub(super) fn follow_programs(
 }
 
 /// Libraries of a program whose users could not be searched need the same review as the program.
-pub(super) fn follow_links(
-    facts: &Facts<'_>,
-    judged: &mut [(&ClassifiedFile<'_>, VerdictReason, Option<ObjectId>)],
-) {
+pub(super) fn follow_links(facts: &Facts<'_>, judged: &mut [Judged<'_>]) {
     let object = |sorted: &ClassifiedFile<'_>| facts.object_of((sorted.item.layer, sorted.item.entry));
     let is_asked = |because: &VerdictReason| *because == VerdictReason::NotSearchedFor;
     let mut asked: BTreeSet<ObjectId> = judged
         .iter()
-        .filter(|(_, because, _)| is_asked(because))
-        .filter_map(|(sorted, ..)| object(sorted).map(|(id, _)| id))
+        .filter(|judged| is_asked(&judged.because))
+        .filter_map(|judged| object(judged.sorted).map(|(id, _)| id))
         .collect();
     let mut free: Vec<usize> =
-        (0..judged.len()).filter(|place| judged[*place].1 == VerdictReason::Free).collect();
+        (0..judged.len()).filter(|place| judged[*place].because == VerdictReason::Free).collect();
     let mut before = 0;
     while asked.len() > before {
         before = asked.len();
         free.retain(|place| {
-            let (sorted, because, _) = &mut judged[*place];
+            let Judged { sorted, because, .. } = &mut judged[*place];
             let Some((id, object)) = object(sorted) else { return false };
             let is_used = object.needed_by.iter().chain(&object.opened_by).any(|user| asked.contains(user));
             if is_used {
