@@ -17,8 +17,8 @@ use crate::jobs::{CancelToken, Cancelled, Progress};
 
 /// Buffer size of a stream; large, so that the decompressor runs in long stretches.
 pub const BUFFER_BYTES: usize = 256 << 10;
-/// Buffer size of a stream that several threads decode: each buffer wakes a thread, which takes as long on a virtual
-/// machine as hashing a quarter of this.
+/// Buffer size of a stream that several threads decode: each buffer may wake a thread, which takes as long on a virtual
+/// machine as hashing 64 KiB or more.
 const WIDE_BUFFER_BYTES: usize = 1 << 20;
 
 /// Decompresses a stream of any number of gzip members or zstd frames.
@@ -342,13 +342,19 @@ pub fn feed_and_hash(
     })
 }
 
-/// Fills a buffer as far as the source has bytes: how many it has, and why there are no more.
+/// Fills a buffer, at least [`BUFFER_BYTES`] as far as the source has them: how many it has, and why there are no more. A
+/// slow source must not hold back what it gave for the rest of a larger buffer.
 fn fill(source: &mut impl Read, buffer: &mut [u8]) -> (usize, Option<io::Error>) {
     let mut filled = 0;
     while let Some(room @ [_, ..]) = buffer.get_mut(filled..) {
         match source.read(room) {
             Ok(0) => break,
-            Ok(count) => filled += count,
+            Ok(count) => {
+                filled += count;
+                if filled >= BUFFER_BYTES {
+                    break;
+                }
+            }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return (filled, Some(error)),
         }

@@ -46,6 +46,7 @@ mod gpu_view;
 mod inflate;
 mod inspector_view;
 mod invalid;
+mod jobs;
 #[cfg(feature = "gui")]
 mod journeys;
 mod journeys_details;
