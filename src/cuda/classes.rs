@@ -153,22 +153,22 @@ impl<'a> Judge<'a> {
             };
             context.paths.child((*folder.node.get_or_init(lookup))?, name)
         });
+        let owner = node.and_then(|node| self.packages.owners.of(node));
+        let owner = owner.map(|owner| self.of_packages[owner]);
+        // Most files have an owner that decides alone.
+        match owner {
+            Some(PackageClass::CudaDevel) => return Class::CudaDevel,
+            Some(PackageClass::System) => return Class::System,
+            Some(PackageClass::Framework) => return Class::Framework,
+            Some(PackageClass::Conda) if has_part(&parent(), b"site-packages") => return Class::Framework,
+            Some(PackageClass::Conda) => return Class::System,
+            Some(PackageClass::Cuda) | None => {}
+        }
         let rules = self.walker.file(folder.state, name);
         let cuda = || {
             if rules.devel.is_some_and(|rule| rule.cuda) { Class::CudaDevel } else { Class::CudaRuntime }
         };
-        let owner = node.and_then(|node| self.packages.owners.of(node));
-        if let Some(owner) = owner {
-            return match self.of_packages[owner] {
-                PackageClass::CudaDevel => Class::CudaDevel,
-                PackageClass::Cuda => cuda(),
-                PackageClass::System => Class::System,
-                PackageClass::Framework => Class::Framework,
-                PackageClass::Conda if has_part(&parent(), b"site-packages") => Class::Framework,
-                PackageClass::Conda => Class::System,
-            };
-        }
-        if rules.toolkit {
+        if owner.is_some() || rules.toolkit {
             return cuda();
         }
         if let Some(class) = rules.class.and_then(class_named) {

@@ -34,19 +34,15 @@ pub(super) fn library_stem(name: &[u8]) -> Option<&[u8]> {
 }
 
 fn split_suffix(name: &[u8]) -> Option<(&[u8], &[u8])> {
-    let mut rest = name;
-    while let Some(at) = rest.windows(3).position(|window| window == b".so") {
-        let stem = name.get(..name.len() - rest.len() + at)?;
-        let after = rest.get(at + 3..)?;
-        match after.split_first() {
-            _ if stem.is_empty() => {}
-            None => return Some((stem, after)),
-            Some((b'.', suffix)) => return Some((stem, suffix)),
-            Some(_) => {}
+    // The first byte starts no suffix: a stem is not empty.
+    memchr::memchr_iter(b'.', name).filter(|dot| *dot > 0).find_map(|dot| {
+        let (stem, rest) = name.split_at(dot);
+        match rest.strip_prefix(b".so")? {
+            [] => Some((stem, &b""[..])),
+            [b'.', suffix @ ..] => Some((stem, suffix)),
+            _ => None,
         }
-        rest = after;
-    }
-    None
+    })
 }
 
 /// Splits off auditwheel's hash: bundled libraries are named `libNAME-HASH.so`, with eight hexadecimal digits
