@@ -18,6 +18,7 @@ pub mod dockerfile;
 pub mod document;
 pub mod elf;
 pub mod fatbin;
+pub mod feed;
 pub mod glob;
 pub mod inflate;
 pub mod input;

@@ -14,9 +14,9 @@ use crate::base::read_at::SectionReader;
 use crate::base::size::human;
 use crate::base::{Hasher, Section, Warning, WarningCode};
 use crate::formats::compression::{Compression, SNIFF_BYTES, sniff, zstd_window};
+use crate::formats::feed::{Fed, Fetch, feed, feed_and_hash};
 use crate::formats::inflate::{Gunzip, ParallelGunzip};
-use crate::formats::input::decoder;
-use crate::formats::input::{BUFFER_BYTES, Fed, Fetch, SeekInput, StreamInput, feed, feed_and_hash};
+use crate::formats::input::{BUFFER_BYTES, SeekInput, StreamInput, decoder};
 use crate::formats::tar::TarInput;
 use crate::jobs::Cancelled;
 
