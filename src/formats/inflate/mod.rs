@@ -67,9 +67,9 @@ const MOST_WORKERS: usize = 16;
 const BYTES_PER_WORKER: usize = 48 << 20;
 /// Buffers of each kind that are kept for the next parts, for each worker: as many as a part of a usual layer has.
 const BUFFERS_PER_WORKER: usize = 16;
-/// Decoded buffers that wait for the reader, 20 MiB where there are workers and 5 MiB elsewhere: what evens out bytes that
-/// take long to walk, and parts that take long to decode.
+/// Decoded buffers that wait for the reader, 5 MiB: what evens out bytes that take long to walk.
 const BUFFERS_AHEAD: usize = 32;
+/// The same where there are workers.
 const WIDE_BUFFERS_AHEAD: usize = 128;
 /// So many go to the reader at once where there are workers: each time it may have to be woken.
 const BUFFERS_AT_ONCE: usize = 8;
