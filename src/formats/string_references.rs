@@ -302,9 +302,6 @@ impl Found {
         if at_start && range.start == 0 {
             self.habits.begin(bytes);
         }
-        self.places(&keys::HABITS, bytes, range.clone(), |found, at, key| {
-            found.habits.look(bytes, at, key.text, range.start);
-        });
         let counts = |word: Word, place: &std::ops::Range<usize>| {
             let is_command = command::in_binary(bytes, place, word);
             // A format string such as `size %d` looks like a command, also in a program that starts none.
@@ -315,7 +312,11 @@ impl Found {
             }
         };
         self.places(&BINARY, bytes, range.clone(), |found, at, key| {
-            found.look(bytes, at, key, at_start, counts);
+            if key.is_habit {
+                found.habits.look(bytes, at, key.text, range.start);
+            } else {
+                found.look(bytes, at, key, at_start, counts);
+            }
         });
         if let Some(from) = self.habits.program(&range) {
             for finder in &*PROGRAM {

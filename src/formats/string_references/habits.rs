@@ -63,7 +63,7 @@ impl StringScanState {
         self.program = (!is_elf || of_fixed_place).then_some(0);
     }
 
-    /// Examines a match of a key of [`HABITS`](super::keys::HABITS). `first` is the first of these bytes that is new.
+    /// Examines a match of a key that shows a habit. `first` is the first of these bytes that is new.
     pub(super) fn look(&mut self, bytes: &[u8], at: usize, key: &str, first: usize) {
         let has = |back: usize, text: &[u8]| {
             at.checked_sub(back).and_then(|start| bytes.get(start..start + text.len())) == Some(text)
