@@ -70,14 +70,12 @@ const fn lengths() -> [u32; 19] {
     entries
 }
 
-/// Which incomplete codes are accepted: what zlib accepts.
+/// Which incomplete codes are accepted besides no code at all: what zlib accepts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Incomplete {
     None,
     /// One code of one bit.
     Single,
-    /// That, or no code at all.
-    Empty,
 }
 
 /// The tables of one block.
@@ -94,7 +92,7 @@ impl Tables {
     /// Tables for code lengths of literals and distances; `None` if they are no code that zlib accepts.
     pub(super) fn set(&mut self, literals: &[u8], distances: &[u8]) -> Option<()> {
         build(literals, &LITERALS, LITERAL_BITS, Incomplete::Single, &mut self.literals[..])?;
-        build(distances, &DISTANCES, DISTANCE_BITS, Incomplete::Empty, &mut self.distances[..])
+        build(distances, &DISTANCES, DISTANCE_BITS, Incomplete::Single, &mut self.distances[..])
     }
 
     /// Tables of the fixed code (section 3.2.6).
@@ -107,7 +105,8 @@ impl Tables {
     }
 }
 
-/// The table of the code lengths' own code; it must be complete.
+/// The table of the code lengths' own code. It must be complete; with no code at all, every bit is a length of zero, as in
+/// zlib, and what is wrong is told at the end of the lengths.
 pub(super) fn length_table(lengths: &[u8; 19]) -> Option<[u32; 1 << LENGTH_BITS]> {
     let mut table = [0; 1 << LENGTH_BITS];
     build(lengths, &LENGTHS, LENGTH_BITS, Incomplete::None, &mut table)?;
@@ -116,7 +115,7 @@ pub(super) fn length_table(lengths: &[u8; 19]) -> Option<[u32; 1 << LENGTH_BITS]
 
 /// Whether zlib accepts these code lengths for literals and distances.
 pub(super) fn are_codes(literals: &[u8], distances: &[u8]) -> bool {
-    counts(literals, Incomplete::Single).is_some() && counts(distances, Incomplete::Empty).is_some()
+    counts(literals, Incomplete::Single).is_some() && counts(distances, Incomplete::Single).is_some()
 }
 
 /// How many codes there are of each length; `None` if that is no code.
@@ -129,9 +128,8 @@ fn counts(lengths: &[u8], incomplete: Incomplete) -> Option<([u16; 16], bool)> {
     let used: u32 = (1..16).map(|length| u32::from(counts[length]) << (15 - length)).sum();
     let is_single = counts[1] == 1 && counts[2..].iter().all(|count| *count == 0);
     let is_accepted = match used {
-        0 => incomplete == Incomplete::Empty,
-        0x8000 => true,
-        _ => is_single && incomplete != Incomplete::None,
+        0 | 0x8000 => true,
+        _ => is_single && incomplete == Incomplete::Single,
     };
     is_accepted.then_some((counts, used == 0x8000))
 }
