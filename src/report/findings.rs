@@ -16,7 +16,7 @@ use crate::cuda::Inode;
 use crate::deploy::ColdStart;
 use crate::findings::{Finding, Findings, Item, Plan, User, WholeFolder, whole_folders};
 use crate::jobs::{map_all, workers};
-use crate::rootfs::{NodeId, Rootfs};
+use crate::rootfs::{NodeId, PathBuffer, Rootfs};
 
 /// One finding.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -167,10 +167,14 @@ fn line(
     };
     let items = if options.paths { &*finding.items } else { &[] };
     let mut paths: Vec<String> = Vec::with_capacity(items.len());
+    let mut buffer = PathBuffer::default();
     for item in items {
         match names.get(&(item.layer, item.entry)) {
             Some(all) => paths.extend(all.iter().map(|node| escape(&rootfs.node(*node).path()))),
-            None => paths.push(path(rootfs, item)),
+            None => paths.push(match item.node {
+                Some(node) => escape(buffer.of(rootfs.node(node))),
+                None => path(rootfs, item),
+            }),
         }
     }
     paths.sort_unstable();

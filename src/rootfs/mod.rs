@@ -18,12 +18,14 @@ mod copies;
 mod entries;
 mod finish;
 mod merge;
+mod paths;
 mod timeline;
 mod tree;
 mod value;
 
 pub use copies::{copies, replaced};
 pub use merge::{LayerWaste, Merge, merge, merge_kept};
+pub use paths::PathBuffer;
 pub use timeline::{PathId, Timeline, Version, VersionId};
 pub use tree::{Node, Rootfs};
 pub use value::{Copied, Hidden, NodeId, NodeKind};

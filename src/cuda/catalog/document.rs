@@ -98,6 +98,13 @@ document! {
 
 impl Document {
     /// Parses and checks one file.
+    pub(super) fn checked(file: &str, text: &str) -> Result<Self, CatalogError> {
+        let document = Self::parse(file, text)?;
+        document.check(file)?;
+        Ok(document)
+    }
+
+    /// Parses one file, whose entries were checked before.
     pub(super) fn parse(file: &str, text: &str) -> Result<Self, CatalogError> {
         if text.len() > FILE_BYTES {
             return Err(CatalogError::TooLarge {
@@ -106,15 +113,13 @@ impl Document {
                 limit: FILE_BYTES,
             });
         }
-        let document: Self = toml::from_str(text).map_err(|error| {
+        toml::from_str(text).map_err(|error| {
             let start = error.span().map_or(0, |span| span.start);
             let before = text.get(..start).unwrap_or(text);
             let line = before.matches('\n').count() + 1;
             let column = before.chars().rev().take_while(|character| *character != '\n').count() + 1;
             CatalogError::Syntax { file: file.to_owned(), line, column, message: error.message().to_owned() }
-        })?;
-        document.check(file)?;
-        Ok(document)
+        })
     }
 }
 

@@ -7,7 +7,7 @@ mod verdict;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::common::path_of;
+use super::common::path_in;
 use crate::cuda::catalog::Evidence;
 use crate::cuda::links::{ObjectId, folder_of, site_root};
 use crate::findings::classification::{By, ClassifiedFile};
@@ -15,6 +15,7 @@ use crate::findings::draft::Draft;
 use crate::findings::facts::Facts;
 use crate::findings::value::{Category, Item, Rule, Severity, Verdict};
 use crate::jobs::map_stretches;
+use crate::rootfs::PathBuffer;
 use evidence::Doubt;
 pub(super) use verdict::is_loaded;
 use verdict::{VerdictReason, follow_links, follow_programs, read_as, reason_for, verdict};
@@ -204,7 +205,8 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     let files = facts.classification.files.iter().filter(|sorted| sorted.category.is_devel());
     let files: Vec<&ClassifiedFile<'_>> = files.collect();
     let mut judged = map_stretches(&files, STRETCH, |files| {
-        files.iter().filter_map(|sorted| judge(facts, sorted)).collect()
+        let mut paths = PathBuffer::default();
+        files.iter().filter_map(|sorted| judge(facts, sorted, &mut paths)).collect()
     });
     follow_programs(facts, &mut judged);
     follow_links(facts, &mut judged);
@@ -237,9 +239,13 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
 }
 
 /// `None` if it is not build content.
-fn judge<'f>(facts: &Facts<'f>, sorted: &'f ClassifiedFile<'f>) -> Option<Judged<'f>> {
-    let (because, object) = reason_for(facts, sorted)?;
-    Some(Judged { sorted, because, object, place: place(facts, &path_of(facts, &sorted.item)) })
+fn judge<'f>(
+    facts: &Facts<'f>,
+    sorted: &'f ClassifiedFile<'f>,
+    paths: &mut PathBuffer,
+) -> Option<Judged<'f>> {
+    let (because, object) = reason_for(facts, sorted, paths)?;
+    Some(Judged { sorted, because, object, place: place(facts, &path_in(facts, &sorted.item, paths)) })
 }
 
 fn place(facts: &Facts<'_>, path: &[u8]) -> FindingLocation {

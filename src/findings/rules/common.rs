@@ -1,12 +1,14 @@
 //! Helpers shared by several rules about files.
 
+use std::borrow::Cow;
+
 use crate::base::text::printable;
 use crate::cuda::Use;
 use crate::cuda::links::{ObjectId, RootKind};
 use crate::findings::draft::Draft;
 use crate::findings::facts::Facts;
 use crate::findings::value::{Item, User};
-use crate::rootfs::NodeId;
+use crate::rootfs::{NodeId, PathBuffer};
 
 /// Maximum statements of one kind in a proof; the rest is counted.
 const NAMED: usize = 8;
@@ -57,6 +59,14 @@ pub(super) fn path_of(facts: &Facts<'_>, item: &Item) -> Vec<u8> {
     match item.node {
         Some(node) => facts.path(node),
         None => facts.rootfs.layer(item.layer).path(item.entry),
+    }
+}
+
+/// As [`path_of`], for many files one after the other.
+pub(super) fn path_in<'b>(facts: &Facts<'_>, item: &Item, paths: &'b mut PathBuffer) -> Cow<'b, [u8]> {
+    match item.node {
+        Some(node) => Cow::Borrowed(paths.of(facts.rootfs.node(node))),
+        None => Cow::Owned(path_of(facts, item)),
     }
 }
 

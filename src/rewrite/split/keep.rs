@@ -10,7 +10,7 @@ use super::state::state;
 use crate::base::convert::layer16;
 use crate::cuda::links::{Resolution, RootKind};
 use crate::cuda::{Flavor, Use};
-use crate::rootfs::{Node, NodeId, NodeKind};
+use crate::rootfs::{Node, NodeId, NodeKind, PathBuffer};
 
 /// Packages that programs use without a link or a dependency: certificates for TLS, rules of time zones. They
 /// are kept if the image has them.
@@ -71,8 +71,9 @@ impl<'w, 'a> Keep<'w, 'a> {
         for package in wanted.iter().copied().chain(silent) {
             keep.install(package);
         }
+        let mut paths = PathBuffer::default();
         for node in context.rootfs.nodes() {
-            keep.first(node);
+            keep.first(node, &mut paths);
         }
         keep.roots();
         keep.follow();
@@ -98,7 +99,7 @@ impl<'w, 'a> Keep<'w, 'a> {
         self.context.is_cuda(package) && self.base.flavor == Flavor::None
     }
 
-    fn first(&mut self, node: Node<'a>) {
+    fn first(&mut self, node: Node<'a>, paths: &mut PathBuffer) {
         if node.kind() == NodeKind::Directory {
             return;
         }
@@ -115,7 +116,7 @@ impl<'w, 'a> Keep<'w, 'a> {
                 if self.context.is_users(node)
                     && !gone
                     && self.context.is_changed(node, package)
-                    && state(&node.path()).is_none() =>
+                    && state(paths.of(node)).is_none() =>
             {
                 self.copy(node.id());
             }
@@ -130,7 +131,7 @@ impl<'w, 'a> Keep<'w, 'a> {
             }
             None if self.base.local
                 && !self.context.is_users(node)
-                && node.path().starts_with(b"/usr/local/") =>
+                && paths.of(node).starts_with(b"/usr/local/") =>
             {
                 self.fates[node.id().0 as usize] = FileDisposition::Base;
             }
@@ -142,7 +143,7 @@ impl<'w, 'a> Keep<'w, 'a> {
                 } else {
                     stays
                 };
-                if kept && (owner.is_some() || !self.context.is_by_product(node)) {
+                if kept && (owner.is_some() || !self.context.is_by_product(node, paths.of(node))) {
                     self.copy(node.id());
                 }
             }

@@ -203,10 +203,11 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
     /// Whether a file exists exactly when its package does, or is a package list that is cleaned up.
     fn comes_with_packages(&self, node: Node<'_>) -> bool {
         let owned = self.keep.context.system_owner(node.id()).is_some();
+        let path = node.path();
         owned && self.keep.fate(node.id()) != FileDisposition::Copied
-            || matches!(state(&node.path()), Some(State::PackagePapers(_)))
-            || node.path().starts_with(b"/var/lib/apt/lists/")
-            || node.path().starts_with(b"/var/cache/apt/")
+            || matches!(state(&path), Some(State::PackagePapers(_)))
+            || path.starts_with(b"/var/lib/apt/lists/")
+            || path.starts_with(b"/var/cache/apt/")
     }
 
     fn copied_from_stage(&mut self, at: usize) {

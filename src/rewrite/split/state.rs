@@ -100,8 +100,10 @@ const CACHES: [&str; 7] = [
 
 /// The kind of a generated file; `None` for other content.
 pub(super) fn state(path: &[u8]) -> Option<State> {
+    let first = path.get(1);
     let fits = |list: &[&str]| {
-        list.iter().any(|one| {
+        // Most are in other folders, which the first letter tells.
+        list.iter().filter(|one| one.as_bytes().get(1) == first).any(|one| {
             if one.ends_with('/') { path.starts_with(one.as_bytes()) } else { path == one.as_bytes() }
         })
     };

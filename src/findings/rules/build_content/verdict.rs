@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::common::path_of;
+use super::super::common::path_in;
 use super::Judged;
 use super::evidence::{Agreement, Doubt, agreement};
 use crate::cuda::Use;
@@ -15,6 +15,7 @@ use crate::findings::classification::{By, ClassifiedFile};
 use crate::findings::demand::{self, Certainty};
 use crate::findings::facts::Facts;
 use crate::findings::value::{Category, User, Verdict};
+use crate::rootfs::PathBuffer;
 
 /// Maximum readers of one thing, and maximum chains from a library to its root, in a proof: an image may have
 /// thousands, and a handful is proof enough.
@@ -157,10 +158,11 @@ pub(super) fn follow_links(facts: &Facts<'_>, judged: &mut [Judged<'_>]) {
 pub(super) fn reason_for(
     facts: &Facts<'_>,
     sorted: &ClassifiedFile<'_>,
+    paths: &mut PathBuffer,
 ) -> Option<(VerdictReason, Option<ObjectId>)> {
     let mut worst: Option<(VerdictReason, Option<ObjectId>)> = None;
     for name in facts.classification.names(sorted) {
-        let path = path_of(facts, &name.item);
+        let path = path_in(facts, &name.item, paths);
         let agreement = agreement(facts, name, &path);
         if agreement == Agreement::Denies {
             return None;

@@ -2,7 +2,7 @@
 
 use super::{FileDisposition, Keep};
 use crate::rewrite::split::state::{self, State, state};
-use crate::rootfs::{Node, NodeId, NodeKind};
+use crate::rootfs::{Node, NodeId, NodeKind, PathBuffer};
 
 impl Keep<'_, '_> {
     /// Installs the packages with links to build tools that stay: `gcc` of one package is a link to `gcc-11`
@@ -29,24 +29,25 @@ impl Keep<'_, '_> {
     /// Drops links to removed files.
     pub(in crate::rewrite::split) fn states(&mut self) {
         let context = self.context;
+        let mut paths = PathBuffer::default();
         for node in context.rootfs.nodes().filter(|node| node.layer() >= self.base.layers) {
             if node.kind() == NodeKind::Directory || self.fate(node.id()) != FileDisposition::Gone {
                 continue;
             }
-            let path = node.path();
+            let path = paths.of(node);
             let owned = context.system_owner(node.id()).is_some();
-            let again = match state(&path) {
+            let again = match state(path) {
                 Some(State::Users) => true,
                 Some(State::Packages) => !self.installed.is_empty() && !owned && context.is_users(node),
                 Some(State::PackagePapers(name)) => {
                     context.by_name.get(name.as_str()).is_some_and(|place| self.installed.contains(place))
                 }
                 Some(State::Compiled) => {
-                    let source = state::source_of(&path).and_then(|path| context.paths.lookup(&path));
+                    let source = state::source_of(path).and_then(|path| context.paths.lookup(&path));
                     source.is_some_and(|node| self.fate(node) == FileDisposition::Installed)
                 }
                 None if self.is_alternative(node) => {
-                    let target = context.paths.lookup(&path);
+                    let target = context.paths.lookup(path);
                     target.is_some_and(|target| {
                         matches!(self.fate(target), FileDisposition::Installed | FileDisposition::Base)
                     })
