@@ -14,6 +14,7 @@ use crate::base::text::{escape, printable};
 use crate::base::warning::Warnings;
 use crate::formats::document::DocumentKind;
 use crate::formats::packages::{self as formats, apk, conda, dpkg, pip, rpm};
+use crate::jobs::both;
 use crate::layer::Document;
 use crate::rootfs::NodeId;
 use automatic::Automatic;
@@ -76,11 +77,17 @@ pub(super) fn gather(context: &InventoryContext<'_>, warnings: &mut Warnings) ->
     let mut found = Vec::new();
     let mut lists = Lists::new(context);
     let automatic = Automatic::read(context);
-    read_dpkg(context, &automatic, &mut found, &mut lists, warnings);
-    read_rpm(context, &automatic, &mut found, &mut lists, warnings);
-    read_apk(context, &automatic, &mut found, &mut lists, warnings);
-    read_pip(context, &mut found, &mut lists, warnings);
-    read_conda(context, &mut found, &mut lists, warnings);
+    // In parallel, since both parse all databases.
+    let (layers, ()) = both(
+        || database_layers(context),
+        || {
+            read_dpkg(context, &automatic, &mut found, &mut lists, warnings);
+            read_rpm(context, &automatic, &mut found, &mut lists, warnings);
+            read_apk(context, &automatic, &mut found, &mut lists, warnings);
+            read_pip(context, &mut found, &mut lists, warnings);
+            read_conda(context, &mut found, &mut lists, warnings);
+        },
+    );
     if lists.is_full() {
         warnings.push_with(WarningCode::FactsLimited, || {
             let what = format!("the file lists of all packages exceed {LIST_BYTES} bytes: some omitted");
@@ -90,7 +97,6 @@ pub(super) fn gather(context: &InventoryContext<'_>, warnings: &mut Warnings) ->
     found.sort_by(|a, b| key(&a.package).cmp(&key(&b.package)));
     // A database may be visible at two paths.
     found.dedup_by(|a, b| key(&a.package) == key(&b.package));
-    let layers = database_layers(context);
     for found in &mut found {
         let package = &found.package;
         let identity = identity(package.manager, &package.name, &package.version, package.root.as_deref());
