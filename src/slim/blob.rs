@@ -60,9 +60,11 @@ impl Reading<'_> {
         let (empty, empty_receiver) = bounded(6);
         let stop = AtomicBool::new(false);
         let stream = Stoppable { source: stream, stop: &stop };
+        let (progress, cancel) = (self.progress, self.cancel);
         let (worked, found) = std::thread::scope(|scope| {
-            let feeder = scope
-                .spawn(|| feed(stream, hasher, &full_sender, &empty_receiver, self.progress, self.cancel));
+            // It owns its end of the channel: closed is what the end of the stream is to the other side.
+            let feeder =
+                scope.spawn(move || feed(stream, hasher, &full_sender, &empty_receiver, progress, cancel));
             let worked = decoder(Fetch::new(full, empty), compression, self.limits.zstd_window_log)
                 .map_err(|error| Fault::Read(error.to_string()))
                 .and_then(|mut reader| work(&mut reader));

@@ -4,6 +4,10 @@ mod bench;
 mod forget;
 mod platforms;
 
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
 use cutaway::slim::{Encoding, SlimError, SlimOptions};
 use proptest::collection::vec;
 use proptest::prelude::{ProptestConfig, any, proptest};
@@ -14,7 +18,7 @@ use crate::fixtures::layout::Layout;
 use crate::fixtures::packing::Packing;
 use crate::fixtures::sparse::Sparse;
 use crate::fixtures::tarball::{
-    Long, Member, character_device, dir, file, hardlink, member, opaque, symlink, tar, whiteout,
+    Long, Member, character_device, dir, file, hardlink, member, opaque, symlink, tar, whiteout, without_end,
 };
 use crate::merge::{Step, step};
 use crate::support::Place;
@@ -68,6 +72,19 @@ fn padding_and_global_headers_stay() {
     };
     let out = slimmed(&Image::of(Packing::Gzip, [build(true)]), &["/gone"], &options());
     assert!(out.tars[0] == build(false));
+}
+
+#[test]
+fn a_layer_that_stops_after_its_last_file_is_read_to_its_end() {
+    // As umoci writes it: without end blocks, and the last file is not padded.
+    let mut bare = without_end([sized("gone", 10), sized("kept", 700)]);
+    bare.truncate(bare.len() - 324);
+    for packing in [Packing::Plain, Packing::Gzip, Packing::Zstd] {
+        let source = Image::of(packing, [bare.clone()]);
+        let (done, names) = mpsc::channel();
+        thread::spawn(move || done.send(slimmed(&source, &["/gone"], &options()).names(0)));
+        assert_eq!(names.recv_timeout(Duration::from_secs(120)).expect("it ends"), ["kept"]);
+    }
 }
 
 #[test]
