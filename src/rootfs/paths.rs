@@ -3,8 +3,8 @@
 use super::tree::Node;
 use super::value::NodeId;
 
-/// Builds paths in one buffer. After a sibling, only the name is written: for 50,000 files in order, a tenth of the time
-/// of [`Node::path`].
+/// Builds paths in one buffer. After a sibling, only the name is written: measured on 63,000 files, a fifth of the
+/// instructions of [`Node::path`].
 #[derive(Debug, Default)]
 pub struct PathBuffer {
     /// The folder that the buffer begins with, and the length of its path.

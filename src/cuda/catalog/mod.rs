@@ -86,7 +86,7 @@ impl Catalog {
     pub fn builtin() -> &'static Self {
         static BUILT: OnceLock<Catalog> = OnceLock::new();
         BUILT.get_or_init(|| {
-            // A test checks the entries: at every start, that would take half the time of the catalogue.
+            // A test checks the entries: at every start, that would be nearly half of the instructions for the catalogue.
             Self::build(Document::default(), &BUILTIN, Document::parse)
                 .unwrap_or_else(|error| Self { fault: Some(error.to_string()), ..Self::default() })
         })
