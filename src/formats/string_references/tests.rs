@@ -113,6 +113,8 @@ fn words_of_many_meanings_count_where_programs_are_started_only() {
     assert_eq!(script("dpkg-query -W\nmagic-config\n"), <[&str; 0]>::default());
     // Colors of `ls`, and a copy that dpkg left.
     assert_eq!(script(".dpkg-dist 00;90\ncp a b.dpkg-old\n"), <[&str; 0]>::default());
+    // A program after a full stop, as in strings without separators, still counts.
+    assert_eq!(script("x.dpkg-shlibdeps y\n"), ["dpkg-"]);
     assert_eq!(words(Sort::Binary, "\0size\0strings\0as\0"), <[&str; 0]>::default());
     assert_eq!(words(Sort::Binary, "\0size\0posix_spawnp\0"), ["size"]);
 }

@@ -215,10 +215,11 @@ pub(super) fn stands_alone(bytes: &[u8], start: usize, end: usize, word: &str) -
             let length =
                 rest.iter().take(VERSION_BYTES).take_while(|byte| is_name(**byte) || **byte == b'-').count();
             let own = OF_DPKG.iter().any(|own| &rest[..length] == *own);
-            // `.dpkg-dist` is the end of a file name, in the colors of `ls` for one.
-            let alone =
-                bytes[..start].last().is_none_or(|byte| !is_name(*byte) && !matches!(byte, b'-' | b'.'));
-            return length > 0 && !own && alone;
+            // Ends of file names that dpkg leaves behind, also in the colors of `ls`.
+            let left = matches!(&rest[..length], b"bak" | b"backup" | b"dist" | b"new" | b"old" | b"tmp")
+                && bytes[..start].ends_with(b".");
+            let alone = bytes[..start].last().is_none_or(|byte| !is_name(*byte) && *byte != b'-');
+            return length > 0 && !own && !left && alone;
         }
         word if STARTS.contains(&word) => return true,
         _ => {}
