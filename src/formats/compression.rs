@@ -61,39 +61,9 @@ pub fn sniff(start: &[u8]) -> Result<Compression, SniffError> {
     }
 }
 
-/// The window in bytes required by the first zstd frame in `start`; `None` if the frame header is incomplete. Skippable
-/// frames before it are skipped. RFC 8878, section 3.1.1.1.
-pub fn zstd_window(start: &[u8]) -> Option<u64> {
-    let mut rest = start;
-    loop {
-        let magic = u32::from_le_bytes(rest.get(..4)?.try_into().ok()?);
-        if magic & 0xffff_fff0 != 0x184d_2a50 {
-            break;
-        }
-        let length = u32::from_le_bytes(rest.get(4..8)?.try_into().ok()?);
-        rest = rest.get(8usize.checked_add(usize::try_from(length).ok()?)?..)?;
-    }
-    let descriptor = *rest.get(4)?;
-    let single_segment = descriptor & 0x20 != 0;
-    if !single_segment {
-        let byte = u64::from(*rest.get(5)?);
-        let base = 1u64 << (10 + (byte >> 3));
-        return Some(base + base / 8 * (byte & 7));
-    }
-    // A single-segment frame has no window descriptor: its window is the content size, which follows the dictionary id.
-    let dictionary_bytes = [0usize, 1, 2, 4][usize::from(descriptor & 3)];
-    let field = rest.get(5 + dictionary_bytes..)?;
-    match descriptor >> 6 {
-        0 => Some(u64::from(*field.first()?)),
-        1 => Some(u64::from(u16::from_le_bytes(field.get(..2)?.try_into().ok()?)) + 256),
-        2 => Some(u64::from(u32::from_le_bytes(field.get(..4)?.try_into().ok()?))),
-        _ => Some(u64::from_le_bytes(field.get(..8)?.try_into().ok()?)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Compression, SniffError, sniff, zstd_window};
+    use super::{Compression, SniffError, sniff};
 
     #[test]
     fn content_decides() {
@@ -104,20 +74,5 @@ mod tests {
         assert_eq!(sniff(b""), Ok(Compression::None));
         assert_eq!(sniff(b"\x89PNG\r\n"), Err(SniffError::Unknown));
         assert_eq!(sniff(b"BZh91AY"), Err(SniffError::Unsupported("bzip2")));
-    }
-
-    #[test]
-    fn zstd_windows_are_read_from_real_frames() {
-        let mut encoder = zstd::stream::Encoder::new(Vec::new(), 1).unwrap();
-        encoder.long_distance_matching(true).unwrap();
-        encoder.window_log(27).unwrap();
-        std::io::Write::write_all(&mut encoder, &vec![7; 100_000]).unwrap();
-        assert_eq!(zstd_window(&encoder.finish().unwrap()), Some(1 << 27));
-        let bulk = zstd::bulk::compress(&[1; 5000], 3).unwrap();
-        assert_eq!(zstd_window(&bulk), Some(5000));
-        let mut skippable = vec![0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3];
-        skippable.extend_from_slice(&bulk);
-        assert_eq!(zstd_window(&skippable), Some(5000));
-        assert_eq!(zstd_window(&bulk[..5]), None);
     }
 }

@@ -116,7 +116,7 @@ pub fn feed_and_hash(
 
 /// Fills a buffer, at least [`BUFFER_BYTES`] as far as the source has them: how many it has, and why there are no more. A
 /// slow source must not hold back what it gave for the rest of a larger buffer.
-fn fill(source: &mut impl Read, buffer: &mut [u8]) -> (usize, Option<io::Error>) {
+pub(super) fn fill(source: &mut impl Read, buffer: &mut [u8]) -> (usize, Option<io::Error>) {
     let mut filled = 0;
     while let Some(room @ [_, ..]) = buffer.get_mut(filled..) {
         match source.read(room) {

@@ -30,3 +30,4 @@ pub mod pax;
 pub mod pieces;
 pub mod string_references;
 pub mod tar;
+pub mod zstd;

@@ -1,8 +1,9 @@
 //! Single files of an image that have no function of their own beside their parser.
 
-use crate::formats::compression::{Compression, SNIFF_BYTES, sniff, zstd_window};
+use crate::formats::compression::{Compression, SNIFF_BYTES, sniff};
 use crate::formats::packages::{apk, apt, conda, dnf, dpkg, pip, rpm as packages};
 use crate::formats::string_references::{Scanner, Sort};
+use crate::formats::zstd::zstd_window;
 
 /// The package databases of Debian and Alpine.
 pub fn packages_system(data: &[u8]) {

@@ -7,8 +7,10 @@ use flate2::write::GzEncoder;
 
 use super::invariants;
 use super::limits::limits;
+use super::streams::zstd_frames;
 use crate::base::{Limits, Section};
 use crate::formats::compression::Compression;
+use crate::formats::inflate::Division;
 use crate::jobs::{CancelToken, Progress};
 use crate::layer::{Context, Expected, LayerRead, read_layer, read_stream};
 
@@ -50,6 +52,8 @@ pub fn gzip_layer(data: &[u8]) {
 pub fn zstd_layer(data: &[u8]) {
     if data.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) || data.get(1..4) == Some(&[0x2a, 0x4d, 0x18]) {
         packed_by_both_ways(data);
+        beside(data);
+        zstd_frames(data);
         return;
     }
     let tar = with_checksums(data, 0);
@@ -57,6 +61,26 @@ pub fn zstd_layer(data: &[u8]) {
     let frames = [tar.get(..half), tar.get(half..)].map(Option::unwrap_or_default);
     let frames = frames.map(|part| zstd::bulk::compress(part, 1).unwrap_or_default());
     packed(&tar, &frames.concat(), Compression::Zstd);
+    beside(&frames.concat());
+    zstd_frames(&frames.concat());
+}
+
+/// A layer is the same if other threads decode it.
+fn beside(blob: &[u8]) {
+    let limits = limits();
+    let context = Context { inflate: Some(Division::of(2)), ..context(&limits) };
+    let expected = Expected::default();
+    let alone = by_ranges(blob, &limits);
+    let beside = read_layer(&section(blob), &expected, &context).unwrap_or_else(|_| never());
+    invariants::layer(&beside, &limits);
+    assert_eq!(alone.complete, beside.complete);
+    assert_eq!(alone.digest, beside.digest);
+    assert_eq!(alone.uncompressed_bytes, beside.uncompressed_bytes);
+    // What is decoded in a call that fails is lost, and a call decodes more or less.
+    if alone.complete {
+        invariants::same_index(&alone.index, &beside.index);
+        documents(&alone, &beside);
+    }
 }
 
 fn by_both_ways(tar: &[u8]) -> LayerRead {

@@ -1,17 +1,22 @@
-//! Gzip streams by one thread, by several, and from their restart points.
+//! Compressed streams by one thread and by several, and gzip from its restart points.
 
 use std::collections::HashMap;
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
+use crossbeam_channel::bounded;
 use flate2::bufread::{GzEncoder, MultiGzDecoder};
 
+use super::limits::limits;
 use crate::base::Section;
 use crate::base::read_at::ReadAt as _;
+use crate::formats::compression::Compression;
 use crate::formats::inflate::{
     Division, GroupHash, Gunzip, ParallelGunzip, PointsSlot, RestartPoints, SeekableGunzip,
 };
+use crate::formats::input::decoder;
+use crate::formats::zstd::{self, ParallelZstd};
 
 /// Decompressed bytes of a stream that is tried.
 const MOST: u64 = 2 << 20;
@@ -89,6 +94,36 @@ fn all_ways(stream: &[u8]) {
             assert!(fault.is_none());
             from_points(stream, &wanted, &points, groups);
         }
+    }
+}
+
+/// Any zstd stream has the same bytes and errors when other threads decode it, however short their portions are.
+///
+/// # Panics
+/// When a promise is broken.
+pub(super) fn zstd_frames(stream: &[u8]) {
+    let window_log = limits().zstd_window_log;
+    let alone = decoder(stream, Compression::Zstd, window_log);
+    let Some((wanted, fault)) = alone.ok().and_then(all) else { return };
+    for (workers, portion_bytes) in [(1, 1), (2, 1), (3, 100)] {
+        let division = zstd::Division { workers, portion_bytes, window_log };
+        let found = thread::scope(|scope| {
+            let (sender, full) = bounded(2);
+            let (empty, _) = bounded(2);
+            scope.spawn(move || {
+                stream.chunks(300).for_each(|bytes| sender.send(Ok(bytes.to_vec())).unwrap_or_default());
+            });
+            ParallelZstd::new(scope, full, empty, division).map(all)
+        });
+        let Ok(Some((found, found_fault))) = found else {
+            assert!(found.is_err() || fault.is_some(), "{division:?}");
+            continue;
+        };
+        assert_eq!(found_fault, fault, "{division:?}");
+        // What is decoded in a call that fails is lost, and a call decodes more or less.
+        let both = found.len().min(wanted.len());
+        assert!(found[..both] == wanted[..both], "{division:?}");
+        assert!(fault.is_some() || found.len() == wanted.len(), "{division:?}");
     }
 }
 

@@ -13,11 +13,12 @@ use super::walk::{Fault, Walked, walk};
 use crate::base::read_at::SectionReader;
 use crate::base::size::human;
 use crate::base::{Hasher, Section, Warning, WarningCode};
-use crate::formats::compression::{Compression, SNIFF_BYTES, sniff, zstd_window};
+use crate::formats::compression::{Compression, SNIFF_BYTES, sniff};
 use crate::formats::feed::{Fed, Fetch, feed, feed_and_hash};
 use crate::formats::inflate::{Gunzip, ParallelGunzip};
 use crate::formats::input::{BUFFER_BYTES, SeekInput, StreamInput, decoder};
 use crate::formats::tar::TarInput;
+use crate::formats::zstd::{self, ParallelZstd, zstd_window};
 use crate::jobs::Cancelled;
 
 /// A larger window is allocated by one layer at a time, so that memory stays bounded.
@@ -267,7 +268,7 @@ impl<'a> Pass<'a> {
         window_log: u32,
     ) -> Result<Fed, Cancelled> {
         let context = self.context;
-        let division = context.inflate.filter(|_| compression == Compression::Gzip);
+        let division = context.inflate.filter(|_| compression != Compression::None);
         // Workers take bytes in bursts, and get them in larger buffers.
         let ahead = division.map_or(4, |division| if division.workers > 0 { 24 } else { 12 });
         let (full_sender, full) = bounded(ahead);
@@ -285,12 +286,18 @@ impl<'a> Pass<'a> {
                     feed(source, Some(hasher), &full_sender, &empty_receiver, progress, cancel)
                 }
             });
-            let fetch = Fetch::new(full, empty);
             let walked = match division {
+                Some(division) if compression == Compression::Zstd => {
+                    // Each worker allocates a window.
+                    let workers = if window_log > COMMON_WINDOW_LOG { 1 } else { division.workers };
+                    let division = zstd::Division::of(workers, window_log);
+                    self.walk_opened(ParallelZstd::new(scope, full, empty, division))
+                }
                 Some(division) => {
+                    let fetch = Fetch::new(full, empty);
                     self.walk_opened(ParallelGunzip::new(scope, fetch, division, context.points.clone()))
                 }
-                None => self.walk_inflated(fetch, compression, window_log),
+                None => self.walk_inflated(Fetch::new(full, empty), compression, window_log),
             };
             // The stream is opened again: the rest of this one is not needed.
             stop.store(self.wants_larger_window, Ordering::Relaxed);

@@ -115,3 +115,4 @@ mod views;
 mod wheels;
 #[cfg(feature = "gui")]
 mod window;
+mod zstd;
