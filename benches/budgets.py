@@ -200,15 +200,19 @@ def gzip_group(bench):
 
 
 def giant_group(bench):
-    image = bench.image("giant")
-    if not image:
-        return
-    files = layers_of(image)
-    work = f"one gzip layer of {sum(map(os.path.getsize, files)) / 1e9:.1f} GB"
-    rivals = bench.rivals("one giant layer", {"igzip -dc": each(files, 'igzip -dc "$file"')})
-    costs = bench.measure("one giant layer", {"cutaway": bench.report(f"oci:{image}"), **rivals})
-    bench.ratios(work, costs, "wall", {"igzip -dc": (0.85, 0.7)})
-    bench.memory("the same", bench.read_report(f"oci:{image}")[0], costs["cutaway"])
+    for name, form, program, each_file, budget in [
+        ("giant", "gzip", "igzip -dc", 'igzip -dc "$file"', (0.85, 0.7)),
+        ("giant-zstd", "zstd", "zstd -dc", 'zstd -dcq "$file"', (None, None)),
+    ]:
+        image = bench.image(name)
+        if not image:
+            continue
+        files = layers_of(image)
+        work = f"one {form} layer of {sum(map(os.path.getsize, files)) / 1e9:.1f} GB"
+        rivals = bench.rivals(work, {program: each(files, each_file)})
+        costs = bench.measure(work, {"cutaway": bench.report(f"oci:{image}"), **rivals})
+        bench.ratios(work, costs, "wall", {program: budget})
+        bench.memory("the same", bench.read_report(f"oci:{image}")[0], costs["cutaway"])
 
 
 def zstd_group(bench):

@@ -128,10 +128,13 @@ if wants saved && [[ ! -e $images/saved.tar.gz ]]; then
     "$packer" -6 -n -c "$images/plain.tar" >"$making/saved.tar.gz"
     settle saved.tar.gz
 fi
-if wants giant && [[ ! -e $images/giant ]]; then
+forms=()
+wants giant && [[ ! -e $images/giant ]] && forms+=(--oci-gzip "$making/giant")
+wants giant && [[ ! -e $images/giant-zstd ]] && has zstd && forms+=(--oci-zstd "$making/giant-zstd")
+if [[ ${#forms[@]} -gt 0 ]]; then
     note "making an image of one layer"
-    make_image --bytes "$size" --files 2000 --layers 1 --oci-gzip "$making/giant"
-    settle giant
+    make_image --bytes "$size" --files 2000 --layers 1 "${forms[@]}"
+    settle giant giant-zstd
 fi
 if wants second parts registry && [[ ! -e $images/many ]]; then
     note "making an image of $many_files files"
@@ -140,7 +143,7 @@ if wants second parts registry && [[ ! -e $images/many ]]; then
 fi
 rmdir "$making"
 
-if wants zstd && ! has zstd; then note "left out: zstd image (Debian's package zstd is not installed)"; fi
+if wants zstd giant && ! has zstd; then note "left out: zstd images (Debian's package zstd is not installed)"; fi
 if [[ ${#cores[@]} -eq 0 ]]; then
     cores=(--cores 2)
     for count in 4 8 16; do
