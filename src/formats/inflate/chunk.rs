@@ -4,9 +4,9 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fearless_simd::{Level, dispatch};
-use flate2::Crc;
 
 use super::bits::{Bits, Piece, Pieces};
+use super::crc::Crc;
 use super::decoder::{Decoder, Fault, Stop, Trailer};
 use super::output::{LENGTH, MARKER, Output, WINDOW};
 use super::search::{Start, search};
@@ -238,8 +238,7 @@ impl Attempt<'_> {
         }
         self.count(LENGTH / 2)?;
         let (buffer, range) = output.swap(self.pool.bytes());
-        let mut crc = Crc::new();
-        crc.update(&buffer[range.clone()]);
+        let crc = Crc::of(&buffer[range.clone()]);
         self.parts.push(RawPart::Known(Part::Bytes { buffer, range, crc: Some(crc) }));
         Ok(())
     }
@@ -293,8 +292,7 @@ impl Chunk {
             let mut bytes = pool.bytes();
             dispatch!(level, _ => narrow(&symbols[range.clone()], &mut bytes[range.clone()], table));
             pool.keep_symbols(symbols);
-            let mut crc = Crc::new();
-            crc.update(&bytes[range.clone()]);
+            let crc = Crc::of(&bytes[range.clone()]);
             parts.push(Part::Bytes { buffer: bytes, range, crc: Some(crc) });
         }
         parts

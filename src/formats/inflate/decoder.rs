@@ -4,6 +4,7 @@ use std::io;
 
 use super::bits::{Bits, NoBits, Pieces};
 use super::codes::{self, Left};
+use super::crc::Crc;
 use super::output::{Output, Symbol};
 use super::tables::{LENGTH_BITS, LENGTH_ORDER, Tables, are_codes, length_table};
 
@@ -273,7 +274,7 @@ pub(super) fn member(mut byte: impl FnMut() -> Result<u8, Fault>) -> Result<(), 
     const NAME: u8 = 8;
     const COMMENT: u8 = 16;
     const RESERVED: u8 = 0xe0;
-    let mut crc = flate2::Crc::new();
+    let mut crc = Crc::default();
     let mut next = |count: usize| -> Result<[u8; 10], Fault> {
         let mut bytes = [0; 10];
         for place in &mut bytes[..count] {

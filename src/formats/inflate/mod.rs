@@ -30,6 +30,7 @@ mod bits;
 mod chunk;
 mod codes;
 mod coordinator;
+mod crc;
 mod decoder;
 mod output;
 mod own;

@@ -7,11 +7,11 @@ use std::thread::{Builder, Scope};
 use std::vec;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
-use flate2::Crc;
 
 use super::Division;
 use super::chunk::Part;
 use super::coordinator::{Coordinator, Event};
+use super::crc::Crc;
 use super::decoder::Fault;
 use super::points::{PointsSlot, Recorder};
 use super::workers::{BROKEN, Shared};
@@ -64,7 +64,7 @@ impl ParallelGunzip {
             events: Vec::new().into_iter(),
             buffer: Box::default(),
             fresh: 0..0,
-            crc: Crc::new(),
+            crc: Crc::default(),
             recorder: slot.map(Recorder::new),
             is_end: false,
             is_wrong: false,
@@ -85,11 +85,7 @@ impl ParallelGunzip {
                 if !used.is_empty() {
                     self.shared.pool.keep_bytes(used);
                 }
-                let crc = crc.unwrap_or_else(|| {
-                    let mut crc = Crc::new();
-                    crc.update(&self.buffer[range.clone()]);
-                    crc
-                });
+                let crc = crc.unwrap_or_else(|| Crc::of(&self.buffer[range.clone()]));
                 self.fresh = range;
                 self.crc.combine(&crc);
                 if let Some(recorder) = &mut self.recorder {
@@ -98,7 +94,7 @@ impl ParallelGunzip {
             }
             Some(Event::Part(Part::Member(trailer))) => {
                 self.is_wrong = trailer.crc != self.crc.sum() || trailer.length != self.crc.amount();
-                self.crc.reset();
+                self.crc = Crc::default();
             }
             Some(Event::Block(bit, window)) => {
                 if let Some(recorder) = self.recorder.as_mut().filter(|recorder| recorder.due_in() == 0) {

@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use flate2::Crc;
 use serde::{Deserialize, Serialize};
 
+use super::crc::Crc;
 use super::output::WINDOW;
 
 /// Decompressed bytes between two points. A file is read from the point before it, so this bounds what is decoded in
@@ -222,7 +222,7 @@ impl Recorder {
             points: Vec::new(),
             spans: Vec::new(),
             groups: Vec::new(),
-            open: Crc::new(),
+            open: Crc::default(),
             windows: Vec::new(),
             passed: 0,
             last: 0,
@@ -250,7 +250,7 @@ impl Recorder {
     fn close(&mut self) {
         if self.open.amount() > 0 && self.spans.len() < MOST_SPANS {
             self.spans.push(Span { length: self.open.amount(), crc: self.open.sum() });
-            self.open.reset();
+            self.open = Crc::default();
         }
     }
 

@@ -4,9 +4,8 @@ use std::io;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use flate2::Crc;
-
 use super::bits::{Bits, NoBits, Piece, Pieces};
+use super::crc::Crc;
 use super::decoder::{Decoder, Stop};
 use super::output::{LENGTH, Output};
 use super::points::{LoadGroup, RestartPoints};
@@ -112,9 +111,7 @@ impl Cursor {
             }
             self.decode()?;
         }
-        let mut crc = Crc::new();
-        crc.update(&self.bytes);
-        if crc.sum() != span.crc {
+        if Crc::of(&self.bytes).sum() != span.crc {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidData,
                 "its bytes are not those of the first pass",

@@ -3,9 +3,8 @@
 use std::io::{self, BufRead, Read};
 use std::sync::Arc;
 
-use flate2::Crc;
-
 use super::bits::{Bits, NoBits, Piece, Pieces};
+use super::crc::Crc;
 use super::decoder::{Decoder, Fault, Stop};
 use super::output::{LENGTH, Output};
 use super::points::{PointsSlot, Recorder};
@@ -73,7 +72,7 @@ impl<R: BufRead> Gunzip<R> {
             decoder: Decoder::new(false),
             bits: Bits::at_start(Source { reader, bytes: 0, given: Default::default(), fault: None }),
             output: Output::new(vec![0; LENGTH].into_boxed_slice()),
-            crc: Crc::new(),
+            crc: Crc::default(),
             is_end: false,
             fault: None,
             recorder: slot.map(Recorder::new),
@@ -91,8 +90,7 @@ impl<R: BufRead> Gunzip<R> {
         let is_due = self.recorder.as_ref().is_some_and(|recorder| recorder.due_in() == 0);
         let until = if is_due { self.next_point } else { u64::MAX };
         let stop = self.decoder.run(&mut self.bits, &mut self.output, until);
-        let mut crc = Crc::new();
-        crc.update(self.output.fresh());
+        let crc = Crc::of(self.output.fresh());
         self.crc.combine(&crc);
         if let Some(recorder) = &mut self.recorder {
             recorder.bytes(&crc);
@@ -111,7 +109,7 @@ impl<R: BufRead> Gunzip<R> {
                 if trailer.crc != self.crc.sum() || trailer.length != self.crc.amount() {
                     self.fault = Some(Fault::Checksum);
                 }
-                self.crc.reset();
+                self.crc = Crc::default();
             }
             Ok(Stop::End) => {
                 self.is_end = true;
