@@ -20,7 +20,7 @@ pub struct Context {
     pub subject: String,
     /// Bytes of facts stored so far for all layers of the image.
     pub kept: Arc<AtomicU64>,
-    /// Threads that decode a gzip stream; `None` for the one that reads.
+    /// How a compressed stream that others wait for is divided; `None`: the thread that reads decodes it.
     pub inflate: Option<Division>,
     /// Where the restart points of a gzip stream go; `None` if nothing stores them.
     pub points: Option<PointsSlot>,
