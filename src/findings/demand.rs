@@ -68,6 +68,7 @@ impl Demands {
         demands.python(facts);
         demands.compilers_of_python(facts);
         demands.compilers_of_r(facts);
+        demands.compilers_of_packages(facts);
         demands.list.sort();
         demands.list.dedup();
         demands
@@ -118,8 +119,13 @@ impl Demands {
         }
         self.list.push((key, one));
         if key == "nvcc" {
-            for with in WITH_NVCC {
-                self.add(with, &Demand { whole_toolkit: true, why: String::new(), ..demand.clone() });
+            for (with, use_of_it) in WITH_NVCC.into_iter().filter_map(known) {
+                let why = match &*demand.why {
+                    "" => String::new(),
+                    "names nvcc" => format!("names nvcc, which {use_of_it}"),
+                    why => format!("{why}; nvcc {use_of_it}"),
+                };
+                self.add(with, &Demand { whole_toolkit: true, why, ..demand.clone() });
             }
         }
     }

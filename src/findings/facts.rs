@@ -111,6 +111,16 @@ impl<'a> Facts<'a> {
         self.inventory.packages.get(*self.dependents.get(&place)?)
     }
 
+    /// The build packages with such names that another installed package depends on, with that package.
+    pub(super) fn required_tools(&self, is_one: impl Fn(&str) -> bool) -> Vec<(&'a Package, &'a Package)> {
+        let packages = &self.inventory.packages;
+        let mut places: Vec<(&usize, &usize)> = self.dependents.iter().collect();
+        places.sort_unstable();
+        let both =
+            |(tool, dependent): (&usize, &usize)| Some((packages.get(*tool)?, packages.get(*dependent)?));
+        places.into_iter().filter_map(both).filter(|(tool, _)| is_one(&tool.name)).collect()
+    }
+
     fn dependents(&self) -> HashMap<usize, usize> {
         /// Packages with so few files contain only a licence and a changelog: they exist to pull in others.
         const META: u64 = 2;

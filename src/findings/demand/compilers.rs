@@ -1,5 +1,6 @@
 //! Components that compile at run time, recognized by their packages or by what they compiled before.
 
+use super::words::tool_name;
 use super::{Certainty, Demand, Demands};
 use crate::base::text::printable;
 use crate::cuda::catalog::normalized_python_name;
@@ -66,6 +67,27 @@ impl Demands {
             self.add("compiler", &demand);
             self.add("libraries", &demand);
             self.add("make", &demand);
+        }
+    }
+
+    /// System packages that depend on a compiler: it reads the headers of the system, links its libraries, and is often
+    /// run by make.
+    pub(super) fn compilers_of_packages(&mut self, facts: &Facts<'_>) {
+        const COMPILERS: [&str; 7] =
+            ["build-base", "build-essential", "clang", "g++", "gcc", "gcc-c++", "gfortran"];
+        for (compiler, package) in facts.required_tools(|name| COMPILERS.contains(&tool_name(name))) {
+            let who = format!("{} {}", package.name, package.version);
+            let demand = Demand {
+                certainty: Certainty::Asked,
+                user: User::Package(who.clone(), package.root.clone().unwrap_or_default()),
+                who,
+                why: format!("depends on {}", compiler.name),
+                site: None,
+                whole_toolkit: true,
+            };
+            for name in ["compiler", "libraries", "make"] {
+                self.add(name, &demand);
+            }
         }
     }
 

@@ -13,7 +13,7 @@ const NAMES: [(&str, &str); 26] = [
     ("cmake", "builds with CMake, make or similar"),
     ("compiler", "runs a C or C++ compiler, which reads the system headers"),
     ("cudadevrt", "links libcudadevrt into compiled kernels"),
-    ("cudart-static", "may link with nvcc, which uses the static CUDA runtime"),
+    ("cudart-static", "links the static CUDA runtime"),
     ("cupti", "profiles with CUPTI"),
     ("debugger", "runs a debugger"),
     ("dpkg-dev", "builds packages of Debian"),
@@ -34,13 +34,17 @@ const NAMES: [(&str, &str); 26] = [
     ("swig", "runs swig"),
 ];
 
-/// Names of what nvcc reads at run time.
-pub(super) const WITH_NVCC: [&str; 5] = ["ptxas", "libdevice", "headers", "cudadevrt", "cudart-static"];
+/// Names of what nvcc reads or runs: it hands each source to the C++ compiler of the system, which reads the headers of
+/// the system and links its libraries.
+pub(super) const WITH_NVCC: [&str; 7] =
+    ["compiler", "cudadevrt", "cudart-static", "headers", "libdevice", "libraries", "ptxas"];
 
 /// Words in files and commands, separated by spaces, with the names of what they imply; the first is the name of the
 /// program itself.
-const WORDS: [(&str, &[&str]); 25] = [
+const WORDS: [(&str, &[&str]); 26] = [
     ("cc c++ c99 ld gfortran gcc g++ clang as c89 cpp -config", &["compiler", "libraries"]),
+    // Its verify and compile run the C compiler.
+    ("cffi", &["compiler", "libraries"]),
     ("cargo", &["compiler", "cmake"]),
     (
         "rustc go cc1 addr2line ar c++filt dwp elfedit gcov gofmt gp-archive gp-collect gp-display \

@@ -56,7 +56,11 @@ fn every_word_has_a_key_and_every_key_stands_in_its_words() {
     for word in STARTS {
         assert_eq!(script(&format!("x.{word}p([a])\n")), [word]);
     }
-    for word in WORDS.into_iter().filter(|word| !STARTS.contains(word)) {
+    for text in ["import cffi\n", "from cffi import FFI\n", "ffi = cffi.FFI()\n"] {
+        assert_eq!(script(text), ["cffi"]);
+    }
+    assert_eq!(script("import _cffi_backend\nx = 'libcffi'\n"), <[&str; 0]>::default());
+    for word in WORDS.into_iter().filter(|word| !STARTS.contains(word) && *word != "cffi") {
         let name = named(word);
         for text in [
             format!("subprocess.run(['{name}', '-x', path])\n"),

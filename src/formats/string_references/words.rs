@@ -3,7 +3,7 @@
 use super::NAME_BYTES;
 
 /// Searched words: build and profiling tools, CUDA headers, and framework calls that compile code or load libraries.
-pub const WORDS: [&str; 127] = [
+pub const WORDS: [&str; 128] = [
     "nvcc",
     "ptxas",
     "nvlink",
@@ -127,6 +127,8 @@ pub const WORDS: [&str; 127] = [
     // Package managers.
     "uv",
     "uvx",
+    // A Python module that compiles when it is called. Searched in texts only.
+    "cffi",
     // Python calls that start programs.
     "Popen",
     "ccompiler",

@@ -56,8 +56,8 @@ pub(super) fn units(commands: &[ShellCommand]) -> Vec<Range<usize>> {
 }
 
 impl Trim<'_> {
-    /// The instruction without the parts that go; `None` if nothing with an effect is left.
-    pub(super) fn text(&self) -> Option<String> {
+    /// The installations, and by command whether it stays; `None` if nothing with an effect is left.
+    fn parts(&self) -> Option<(Vec<usize>, Vec<bool>)> {
         let commands = &self.run.commands;
         let installs: Vec<usize> = (0..commands.len()).filter(|at| self.installs(*at)).collect();
         let kept = self.kept(&installs);
@@ -66,9 +66,25 @@ impl Trim<'_> {
             Some(Work::Remove) => !self.is_upkeep(&commands[at]),
             Some(_) => true,
         };
-        if !(0..commands.len()).any(|at| kept[at] && has_effect(at)) {
-            return None;
+        (0..commands.len()).any(|at| kept[at] && has_effect(at)).then_some((installs, kept))
+    }
+
+    /// Edits for the packages that go and that are added, each on its own: for an instruction that another edit merges
+    /// with the one before or behind it, and cleans up after.
+    pub(super) fn package_edits(&self) -> Option<Vec<(Span, String)>> {
+        let (installs, kept) = self.parts()?;
+        let mut edits = self.removals(&kept);
+        for at in &installs {
+            let adds = !self.added.is_empty() && installs.first() == Some(at);
+            edits.extend(self.command(&self.run.commands[*at], adds)?);
         }
+        Some(edits)
+    }
+
+    /// The instruction without the parts that go; `None` if nothing with an effect is left.
+    pub(super) fn text(&self) -> Option<String> {
+        let commands = &self.run.commands;
+        let (installs, kept) = self.parts()?;
         let start = self.instruction.span.start;
         let whole = self.file.slice(&self.instruction.span).trim_end_matches(['\r', '\n']);
         let head =
@@ -84,6 +100,7 @@ impl Trim<'_> {
                 changes.extend(self.extras(&command.span));
             }
         }
+        changes.extend(self.update(&installs, &kept));
         if let Some(last) = commands.iter().zip(&kept).rev().find(|(_, kept)| **kept).map(|(one, _)| one)
             && !installs.is_empty()
             && !self.cleans(&kept, &changes)
@@ -93,6 +110,32 @@ impl Trim<'_> {
         }
         changes.extend(self.removals(&kept));
         Some(cut(self.file, &(start..start + whole.len()), changes))
+    }
+
+    /// The update before the first installation that requires package lists, if no command does it: lists of an earlier
+    /// instruction are not in the new stage.
+    fn update(&self, installs: &[usize], kept: &[bool]) -> Option<(Span, String)> {
+        let call_of = |at: usize| Call::of(&self.run.commands[at]);
+        let first =
+            installs.iter().copied().find(|at| call_of(*at).is_some_and(|call| requires_lists(&call)))?;
+        let program = call_of(first)?.program;
+        let updates = |at: usize| {
+            let call = call_of(at).filter(|_| kept[at]);
+            let is_script = |program: &str| {
+                matches!(program, "bash" | "dash" | "sh") || program.strip_suffix(".sh").is_some()
+            };
+            call.is_some_and(|call| {
+                let is_same = is_of_apt(call.program) == is_of_apt(program);
+                // A script that adds a source of packages updates the lists itself.
+                is_same && call.has("update") || is_script(call.program)
+            })
+        };
+        if (0..first).any(updates) {
+            return None;
+        }
+        let sudo = if call_of(first)?.with_sudo { "sudo " } else { "" };
+        let start = self.run.commands[first].span.start;
+        Some((start..start, format!("{sudo}{program} update && ")))
     }
 
     /// Whether a command installs packages, not all of which are dropped.
@@ -170,9 +213,7 @@ impl Trim<'_> {
     /// Whether the apt lists are already removed or kept outside the image; also true when another program installs.
     fn cleans(&self, kept: &[bool], changes: &[(Span, String)]) -> bool {
         let stay = || self.run.commands.iter().zip(kept).filter(|(_, kept)| **kept).map(|(one, _)| one);
-        let is_apt = |command: &ShellCommand| {
-            Call::of(command).is_some_and(|call| matches!(call.program, "apt-get" | "apt" | "aptitude"))
-        };
+        let is_apt = |command: &ShellCommand| Call::of(command).is_some_and(|call| is_of_apt(call.program));
         let removes = |text: &str| text.contains("/var/lib/apt/lists") || text.contains("/var/lib/apt/*");
         !stay().any(is_apt)
             || stay().any(|command| removes(self.file.slice(&command.span)))
@@ -262,6 +303,19 @@ impl Trim<'_> {
             _ => " ".to_owned(),
         }
     }
+}
+
+fn is_of_apt(program: &str) -> bool {
+    matches!(program, "apt-get" | "apt" | "aptitude")
+}
+
+/// Whether an installation takes packages from the lists of an earlier update: other package managers fetch them
+/// themselves, and a file is installed from where it is.
+fn requires_lists(call: &Call<'_>) -> bool {
+    let is_file = |text: &str| text.starts_with(['.', '/']);
+    let refreshes = ["--no-cache", "--update-cache", "--update", "-U"];
+    (is_of_apt(call.program) || call.program == "apk" && !refreshes.iter().any(|option| call.has(option)))
+        && package_words(call).iter().any(|word| !is_file(&word.text))
 }
 
 /// A part of a file with edits; ranges refer to the whole text.

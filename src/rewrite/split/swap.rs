@@ -187,7 +187,17 @@ impl Swap<'_, '_, '_, '_, '_, '_, '_> {
             let dropped: Vec<&String> =
                 self.asked.dropped.iter().filter(|name| before.contains(name.as_str())).collect();
             let reason = reason(&dropped, names, !extra.is_empty());
-            if text != before && !reason.is_empty() {
+            let span = &instruction.span;
+            let is_merged = self.tidied.edits.iter().any(|edit| {
+                let (start, end) = (edit.at.start, edit.at.end);
+                start < span.end && span.start < end && !(span.start <= start && end <= span.end)
+            });
+            if is_merged && !reason.is_empty() {
+                for (at, with) in (Trim { extra: &[], ..trim }).package_edits().unwrap_or_default() {
+                    self.edit(at, with, reason.clone(), None);
+                }
+                names.clear();
+            } else if text != before && !reason.is_empty() {
                 let span = instruction.span.start..instruction.span.start + before.len();
                 let bytes = extra.iter().filter_map(|edit| edit.bytes).sum();
                 self.trimmed.push(instruction.span.clone());

@@ -28,6 +28,8 @@ fn a_script_that_calls_nvcc_makes_a_question_that_names_it() {
             &[&in_toolkit("bin/nvcc"), &in_toolkit("nvvm/bin/cicc"), &in_toolkit("bin/ptxas")],
         );
         judged.never_safe(&[&format!("/{INCLUDE}/cuda_runtime.h"), &format!("/{LIB}/libcudart_static.a")]);
+        // nvcc runs the compiler of the system, which reads its headers.
+        judged.all("unsure", &["/usr/bin/x86_64-linux-gnu-gcc-13", "/usr/include/stdio.h"]);
         let nvcc = judged.find(&in_toolkit("bin/nvcc")).unwrap();
         let question = nvcc["question"].as_str().unwrap_or_default();
         assert!(question.contains(&format!("/{path}")), "{nvcc:#}");
@@ -42,6 +44,45 @@ fn an_extension_that_is_built_at_run_time_makes_a_question() {
     judged.never_safe(&[&format!("/{INCLUDE}/cuda_runtime.h"), "/usr/include/stdio.h"]);
     let nvcc = judged.find(&in_toolkit("bin/nvcc")).unwrap();
     assert!(nvcc["question"].as_str().unwrap_or_default().contains("/srv/app/serve.py"), "{nvcc:#}");
+}
+
+#[test]
+fn what_a_compiler_reads_is_as_unsure_as_the_compiler() {
+    // The C library's headers are of a package that gcc only recommends.
+    let status = |name: &str, files: &str, more: &[(&str, &str)]| {
+        [
+            file(format!("var/lib/dpkg/status.d/{name}"), dpkg_status(name, "1.0", 100, more)),
+            file(format!("var/lib/dpkg/status.d/{name}.md5sums"), files),
+        ]
+    };
+    let line = |path: &str| format!("{:032}  {path}\n", 0);
+    let inline: String =
+        ["usr/share/perl5/Inline.pm", "usr/share/perl5/Inline/C.pm", "usr/share/perl5/Inline/Lex.pm"]
+            .map(line)
+            .concat();
+    let packages = [
+        status("libinline-c-perl", &inline, &[("Depends", "gcc-13")]),
+        status("libc6-dev", &line("usr/include/stdio.h"), &[]),
+        status("make", &line("usr/bin/make"), &[]),
+    ];
+    let more = [
+        file("usr/share/perl5/Inline.pm", "1;\n"),
+        file("usr/share/perl5/Inline/C.pm", "1;\n"),
+        file("usr/share/perl5/Inline/Lex.pm", "1;\n"),
+        program("usr/bin/make", &[]),
+    ];
+    let members = [system(), compilers(), packages.concat(), more.to_vec()].concat();
+    let app = vec![script("srv/app/serve.py", "pass\n")];
+    let judged = Judged::of(&image(&[members, app], &SERVE, &[]));
+    judged.all("unsure", &["/usr/bin/x86_64-linux-gnu-gcc-13", "/usr/include/stdio.h", "/usr/bin/make"]);
+}
+
+#[test]
+fn an_application_that_uses_cffi_makes_a_question() {
+    let body = "from cffi import FFI\nffi = FFI()\nlib = ffi.verify('int one(void) { return 1; }')\n";
+    let judged = judged(vec![script("srv/app/serve.py", body)], &SERVE, &[]);
+    judged.all("unsure", &["/usr/bin/x86_64-linux-gnu-gcc-13", "/usr/include/stdio.h"]);
+    judged.all("safe", &[&in_toolkit("bin/nvcc")]);
 }
 
 #[test]

@@ -61,6 +61,43 @@ fn a_library_of_a_package_for_building_comes_by_its_own_package() {
 }
 
 #[test]
+fn an_installation_without_an_update_of_its_own_gets_one() {
+    let install = "apt-get install -y --no-install-recommends";
+    let alone = devel().run("apt-get update", vec![file("var/lib/apt/lists/Packages", "a list")]).install(
+        &format!("{install} nginx cmake"),
+        [nginx(), tools()].concat(),
+        Vec::new(),
+    );
+    let two = devel().install(&format!("{INSTALL} cmake"), tools(), Vec::new()).install(
+        &format!("{install} nginx"),
+        nginx(),
+        Vec::new(),
+    );
+    let apart = devel()
+        .run("apt-get update", vec![file("var/lib/apt/lists/Packages", "a list")])
+        .copy("settings.conf /etc/settings.conf", vec![file("etc/settings.conf", "a=1\n")])
+        .install(&format!("{install} nginx cmake"), [nginx(), tools()].concat(), Vec::new());
+    for scene in [alone, two, apart] {
+        let scene = built(scene, &[]).cmd(&["/usr/local/bin/serve"]);
+        for proposal in scene.propose().list {
+            assert!(
+                !proposal.closure.unproven.iter().any(|line| line.contains("overlapping")),
+                "{:#?}",
+                proposal.closure
+            );
+            let stage = last_stage(&proposal.dockerfile);
+            assert!(stage.contains("nginx") && !stage.contains("cmake"), "{stage}");
+            if proposal.id == "stages" {
+                let run = format!("RUN apt-get update && {install} nginx");
+                assert!(stage.contains(&run), "{stage}");
+                assert_eq!(stage.matches("apt-get update").count(), 1, "{stage}");
+            }
+        }
+        assert!(one(&scene.propose(), "stages").closure.resolved);
+    }
+}
+
+#[test]
 fn words_with_versions_are_kept_as_they_are() {
     let scene = devel()
         .apt("nginx=1.0-1 libjansson4=1.0-1 cmake=1.0-1", [nginx(), tools(), jansson()].concat())
