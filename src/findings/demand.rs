@@ -8,6 +8,7 @@ mod words;
 
 use std::collections::BTreeSet;
 
+pub use words::is_searched_for;
 use words::{WITH_NVCC, implied, known, told};
 pub(super) use words::{is_not_searched_in_libraries, searched_terms, tool_name};
 
@@ -276,7 +277,7 @@ impl Demands {
         let python = facts.inventory.packages.iter().find(|package| package.manager == "pip");
         if let Some(package) = python {
             let root = package.root.clone().unwrap_or_default();
-            let who = "a Python package".to_owned();
+            let who = "A Python package".to_owned();
             self.add(
                 "git",
                 &Demand {

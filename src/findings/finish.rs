@@ -170,7 +170,7 @@ fn later_layer_note(facts: &Facts<'_>, layers: &[Share], has_bytes: bool) -> Opt
         return None;
     }
     if layers.iter().all(|share| share.merged_bytes == 0) {
-        return Some("They are already shadowed, which frees no space.".to_owned());
+        return Some("Upper layers shadow them already; deleting them there frees no space.".to_owned());
     }
     let base = facts.base_layers();
     let numbers: Vec<String> = layers.iter().map(|share| share.layer.to_string()).collect();

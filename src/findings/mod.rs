@@ -41,6 +41,7 @@ mod rules;
 mod value;
 
 pub use crate::cuda::compat::{TargetError, TargetGpu, default_targets};
+pub use demand::is_searched_for;
 pub use facts::Facts;
 pub use finish::findings;
 pub use folders::{WholeFolder, whole_folders};

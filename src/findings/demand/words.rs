@@ -107,6 +107,12 @@ pub(in crate::findings) fn searched_terms(name: &str) -> BTreeSet<&'static str> 
     reads.filter_map(|(_, reads)| reads.first().copied()).collect()
 }
 
+/// Whether files are searched for the name of a file: that of a shared library or of a build tool.
+pub fn is_searched_for(name: &[u8]) -> bool {
+    let is_tool = |name: &str| !searched_terms(tool_name(name)).is_empty();
+    name.windows(3).any(|part| part == b".so") || std::str::from_utf8(name).is_ok_and(is_tool)
+}
+
 /// A word as shown in sentences.
 pub(super) fn told(word: &str) -> &str {
     match word {

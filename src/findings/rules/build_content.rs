@@ -88,7 +88,7 @@ pub(super) static BUILD_METADATA: Rule = Rule {
     title: "Build metadata",
     category: Category::BuildMetadata,
     severity: Severity::Low,
-    fix: "Keep it in the build stage.",
+    fix: "Keep these files in a build stage.",
     page: include_str!("../../../assets/manual/rules/build-metadata.md"),
 };
 

@@ -45,7 +45,7 @@ macro_rules! kinds {
 
 static KINDS: [Kind; 22] = kinds![
     "cache-apt", "apt lists and archives", "/var/lib/apt/lists", [],
-        "End the installing RUN with `rm -rf /var/lib/apt/lists/*`, and keep /var/cache/apt in a cache mount.";
+        "End the installing RUN with `apt-get clean && rm -rf /var/lib/apt/lists/*`.";
     "cache-yum", "dnf and yum caches", "/var/cache/dnf", [], "End the installing RUN with `dnf clean all`.";
     "cache-apk", "apk cache", "/var/cache/apk", [], "Install with `apk add --no-cache`.";
     "cache-zypper", "zypper cache", "/var/cache/zypp", [], "End the installing RUN with `zypper clean --all`.";

@@ -42,6 +42,7 @@ impl Table {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Program {
     pub(super) kind: u32,
+    flags: u32,
     pub(super) at: u64,
     pub(super) address: u64,
     pub(super) bytes: u64,
@@ -49,6 +50,14 @@ pub(super) struct Program {
 }
 
 impl Program {
+    pub(super) const fn is_executable(&self) -> bool {
+        self.flags & 1 != 0
+    }
+
+    pub(super) const fn is_writable(&self) -> bool {
+        self.flags & 2 != 0
+    }
+
     /// End offset.
     pub(super) fn end(&self) -> u64 {
         self.at.saturating_add(self.bytes)
@@ -114,6 +123,7 @@ impl Layout {
     pub(super) fn program(self, raw: &[u8]) -> Option<Program> {
         Some(Program {
             kind: self.u32(raw, 0)?,
+            flags: self.u32(raw, self.pick(24, 4))?,
             at: self.word(raw, 4, 8)?,
             address: self.word(raw, 8, 16)?,
             bytes: self.word(raw, 16, 32)?,

@@ -47,7 +47,7 @@ pub(super) struct Parsed {
     pub(super) places: Places,
     pub(super) problems: Problems,
     /// Possible locations of strings of the dynamic table that a stream passes before the table. Linkers put them into
-    /// the first loaded segment, patchelf into that of the dynamic table.
+    /// the first loaded segment, or behind one of code alone, patchelf into that of the dynamic table.
     pub(super) early: [Range<u64>; 2],
     size: u64,
 }
@@ -220,7 +220,11 @@ fn programs(context: &mut Context<'_>, facts: &mut ElfFacts) -> io::Result<[Rang
         dynamic::dynamic(context, program, &list, facts)?;
         let loaded = || list.iter().filter(|other| other.kind == 1);
         let end = program.end();
-        let first = loaded().next().map_or(0..0, |first| first.at..first.end().min(end));
+        let first = loaded().next().map_or(0..0, |first| {
+            let next = loaded().nth(1).filter(|_| first.is_executable());
+            let next = next.filter(|next| !next.is_executable() && !next.is_writable());
+            first.at..next.unwrap_or(first).end().min(end)
+        });
         let own = loaded().find(|own| own.holds(program)).map_or(0..0, |own| own.at..end);
         return Ok([first, own]);
     }

@@ -80,6 +80,32 @@ fn strings_just_before_a_late_dynamic_table_are_found() {
     assert_eq!((facts.problems.len(), facts.needed.len(), facts.version_needs.len()), (0, 1, 1));
 }
 
+/// Some linkers put a segment of code before that of the strings.
+#[test]
+fn strings_behind_a_segment_of_code_are_found() {
+    let mut library = Library::sample();
+    library.add(".code", 1, vec![1; 100_000]);
+    library.add(".fill", 1, vec![1; 100_000]);
+    let order = [".code", ".dynstr", ".fill", ".dynamic"];
+    let place = |name: &str| order.iter().position(|other| *other == name).map_or(0, |at| at + 1);
+    library.sections.sort_by_key(|section| place(&section.0));
+    let mut file = library.build();
+    let all = file.len() as u64;
+    // Code, strings in place of the interpreter, the table in place of the note; each with its flags.
+    let segments = [(0, 5, 0, 100_000), (1, 4, 100_000, 100_000), (2, 6, 200_000, all - 200_000)];
+    for (number, flags, at, bytes) in segments {
+        let header = 64 + number * 56;
+        file[header..header + 4].copy_from_slice(&1_u32.to_le_bytes());
+        file[header + 4..header + 8].copy_from_slice(&u32::to_le_bytes(flags));
+        for (field, value) in [(8, at), (16, at), (32, bytes), (40, bytes)] {
+            file[header + field..header + field + 8].copy_from_slice(&u64::to_le_bytes(value));
+        }
+    }
+    let facts = elf(&file, b"libme.so", &small());
+    assert_eq!(facts.problems, []);
+    assert_eq!(facts.needed, [b"libc.so.6"]);
+}
+
 /// BOLT writes the program headers behind everything they name.
 #[test]
 fn late_program_headers_are_found() {

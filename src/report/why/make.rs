@@ -115,6 +115,7 @@ impl Source<'_> {
             settings: &settings,
             references: &references,
             findings: &findings,
+            name: node.name(),
             visible: true,
             complete: self.analysis.totals().is_some_and(|totals| totals.complete)
                 && self.analysis.findings.is_some(),
@@ -169,6 +170,7 @@ impl Source<'_> {
             settings: &[],
             references: &[],
             findings: &findings,
+            name: raw.rsplit(|byte| *byte == b'/').next().unwrap_or_default(),
             visible: false,
             complete: self.analysis.totals().is_some_and(|totals| totals.complete),
             other_names: 0,

@@ -12,7 +12,7 @@ use crate::base::text::{and_more, counted, escape, printable};
 use crate::base::words::words;
 use crate::cuda::Use;
 use crate::cuda::links::{Links, ObjectId, RootKind};
-use crate::findings::Verdict;
+use crate::findings::{Verdict, is_searched_for};
 use crate::report::vocabulary;
 use crate::report::words::Word;
 use crate::rootfs::Rootfs;
@@ -78,6 +78,8 @@ pub(super) struct Users<'a> {
     pub(super) settings: &'a [String],
     pub(super) references: &'a [WhyReference],
     pub(super) findings: &'a [WhyFinding],
+    /// Its name.
+    pub(super) name: &'a [u8],
     pub(super) visible: bool,
     /// Whether all layers were read and the rules ran.
     pub(super) complete: bool,
@@ -104,11 +106,14 @@ impl Users<'_> {
         }
         if statements.is_empty() {
             effect = Effect::Unknown;
-            statements.push(
+            let text = if is_searched_for(self.name) {
                 "No program of the image is known to load it, and no file that was searched names it. Which data \
                  files a program opens is not known."
-                    .to_owned(),
-            );
+            } else {
+                "No program of the image is known to load it. Files are searched for names of build tools and \
+                 libraries, not for this one: what runs or opens it is not known."
+            };
+            statements.push(text.to_owned());
         }
         if !self.complete {
             effect = effect.max(Effect::Unknown);

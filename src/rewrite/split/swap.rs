@@ -231,7 +231,7 @@ impl Swap<'_, '_, '_, '_, '_, '_, '_> {
             let installer = installer(self.keep.context, self.keep.base, &self.steps.programs())?;
             text.push_str(&install(file, &word("RUN"), installer, names));
             text.push_str(end);
-            reasons.push(format!("The image loads libraries of these packages: {}.", names.join(", ")));
+            reasons.push(format!("The image uses files of these packages: {}.", names.join(", ")));
         }
         if !text.is_empty() {
             // Instructions include the end of their last line.
@@ -254,7 +254,7 @@ fn reason(dropped: &[&String], added: &[String], tidied: bool) -> String {
         sentences.push(format!("Only a build needs these packages: {}.", names.join(", ")));
     }
     if !added.is_empty() {
-        sentences.push(format!("The image loads libraries of these packages: {}.", added.join(", ")));
+        sentences.push(format!("The image uses files of these packages: {}.", added.join(", ")));
     }
     if tidied {
         sentences.push("The RUN leaves no package lists or caches behind.".to_owned());

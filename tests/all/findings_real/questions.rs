@@ -1,5 +1,7 @@
 //! What files of the application and the image's settings name: a question, or a need.
 
+use cutaway::findings::is_searched_for;
+
 use super::scene::{
     INCLUDE, Judged, LIB, PYTHON, compilers, image, in_toolkit, library, program, script, system, toolkit,
 };
@@ -83,6 +85,16 @@ fn an_application_that_uses_cffi_makes_a_question() {
     let judged = judged(vec![script("srv/app/serve.py", body)], &SERVE, &[]);
     judged.all("unsure", &["/usr/bin/x86_64-linux-gnu-gcc-13", "/usr/include/stdio.h"]);
     judged.all("safe", &[&in_toolkit("bin/nvcc")]);
+}
+
+#[test]
+fn it_is_known_for_which_names_files_are_searched() {
+    for name in ["gcc", "gcc-12", "x86_64-linux-gnu-strip", "libfoo.so.1", "nvcc"] {
+        assert!(is_searched_for(name.as_bytes()), "{name}");
+    }
+    for name in ["xz", "perl", "data.bin", "sole", ""] {
+        assert!(!is_searched_for(name.as_bytes()), "{name}");
+    }
 }
 
 #[test]
