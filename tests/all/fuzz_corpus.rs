@@ -12,6 +12,7 @@ use cutaway::fuzzing::TARGETS;
 use proptest::collection::vec;
 use proptest::prelude::{ProptestConfig, Strategy, any, proptest};
 use proptest::sample::Index;
+use serde_json::Value;
 
 use seeds::{Seed, seeds};
 
@@ -53,9 +54,31 @@ fn seeds_are_what_the_fixtures_give() {
             fs::write(&file, &seed.bytes).unwrap();
         }
         let found = fs::read(&file).unwrap_or_default();
+        let same = if seed.target == "saved_report" {
+            shape(&found) == Some(shape(&seed.bytes).unwrap())
+        } else {
+            found == seed.bytes
+        };
         let file = file.display();
-        assert!(found == seed.bytes, "{file} is not what the fixtures give: UPDATE_CORPUS=1 writes it anew");
+        assert!(same, "{file} is not what the fixtures give: UPDATE_CORPUS=1 writes it anew");
     }
+}
+
+/// A JSON text with every string empty and every number zero: what a parser meets. A seed is as
+/// good with the sentences and estimates of an earlier version.
+fn shape(json: &[u8]) -> Option<Value> {
+    fn flatten(value: &mut Value) {
+        match value {
+            Value::String(text) => text.clear(),
+            Value::Number(number) => *number = 0.into(),
+            Value::Array(values) => values.iter_mut().for_each(flatten),
+            Value::Object(fields) => fields.values_mut().for_each(flatten),
+            Value::Null | Value::Bool(_) => {}
+        }
+    }
+    let mut value = serde_json::from_slice(json).ok()?;
+    flatten(&mut value);
+    Some(value)
 }
 
 #[test]
