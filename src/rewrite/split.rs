@@ -58,7 +58,7 @@ pub(super) fn drafts(input: &Input<'_>, recipe: &Recipe, notes: &mut Vec<String>
     let waste = tidy::waste(input);
     let look = View::new(&input.merge.rootfs);
     let tidying = TidyContext::new(&recipe.file, name, &recipe.ties, &waste, &look);
-    let context = SplitContext::new(input, recipe, layer16(base_layers));
+    let context = SplitContext::new(input, recipe, &stage, layer16(base_layers));
     let steps = Steps::of(&stage, recipe, &tidying, &context);
     let all = bases(&context, &stage.base);
     let compiles = steps.list.iter().any(|step| step.compiles);

@@ -5,6 +5,7 @@ mod bases;
 mod built;
 mod files;
 mod meaning;
+mod one_layer;
 mod packages;
 mod parts;
 mod python;

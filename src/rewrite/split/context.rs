@@ -4,6 +4,7 @@ mod command;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use super::stage::Final;
 use super::state::{State, state};
 use crate::base::size::human;
 use crate::cuda::Inode;
@@ -55,7 +56,7 @@ pub(super) struct SplitContext<'a> {
 }
 
 impl<'a> SplitContext<'a> {
-    pub(super) fn new(input: &'a Input<'a>, recipe: &'a Recipe, base_layers: u16) -> Self {
+    pub(super) fn new(input: &'a Input<'a>, recipe: &Recipe, stage: &Final<'_>, base_layers: u16) -> Self {
         let rootfs = &input.merge.rootfs;
         let (mut gone, mut built, mut stays) = (HashSet::new(), HashSet::new(), HashSet::new());
         let (mut open, mut chosen) = (Vec::new(), HashSet::new());
@@ -105,7 +106,7 @@ impl<'a> SplitContext<'a> {
         }
         let packages = input.inventory.packages.iter().enumerate();
         let system = packages.filter(|(_, package)| SYSTEM_MANAGERS.contains(&package.manager));
-        let texts = texts(recipe);
+        let texts = texts(recipe, stage);
         let health = recipe.file.instructions.iter().filter(|one| one.keyword == Keyword::Healthcheck);
         let mut context = Self {
             input,
@@ -337,12 +338,12 @@ fn names_folder(text: &str, folder: &str) -> bool {
 /// Texts are searched for file paths: a `RUN` has some hundred bytes.
 const TEXT_BYTES: usize = 64 << 10;
 
-fn texts(recipe: &Recipe) -> HashMap<u16, String> {
+fn texts(recipe: &Recipe, stage: &Final<'_>) -> HashMap<u16, String> {
     let mut texts: HashMap<u16, String> = HashMap::new();
-    for (instruction, tie) in recipe.file.instructions.iter().zip(&recipe.ties) {
+    for (place, instruction) in recipe.file.instructions.iter().enumerate() {
         let text = recipe.file.slice(&instruction.span);
-        for layer in &tie.layers {
-            let known = texts.entry(*layer).or_default();
+        for layer in stage.layers_of(recipe, place) {
+            let known = texts.entry(layer).or_default();
             if known.len() + text.len() < TEXT_BYTES {
                 known.push_str(text);
             }

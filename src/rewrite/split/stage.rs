@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::formats::dockerfile::Dockerfile;
+use crate::formats::dockerfile::{Dockerfile, Keyword};
 use crate::rewrite::recipe::Recipe;
 
 /// The instructions that create the image, from the base image on, through stages that start from each other.
@@ -18,6 +18,33 @@ pub(super) struct Final<'r> {
     pub(super) names: BTreeSet<String>,
     /// Instructions of all these stages, in order, without their `FROM`s.
     pub(super) steps: Vec<usize>,
+    /// The layer that several of them created together.
+    pub(super) shared: Option<SharedLayer>,
+}
+
+/// The only layer above the base image where several instructions add files: buildah creates it without `--layers`,
+/// kaniko with `--single-snapshot`. The history names the last instruction, which may be a `CMD`.
+pub(super) struct SharedLayer {
+    /// The layer.
+    pub(super) layer: u16,
+    /// The instructions that may have added its files.
+    makers: Vec<usize>,
+}
+
+impl SharedLayer {
+    fn of(recipe: &Recipe, steps: &[usize]) -> Option<Self> {
+        let tie = |place: &usize| recipe.ties.get(*place);
+        let mut layers = steps.iter().filter_map(tie).flat_map(|tie| &tie.layers);
+        let layer = *layers.next()?;
+        let adds_files = |place: &usize| {
+            let keyword = recipe.file.instructions.get(*place).map(|one| one.keyword);
+            matches!(keyword, Some(Keyword::Run | Keyword::Copy | Keyword::Add))
+                && tie(place).is_some_and(|tie| !tie.history.is_empty())
+        };
+        let makers: Vec<usize> = steps.iter().copied().filter(adds_files).collect();
+        let is_shared = makers.iter().filter_map(tie).any(|tie| tie.layers.is_empty());
+        (is_shared && layers.all(|other| *other == layer)).then_some(Self { layer, makers })
+    }
 }
 
 impl<'r> Final<'r> {
@@ -41,8 +68,19 @@ impl<'r> Final<'r> {
             base_from: chain.last()?.from,
             base,
             names: stages.iter().filter_map(|stage| stage.name.clone()).collect(),
+            shared: SharedLayer::of(recipe, &steps),
             steps,
         })
+    }
+
+    /// The layers to which an instruction may have added files.
+    pub(super) fn layers_of(&self, recipe: &Recipe, place: usize) -> Vec<u16> {
+        let mut layers = recipe.ties.get(place).map(|tie| tie.layers.clone()).unwrap_or_default();
+        if let Some(shared) = &self.shared {
+            layers.retain(|layer| *layer != shared.layer);
+            layers.extend(shared.makers.contains(&place).then_some(shared.layer));
+        }
+        layers
     }
 
     /// An unused name for the build stage. The new final stage keeps the name of the current one: builds select it by

@@ -206,6 +206,7 @@ fn stages(
     let mut stages = tidy::earlier_stages(stage.file);
     // Content of later instructions is in the final stage only.
     let later = steps.list.iter().skip(last + 1).flat_map(|step| &step.layers).min();
+    let later = later.filter(|_| stage.shared.is_none());
     let nodes = input.merge.rootfs.nodes().filter(|node| node.kind() == NodeKind::File);
     let later: u64 =
         nodes.filter(|node| later.is_some_and(|later| node.layer() >= *later)).map(Node::bytes).sum();

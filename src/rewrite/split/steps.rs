@@ -76,11 +76,11 @@ impl<'s, 'r> Steps<'s, 'r> {
         tidying: &'s TidyContext<'r>,
         context: &SplitContext<'_>,
     ) -> Self {
-        let mut list = Vec::new();
+        let mut list: Vec<Step> = Vec::new();
         let mut by_layer = HashMap::new();
         for place in &stage.steps {
             let Some(instruction) = stage.file.instructions.get(*place) else { continue };
-            let layers = recipe.ties.get(*place).map(|tie| tie.layers.clone()).unwrap_or_default();
+            let layers = stage.layers_of(recipe, *place);
             by_layer.extend(layers.iter().map(|layer| (*layer, list.len())));
             let kind = match instruction.keyword {
                 Keyword::Run => {
@@ -104,6 +104,13 @@ impl<'s, 'r> Steps<'s, 'r> {
                 _ => false,
             };
             list.push(Step { place: *place, keyword: instruction.keyword, kind, layers, compiles });
+        }
+        if let Some(shared) = &stage.shared {
+            // A copy from the build stage gives every file, whichever instruction added it.
+            let by = |fits: &dyn Fn(&Step) -> bool| list.iter().rposition(|step| fits(step));
+            let adds = |step: &Step| matches!(step.kind, Kind::Context | Kind::FromStage);
+            let maker = by(&Step::makes).or_else(|| by(&adds));
+            by_layer.extend(maker.map(|maker| (shared.layer, maker)));
         }
         let earlier = replaced(context.rootfs).map(|(hidden, by)| (by, hidden)).collect();
         Self { tidying, list, by_layer, earlier }

@@ -174,7 +174,9 @@ impl Swap<'_, '_, '_, '_, '_, '_, '_> {
             let Some(text) = trim.text() else {
                 let Some(span) = self.steps.tidying.whole(step.place) else { continue };
                 self.trimmed.push(span.clone());
-                self.left_out.extend(&step.layers);
+                if self.stage.shared.is_none() {
+                    self.left_out.extend(&step.layers);
+                }
                 self.edit(
                     span,
                     String::new(),

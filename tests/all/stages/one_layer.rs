@@ -1,0 +1,63 @@
+//! Images whose instructions share one layer, as buildah without `--layers` and kaniko with `--single-snapshot` make
+//! them.
+
+use std::collections::BTreeMap;
+
+use cutaway::findings::Plan;
+use cutaway::rewrite::{Given, Proposals};
+
+use super::parts::{built, devel, program, tools};
+use super::scene::{Scene, analysis, has_lines, last_stage, one};
+use crate::fixtures::image::Layer;
+use crate::fixtures::layout::Layout;
+use crate::fixtures::tarball::{Member, file, tar};
+
+/// The proposals for an image of a scene whose own instructions have one layer, which the last of them made.
+fn propose(scene: &Scene, given: bool) -> Proposals {
+    let base = scene.base_layers();
+    let mut image = scene.image.clone();
+    let members: BTreeMap<Vec<u8>, Member> =
+        scene.layers[base..].iter().flatten().map(|member| (member.name.clone(), member.clone())).collect();
+    image.layers.truncate(base);
+    image.layers.push(Layer::new(&tar(members.into_values()), image.packing));
+    let mut layers = 0;
+    for (_, is_empty) in &mut image.history {
+        layers += usize::from(!*is_empty);
+        *is_empty |= layers > base;
+    }
+    image.history.last_mut().unwrap().1 = false;
+    let known = analysis(&Layout::of(&image, "t"));
+    let plan = Plan::of_safe(known.findings.as_ref().unwrap());
+    let text = scene.dockerfile();
+    let given = given.then_some(Given { name: "Dockerfile", text: text.as_bytes() });
+    known.propose(&plan, given).unwrap().unwrap()
+}
+
+#[test]
+fn what_was_built_is_copied() {
+    let with_command = |scene: Scene| scene.cmd(&["/usr/local/bin/serve"]);
+    let copied =
+        |scene: Scene| scene.copy("serve.conf /etc/serve.conf", vec![file("etc/serve.conf", "a=1\n")]);
+    let start = || built(devel().apt("build-essential cmake git", tools()), &["libcurand.so.10"]);
+    for scene in [with_command(start()), with_command(copied(start())), copied(with_command(start()))] {
+        for given in [true, false] {
+            let proposals = propose(&scene, given);
+            let best = one(&proposals, "stages");
+            let stage = last_stage(&best.dockerfile);
+            has_lines(best, &["COPY --from=build /usr/local/bin/serve /usr/local/bin/serve"]);
+            assert!(stage.contains("libcurand-12-4"), "{stage}");
+            assert!(!stage.contains("cmake"), "{stage}");
+        }
+    }
+}
+
+#[test]
+fn what_was_only_copied_comes_from_the_context() {
+    let scene = devel()
+        .apt("build-essential cmake git", tools())
+        .copy("serve /usr/local/bin/serve", vec![program("usr/local/bin/serve", &["libcurand.so.10"])])
+        .cmd(&["/usr/local/bin/serve"]);
+    let proposals = propose(&scene, true);
+    let best = one(&proposals, "base");
+    has_lines(best, &["COPY serve /usr/local/bin/serve"]);
+}
