@@ -27,9 +27,8 @@ const SHELLS: [&str; 10] =
 /// Finds the end of the base. `fits` is whether the history has as many layers as the image.
 pub(super) fn find(steps: &[Step<'_>], base: Option<&BaseImage>, fits: bool) -> Base {
     let built_on = built_on(steps);
-    let reference = base
-        .and_then(|base| base.reference.clone())
-        .or_else(|| built_on.as_ref().map(|(name, _)| name.clone()));
+    let known = base.and_then(|base| base.reference.clone());
+    let reference = known.clone().or_else(|| built_on.as_ref().map(|(name, _)| name.clone()));
     let flavor = base.map_or(Flavor::None, |base| base.flavor);
     if let Some(base) = base.filter(|base| base.layers > 0) {
         if steps.is_empty() {
@@ -40,12 +39,15 @@ pub(super) fn find(steps: &[Step<'_>], base: Option<&BaseImage>, fits: bool) -> 
         }
     }
     // The layers are inconclusive: the entries themselves decide.
-    let known = reference.as_deref().unwrap_or_default();
-    let end = built_on
-        .map(|(_, end)| end)
+    // What buildah records may be an image in between, with a tag: its end is not that of another image.
+    let is_other = |name: &str| known.as_deref().is_some_and(|known| repository(known) != repository(name));
+    let told = || built_on.as_ref().filter(|(name, _)| !is_other(name)).map(|(_, end)| *end);
+    let end = told()
         .or_else(|| last_step(steps, 0, steps.len(), flavor))
-        .or_else(|| own_command(steps, known));
-    if let Some(end) = end.filter(|_| reference.is_some()) {
+        .or_else(|| own_command(steps, reference.as_deref().unwrap_or_default()));
+    let of_other = || built_on.as_ref().map(|(name, end)| (Some(name.clone()), *end));
+    let found = end.map(|end| (reference.clone(), end)).or_else(of_other);
+    if let Some((reference, end)) = found.filter(|(reference, _)| reference.is_some()) {
         let count = layers(&steps[..end]);
         return Base { reference, steps: end, layers: fits.then_some(count), note: None };
     }
@@ -97,8 +99,7 @@ fn last_step(steps: &[Step<'_>], start: usize, end: usize, flavor: Flavor) -> Op
 
 /// The place after the command with which images of these languages end.
 fn own_command(steps: &[Step<'_>], reference: &str) -> Option<usize> {
-    let repository = reference.split(['@', ':']).next().unwrap_or(reference);
-    let wanted: &[&str] = match repository.rsplit('/').next().unwrap_or_default() {
+    let wanted: &[&str] = match repository(reference) {
         "python" => &["python3", "python2", "python"],
         "node" => &["node"],
         "ruby" => &["irb"],
@@ -111,6 +112,12 @@ fn own_command(steps: &[Step<'_>], reference: &str) -> Option<usize> {
     let place =
         steps.iter().position(|step| command(step).is_some_and(|name| wanted.contains(&name.as_str())))?;
     Some(place + 1)
+}
+
+/// The last part of a reference's repository: `python` of `docker.io/library/python:3.11`.
+fn repository(reference: &str) -> &str {
+    let last = reference.rsplit('/').next().unwrap_or(reference);
+    last.split(['@', ':']).next().unwrap_or(last)
 }
 
 /// The command of one word that an entry sets.

@@ -192,3 +192,23 @@ fn whatever_the_history_says_the_file_parses() {
         }
     }
 }
+
+#[test]
+fn an_image_in_between_that_has_a_tag_is_not_the_base() {
+    let entries = [
+        ("/bin/sh", true, ""),
+        ("/bin/sh -c #(nop) ENV PYTHON_VERSION 3.11.7", false, "FROM localhost/debian:bookworm"),
+        ("/bin/sh -c #(nop) CMD [\"python3\"]", false, "FROM 60b84e6faf74"),
+        ("/bin/sh -c pip install uv", true, "FROM localhost/python:3.11-slim"),
+        ("/bin/sh -c #(nop) COPY dir:5a41 in .", true, "FROM localhost/b:deps"),
+        ("/bin/sh -c uv sync --frozen", true, "FROM 63ec718c0cd1"),
+    ];
+    let sample = Sample::new(&entries).on(Some("python:3.11.7"), Flavor::None, 0);
+    let texts = sample.rebuilt().texts();
+    assert_eq!(texts[..2], ["FROM python:3.11.7", "RUN pip install uv"], "{texts:?}");
+    assert!(texts.contains(&"RUN uv sync --frozen".to_owned()), "{texts:?}");
+
+    // Where nothing else tells the end of the image that the content names, what buildah records is the base.
+    let sample = Sample::new(&entries).on(Some("node:20"), Flavor::None, 0);
+    assert_eq!(sample.rebuilt().texts()[0], "FROM localhost/b:deps");
+}
