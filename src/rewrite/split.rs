@@ -71,6 +71,7 @@ pub(super) fn drafts(input: &Input<'_>, recipe: &Recipe, notes: &mut Vec<String>
         .collect();
     let tidied = if compiles { tidy::Tidied::default() } else { tidy::of_file(&tidying) };
     let make = |id: &'static str, keep: &Keep<'_, '_>| {
+        let asked = asked.with_needed(keep);
         if compiles {
             stages::draft(id, input, &stage, &steps, keep, &asked)
         } else {

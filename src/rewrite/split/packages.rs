@@ -15,9 +15,25 @@ const MOST_COMPARED: usize = 60;
 const OF_PYTHON: [&str; 6] = ["pip", "venv", "setuptools", "wheel", "virtualenv", "pipx"];
 
 /// Named packages that stay, by their indexes in the inventory, and names of those that do not.
+#[derive(Clone)]
 pub(super) struct PackageSelection {
     pub(super) kept: Vec<usize>,
     pub(super) dropped: BTreeSet<String>,
+}
+
+impl PackageSelection {
+    /// With the packages whose files the stage needs, although only a build seemed to need them.
+    pub(super) fn with_needed(&self, keep: &Keep<'_, '_>) -> Self {
+        let mut all = self.clone();
+        for place in &keep.named {
+            if all.dropped.remove(&keep.context.input.inventory.packages[*place].name) {
+                all.kept.push(*place);
+            }
+        }
+        all.kept.sort_unstable();
+        all.kept.dedup();
+        all
+    }
 }
 
 /// Splits the packages that instructions name into kept and dropped ones. With `copies` the stage copies its

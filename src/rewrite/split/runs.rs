@@ -69,6 +69,11 @@ impl Trim<'_> {
         (0..commands.len()).any(|at| kept[at] && has_effect(at)).then_some((installs, kept))
     }
 
+    /// Whether the added packages are part of the instruction: an installation is left that they are added to.
+    pub(super) fn adds(&self) -> bool {
+        !self.added.is_empty() && self.parts().is_some_and(|(installs, _)| !installs.is_empty())
+    }
+
     /// Edits for the packages that go and that are added, each on its own: for an instruction that another edit merges
     /// with the one before or behind it, and cleans up after.
     pub(super) fn package_edits(&self) -> Option<Vec<(Span, String)>> {

@@ -188,7 +188,9 @@ impl Swap<'_, '_, '_, '_, '_, '_, '_> {
             // Only changed instructions are rewritten.
             let dropped: Vec<&String> =
                 self.asked.dropped.iter().filter(|name| before.contains(name.as_str())).collect();
-            let reason = reason(&dropped, names, !extra.is_empty());
+            let is_added = trim.adds();
+            let added = if is_added { names.as_slice() } else { &[] };
+            let reason = reason(&dropped, added, !extra.is_empty());
             let span = &instruction.span;
             let is_merged = self.tidied.edits.iter().any(|edit| {
                 let (start, end) = (edit.at.start, edit.at.end);
@@ -198,12 +200,15 @@ impl Swap<'_, '_, '_, '_, '_, '_, '_> {
                 for (at, with) in (Trim { extra: &[], ..trim }).package_edits().unwrap_or_default() {
                     self.edit(at, with, reason.clone(), None);
                 }
-                names.clear();
             } else if text != before && !reason.is_empty() {
                 let span = instruction.span.start..instruction.span.start + before.len();
                 let bytes = extra.iter().filter_map(|edit| edit.bytes).sum();
                 self.trimmed.push(instruction.span.clone());
                 self.edit(span, text, reason, Some(bytes).filter(|bytes| *bytes > 0));
+            } else {
+                continue;
+            }
+            if is_added {
                 names.clear();
             }
         }

@@ -61,6 +61,51 @@ fn a_library_of_a_package_for_building_comes_by_its_own_package() {
 }
 
 #[test]
+fn a_package_for_building_that_the_program_needs_stays_where_it_is() {
+    let scene = devel()
+        .install(
+            &format!("{INSTALL} cmake libjansson-dev git"),
+            [
+                tools(),
+                vec![deb(
+                    "libjansson-dev",
+                    "libc6",
+                    library(TRIPLE, "libjansson.so.4", ".14.0", &["libc.so.6"]),
+                )],
+            ]
+            .concat(),
+            Vec::new(),
+        )
+        .copy("serve /usr/local/bin/serve", vec![program("usr/local/bin/serve", &["libjansson.so.4"])])
+        .cmd(&["/usr/local/bin/serve"]);
+    for best in scene.propose().list.iter().filter(|one| one.id != "tidy") {
+        assert!(best.closure.resolved, "{:#?}", best.closure);
+        assert_eq!(installed(&best.dockerfile), ["libjansson-dev"], "{}", best.dockerfile);
+        let of_it = |text: &str| text.contains("libjansson-dev");
+        let said: Vec<&String> =
+            best.reasons.iter().map(|reason| &reason.text).filter(|text| of_it(text)).collect();
+        assert!(said.is_empty(), "{said:?}");
+    }
+}
+
+#[test]
+fn a_package_is_added_even_if_the_instruction_installs_nothing_any_more() {
+    let scene = devel()
+        .install(
+            &format!("{INSTALL} cmake git && echo ready > /etc/motd"),
+            tools(),
+            vec![file("etc/motd", "ready\n")],
+        )
+        .copy("serve /usr/local/bin/serve", vec![program("usr/local/bin/serve", &["libcurand.so.10"])])
+        .cmd(&["/usr/local/bin/serve"]);
+    let best = &scene.propose().list[0];
+    assert_eq!(best.base_image.as_deref(), Some(BASE));
+    assert!(best.closure.resolved, "{:#?}", best.closure);
+    assert_eq!(installed(&best.dockerfile), ["libcurand-12-4"], "{}", best.dockerfile);
+    assert!(best.dockerfile.contains("RUN echo ready > /etc/motd"), "{}", best.dockerfile);
+}
+
+#[test]
 fn an_installation_without_an_update_of_its_own_gets_one() {
     let install = "apt-get install -y --no-install-recommends";
     let alone = devel().run("apt-get update", vec![file("var/lib/apt/lists/Packages", "a list")]).install(
