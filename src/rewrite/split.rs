@@ -5,6 +5,7 @@
 //! image needs at run time.
 
 mod bases;
+mod caches;
 mod context;
 mod effects;
 mod from;

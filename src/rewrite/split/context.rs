@@ -26,6 +26,8 @@ pub(super) struct SplitContext<'a> {
     pub(super) base_layers: u16,
     /// Files of findings in the plan.
     pub(super) gone: HashSet<Inode>,
+    /// Links in caches that the plan removes as a whole.
+    pub(super) cached_links: HashSet<NodeId>,
     /// Build content of findings in the plan and of open questions, without documentation, which every
     /// package has.
     pub(super) built: HashSet<Inode>,
@@ -115,6 +117,7 @@ impl<'a> SplitContext<'a> {
             paths: Paths::new(rootfs),
             base_layers,
             gone,
+            cached_links: super::caches::links_in_caches(input),
             built,
             stays,
             chosen,
@@ -199,6 +202,12 @@ impl<'a> SplitContext<'a> {
             (text.contains("install") || text.contains("dpkg -i") || text.contains("rpm -"))
                 && TOOLS.iter().any(|tool| text.contains(tool))
         })
+    }
+
+    /// Whether the plan removes a file or link.
+    pub(super) fn goes(&self, node: Node<'_>) -> bool {
+        node.content().is_some_and(|inode| self.gone.contains(&inode))
+            || self.cached_links.contains(&node.id())
     }
 
     /// Whether the instructions of a layer contain a text.

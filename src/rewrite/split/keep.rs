@@ -109,7 +109,7 @@ impl<'w, 'a> Keep<'w, 'a> {
         }
         let inode = node.content();
         let has = |list: &HashSet<_>| inode.is_some_and(|inode| list.contains(&inode));
-        let (gone, stays) = (has(&self.context.gone), has(&self.context.stays));
+        let (gone, stays) = (self.context.goes(node), has(&self.context.stays));
         match self.context.system_owner(node.id()) {
             // The package contains its own version of the file; the user's version is copied over it.
             Some(package)
@@ -331,8 +331,7 @@ impl<'w, 'a> Keep<'w, 'a> {
     fn follow_link(&mut self, link: Node<'a>) {
         let Some(target) = self.context.paths.lookup(&link.path()) else { return };
         let record = self.context.rootfs.node(target);
-        let gone = record.content().is_some_and(|inode| self.context.gone.contains(&inode));
-        if record.kind() == NodeKind::File && !gone {
+        if record.kind() == NodeKind::File && !self.context.goes(record) {
             self.require(target, b"");
         }
     }

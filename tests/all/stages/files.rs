@@ -5,7 +5,7 @@ use cutaway::rewrite::Applicability;
 use super::parts::{built, devel, library, program, python, text, tools};
 use super::scene::{Scene, gone, has_lines, has_none, last_stage, one};
 use crate::fixtures::filler;
-use crate::fixtures::tarball::{Member, dir, file, symlink};
+use crate::fixtures::tarball::{Member, dir, file, hardlink, symlink};
 
 fn base() -> Scene {
     devel().apt("cmake git", tools())
@@ -218,6 +218,51 @@ fn libraries_of_the_user_go_with_their_links() {
             "&& ldconfig",
         ],
     );
+}
+
+#[test]
+fn names_in_a_cache_of_files_that_are_installed_stay_in_the_build_stage() {
+    let venv = "app/.venv/lib/python3.10/site-packages";
+    let cache = "root/.cache/uv/archive-v0/kq3";
+    let scene = base()
+        .run(
+            "uv sync --no-binary-package one",
+            vec![
+                text(&format!("{venv}/one.py"), 7_000),
+                file(format!("{venv}/two.py"), "two = 2\n".repeat(900)),
+                hardlink(format!("{cache}/two.py"), format!("{venv}/two.py")),
+                text("root/.cache/uv/simple-v16/one.rkyv", 90_000),
+                symlink("root/.cache/uv/sdists-v9/editable/one", "../../archive-v0/kq3"),
+            ],
+        )
+        .run("make install", vec![program("usr/local/bin/serve", &["libcurand.so.10"])])
+        .cmd(&["/usr/local/bin/serve"]);
+    for best in scene.propose().list.iter().filter(|one| one.id != "tidy") {
+        let stage = last_stage(&best.dockerfile);
+        assert!(stage.contains("COPY --from=build /app /app"), "{stage}");
+        assert!(!stage.contains(".cache"), "{stage}");
+    }
+}
+
+#[test]
+fn a_folder_is_made_for_a_link_that_is_alone_in_it() {
+    let scene = base()
+        .run(
+            "make install",
+            vec![
+                program("opt/serve/bin/serve", &["libcurand.so.10"]),
+                symlink("usr/share/doc/serve/current", "/opt/serve"),
+                text("usr/share/doc/serve/manual.txt", 90_000),
+                symlink("etc/serve", "/opt/serve"),
+            ],
+        )
+        .cmd(&["/opt/serve/bin/serve"]);
+    let best = &scene.propose().list[0];
+    let lines = ["mkdir -p /usr/share/doc/serve \\", "&& ln -sfn /opt/serve /usr/share/doc/serve/current"];
+    for line in lines {
+        assert!(last_stage(&best.dockerfile).contains(line), "{}", best.dockerfile);
+    }
+    assert!(!best.dockerfile.contains("mkdir -p /etc"), "{}", best.dockerfile);
 }
 
 #[test]

@@ -173,6 +173,23 @@ impl Lines<'_, '_, '_, '_, '_> {
         }
     }
 
+    /// Whether the new stage has a folder, as far as it is written.
+    fn is_there(&self, folder: NodeId) -> bool {
+        let rootfs = self.keep.context.rootfs;
+        let mut open = vec![rootfs.node(folder)];
+        while let Some(node) = open.pop() {
+            let fate = self.keep.fate(node.id());
+            if node.layer() < self.keep.base.layers
+                || self.covered.contains(&node.id())
+                || matches!(fate, FileDisposition::Base | FileDisposition::Installed)
+            {
+                return true;
+            }
+            open.extend(node.children());
+        }
+        false
+    }
+
     /// Recreates links that a `COPY` would follow, and the loader cache.
     pub(super) fn loader(&mut self) {
         let mut commands = Vec::new();
@@ -185,8 +202,13 @@ impl Lines<'_, '_, '_, '_, '_> {
         }
         for (target, path, _) in links.iter().take(MOST_PATHS) {
             if let (Some(target), Some(link)) = (shell_word(target), shell_word(path)) {
-                commands.push(format!("ln -sfn {target} {link}"));
                 let folder = self.keep.context.paths.lookup(folder_of(path));
+                if let Some(folder) = folder.filter(|folder| !self.is_there(*folder))
+                    && let Some(path) = shell_word(&self.keep.context.rootfs.node(folder).path())
+                {
+                    commands.push(format!("mkdir -p {path}"));
+                }
+                commands.push(format!("ln -sfn {target} {link}"));
                 let node = folder.and_then(|folder| self.keep.context.paths.child(folder, file_name(path)));
                 self.covered.extend(node);
             }
