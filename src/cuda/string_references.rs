@@ -19,6 +19,7 @@ use super::value::{Searched, StringReference, Toolkit};
 use crate::base::text::escape;
 use crate::formats::binary::FileFacts;
 use crate::formats::string_references::{STARTS, Sort, StringReferences, UncertaintyReason};
+use crate::rootfs::NodeId;
 
 /// Maximum number of searched files; applications have some hundred.
 const FILES: u64 = 20_000;
@@ -34,6 +35,24 @@ pub(super) struct StringReferenceScan {
     pub(super) mentions: Vec<StringReference>,
     pub(super) searched: Searched,
     pub(super) wanted: Vec<Inode>,
+}
+
+impl StringReferenceScan {
+    fn leave_out_program(&mut self, file: &OwnFile<'_>) {
+        if file.sort != Sort::Text {
+            self.searched.programs_left_out += 1;
+            add_first(&mut self.searched.programs, file.node);
+        }
+    }
+}
+
+/// Maximum files of one kind that are named in questions and proofs.
+const NAMED: usize = 8;
+
+fn add_first(list: &mut Vec<NodeId>, node: NodeId) {
+    if list.len() < NAMED {
+        list.push(node);
+    }
 }
 
 /// Collects the string references of all application files. Selection and limits do not depend on how the
@@ -77,13 +96,13 @@ pub(super) fn gather(
         if size > file.sort.most() || room.0 == 0 || size > room.1 {
             heard.searched.left_out += 1;
             // Text files of this size are data; programs may refer to anything.
-            heard.searched.programs_left_out += u64::from(file.sort != Sort::Text);
+            heard.leave_out_program(file);
             return;
         }
         *room = (room.0 - 1, room.1 - size);
         let Some(mentions) = searched(context, file.inode) else {
             heard.searched.left_out += 1;
-            heard.searched.programs_left_out += u64::from(file.sort != Sort::Text);
+            heard.leave_out_program(file);
             heard.wanted.push(file.inode);
             return;
         };
@@ -94,9 +113,15 @@ pub(super) fn gather(
             let cut = mentions.cut || mentions.libraries.len() > room;
             let unbounded = is_unbounded(context, file.inode, mentions.habit);
             heard.searched.left_out += u64::from(cut || unbounded);
-            heard.searched.programs_left_out += u64::from(unbounded);
+            if unbounded {
+                heard.searched.programs_left_out += 1;
+                add_first(&mut heard.searched.programs, file.node);
+            }
             let library = mentions.habit == UncertaintyReason::Library && !is_of_interpreter(file.name);
-            heard.searched.libraries_left_out += u64::from(library);
+            if library {
+                heard.searched.libraries_left_out += 1;
+                add_first(&mut heard.searched.libraries, file.node);
+            }
             let found = mention(context, file, mentions, room);
             names += found.as_ref().map_or(0, |found| found.libraries.len());
             heard.mentions.extend(found);

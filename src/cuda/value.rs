@@ -78,7 +78,7 @@ pub struct StringReference {
 }
 
 /// Number of application files searched for [`Inventory::mentions`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Searched {
     /// Number of files, each inode once.
     pub files: u64,
@@ -90,8 +90,12 @@ pub struct Searched {
     /// Those of `left_out` that are scripts or programs, which may start and open any file. Plus one if the
     /// command starts a Java or Python archive.
     pub programs_left_out: u64,
+    /// The first of `programs_left_out`.
+    pub programs: Vec<NodeId>,
     /// Libraries that start programs: searched, but not for all tools.
     pub libraries_left_out: u64,
+    /// The first of them.
+    pub libraries: Vec<NodeId>,
     /// Sources of Python packages that the catalogue knows: not searched, since the catalogue lists what they
     /// read.
     pub known: u64,

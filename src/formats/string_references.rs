@@ -5,6 +5,7 @@ mod command;
 mod habits;
 mod keys;
 mod sort;
+mod unloaded;
 mod words;
 
 use std::collections::BTreeSet;
@@ -18,6 +19,7 @@ pub use habits::UncertaintyReason;
 use keys::{BINARY, Finder, Key, LONGEST, PROGRAM, TEXT};
 use sort::HEAD_BYTES;
 pub use sort::{BINARY_BYTES, Sort, TEXT_BYTES};
+use unloaded::SectionTable;
 use words::{SHARED, Word};
 pub use words::{STARTS, WORDS};
 
@@ -27,6 +29,8 @@ const LIBRARIES: usize = 256;
 const NAME_BYTES: usize = 128;
 /// Maximum key matches examined in one file. Real files have some thousands; a hostile one consists of them.
 const PLACES: usize = 1 << 16;
+/// Maximum references whose section is determined at the end of a file; the others count wherever they are.
+const PLACED: usize = 1 << 12;
 /// Bytes of context before and after a match.
 const AROUND: usize = NAME_BYTES + 32;
 
@@ -129,6 +133,7 @@ impl Scanner {
             }
             State::Binary { tail, next, at_start } => {
                 let found = &mut self.found;
+                found.sections.push(bytes);
                 // First the matches across the boundary, then those in the new bytes alone.
                 tail.extend_from_slice(&bytes[..bytes.len().min(2 * AROUND)]);
                 let end = tail.len().saturating_sub(AROUND);
@@ -194,6 +199,20 @@ struct Found {
     places: usize,
     cut: bool,
     habits: StringScanState,
+    sections: SectionTable,
+    /// References in an ELF file, with their offsets: those in sections that are not loaded are removed at the end.
+    placed: Vec<(u64, Reference)>,
+    /// Offset in the file of the bytes that are searched; `None` if references are not placed.
+    origin: Option<u64>,
+}
+
+/// What a binary refers to.
+enum Reference {
+    /// Index in [`WORDS`].
+    Word(usize),
+    /// The same, if the binary starts programs.
+    MaybeWord(usize),
+    Library(Vec<u8>),
 }
 
 /// Whether a word at a position counts as a reference to a program.
@@ -213,6 +232,12 @@ impl Counts {
 
 impl Found {
     fn finish(mut self) -> StringReferences {
+        let unloaded = self.sections.unloaded();
+        for (at, reference) in std::mem::take(&mut self.placed) {
+            if !unloaded.iter().any(|section| section.contains(&at)) {
+                self.add(reference);
+            }
+        }
         if self.habits.starts() {
             self.words.append(&mut self.maybe);
         }
@@ -302,6 +327,8 @@ impl Found {
         if at_start && range.start == 0 {
             self.habits.begin(bytes);
         }
+        let is_placed = self.sections.is_known();
+        self.origin = is_placed.then(|| self.habits.before().wrapping_sub(range.start as u64));
         let counts = |word: Word, place: &std::ops::Range<usize>| {
             let is_command = command::in_binary(bytes, place, word);
             // A format string such as `size %d` looks like a command, also in a program that starts none.
@@ -338,11 +365,7 @@ impl Found {
     ) {
         if key.text == SHARED {
             if let Some(name) = words::library(bytes, at, at_start) {
-                if self.libraries.len() < LIBRARIES || self.libraries.contains(name) {
-                    self.libraries.insert(name.to_vec());
-                } else {
-                    self.cut = true;
-                }
+                self.place(at, Reference::Library(name.to_vec()));
             }
             return;
         }
@@ -357,10 +380,37 @@ impl Found {
                 continue;
             }
             match counts(Word { text }, &place) {
-                Counts::Yes => self.words.insert(*number),
-                Counts::WhenItStartsPrograms => self.maybe.insert(*number),
-                Counts::No => false,
-            };
+                Counts::Yes => self.place(start, Reference::Word(*number)),
+                Counts::WhenItStartsPrograms => self.place(start, Reference::MaybeWord(*number)),
+                Counts::No => {}
+            }
+        }
+    }
+
+    /// Adds a reference, or keeps it until the section table has passed. `at` is its place in the searched bytes.
+    fn place(&mut self, at: usize, reference: Reference) {
+        match self.origin {
+            Some(origin) if self.placed.len() < PLACED => {
+                self.placed.push((origin.wrapping_add(at as u64), reference));
+            }
+            _ => self.add(reference),
+        }
+    }
+
+    fn add(&mut self, reference: Reference) {
+        match reference {
+            Reference::Word(number) => {
+                self.words.insert(number);
+            }
+            Reference::MaybeWord(number) => {
+                self.maybe.insert(number);
+            }
+            Reference::Library(name)
+                if self.libraries.len() < LIBRARIES || self.libraries.contains(&name) =>
+            {
+                self.libraries.insert(name);
+            }
+            Reference::Library(_) => self.cut = true,
         }
     }
 }

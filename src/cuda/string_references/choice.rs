@@ -7,7 +7,7 @@ use hashbrown::{HashMap, HashSet};
 use super::archives::Runtimes;
 use super::folders::{Folder, is_cache, is_foreign_folder, is_system};
 use super::order::{OwnFile, Places, by_path};
-use super::packages;
+use super::{add_first, packages};
 use crate::base::convert::{index32, layer16};
 use crate::cuda::context::{Inode, InventoryContext};
 use crate::cuda::packages::Packages;
@@ -99,6 +99,7 @@ impl<'a> Choice<'a> {
             searched.known += part.known;
             searched.left_out += part.left_out;
             searched.programs_left_out += part.programs_left_out;
+            part.programs.into_iter().for_each(|node| add_first(&mut searched.programs, node));
         }
         searched.left_out += leave_out_long(&folders, &mut files);
         // Memory of all nodes: sorting is the peak of an analysis.
@@ -160,6 +161,9 @@ impl<'a> Choice<'a> {
                 let runs = u64::from(self.runtimes.run(context, folder, name));
                 searched.left_out += runs;
                 searched.programs_left_out += runs;
+                if runs > 0 {
+                    add_first(&mut searched.programs, node.id());
+                }
                 continue;
             };
             if sort == Sort::Binary && is_known(context, inode, name) {

@@ -100,6 +100,25 @@ pub(super) fn describe_shadowed(draft: &mut Draft) {
     draft.proof.push("no path of the merged view leads to any of these files".to_owned());
 }
 
+/// Adds what was not searched to the proof of a finding, and asks whether it does `what`.
+pub(super) fn ask_unsearched(facts: &Facts<'_>, what: &str, draft: &mut Draft) {
+    let searched = &facts.inventory.searched;
+    let named: Vec<String> =
+        searched.programs.iter().chain(&searched.libraries).map(|node| facts.shown(*node)).collect();
+    let count = searched.programs_left_out + searched.libraries_left_out;
+    let more = count.saturating_sub(named.len() as u64);
+    let Some(first) = named.first() else {
+        draft.question = Some(format!("Do the programs that were not searched {what}?"));
+        return;
+    };
+    let and_more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    draft.proof.push(format!("not searched for all names: {}{and_more}", named.join(", ")));
+    draft.question = Some(match count {
+        1 => format!("Does {first} {what}?"),
+        _ => format!("Does {first} or another of the {count} files that were not searched {what}?"),
+    });
+}
+
 /// The result of the search for mentions, as a statement about `what`.
 pub(super) fn searched(facts: &Facts<'_>, what: &str) -> String {
     let searched = &facts.inventory.searched;

@@ -68,6 +68,9 @@ fn draft(facts: &Facts<'_>, because: LibraryReason, supplier: Supplier, mut grou
     group.names.sort_unstable();
     group.names.dedup();
     draft.proof.push(format!("libraries: {}", group.names.join(", ")));
+    if because == LibraryReason::Unsearched {
+        common::ask_unsearched(facts, "open them", &mut draft);
+    }
     if because != LibraryReason::BuilderResource {
         let used =
             facts.inventory.links.objects.iter().filter(|object| object.usage != Use::Unreferenced).count();

@@ -243,7 +243,7 @@ pub(super) fn is_whole(bytes: &[u8], place: &Range<usize>) -> bool {
 }
 
 /// Whether the word at `place` is part of a compiler identification: an ident string (`GCC: (conda-forge gcc 12.4.0-2)
-/// 12.4.0`) or a version (`gcc version 12.2.0`, `built by gcc 12.2.0`).
+/// 12.4.0`), a version (`gcc version 12.2.0`, `built by gcc 12.2.0`), or the note that CUDA 13 adds to GPU code.
 pub(super) fn is_ident(bytes: &[u8], place: &Range<usize>) -> bool {
     let before = bytes.get(place.start.saturating_sub(REACH)..place.start).unwrap_or(&[]);
     let from = before.iter().rposition(|byte| matches!(byte, 0 | b'\n' | b'\r')).map_or(0, |at| at + 1);
@@ -259,6 +259,7 @@ pub(super) fn is_ident(bytes: &[u8], place: &Range<usize>) -> bool {
         || after.starts_with(b" version ")
         || after.strip_prefix(b" (").is_some_and(|rest| rest.first().is_some_and(u8::is_ascii_uppercase))
         || after.strip_prefix(b" ").is_some_and(is_version)
+        || rest.starts_with(b"\0Cuda compilation tools, release ")
 }
 
 /// Whether a text begins with a version such as `12.2`, not with a file name such as `1.c`.

@@ -102,6 +102,11 @@ impl StringScanState {
         (from < range.end).then_some(from)
     }
 
+    /// Bytes of the file before the range that is searched.
+    pub(super) fn before(&self) -> u64 {
+        self.before
+    }
+
     pub(super) fn passed(&mut self, bytes: usize) {
         self.before += bytes as u64;
     }

@@ -159,6 +159,57 @@ fn binaries_tell_how_they_keep_strings_and_whether_they_start_programs() {
     assert_eq!(words(Sort::Binary, elf(false, tool)), <[&str; 0]>::default());
 }
 
+/// A 64-bit ELF file with sections of these flags and contents, its section table, and bytes behind it.
+fn with_sections(sections: &[(u64, &[u8])], behind: &[u8]) -> Vec<u8> {
+    let mut bytes = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0>\0".to_vec();
+    bytes.resize(64, 0);
+    bytes.extend_from_slice(b"\0/lib64/ld-linux-x86-64.so.2\0execvp\0");
+    let mut table = vec![0; 64];
+    for (flags, content) in sections {
+        let (kind, at, size) = (1_u32, bytes.len() as u64, content.len() as u64);
+        table.extend([&[0; 4][..], &kind.to_le_bytes(), &flags.to_le_bytes(), &[0; 8]].concat());
+        table.extend([&at.to_le_bytes()[..], &size.to_le_bytes(), &[0; 24]].concat());
+        bytes.extend_from_slice(content);
+    }
+    let at = bytes.len() as u64;
+    bytes[40..48].copy_from_slice(&at.to_le_bytes());
+    bytes[58..60].copy_from_slice(&64_u16.to_le_bytes());
+    bytes[60..62].copy_from_slice(&u16::try_from(sections.len() + 1).unwrap().to_le_bytes());
+    bytes.extend(table);
+    bytes.extend_from_slice(behind);
+    bytes
+}
+
+#[test]
+fn what_is_not_loaded_is_not_started() {
+    const LOADED: u64 = 2;
+    let debug: &[u8] = b"\0ar\0gcc\0libcublas.so.13\0";
+    let sections: [(u64, &[u8]); 3] =
+        [(LOADED, b"\0nvcc\0libnvrtc.so.13\0"), (0, debug), (LOADED, b"\0git\0")];
+    let bytes = with_sections(&sections, b"\0/usr/bin/cmake\0");
+    for piece in [1, 7, 63, 64, 65, 300, bytes.len()] {
+        let found = found(Sort::Binary, &bytes, piece);
+        assert_eq!(found.words, ["nvcc", "cmake", "git"], "pieces of {piece}");
+        assert_eq!(found.libraries, [b"libnvrtc.so.13"], "pieces of {piece}");
+    }
+    // Loaded, or in a file whose table is not there, they count.
+    let loaded = with_sections(&[(LOADED, debug)], b"");
+    let cut = with_sections(&sections[1..2], b"");
+    let cut = &cut[..cut.len() - 1];
+    for bytes in [&loaded[..], cut] {
+        let found = found(Sort::Binary, bytes, 50);
+        assert_eq!((found.words.len(), found.libraries.len()), (2, 1), "{found:?}");
+    }
+}
+
+#[test]
+fn the_note_of_the_cuda_compiler_is_no_demand() {
+    let note =
+        b"NVIDIA Corp\0\x02\0\0\0a\0\0\0\0nvlink\0Cuda compilation tools, release 13.0, V13.0.88\0Build x\0";
+    assert_eq!(words(Sort::Binary, note), <[&str; 0]>::default());
+    assert_eq!(words(Sort::Binary, b"\0nvlink\0Cuda\0"), ["nvlink"]);
+}
+
 #[test]
 fn a_word_counts_only_when_it_stands_alone() {
     for text in

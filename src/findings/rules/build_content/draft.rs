@@ -56,8 +56,7 @@ pub(super) fn draft(facts: &Facts<'_>, key: Key, group: Group) -> Draft {
             "No known user, but not all programs of the image could be searched for their names."
                 .clone_into(&mut draft.reason);
             draft.proof.push(searched(facts, "them"));
-            draft.question =
-                Some("Do the programs that were not searched run or open these files?".to_owned());
+            common::ask_unsearched(facts, "run or open these files", &mut draft);
         }
         VerdictReason::NotSearchedFor => {
             "No known user. Files are not searched for these program names.".clone_into(&mut draft.reason);

@@ -92,12 +92,12 @@ impl LibraryReason {
 
     pub(super) fn question(self) -> Option<&'static str> {
         Some(match self {
-            Self::Free => return None,
+            // Asked with the names of these programs.
+            Self::Free | Self::Unsearched => return None,
             Self::NoConfiguration => "Does the image run anything that loads these libraries?",
             Self::NoApplication => "Do images built on this one load any of these libraries?",
             Self::Named | Self::Opened => "Does the service open them at run time?",
             Self::Read => "Is anything linked against them at run time?",
-            Self::Unsearched => "Do the programs that were not searched open them?",
             Self::Part => "Does the service compute anything that needs these parts?",
             Self::BuilderResource => "Does the service build TensorRT engines?",
             Self::Storage => "Does the service read files through GPUDirect Storage?",
