@@ -54,6 +54,14 @@ pub(super) struct Demands {
     copies: BTreeSet<(&'static str, Vec<u8>)>,
 }
 
+/// Whether a file is a test, an example or a dependency: a file of the service itself is better evidence.
+fn is_aside(who: &str) -> bool {
+    const FOLDERS: [&str; 8] =
+        ["__tests__", "doc", "docs", "example", "examples", "node_modules", "test", "tests"];
+    let folders = who.rsplit_once('/').map_or("", |(folders, _)| folders);
+    folders.split('/').any(|folder| FOLDERS.contains(&folder))
+}
+
 /// Maximum demands recorded for one name: thousands of application files may mention a compiler.
 const MOST: usize = 256;
 
@@ -70,7 +78,8 @@ impl Demands {
         demands.compilers_of_python(facts);
         demands.compilers_of_r(facts);
         demands.compilers_of_packages(facts);
-        demands.list.sort();
+        let key = |(name, demand): &(&'static str, Demand)| (*name, demand.certainty, is_aside(&demand.who));
+        demands.list.sort_by(|one, other| key(one).cmp(&key(other)).then_with(|| one.cmp(other)));
         demands.list.dedup();
         demands
     }

@@ -315,8 +315,8 @@ fn is_known(context: &InventoryContext<'_>, inode: Inode, name: &[u8]) -> bool {
     known(name) || soname.is_some_and(known)
 }
 
-/// Whether a file only documents software: a licence, or metadata of a Python package. Licences in CUDA
-/// wheels list all libraries of the toolkit.
+/// Whether a file only documents software: a licence, metadata of a Python package, or declarations of types. Licences
+/// in CUDA wheels list all libraries of the toolkit.
 fn is_paper(name: &[u8], folder: &[u8]) -> bool {
     const PAPERS: [&[u8]; 5] = [b"license", b"licence", b"copying", b"notice", b"eula"];
     let starts =
@@ -326,5 +326,6 @@ fn is_paper(name: &[u8], folder: &[u8]) -> bool {
         start.is_some_and(|start| name[start..].eq_ignore_ascii_case(end))
     };
     folder.ends_with(b".dist-info")
+        || [&b".d.ts"[..], b".d.mts", b".d.cts"].into_iter().any(ends)
         || PAPERS.iter().any(|paper| starts(paper)) && !ends(b".py") && !ends(b".sh")
 }

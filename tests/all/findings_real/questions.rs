@@ -209,6 +209,28 @@ fn tools_of_all_names_are_heard_in_texts_and_programs() {
 }
 
 #[test]
+fn the_file_of_the_service_is_named_before_tests_and_declarations_never() {
+    let command = "const r = execSync('readelf -d ' + path);\n";
+    let declarations = script("srv/app/dist/a.d.ts", "export declare const tool: 'm4' | \"bison x.y\";\n");
+    let judged = with_tools(
+        [
+            server(b"\0\0"),
+            vec![
+                script("srv/app/__tests__/a.js", command),
+                script("srv/app/node_modules/a/index.js", command),
+                script("srv/app/serve.js", command),
+                declarations,
+            ],
+        ]
+        .concat(),
+    );
+    judged.all("safe", &[M4]);
+    judged.all("unsure", &[READELF]);
+    let found = judged.find(READELF).unwrap();
+    assert!(found["question"].as_str().unwrap().contains("/srv/app/serve.js"), "{found:#}");
+}
+
+#[test]
 fn a_tool_whose_name_is_not_looked_for_is_a_question_without_the_statement() {
     let judged = with_tools(server(b"\0nothing\0"));
     // And the library that it needs.
