@@ -113,3 +113,23 @@ fn programs_beside_one_that_uses_cuda_are_no_certain_need() {
     started.config["Entrypoint"] = json!(["/entry.sh"]);
     expect(&started, &[("gpu:a100-80,driver=550", "fails", "driver-version")]);
 }
+
+#[test]
+fn a_service_that_only_runs_nvcc_uses_cuda() {
+    let root = "usr/local/cuda-13.0";
+    let toolkit = || {
+        let version = json!({"cuda": {"name": "CUDA SDK", "version": "13.0.2"}}).to_string();
+        vec![
+            file(format!("{root}/version.json"), version),
+            file(format!("{root}/bin/nvcc"), Elf::program("nvcc").build()).mode(0o755),
+            crate::fixtures::tarball::symlink("usr/local/cuda", "cuda-13.0"),
+        ]
+    };
+    let names_it = file("app/serve.py", "import subprocess\nsubprocess.run(['nvcc', '-ptx', path])\n");
+    let compiles = image(server(), [toolkit(), vec![names_it.clone()]].concat(), &[]);
+    // What it compiles is unknown; an old driver may be enough or not.
+    expect(&compiles, &[("gpu:a100-80,driver=450", "unknown", "driver-version")]);
+    for without in [toolkit(), vec![names_it]] {
+        expect(&image(server(), without, &[]), &[("gpu:a100-80,driver=450", "runs", "no-cuda")]);
+    }
+}

@@ -8,7 +8,7 @@ use super::sort;
 use crate::base::text::escape;
 use crate::cuda::catalog::{Catalog, major_minor, numbers};
 use crate::cuda::compat::{CodeFile, CudaNeed, CudaVersion, Weight};
-use crate::cuda::{Level, Library, VersionSource};
+use crate::cuda::{Level, Library, StringReference, VersionSource};
 use crate::formats::fatbin::GpuKind;
 
 /// Maximum number of listed versions; real images have one to three.
@@ -154,7 +154,7 @@ fn of_ptx(catalog: &Catalog, file: &CodeFile) -> Option<CudaNeed> {
     })
 }
 
-/// The toolkit at `/usr/local/cuda`, if a library of it is in use.
+/// The toolkit at `/usr/local/cuda`, if a library of it is in use, or a file of the application names its nvcc.
 fn of_toolkit(look: &Look<'_>) -> Option<CudaNeed> {
     let toolkit = look.inventory.toolkits.get(look.inventory.toolkit?)?;
     let version = CudaVersion::parse(toolkit.version.as_deref()?)?;
@@ -165,13 +165,20 @@ fn of_toolkit(look: &Look<'_>) -> Option<CudaNeed> {
     };
     let its: Vec<&&Library> = look.libraries.iter().filter(is_its).collect();
     let firm = its.iter().find(|library| look.is_firm(library.object));
-    let one = firm.or(its.first())?;
-    let root = escape(&toolkit.root);
+    let why = match firm.or(its.first()) {
+        Some(one) => format!("in use: {}", look.shown(one.node)),
+        None => {
+            look.paths.lookup(&[&toolkit.root[..], b"/bin/nvcc"].concat())?;
+            let names_it = |mention: &&StringReference| mention.words.contains(&"nvcc");
+            let file = look.inventory.mentions.iter().find(names_it)?.node;
+            format!("{} names nvcc", look.shown(file))
+        }
+    };
     Some(CudaNeed {
         version,
         who: format!("CUDA toolkit {version}"),
-        evidence: format!("in use: {}; version from {}", look.shown(one.node), toolkit.evidence),
-        subject: root,
+        evidence: format!("{why}; version from {}", toolkit.evidence),
+        subject: escape(&toolkit.root),
         firm: firm.is_some(),
     })
 }
