@@ -229,6 +229,9 @@ fn layers(context: &InventoryContext<'_>, rule: &BaseImageRule, steps: &[Step<'_
             if *flavor == Flavor::Devel { fits && step.contains("stubs") } else { fits }
         })
     });
+    if let Some(last) = &rule.last {
+        place = first(&|step| step.contains(last.as_str()));
+    }
     if rule.cudnn {
         // All instructions between cuDNN's label and the installation of its packages belong to the base.
         let label = first(&|step| step.contains("com.nvidia.cudnn.version"));

@@ -42,6 +42,8 @@ pub struct BaseImageRule {
     /// Regular expressions; each must match at least one history entry.
     #[serde(default)]
     pub history: Vec<String>,
+    /// Text of the last history entry of the image; images built on it set another command.
+    pub last: Option<String>,
     /// Number of layers of the Ubuntu variant, those of the distribution included.
     pub layers: Option<u32>,
     /// Image reference, with `{NAME}` for values of the environment; without a tag if the tag is unknown.

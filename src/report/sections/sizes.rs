@@ -83,7 +83,11 @@ pub(super) fn section(report: &Report) -> Content {
             .as_deref()
             .or(base.distribution.as_deref())
             .map_or_else(|| "unknown".to_owned(), name);
-        facts.push(fact("Base image", format!("{name}, {}", counted(base.layers, "layer"))));
+        let layers = match base.layers {
+            0 => "number of layers unknown".to_owned(),
+            count => counted(count, "layer"),
+        };
+        facts.push(fact("Base image", format!("{name}, {layers}")));
     }
     let labels = report.image.config.as_ref().map(|config| &config.labels);
     if let Some(targets) = labels.and_then(|labels| labels.get(GPU_TARGETS)) {

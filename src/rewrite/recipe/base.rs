@@ -35,6 +35,10 @@ pub(super) fn find(steps: &[Step<'_>], base: Option<&BaseImage>, fits: bool) -> 
             return Base { reference, steps: 0, layers: Some(base.layers), note: None };
         }
         if fits && reference.is_some() {
+            let end = own_command(steps, reference.as_deref().unwrap_or_default());
+            if let Some(end) = end.filter(|end| layers(&steps[..*end]) == base.layers) {
+                return Base { reference, steps: end, layers: Some(base.layers), note: None };
+            }
             return with_layers(steps, reference, base.layers, flavor);
         }
     }

@@ -148,6 +148,33 @@ fn an_image_of_python_has_no_flavour_of_cuda() {
 }
 
 #[test]
+fn images_of_languages_end_with_their_own_command() {
+    let cases = [
+        (vec!["GPG_KEY=7169605F62C7", "PYTHON_VERSION=3.12.8"], vec!["CMD [\"python3\"]"]),
+        (
+            vec!["NODE_VERSION=22.1.0", "YARN_VERSION=1.22"],
+            vec!["ENTRYPOINT [\"docker-entrypoint.sh\"]", "CMD [\"node\"]"],
+        ),
+    ];
+    for (environment, settings) in cases {
+        for prefix in ["", "/bin/sh -c #(nop)  "] {
+            let step = |image: Image, text: &str| image.step(&format!("{prefix}{text}"));
+            let release = file("etc/os-release", "ID=debian\nVERSION_ID=\"12\"\n");
+            let image = Image::new(Packing::Gzip).layer("# debian.sh", &tar([release]));
+            let image = step(image, "CMD [\"bash\"]")
+                .layer("RUN make install # buildkit", &tar([file("usr/local/bin/x", "x")]));
+            let image = settings.iter().fold(image, |image, text| step(image, text));
+            let image = image.layer("RUN pip install flask # buildkit", &tar([file("srv/y", "y")]));
+            let mut image = step(image, "CMD [\"serve\"]");
+            image.config = json!({"Env": environment, "Cmd": ["serve"]});
+            let report = report_of(&image);
+            let is_base: Vec<&Value> = report.layers().iter().map(|layer| &layer["is_base"]).collect();
+            assert_eq!(is_base, [&json!(true), &json!(true), &json!(false)], "{environment:?}");
+        }
+    }
+}
+
+#[test]
 fn a_distribution_alone_is_its_own_image() {
     let release = "ID=debian\nVERSION_ID=\"12\"\n";
     let report =

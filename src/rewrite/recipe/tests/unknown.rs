@@ -212,3 +212,18 @@ fn an_image_in_between_that_has_a_tag_is_not_the_base() {
     let sample = Sample::new(&entries).on(Some("node:20"), Flavor::None, 0);
     assert_eq!(sample.rebuilt().texts()[0], "FROM localhost/b:deps");
 }
+
+#[test]
+fn the_last_settings_of_a_known_base_are_not_repeated() {
+    let recipe = Sample::new(&[
+        ("# debian.sh", true, ""),
+        ("RUN /bin/sh -c install node # buildkit", true, ""),
+        ("ENTRYPOINT [\"docker-entrypoint.sh\"]", false, ""),
+        ("CMD [\"node\"]", false, ""),
+        ("RUN /bin/sh -c npm ci # buildkit", true, ""),
+    ])
+    .on(Some("node:22.1.0"), Flavor::None, 2)
+    .config(|config| config.entrypoint(vec!["docker-entrypoint.sh".to_owned()]).cmd(vec!["node".to_owned()]))
+    .rebuilt();
+    assert_eq!(recipe.texts(), ["FROM node:22.1.0", "RUN npm ci"]);
+}
