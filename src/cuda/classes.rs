@@ -8,7 +8,7 @@ use hashbrown::HashSet;
 use super::catalog::{FolderState, PackageKind, Walker};
 use super::context::InventoryContext;
 use super::packages::Packages;
-use super::value::{Class, ClassBytes, Library, Package};
+use super::value::{Class, ClassBytes, Library, NO_DEVEL_PATH, Package};
 use crate::base::convert::{index32, layer16};
 use crate::layer::{DirId, EntryId, EntryKind, LayerIndex};
 use crate::rootfs::NodeId;
@@ -113,9 +113,10 @@ impl<'a> Judge<'a> {
         }
         let mut by_entry = vec![0; index.len()].into_boxed_slice();
         for entry in index.entries().filter(|entry| index.kind(*entry) == EntryKind::File) {
-            let class = self.class(layer, index, entry, &folders[index.dir(entry).0 as usize]);
+            let mut flag = 0;
+            let class = self.class(layer, index, entry, &folders[index.dir(entry).0 as usize], &mut flag);
             add(&mut sums, class, index.size(entry));
-            by_entry[entry.0 as usize] = class as u8 + 1;
+            by_entry[entry.0 as usize] = (class as u8 + 1) | flag;
             if self.context.rootfs.first_name(layer, entry).is_some() {
                 add(merged, class, index.size(entry));
             }
@@ -123,7 +124,15 @@ impl<'a> Judge<'a> {
         (sums, by_entry)
     }
 
-    fn class(&mut self, layer: u16, index: &LayerIndex, entry: EntryId, folder: &Folder) -> Class {
+    /// The class of a file. `flag` becomes `NO_DEVEL_PATH` if its path shows it.
+    fn class(
+        &mut self,
+        layer: u16,
+        index: &LayerIndex,
+        entry: EntryId,
+        folder: &Folder,
+        flag: &mut u8,
+    ) -> Class {
         let (context, catalog) = (self.context, self.context.catalog);
         let (name, size) = (index.name(entry), index.size(entry));
         let parent = || index.dir_path(folder.id);
@@ -165,6 +174,7 @@ impl<'a> Judge<'a> {
             Some(PackageClass::Cuda) | None => {}
         }
         let rules = self.walker.file(folder.state, name);
+        *flag = if rules.devel.is_none() { NO_DEVEL_PATH } else { 0 };
         let cuda = || {
             if rules.devel.is_some_and(|rule| rule.cuda) { Class::CudaDevel } else { Class::CudaRuntime }
         };

@@ -388,14 +388,27 @@ pub struct ClassBytes {
     pub layers: Vec<BTreeMap<Class, u64>>,
     /// Bytes of the merged view, each inode once.
     pub merged: BTreeMap<Class, u64>,
-    /// By layer and entry: place in [`Class::ALL`] plus 1; 0 for what is not a regular file.
+    /// By layer and entry: place in [`Class::ALL`] plus 1; 0 for what is not a regular file. With `NO_DEVEL_PATH` if
+    /// its path was compared with all path rules and none of development files matches.
     pub by_entry: Vec<Box<[u8]>>,
 }
+
+/// Flag of an entry in [`ClassBytes::by_entry`].
+pub(super) const NO_DEVEL_PATH: u8 = 1 << 7;
 
 impl ClassBytes {
     /// The class of a regular file of a layer; `None` for anything else.
     pub fn of(&self, layer: u16, entry: EntryId) -> Option<Class> {
-        let place = *self.by_entry.get(usize::from(layer))?.get(entry.0 as usize)?;
+        let place = self.entry(layer, entry)? & !NO_DEVEL_PATH;
         Class::ALL.get(usize::from(place).checked_sub(1)?).copied()
+    }
+
+    /// Whether it is known that no path rule of development files matches the path of an entry.
+    pub fn has_no_devel_path(&self, layer: u16, entry: EntryId) -> bool {
+        self.entry(layer, entry).is_some_and(|place| place & NO_DEVEL_PATH != 0)
+    }
+
+    fn entry(&self, layer: u16, entry: EntryId) -> Option<u8> {
+        self.by_entry.get(usize::from(layer))?.get(entry.0 as usize).copied()
     }
 }

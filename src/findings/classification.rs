@@ -149,8 +149,13 @@ impl<'c> Sorter<'_, 'c> {
             // Not hard-linked: its only name is that of its entry.
             let item = Item { layer, entry, node, bytes: index.size(entry) };
             if names.len() < 2 && node.is_none_or(|node| own == Some(node)) {
-                let folder = self.folder(index, index.dir(entry), &mut folders);
-                let rule = self.walker.file(folder, index.name(entry)).devel;
+                // Most paths were compared with the rules for their class.
+                let rule = if self.input.inventory.classes.has_no_devel_path(layer, entry) {
+                    None
+                } else {
+                    let folder = self.folder(index, index.dir(entry), &mut folders);
+                    self.walker.file(folder, index.name(entry)).devel
+                };
                 let sort = self.sort(rule, node);
                 files.extend(sort.map(|(category, by)| ClassifiedFile { item, category, by }));
             } else {
