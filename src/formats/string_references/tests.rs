@@ -159,10 +159,16 @@ fn binaries_tell_how_they_keep_strings_and_whether_they_start_programs() {
     assert_eq!(words(Sort::Binary, elf(false, tool)), <[&str; 0]>::default());
 }
 
-/// A 64-bit ELF file with sections of these flags and contents, its section table, and bytes behind it.
-fn with_sections(sections: &[(u64, &[u8])], behind: &[u8]) -> Vec<u8> {
+/// A 64-bit ELF file with sections of these flags and contents, its section table, and bytes behind it. `loaded` is the
+/// part of a segment.
+fn with_sections(loaded: std::ops::Range<u64>, sections: &[(u64, &[u8])], behind: &[u8]) -> Vec<u8> {
     let mut bytes = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0>\0".to_vec();
     bytes.resize(64, 0);
+    bytes[32] = 64;
+    (bytes[54], bytes[56]) = (56, 1);
+    let size = loaded.end - loaded.start;
+    bytes.extend([&[1, 0, 0, 0, 4, 0, 0, 0][..], &loaded.start.to_le_bytes(), &[0; 16]].concat());
+    bytes.extend([&size.to_le_bytes()[..], &size.to_le_bytes(), &[0; 8]].concat());
     bytes.extend_from_slice(b"\0/lib64/ld-linux-x86-64.so.2\0execvp\0");
     let mut table = vec![0; 64];
     for (flags, content) in sections {
@@ -186,17 +192,18 @@ fn what_is_not_loaded_is_not_started() {
     let debug: &[u8] = b"\0ar\0gcc\0libcublas.so.13\0";
     let sections: [(u64, &[u8]); 3] =
         [(LOADED, b"\0nvcc\0libnvrtc.so.13\0"), (0, debug), (LOADED, b"\0git\0")];
-    let bytes = with_sections(&sections, b"\0/usr/bin/cmake\0");
+    let bytes = with_sections(0..120, &sections, b"\0/usr/bin/cmake\0");
     for piece in [1, 7, 63, 64, 65, 300, bytes.len()] {
         let found = found(Sort::Binary, &bytes, piece);
         assert_eq!(found.words, ["nvcc", "cmake", "git"], "pieces of {piece}");
         assert_eq!(found.libraries, [b"libnvrtc.so.13"], "pieces of {piece}");
     }
-    // Loaded, or in a file whose table is not there, they count.
-    let loaded = with_sections(&[(LOADED, debug)], b"");
-    let cut = with_sections(&sections[1..2], b"");
+    // Loaded, by one of both tables, or in a file whose table is not there, they count.
+    let loaded = with_sections(0..120, &[(LOADED, debug)], b"");
+    let in_segment = with_sections(0..200, &sections[1..2], b"");
+    let cut = with_sections(0..120, &sections[1..2], b"");
     let cut = &cut[..cut.len() - 1];
-    for bytes in [&loaded[..], cut] {
+    for bytes in [&loaded[..], &in_segment, cut] {
         let found = found(Sort::Binary, bytes, 50);
         assert_eq!((found.words.len(), found.libraries.len()), (2, 1), "{found:?}");
     }

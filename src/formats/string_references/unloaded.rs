@@ -1,5 +1,6 @@
 //! Sections of an ELF file that are never loaded: symbols, debug information, the compiler's comments. A program cannot
-//! start what only they name.
+//! start what only they name. Both tables must say so: that of the sections, and that of the segments, which alone
+//! decides what is loaded.
 
 use std::ops::Range;
 
@@ -7,6 +8,12 @@ use crate::formats::elf::MAGIC;
 
 /// Bytes of the header of a 64-bit file.
 const HEADER_BYTES: usize = 64;
+/// Bytes of a segment header; the table follows the header.
+const SEGMENT_BYTES: usize = 56;
+/// Maximum segments; programs have about ten.
+const SEGMENTS: u64 = 256;
+/// Type of a segment that is loaded.
+const LOAD: u64 = 1;
 /// Bytes of a section header.
 const SECTION_BYTES: usize = 64;
 /// Maximum sections; programs have some dozens.
@@ -23,9 +30,10 @@ pub(super) struct SectionTable {
     /// Bytes passed so far.
     passed: u64,
     header: Vec<u8>,
-    /// Where the table is, once the header has passed.
-    place: Option<Range<u64>>,
-    table: Vec<u8>,
+    /// Where the tables are, once the header has passed.
+    places: Option<Places>,
+    sections: Vec<u8>,
+    segments: Vec<u8>,
 }
 
 impl SectionTable {
@@ -36,47 +44,74 @@ impl SectionTable {
         if self.header.len() < HEADER_BYTES {
             let taken = bytes.len().min(HEADER_BYTES - self.header.len());
             self.header.extend_from_slice(&bytes[..taken]);
-            self.place = place(&self.header);
+            self.places = places(&self.header);
         }
-        let Some(place) = &self.place else { return };
-        let (from, to) = (place.start.max(start), place.end.min(self.passed));
-        let within = |at: u64| usize::try_from(at.saturating_sub(start)).unwrap_or(usize::MAX);
-        if from < to
-            && let Some(part) = bytes.get(within(from)..within(to))
-        {
-            self.table.extend_from_slice(part);
-        }
+        let Some(places) = &self.places else { return };
+        let passed = start..self.passed;
+        take(&places.sections, &passed, bytes, &mut self.sections);
+        take(&places.segments, &passed, bytes, &mut self.segments);
     }
 
-    /// Whether the file has a table.
+    /// Whether the file has the tables.
     pub(super) fn is_known(&self) -> bool {
-        self.place.is_some()
+        self.places.is_some()
     }
 
-    /// The sections that are not loaded; none if the table did not pass completely.
+    /// The sections that are not loaded; none if the tables did not pass completely.
     pub(super) fn unloaded(&self) -> Vec<Range<u64>> {
-        let is_whole = |place: &Range<u64>| place.end - place.start == self.table.len() as u64;
-        if !self.place.as_ref().is_some_and(is_whole) {
+        let Some(places) = &self.places else { return Vec::new() };
+        let is_whole = |place: &Range<u64>, table: &[u8]| place.end - place.start == table.len() as u64;
+        if !is_whole(&places.sections, &self.sections) || !is_whole(&places.segments, &self.segments) {
             return Vec::new();
         }
-        let sections = self.table.chunks_exact(SECTION_BYTES);
-        let unloaded = sections.filter(|section| {
+        let segments = self.segments.chunks_exact(SEGMENT_BYTES);
+        let loaded: Vec<Range<u64>> = segments
+            .filter(|segment| number(segment, 0, 4) == LOAD)
+            .map(|segment| range(segment, 8, 32))
+            .collect();
+        let sections = self.sections.chunks_exact(SECTION_BYTES).filter(|section| {
             !matches!(number(section, 4, 4), NULL | NOBITS) && number(section, 8, 8) & ALLOC == 0
         });
-        unloaded
-            .map(|section| {
-                let at = number(section, 24, 8);
-                at..at.saturating_add(number(section, 32, 8))
-            })
-            .collect()
+        let is_apart = |section: &Range<u64>| {
+            !loaded.iter().any(|segment| segment.start < section.end && section.start < segment.end)
+        };
+        sections.map(|section| range(section, 24, 32)).filter(is_apart).collect()
     }
 }
 
-fn place(header: &[u8]) -> Option<Range<u64>> {
+/// Offsets of the two tables.
+struct Places {
+    sections: Range<u64>,
+    segments: Range<u64>,
+}
+
+fn places(header: &[u8]) -> Option<Places> {
     let is_known = header.len() == HEADER_BYTES && header.starts_with(MAGIC) && header[4..6] == [2, 1];
     let (at, stride, count) = (number(header, 40, 8), number(header, 58, 2), number(header, 60, 2));
     let fits = stride == SECTION_BYTES as u64 && (1..=u64::from(SECTIONS)).contains(&count);
-    (is_known && fits && at >= HEADER_BYTES as u64).then_some(at..at.checked_add(stride * count)?)
+    let (first, step, segments) = (number(header, 32, 8), number(header, 54, 2), number(header, 56, 2));
+    let begins = first == HEADER_BYTES as u64 && step == SEGMENT_BYTES as u64 && segments <= SEGMENTS;
+    (is_known && fits && begins && at >= HEADER_BYTES as u64).then_some(Places {
+        sections: at..at.checked_add(stride * count)?,
+        segments: first..first + step * segments,
+    })
+}
+
+/// Adds the part of a table that is in `bytes`, those at `passed` of the file.
+fn take(table: &Range<u64>, passed: &Range<u64>, bytes: &[u8], to: &mut Vec<u8>) {
+    let (from, end) = (table.start.max(passed.start), table.end.min(passed.end));
+    let within = |at: u64| usize::try_from(at - passed.start).unwrap_or(usize::MAX);
+    if from < end
+        && let Some(part) = bytes.get(within(from)..within(end))
+    {
+        to.extend_from_slice(part);
+    }
+}
+
+/// The bytes of a part of the file: its offset and size are at these places of its header.
+fn range(header: &[u8], at: usize, size: usize) -> Range<u64> {
+    let start = number(header, at, 8);
+    start..start.saturating_add(number(header, size, 8))
 }
 
 /// A little endian number; zero if it is not there.
