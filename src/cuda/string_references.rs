@@ -185,7 +185,8 @@ fn mention(
     let is_told = |word: &&&'static str| match (file.of_distribution, file.of_package) {
         (true, _) => packages::OF_PACKAGES.contains(*word),
         (false, true) => packages::counts(word, &mentions.words, file.of_helper),
-        (false, false) => !STARTS.contains(*word),
+        // A module that compiles, besides.
+        (false, false) => **word == "ccompiler" || !STARTS.contains(*word),
     };
     let words: Vec<&'static str> = mentions.words.iter().filter(is_told).copied().collect();
     let found = !words.is_empty() || !libraries.is_empty();

@@ -78,6 +78,7 @@ impl Demands {
         demands.compilers_of_python(facts);
         demands.compilers_of_r(facts);
         demands.compilers_of_packages(facts);
+        demands.readers_of_documentation(facts);
         let key = |(name, demand): &(&'static str, Demand)| (*name, demand.certainty, is_aside(&demand.who));
         demands.list.sort_by(|one, other| key(one).cmp(&key(other)).then_with(|| one.cmp(other)));
         demands.list.dedup();

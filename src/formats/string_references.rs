@@ -284,7 +284,9 @@ impl Found {
     fn search_text(&mut self, text: &[u8], remarks: bool) {
         let shell = words::is_shell(text);
         let counts = |word: Word, place: &std::ops::Range<usize>, line: usize| {
-            if word.is_weak() {
+            if word.text == "CC" {
+                command::is_of_environment(text, place, line)
+            } else if word.is_weak() {
                 command::in_commands(text, place, line, word.text, shell)
             } else {
                 !word.is_english() || command::in_text(text, place, line, word.text)

@@ -3,6 +3,7 @@
 use super::words::tool_name;
 use super::{Certainty, Demand, Demands};
 use crate::base::text::printable;
+use crate::cuda::Package;
 use crate::cuda::catalog::normalized_python_name;
 use crate::findings::facts::Facts;
 use crate::findings::value::User;
@@ -75,7 +76,11 @@ impl Demands {
     pub(super) fn compilers_of_packages(&mut self, facts: &Facts<'_>) {
         const COMPILERS: [&str; 7] =
             ["build-base", "build-essential", "clang", "g++", "gcc", "gcc-c++", "gfortran"];
-        for (compiler, package) in facts.required_tools(|name| COMPILERS.contains(&tool_name(name))) {
+        // What reads headers of a language is compiled when it is called: ruby-inline.
+        let is_headers =
+            |name: &str| name == "libperl-dev" || name.starts_with("ruby") && name.ends_with("-dev");
+        let is_compiler = |name: &str| COMPILERS.contains(&tool_name(name)) || is_headers(name);
+        for (compiler, package) in facts.required_tools(is_compiler) {
             let who = format!("{} {}", package.name, package.version);
             let demand = Demand {
                 certainty: Certainty::Asked,
@@ -88,6 +93,25 @@ impl Demands {
             for name in ["compiler", "libraries", "make"] {
                 self.add(name, &demand);
             }
+        }
+    }
+
+    /// The reader of manual pages, if somebody installed it by name.
+    pub(super) fn readers_of_documentation(&mut self, facts: &Facts<'_>) {
+        let is_reader = |package: &&Package| {
+            matches!(package.name.as_str(), "man-db" | "mandoc") && package.automatic.is_none()
+        };
+        for package in facts.inventory.packages.iter().filter(is_reader) {
+            let who = format!("{} {}", package.name, package.version);
+            let demand = Demand {
+                certainty: Certainty::Asked,
+                user: User::Package(who.clone(), package.root.clone().unwrap_or_default()),
+                who,
+                why: "shows manual pages".to_owned(),
+                site: None,
+                whole_toolkit: true,
+            };
+            self.add("documentation", &demand);
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::formats::string_references::{Scanner, Sort};
 
 /// Names of what is read, each with the predicate of a sentence about its reader.
-const NAMES: [(&str, &str); 26] = [
+const NAMES: [(&str, &str); 27] = [
     ("autotools", "runs autotools, m4, bison or flex"),
     ("bazel", "runs bazel"),
     ("builder-resources", "builds TensorRT engines with the builder resources"),
@@ -16,6 +16,7 @@ const NAMES: [(&str, &str); 26] = [
     ("cudart-static", "links the static CUDA runtime"),
     ("cupti", "profiles with CUPTI"),
     ("debugger", "runs a debugger"),
+    ("documentation", "reads documentation of packages"),
     ("dpkg-dev", "builds packages of Debian"),
     ("git", "runs git"),
     ("headers", "compiles kernels against the CUDA headers"),
@@ -41,10 +42,11 @@ pub(super) const WITH_NVCC: [&str; 7] =
 
 /// Words in files and commands, separated by spaces, with the names of what they imply; the first is the name of the
 /// program itself.
-const WORDS: [(&str, &[&str]); 26] = [
+const WORDS: [(&str, &[&str]); 27] = [
     ("cc c++ c99 ld gfortran gcc g++ clang as c89 cpp -config", &["compiler", "libraries"]),
-    // Its verify and compile run the C compiler.
-    ("cffi", &["compiler", "libraries"]),
+    // verify and compile of cffi run the C compiler, as CCompiler of distutils does, and what reads the variable CC.
+    ("cffi ccompiler CC", &["compiler", "libraries"]),
+    ("share/doc share/man", &["documentation"]),
     ("cargo", &["compiler", "cmake"]),
     (
         "rustc go cc1 addr2line ar c++filt dwp elfedit gcov gofmt gp-archive gp-collect gp-display \
@@ -117,7 +119,10 @@ pub fn is_searched_for(name: &[u8]) -> bool {
 pub(super) fn told(word: &str) -> &str {
     match word {
         "-config" => "python3-config",
+        "CC" => "the variable CC",
         "dpkg-" => "a tool of dpkg-dev",
+        "share/doc" => "/usr/share/doc",
+        "share/man" => "/usr/share/man",
         word => word,
     }
 }

@@ -120,7 +120,9 @@ pub(super) fn in_commands(text: &[u8], place: &Range<usize>, line: usize, word: 
     let is_started = || shell || has_argument(rest, word);
     if let [head @ .., quote @ (b'\'' | b'"' | b'`')] = before {
         return match rest {
-            [end, after @ ..] if end == quote => is_in_call(head.trim_ascii_end(), after.trim_ascii_start()),
+            [end, after @ ..] if end == quote => {
+                reads_environment(head) || is_in_call(head.trim_ascii_end(), after.trim_ascii_start())
+            }
             _ => has_argument(rest, word),
         };
     }
@@ -139,6 +141,19 @@ pub(super) fn in_commands(text: &[u8], place: &Range<usize>, line: usize, word: 
             blanks > 0 && STARTERS.contains(&&head[from..]) && is_started()
         }
     }
+}
+
+/// Whether the line of a name reads variables of the environment, or of the build of Python.
+pub(super) fn is_of_environment(text: &[u8], place: &Range<usize>, line: usize) -> bool {
+    text.get(line.max(place.start.saturating_sub(REACH))..place.start).is_some_and(reads_environment)
+}
+
+/// Whether a text before a quoted word reads variables: the word is one, or its default, as in
+/// `os.environ.get("CC", "cc")` and `ENV["CC"] || "cc"`.
+fn reads_environment(before: &[u8]) -> bool {
+    const READS: [&[u8]; 7] = [b"environ", b"getenv", b"env.", b"env[", b"env(", b"_env", b"config_var"];
+    let lower = before.to_ascii_lowercase();
+    READS.iter().any(|part| memchr::memmem::find(&lower, part).is_some())
 }
 
 /// Whether a quoted word between these texts is the first of a list, an argument of a function that starts programs, or

@@ -60,7 +60,23 @@ fn every_word_has_a_key_and_every_key_stands_in_its_words() {
         assert_eq!(script(text), ["cffi"]);
     }
     assert_eq!(script("import _cffi_backend\nx = 'libcffi'\n"), <[&str; 0]>::default());
-    for word in WORDS.into_iter().filter(|word| !STARTS.contains(word) && *word != "cffi") {
+    for text in [
+        "cc = os.environ.get('CC')\n",
+        "sysconfig.get_config_var(\"CC\").split()\n",
+        "compiler = ENV['CC']\n",
+    ] {
+        assert_eq!(script(text), ["CC"], "{text}");
+    }
+    assert_eq!(script("country = 'CC'\nto = [\"CC\", \"BCC\"]\n"), <[&str; 0]>::default());
+    for text in
+        ["os.environ.get('MY_CC', 'cc')\n", "ENV.fetch(\"TOOL\", \"cc\")\n", "process.env.CC || 'cc'\n"]
+    {
+        assert!(script(text).contains(&"cc"), "{text}");
+    }
+    assert_eq!(script("alias /usr/share/doc/apache2;\n"), ["share/doc"]);
+    assert_eq!(script("os.listdir('/usr/share/man')\n"), ["share/man"]);
+    const OF_TEXTS: [&str; 4] = ["CC", "cffi", "share/doc", "share/man"];
+    for word in WORDS.into_iter().filter(|word| !STARTS.contains(word) && !OF_TEXTS.contains(word)) {
         let name = named(word);
         for text in [
             format!("subprocess.run(['{name}', '-x', path])\n"),

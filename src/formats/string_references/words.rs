@@ -3,7 +3,7 @@
 use super::NAME_BYTES;
 
 /// Searched words: build and profiling tools, CUDA headers, and framework calls that compile code or load libraries.
-pub const WORDS: [&str; 128] = [
+pub const WORDS: [&str; 131] = [
     "nvcc",
     "ptxas",
     "nvlink",
@@ -129,6 +129,10 @@ pub const WORDS: [&str; 128] = [
     "uvx",
     // A Python module that compiles when it is called. Searched in texts only.
     "cffi",
+    // The variable that names the C compiler, and folders of documentation. Searched in texts only.
+    "CC",
+    "share/doc",
+    "share/man",
     // Python calls that start programs.
     "Popen",
     "ccompiler",
@@ -218,8 +222,9 @@ pub(super) fn stands_alone(bytes: &[u8], start: usize, end: usize, word: &str) -
                 rest.iter().take(VERSION_BYTES).take_while(|byte| is_name(**byte) || **byte == b'-').count();
             let own = OF_DPKG.iter().any(|own| &rest[..length] == *own);
             // Ends of file names that dpkg leaves behind, also in the colors of `ls`.
-            let left = matches!(&rest[..length], b"bak" | b"backup" | b"dist" | b"new" | b"old" | b"tmp")
-                && bytes[..start].ends_with(b".");
+            let left =
+                matches!(&rest[..length], b"bak" | b"backup" | b"del" | b"dist" | b"new" | b"old" | b"tmp")
+                    && bytes[..start].ends_with(b".");
             let alone = bytes[..start].last().is_none_or(|byte| !is_name(*byte) && *byte != b'-');
             return length > 0 && !own && !left && alone;
         }

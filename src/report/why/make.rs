@@ -376,6 +376,7 @@ impl Source<'_> {
                 files,
                 bytes,
                 finding_bytes: finding.bytes,
+                shadowed: finding.items.iter().filter(|item| is_part(item)).all(|item| item.node.is_none()),
                 reason: printable(&finding.reason),
                 question: finding.question.as_deref().map(printable),
                 proof: finding.proof.iter().take(PROOF).map(|text| printable(text)).collect(),

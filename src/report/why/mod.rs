@@ -140,4 +140,8 @@ pub struct WhyFinding {
     pub proof: Vec<String>,
     /// Files and settings that use or name it.
     pub used_by: Vec<String>,
+    /// Whether it is about versions of this path that an upper layer shadows, and not about what a container sees.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub shadowed: bool,
 }

@@ -210,7 +210,7 @@ impl Users<'_> {
     }
 
     fn verdicts(&self, add: &mut dyn FnMut(Effect, String)) {
-        for finding in self.findings {
+        for finding in self.findings.iter().filter(|finding| !finding.shadowed) {
             let kind = match &*finding.verdict {
                 word if word == Verdict::Safe.as_str() => Effect::Nothing,
                 word if word == Verdict::Needed.as_str() => Effect::Breaks,

@@ -259,6 +259,7 @@ fn tool_names(sorted: &ClassifiedFile<'_>, path: &[u8]) -> Option<&'static str> 
     let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
     let name = demand::tool_name(str::from_utf8(name).unwrap_or_default());
     match (sorted.category, name) {
+        (Category::DocsSamples, _) => Some("documentation"),
         (Category::Profilers, _) => Some("profiler"),
         (Category::Debuggers, _) => Some("debugger"),
         (Category::StaticLibraries, "libcudart_static.a" | "libculibos.a") => Some("cudart-static"),
