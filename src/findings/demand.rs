@@ -58,8 +58,9 @@ pub(super) struct Demands {
 fn is_aside(who: &str) -> bool {
     const FOLDERS: [&str; 8] =
         ["__tests__", "doc", "docs", "example", "examples", "node_modules", "test", "tests"];
-    let folders = who.rsplit_once('/').map_or("", |(folders, _)| folders);
+    let (folders, name) = who.rsplit_once('/').unwrap_or_default();
     folders.split('/').any(|folder| FOLDERS.contains(&folder))
+        || ["test_", "_test"].iter().any(|start| name.starts_with(start))
 }
 
 /// Maximum demands recorded for one name: thousands of application files may mention a compiler.

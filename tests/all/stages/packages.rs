@@ -106,6 +106,20 @@ fn a_package_is_added_even_if_the_instruction_installs_nothing_any_more() {
 }
 
 #[test]
+fn an_update_of_its_own_does_not_lose_packages_that_are_added() {
+    let install = "apt-get install -y --no-install-recommends";
+    let scene = devel().run("apt-get update", vec![file("var/lib/apt/lists/Packages", "a list")]).install(
+        &format!("{install} nginx cmake libjansson-dev"),
+        [nginx(), tools(), jansson()].concat(),
+        Vec::new(),
+    );
+    let scene = built(scene, &["libjansson.so.4"]).cmd(&["/usr/local/bin/serve"]);
+    let best = one(&scene.propose(), "stages").clone();
+    assert!(best.closure.resolved, "{:#?}", best.closure);
+    assert_eq!(installed(&best.dockerfile), ["nginx", "libjansson4"], "{}", best.dockerfile);
+}
+
+#[test]
 fn an_installation_without_an_update_of_its_own_gets_one() {
     let install = "apt-get install -y --no-install-recommends";
     let alone = devel().run("apt-get update", vec![file("var/lib/apt/lists/Packages", "a list")]).install(

@@ -108,7 +108,7 @@ impl Lines<'_, '_, '_, '_, '_> {
         let changes =
             (0..works.len()).any(|place| matches!(works[place], Work::Owner | Work::Remove) && stays(place));
         let Some(text) = self.trimmed(run, works, &added, &[], &stays) else {
-            self.added = added;
+            self.added.extend(added);
             return;
         };
         if changes {
@@ -237,6 +237,7 @@ impl Lines<'_, '_, '_, '_, '_> {
             }
             Some(_) => {}
             None => {
+                self.added.extend(added);
                 if let Some(span) = self.steps.tidying.whole(step.place) {
                     let line = self.steps.tidying.line(step.place);
                     let why = format!(
