@@ -133,7 +133,7 @@ impl Scanner {
             }
             State::Binary { tail, next, at_start } => {
                 let found = &mut self.found;
-                found.sections.push(bytes);
+                found.placing.get_or_insert_default().sections.push(bytes);
                 // First the matches across the boundary, then those in the new bytes alone.
                 tail.extend_from_slice(&bytes[..bytes.len().min(2 * AROUND)]);
                 let end = tail.len().saturating_sub(AROUND);
@@ -199,11 +199,17 @@ struct Found {
     places: usize,
     cut: bool,
     habits: StringScanState,
+    /// Of a binary.
+    placing: Option<Box<Placing>>,
+}
+
+/// References in an ELF file, with their offsets: those in sections that are not loaded are removed at the end.
+#[derive(Default)]
+struct Placing {
     sections: SectionTable,
-    /// References in an ELF file, with their offsets: those in sections that are not loaded are removed at the end.
-    placed: Vec<(u64, Reference)>,
-    /// Offset in the file of the bytes that are searched; `None` if references are not placed.
-    origin: Option<u64>,
+    references: Vec<(u64, Reference)>,
+    /// Offset in the file of the bytes that are searched.
+    origin: u64,
 }
 
 /// What a binary refers to.
@@ -232,10 +238,12 @@ impl Counts {
 
 impl Found {
     fn finish(mut self) -> StringReferences {
-        let unloaded = self.sections.unloaded();
-        for (at, reference) in std::mem::take(&mut self.placed) {
-            if !unloaded.iter().any(|section| section.contains(&at)) {
-                self.add(reference);
+        if let Some(placing) = self.placing.take() {
+            let unloaded = placing.sections.unloaded();
+            for (at, reference) in placing.references {
+                if !unloaded.iter().any(|section| section.contains(&at)) {
+                    self.add(reference);
+                }
             }
         }
         if self.habits.starts() {
@@ -329,8 +337,9 @@ impl Found {
         if at_start && range.start == 0 {
             self.habits.begin(bytes);
         }
-        let is_placed = self.sections.is_known();
-        self.origin = is_placed.then(|| self.habits.before().wrapping_sub(range.start as u64));
+        if let Some(placing) = &mut self.placing {
+            placing.origin = self.habits.before().wrapping_sub(range.start as u64);
+        }
         let counts = |word: Word, place: &std::ops::Range<usize>| {
             let is_command = command::in_binary(bytes, place, word);
             // A format string such as `size %d` looks like a command, also in a program that starts none.
@@ -391,9 +400,9 @@ impl Found {
 
     /// Adds a reference, or keeps it until the section table has passed. `at` is its place in the searched bytes.
     fn place(&mut self, at: usize, reference: Reference) {
-        match self.origin {
-            Some(origin) if self.placed.len() < PLACED => {
-                self.placed.push((origin.wrapping_add(at as u64), reference));
+        match &mut self.placing {
+            Some(placing) if placing.sections.is_known() && placing.references.len() < PLACED => {
+                placing.references.push((placing.origin.wrapping_add(at as u64), reference));
             }
             _ => self.add(reference),
         }

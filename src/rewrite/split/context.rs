@@ -322,6 +322,14 @@ impl SplitContext<'_> {
         self.input.inventory.base.as_ref().is_some_and(|base| base.flavor != crate::cuda::Flavor::None)
     }
 
+    /// Whether apt left archives in the image.
+    pub(super) fn keeps_archives(&self) -> bool {
+        let folder = self.paths.lookup(b"/var/cache/apt/archives");
+        folder.is_some_and(|folder| {
+            self.rootfs.node(folder).children().any(|file| file.name().ends_with(b".deb"))
+        })
+    }
+
     /// Whether the image has ldconfig; musl images do not.
     pub(super) fn has_ldconfig(&self) -> bool {
         [&b"/sbin/ldconfig"[..], b"/usr/sbin/ldconfig"].iter().any(|path| self.paths.lookup(path).is_some())

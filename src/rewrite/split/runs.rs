@@ -27,6 +27,8 @@ pub(super) struct Trim<'t> {
     pub(super) stays: &'t dyn Fn(usize) -> bool,
     /// Whether recommended packages are excluded.
     pub(super) lean: bool,
+    /// Whether apt leaves the downloaded archives behind, which images of distributions prevent.
+    pub(super) keeps_archives: bool,
 }
 
 /// Commands that stay or go together: the parts of a pipe, and a list with `||` from its beginning to its last
@@ -108,10 +110,17 @@ impl Trim<'_> {
         changes.extend(self.update(&installs, &kept));
         if let Some(last) = commands.iter().zip(&kept).rev().find(|(_, kept)| **kept).map(|(one, _)| one)
             && !installs.is_empty()
-            && !self.cleans(&kept, &changes)
         {
-            let end = last.span.end;
-            changes.push((end..end, format!("{}rm -rf /var/lib/apt/lists/*", self.joint(last))));
+            let (end, joint) = (last.span.end, self.joint(last));
+            let archives = self.keeps_archives && !self.cleans_archives(&kept);
+            let lists = !self.cleans(&kept, &changes);
+            let commands = [(archives, "apt-get clean"), (lists, "rm -rf /var/lib/apt/lists/*")];
+            let more: String = (commands.iter().filter(|(is_added, _)| *is_added))
+                .flat_map(|(_, command)| [joint.as_str(), command])
+                .collect();
+            if !more.is_empty() {
+                changes.push((end..end, more));
+            }
         }
         changes.extend(self.removals(&kept));
         Some(cut(self.file, &(start..start + whole.len()), changes))
@@ -226,6 +235,18 @@ impl Trim<'_> {
             || self.instruction.flags.iter().any(|flag| {
                 flag.name == "mount"
                     && flag.value.as_deref().is_some_and(|value| value.contains("/var/lib/apt"))
+            })
+    }
+
+    /// Whether the downloaded archives are removed; also true when another program installs.
+    fn cleans_archives(&self, kept: &[bool]) -> bool {
+        let mut stay = self.run.commands.iter().zip(kept).filter(|(_, kept)| **kept).map(|(one, _)| one);
+        let is_apt = |at: usize| Call::of(&self.run.commands[at]).is_some_and(|call| is_of_apt(call.program));
+        !(0..kept.len()).any(|at| kept[at] && is_apt(at))
+            || stay.any(|command| {
+                let cleans =
+                    Call::of(command).is_some_and(|call| is_of_apt(call.program) && call.has("clean"));
+                cleans || self.file.slice(&command.span).contains("/var/cache/apt")
             })
     }
 

@@ -107,7 +107,7 @@ impl<'s, 'r> Steps<'s, 'r> {
         }
         if let Some(shared) = &stage.shared {
             // A copy from the build stage gives every file, whichever instruction added it.
-            let by = |fits: &dyn Fn(&Step) -> bool| list.iter().rposition(|step| fits(step));
+            let by = |fits: &dyn Fn(&Step) -> bool| list.iter().rposition(fits);
             let adds = |step: &Step| matches!(step.kind, Kind::Context | Kind::FromStage);
             let maker = by(&Step::makes).or_else(|| by(&adds));
             by_layer.extend(maker.map(|maker| (shared.layer, maker)));

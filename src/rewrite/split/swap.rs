@@ -169,6 +169,8 @@ impl Swap<'_, '_, '_, '_, '_, '_, '_> {
                 extra: &extra,
                 stays: &|_| true,
                 lean: false,
+                // Clean-ups are in `extra`.
+                keeps_archives: false,
             };
             let before = self.stage.text(step.place);
             let Some(text) = trim.text() else {

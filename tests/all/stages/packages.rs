@@ -106,6 +106,24 @@ fn a_package_is_added_even_if_the_instruction_installs_nothing_any_more() {
 }
 
 #[test]
+fn archives_that_apt_leaves_behind_are_removed_in_the_final_stage_too() {
+    for (command, end) in [
+        (format!("{INSTALL} nginx cmake"), "&& apt-get clean \\\n    && rm -rf /var/lib/apt/lists/*"),
+        (
+            format!("{INSTALL} nginx cmake && rm -rf /var/lib/apt/lists/*"),
+            "&& rm -rf /var/lib/apt/lists/* \\\n    && apt-get clean",
+        ),
+    ] {
+        let archive = file("var/cache/apt/archives/nginx_1.0-1_amd64.deb", "!<arch>\n".repeat(4_000));
+        let scene = devel().install(&command, [nginx(), tools()].concat(), vec![archive]);
+        let scene = built(scene, &[]).cmd(&["/usr/local/bin/serve"]);
+        let best = one(&scene.propose(), "stages").clone();
+        assert!(last_stage(&best.dockerfile).contains(end), "{}", best.dockerfile);
+        assert!(gone(&best).iter().any(|path| path.contains("/nginx_1.0-1_")), "{:?}", gone(&best));
+    }
+}
+
+#[test]
 fn an_update_of_its_own_does_not_lose_packages_that_are_added() {
     let install = "apt-get install -y --no-install-recommends";
     let scene = devel().run("apt-get update", vec![file("var/lib/apt/lists/Packages", "a list")]).install(

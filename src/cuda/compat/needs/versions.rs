@@ -165,14 +165,13 @@ fn of_toolkit(look: &Look<'_>) -> Option<CudaNeed> {
     };
     let its: Vec<&&Library> = look.libraries.iter().filter(is_its).collect();
     let firm = its.iter().find(|library| look.is_firm(library.object));
-    let why = match firm.or(its.first()) {
-        Some(one) => format!("in use: {}", look.shown(one.node)),
-        None => {
-            look.paths.lookup(&[&toolkit.root[..], b"/bin/nvcc"].concat())?;
-            let names_it = |mention: &&StringReference| mention.words.contains(&"nvcc");
-            let file = look.inventory.mentions.iter().find(names_it)?.node;
-            format!("{} names nvcc", look.shown(file))
-        }
+    let why = if let Some(one) = firm.or(its.first()) {
+        format!("in use: {}", look.shown(one.node))
+    } else {
+        look.paths.lookup(&[&toolkit.root[..], b"/bin/nvcc"].concat())?;
+        let names_it = |mention: &&StringReference| mention.words.contains(&"nvcc");
+        let file = look.inventory.mentions.iter().find(names_it)?.node;
+        format!("{} names nvcc", look.shown(file))
     };
     Some(CudaNeed {
         version,

@@ -159,7 +159,9 @@ impl Lines<'_, '_, '_, '_, '_> {
     ) -> Option<String> {
         let (file, dropped) = (self.stage.file, self.dropped);
         let instruction = file.instructions.get(run.place)?;
-        Trim { file, instruction, run, works, dropped, added, extra, stays, lean: true }.text()
+        let keeps_archives = self.keep.context.keeps_archives();
+        Trim { file, instruction, run, works, dropped, added, extra, stays, lean: true, keeps_archives }
+            .text()
     }
 
     /// An instruction after the new lines: it stays in place.
