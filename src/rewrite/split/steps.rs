@@ -6,11 +6,13 @@ use super::context::SplitContext;
 use super::runs::units;
 use super::shell::{Work, installs_sources, is_package_word, package_name, package_words, work};
 use super::stage::Final;
+use crate::base::convert::layer16;
 use crate::cuda::Inode;
 use crate::cuda::links::folder_of;
 use crate::formats::binary::FileFacts;
 use crate::formats::dockerfile::Keyword;
 use crate::formats::document::DocumentKind;
+use crate::layer::EntryKind;
 use crate::rewrite::recipe::Recipe;
 use crate::rewrite::tidy::{Call, Run, TidyContext};
 use crate::rootfs::{Node, replaced};
@@ -46,6 +48,11 @@ impl Step {
     /// language packages, downloads, or runs something unknown.
     pub(super) fn makes(&self) -> bool {
         matches!(&self.kind, Kind::Run(works) if works.iter().any(|work| makes(*work)))
+    }
+
+    /// Whether it changes owners or modes, for which a layer stores files again.
+    fn changes_owners(&self) -> bool {
+        matches!(&self.kind, Kind::Run(works) if works.contains(&Work::Owner))
     }
 
     /// Whether it installs packages of the system.
@@ -112,7 +119,12 @@ impl<'s, 'r> Steps<'s, 'r> {
             let maker = by(&Step::makes).or_else(|| by(&adds));
             by_layer.extend(maker.map(|maker| (shared.layer, maker)));
         }
-        let earlier = replaced(context.rootfs).map(|(hidden, by)| (by, hidden)).collect();
+        let mut earlier: HashMap<Inode, Inode> =
+            replaced(context.rootfs).map(|(hidden, by)| (by, hidden)).collect();
+        earlier.extend(links_stored_again(context, &|layer| {
+            let step = by_layer.get(&layer).and_then(|step| list.get(*step));
+            step.is_some_and(Step::changes_owners)
+        }));
         Self { tidying, list, by_layer, earlier }
     }
 
@@ -122,9 +134,7 @@ impl<'s, 'r> Steps<'s, 'r> {
         let mut seen = HashSet::new();
         loop {
             let step = self.by_layer.get(&inode.0).copied();
-            let owns = step
-                .and_then(|step| self.list.get(step))
-                .is_some_and(|step| matches!(&step.kind, Kind::Run(works) if works.contains(&Work::Owner)));
+            let owns = step.and_then(|step| self.list.get(step)).is_some_and(Step::changes_owners);
             match self.earlier.get(&inode) {
                 Some(before) if owns && seen.insert(inode) => inode = *before,
                 _ => return step,
@@ -188,6 +198,31 @@ impl<'s, 'r> Steps<'s, 'r> {
         let commands = (0..self.list.len()).filter_map(|step| self.run(step)).flat_map(|run| &run.commands);
         commands.filter_map(Call::of).map(|call| call.program).collect()
     }
+}
+
+/// Symbolic links that layers which change owners store again with the same target: their earlier location.
+fn links_stored_again(
+    context: &SplitContext<'_>,
+    changes_owners: &dyn Fn(u16) -> bool,
+) -> Vec<(Inode, Inode)> {
+    let layers = context.base_layers..layer16(context.input.layers.len());
+    let mut again = Vec::new();
+    if !layers.clone().any(changes_owners) {
+        return again;
+    }
+    let mut known: HashMap<Vec<u8>, Inode> = HashMap::new();
+    for layer in layers {
+        let index = context.rootfs.layer(layer);
+        for entry in index.entries().filter(|entry| index.kind(*entry) == EntryKind::Symlink) {
+            let before = known.insert(index.path(entry), (layer, entry));
+            let is_same =
+                |(layer, before): &Inode| context.rootfs.layer(*layer).link(*before) == index.link(entry);
+            if let Some(before) = before.filter(is_same).filter(|_| changes_owners(layer)) {
+                again.push(((layer, entry), before));
+            }
+        }
+    }
+    again
 }
 
 /// Whether a layer contains Python packages compiled in place: `PyPI` accepts no wheels for `linux_x86_64`, and those

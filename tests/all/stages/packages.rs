@@ -396,3 +396,29 @@ fn a_virtual_environment_of_a_python_that_nobody_named_keeps_it_too() {
     // git is a question where Python is: nobody has said that it is used.
     assert_eq!(installed(&best.dockerfile), ["python3.10"]);
 }
+
+#[test]
+fn a_later_change_of_owners_does_not_part_a_virtual_environment() {
+    let site = "srv/api/venv/lib/python3.10/site-packages";
+    let mut members = wheel(site, "app", "1.0", &[("app/__init__.py", b"pass\n".to_vec())]);
+    members.extend([
+        file("srv/api/venv/pyvenv.cfg", "home = /usr/bin\nversion = 3.10.12\n"),
+        symlink("srv/api/venv/bin/python3", "/usr/bin/python3.10"),
+        symlink("srv/api/venv/bin/python", "python3"),
+    ]);
+    let names = ["activate", "alembic", "celery", "flask", "gunicorn", "pip", "serve"];
+    let script = "#!/srv/api/venv/bin/python\nimport app\n";
+    members.extend(names.map(|name| file(format!("srv/api/venv/bin/{name}"), script).mode(0o755)));
+    let owned: Vec<_> = members.iter().map(|member| member.clone().owned_by(1000, 1000)).collect();
+    let scene = built(devel().apt("python3.10 cmake git", [python(), tools()].concat()), &[])
+        .run("python3.10 -m venv /srv/api/venv && /srv/api/venv/bin/pip install app", members)
+        .copy("serve.conf /etc/serve.conf", vec![file("etc/serve.conf", "a=1\n")])
+        .run("chown -R 1000:1000 /srv/api", owned)
+        .cmd(&["/srv/api/venv/bin/serve"]);
+    let best = one(&scene.propose(), "stages").clone();
+    assert!(best.closure.resolved, "{:#?}", best.closure);
+    let stage = last_stage(&best.dockerfile);
+    let copies: Vec<&str> = stage.lines().filter(|line| line.contains("/srv/api")).collect();
+    assert!(copies.iter().any(|line| line.starts_with("COPY") && line.contains(" /srv/api")), "{stage}");
+    assert!(!stage.contains("/venv/bin "), "{stage}");
+}
