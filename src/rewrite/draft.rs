@@ -18,6 +18,8 @@ pub(super) struct Draft {
     pub(super) edits: Vec<Edit>,
     /// Entries of this image that the new one has.
     pub(super) selection: Selection,
+    /// Bytes that it stores once more than the selection says, because a copied folder has them too.
+    pub(super) stored_again: u64,
     /// The new image's environment, `NAME=VALUE`.
     pub(super) environment: Vec<String>,
     /// Its entrypoint; `None` for none.

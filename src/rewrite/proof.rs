@@ -158,6 +158,7 @@ fn check(input: &Input<'_>, draft: &Draft) -> Proven {
     let dlopen_known = searched(&pair, &mut notes);
 
     let (all, content_bytes) = sizes::content(&input.merge.rootfs, input.layers.len(), &draft.selection);
+    let content_bytes = content_bytes.saturating_add(draft.stored_again);
     let applicability = applicability(draft, &notes, dlopen_known);
     Proven {
         applicability,

@@ -86,6 +86,7 @@ pub(super) fn draft(input: &Input<'_>, recipe: &Recipe) -> Option<Draft> {
         applicability: work.edits.iter().map(|edit| edit.applicability).max().unwrap_or(Applicability::Safe),
         base_image: base(&recipe.file),
         selection,
+        stored_again: 0,
         environment: config.and_then(|config| config.env().clone()).unwrap_or_default(),
         entrypoint: config.and_then(|config| config.entrypoint().clone()),
         stages: earlier_stages(&recipe.file),

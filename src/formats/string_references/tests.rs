@@ -1,5 +1,5 @@
-use super::keys::Finder;
-use super::words::{STARTS, WORDS};
+use super::keys::{BINARY, Finder, LONGEST, PROGRAM, TEXT};
+use super::words::{SHARED, STARTS, WORDS};
 use super::*;
 
 fn found(sort: Sort, bytes: &[u8], piece: usize) -> StringReferences {

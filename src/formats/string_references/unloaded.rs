@@ -21,8 +21,47 @@ const SECTIONS: u16 = 4_096;
 /// Section types without content in the file.
 const NULL: u64 = 0;
 const NOBITS: u64 = 8;
+/// Maximum references whose section is determined at the end of a file; the others count wherever they are.
+const PLACED: usize = 1 << 12;
 /// Flag of a section that is loaded.
 const ALLOC: u64 = 2;
+
+/// References in an ELF file, with their offsets: those in sections that are not loaded are removed at the end.
+#[derive(Default)]
+pub(super) struct Placing {
+    pub(super) sections: SectionTable,
+    references: Vec<(u64, Reference)>,
+    /// Offset in the file of the bytes that are searched.
+    pub(super) origin: u64,
+}
+
+/// What a binary refers to.
+pub(super) enum Reference {
+    /// Index in `WORDS`.
+    Word(usize),
+    /// The same, if the binary starts programs.
+    MaybeWord(usize),
+    Library(Vec<u8>),
+}
+
+impl Placing {
+    /// Whether a reference can be kept until the section table has passed.
+    pub(super) fn has_room(&self) -> bool {
+        self.sections.is_known() && self.references.len() < PLACED
+    }
+
+    /// Keeps a reference; `at` is its place in the bytes that are searched.
+    pub(super) fn push(&mut self, at: usize, reference: Reference) {
+        self.references.push((self.origin.wrapping_add(at as u64), reference));
+    }
+
+    /// The references outside of sections that are not loaded.
+    pub(super) fn loaded(self) -> impl Iterator<Item = Reference> {
+        let unloaded = self.sections.unloaded();
+        let is_loaded = move |at: u64| !unloaded.iter().any(|section| section.contains(&at));
+        self.references.into_iter().filter(move |(at, _)| is_loaded(*at)).map(|(_, reference)| reference)
+    }
+}
 
 /// The section table of a file, collected while the file passes.
 #[derive(Default)]

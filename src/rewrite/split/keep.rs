@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use super::bases::Base;
 use super::context::SplitContext;
-use super::state::state;
+use super::state::{source_of, state};
 use crate::base::convert::layer16;
 use crate::cuda::links::{Resolution, RootKind};
 use crate::cuda::{Flavor, Use};
@@ -45,6 +45,8 @@ pub(super) struct Keep<'w, 'a> {
     in_base: HashSet<NodeId>,
     /// Build-only files: sources, and files that compilers write next to them.
     build_only: &'w HashSet<NodeId>,
+    /// Compiled modules of Python whose sources the base has: they are not copied.
+    pub(super) recompiled: Vec<NodeId>,
     /// ELF files and scripts still to follow.
     open: Vec<NodeId>,
 }
@@ -65,6 +67,7 @@ impl<'w, 'a> Keep<'w, 'a> {
             named: BTreeSet::new(),
             in_base: in_base(context, base),
             build_only,
+            recompiled: Vec::new(),
             open: Vec::new(),
         };
         let silent = USED_SILENTLY.iter().filter_map(|name| context.by_name.get(name).copied());
@@ -75,6 +78,7 @@ impl<'w, 'a> Keep<'w, 'a> {
         for node in context.rootfs.nodes() {
             keep.first(node, &mut paths);
         }
+        keep.caches_of_base();
         keep.roots();
         keep.follow();
         keep.libraries_of_kept_roots();
@@ -146,6 +150,23 @@ impl<'w, 'a> Keep<'w, 'a> {
                 if kept && (owner.is_some() || !self.context.is_by_product(node, paths.of(node))) {
                     self.copy(node.id());
                 }
+            }
+        }
+    }
+
+    /// Leaves out what Python compiled from modules of the base. Images of Python have no compiled modules, so that each
+    /// `RUN` that starts Python as root leaves some, in all folders of its library.
+    fn caches_of_base(&mut self) {
+        let context = self.context;
+        let mut paths = PathBuffer::default();
+        for node in context.rootfs.nodes() {
+            if self.fate(node.id()) != FileDisposition::Copied {
+                continue;
+            }
+            let source = source_of(paths.of(node)).and_then(|path| context.paths.lookup(&path));
+            if source.is_some_and(|source| self.fate(source) == FileDisposition::Base) {
+                self.fates[node.id().0 as usize] = FileDisposition::Gone;
+                self.recompiled.push(node.id());
             }
         }
     }

@@ -68,6 +68,8 @@ pub(super) struct Lines<'l, 'w, 'a, 's, 'r> {
     pub(super) edits: Vec<(Span, String, String)>,
     /// Nodes of the new image besides its base and its packages.
     pub(super) covered: HashSet<NodeId>,
+    /// Bytes that copied folders store again.
+    pub(super) stored_again: u64,
     /// Commands at the end of the build stage.
     pub(super) removed: Vec<(String, u64)>,
     pub(super) assumed: Vec<String>,
@@ -117,6 +119,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
             text: Vec::new(),
             edits: Vec::new(),
             covered: HashSet::new(),
+            stored_again: 0,
             removed: Vec::new(),
             assumed: Vec::new(),
             manual_steps: Vec::new(),
@@ -161,6 +164,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
             self.stays(at);
         }
         self.sources_left();
+        self.recompiled();
     }
 
     pub(super) fn add(&mut self, text: String, reason: impl Into<String>) {
@@ -215,6 +219,24 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         self.add(text, "Repeated: copies from another stage.");
         self.repeated.insert(at);
         self.cover_step(at, |_| true);
+    }
+
+    /// Notes compiled modules of the base image that are not in the new image.
+    fn recompiled(&mut self) {
+        let left: Vec<Node<'_>> = self
+            .keep
+            .recompiled
+            .iter()
+            .filter(|node| !self.covered.contains(node))
+            .map(|node| self.keep.context.rootfs.node(*node))
+            .collect();
+        let Some(first) = left.first() else { return };
+        self.assumed.push(format!(
+            "Python compiles modules of the base image when it loads them, as in the base image itself: {} ({}), such as {}, stay in the build stage.",
+            counted(left.len() as u64, "compiled module"),
+            human(left.iter().map(|node| node.bytes()).sum()),
+            escape(&first.path())
+        ));
     }
 
     /// Notes sources that are not in the new image.

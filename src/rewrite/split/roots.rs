@@ -12,6 +12,10 @@ use crate::rootfs::{Node, NodeId, NodeKind};
 /// Maximum paths in one instruction. More are unreadable.
 pub(super) const MOST_PATHS: usize = 5;
 
+/// Maximum bytes that a copied folder stores again when it has fewer bytes of its own: more than the packages that
+/// images of Python have, less than Python's library.
+const MOST_AGAIN: u64 = 24 << 20;
+
 /// Folders shared by many packages: never copied as a whole.
 const SHARED: [&[u8]; 25] = [
     b"",
@@ -50,8 +54,10 @@ pub(super) struct Root {
     pub(super) files: Vec<NodeId>,
     /// Steps that created its content.
     pub(super) steps: BTreeSet<usize>,
-    /// Copied bytes.
+    /// Copied bytes that the build stage created.
     pub(super) bytes: u64,
+    /// Further bytes in the folder that the new stage has already: a `COPY` stores them again.
+    pub(super) stored_again: u64,
 }
 
 /// The content at or below a node.
@@ -62,8 +68,9 @@ struct Below {
     made_bytes: u64,
     /// Content that the final stage gets another way.
     other: bool,
-    /// Content of the new base or of packages it installs.
+    /// Content of the new base or of packages it installs, and its bytes.
     base: bool,
+    base_bytes: u64,
     /// Build content that the final stage does not need.
     junk_bytes: u64,
 }
@@ -102,6 +109,7 @@ impl<'a> Finder<'_, '_, 'a, '_, '_> {
                 parent.made_bytes += own.made_bytes;
                 parent.other |= own.other;
                 parent.base |= own.base;
+                parent.base_bytes += own.base_bytes;
                 parent.junk_bytes += own.junk_bytes;
             }
         }
@@ -121,7 +129,10 @@ impl<'a> Finder<'_, '_, 'a, '_, '_> {
 
     fn judge(&self, node: Node<'_>, own: &mut Below, makers: &mut BTreeMap<NodeId, usize>) {
         match self.keep.fate(node.id()) {
-            FileDisposition::Base | FileDisposition::Installed => own.base = true,
+            FileDisposition::Base | FileDisposition::Installed => {
+                own.base = true;
+                own.base_bytes = node.bytes();
+            }
             FileDisposition::Rewritten => {}
             FileDisposition::Gone => {
                 if self.keep.context.is_users(node) {
@@ -156,7 +167,7 @@ impl<'a> Finder<'_, '_, 'a, '_, '_> {
         let of_programs = matches!(path.as_slice(), b"/usr/local/bin" | b"/usr/local/sbin");
         let named = word(&path).is_some();
         if named && !is_shared && !of_programs && !own.other && !own.base && !is_mostly_junk(own) {
-            roots.list.push(whole(folder.id(), own.made_bytes + own.junk_bytes));
+            roots.list.push(whole(folder.id(), own));
             return;
         }
         let before = roots.list.len();
@@ -180,15 +191,23 @@ impl<'a> Finder<'_, '_, 'a, '_, '_> {
             }
         }
         if !files.is_empty() {
-            roots.list.push(Root { folder: folder.id(), files, steps: BTreeSet::new(), bytes });
+            roots.list.push(Root {
+                folder: folder.id(),
+                files,
+                steps: BTreeSet::new(),
+                bytes,
+                stored_again: 0,
+            });
         }
         let paths: usize = roots.list[before..].iter().map(|root| root.files.len().max(1)).sum();
         let links = roots.links.iter().filter(|(_, link, _)| is_within(link, &path)).count();
-        // Many pieces of a folder to which nothing else adds content, or only the base image: all of it.
-        if named && !is_shared && !own.other && paths + links > MOST_PATHS {
+        // Many pieces of a folder to which nothing else adds content, or only the base image: all of it, unless that
+        // would mostly store content of the base image again.
+        let is_mostly_base = own.base_bytes > own.made_bytes && own.base_bytes > MOST_AGAIN;
+        if named && !is_shared && !own.other && !is_mostly_base && paths + links > MOST_PATHS {
             roots.list.truncate(before);
             roots.links.retain(|(_, link, _)| !is_within(link, &path));
-            roots.list.push(whole(folder.id(), own.made_bytes + own.junk_bytes));
+            roots.list.push(Root { stored_again: own.base_bytes, ..whole(folder.id(), own) });
         }
     }
 
@@ -220,8 +239,9 @@ impl<'a> Finder<'_, '_, 'a, '_, '_> {
     }
 }
 
-fn whole(folder: NodeId, bytes: u64) -> Root {
-    Root { folder, files: Vec::new(), steps: BTreeSet::new(), bytes }
+fn whole(folder: NodeId, below: Below) -> Root {
+    let bytes = below.made_bytes + below.junk_bytes;
+    Root { folder, files: Vec::new(), steps: BTreeSet::new(), bytes, stored_again: 0 }
 }
 
 /// Whether a folder is a build folder rather than a result: few results among compiler leftovers are listed one by one.

@@ -68,6 +68,7 @@ pub(super) fn draft(
         base_image: Some(base.reference.clone()),
         edits,
         selection: selection(keep, &lines, &tidied),
+        stored_again: lines.stored_again,
         environment: config.environment,
         entrypoint: config.entrypoint,
         stages: stages(input, stage, steps, last, &lines.removed, &build),

@@ -89,6 +89,7 @@ pub(super) fn draft(
         base_image: Some(base.reference.clone()),
         edits,
         selection: selection(keep, steps, asked, tidied, &left_out),
+        stored_again: 0,
         environment: config.environment,
         entrypoint: config.entrypoint,
         stages: earlier_stages(stage.file),

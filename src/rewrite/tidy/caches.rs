@@ -2,7 +2,7 @@
 
 use super::apt::Lists;
 use super::call::Call;
-use super::context::{Kind, Run};
+use super::context::{Kind, Run, TidyContext};
 use super::style;
 use super::work::{Work, sum};
 use crate::rewrite::value::Applicability;
@@ -92,11 +92,15 @@ pub(super) fn remove(work: &mut Work<'_>) {
             if cache.kind == Kind::AptLists && lists.are_read_after(context, run.place) {
                 continue;
             }
-            // Merged `RUN`s leave lists, too.
-            let others = work.merged.range(..run.place).filter(|(_, other)| head == Some(**other));
-            let others = others.map(|(place, _)| *place).chain(head).filter(|_| cache.kind == Kind::AptLists);
+            // In merged `RUN`s the last one that calls the program removes what all leave.
+            let merged = work.merged.iter().filter(|(_, other)| **other == head.unwrap_or(run.place));
+            let group = || merged.clone().map(|(place, _)| *place).chain(head);
+            if group().any(|place| place > run.place && calls_one_of(context, place, cache.programs)) {
+                continue;
+            }
+            let before = group().filter(|place| *place < run.place);
             let layers: Vec<u16> =
-                others.flat_map(|place| context.layers(place)).chain(layers).copied().collect();
+                before.flat_map(|place| context.layers(place)).chain(layers).copied().collect();
             let waste = work.left(&layers, |one| one.kind == cache.kind);
             if sum(&waste) == 0 || mounts(work, run, cache.kind) {
                 continue;
@@ -125,6 +129,11 @@ pub(super) fn remove(work: &mut Work<'_>) {
                       removed.";
         work.hint(vec![mount], reason.to_owned(), None);
     }
+}
+
+fn calls_one_of(context: &TidyContext<'_>, place: usize, programs: &[&str]) -> bool {
+    let commands = context.run(place).into_iter().flat_map(|run| &run.commands);
+    commands.filter_map(Call::of).any(|call| programs.contains(&call.program))
 }
 
 /// Whether a `RUN` already keeps a cache outside the image: then the files in the layer have another origin.
@@ -174,7 +183,7 @@ const KEPT: [Kept; 3] = [
         subcommands: &["install", "download", "wheel"],
         option: "--no-cache-dir",
         folder: "/root/.cache/pip",
-        why: "pip keeps a second copy of installed packages in its cache; only installations read it.",
+        why: "pip leaves what it downloads and builds in its cache; only installations read it.",
     },
     Kept {
         kinds: &[Kind::Uv],
@@ -182,7 +191,7 @@ const KEPT: [Kept; 3] = [
         subcommands: &["pip", "sync", "add", "tool"],
         option: "--no-cache",
         folder: "/root/.cache/uv",
-        why: "uv keeps a second copy of installed packages in its cache; only installations read it.",
+        why: "uv leaves what it downloads and builds in its cache; only installations read it.",
     },
 ];
 

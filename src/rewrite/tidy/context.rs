@@ -64,6 +64,10 @@ impl Kind {
             (b"/.cache/yarn/", Kind::Yarn),
             (b"/pkgs/", Kind::Conda),
         ];
+        // pip's note about its own newest version, some bytes: no reason for an edit.
+        if memchr::memmem::find(path, b"/.cache/pip/selfcheck/").is_some() {
+            return Self::Other;
+        }
         let below = BELOW.iter().find(|(folder, _)| path.starts_with(folder));
         let within = || WITHIN.iter().find(|(part, _)| memchr::memmem::find(path, part).is_some());
         below.or_else(within).map_or(Self::Other, |(_, kind)| *kind)

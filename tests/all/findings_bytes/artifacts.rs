@@ -71,6 +71,28 @@ fn a_build_tree_may_hold_what_runs() {
 }
 
 #[test]
+fn who_denies_that_the_service_builds_is_also_asked_what_it_reads() {
+    let table = "srv/target/release/build/squares-1/out/squares.tbl";
+    let members = |script: &str| {
+        vec![
+            file(table, "0 1 4 9"),
+            file("srv/target/release/build/squares-1/out/squares.rs", "pub const ALL: u8 = 4;\n"),
+            file("srv/Cargo.toml", "[package]\n"),
+            file("srv/start.sh", script).mode(0o755),
+        ]
+    };
+    for (script, builds) in
+        [("#!/bin/sh\nexec target/release/squares\n", false), ("#!/bin/sh\ncargo run\n", true)]
+    {
+        let report = judged_files(members(script));
+        let found = finding(&report, &format!("/{table}")).unwrap();
+        let question = found["question"].as_str().unwrap();
+        assert!(question.contains("read anything from the build folder"), "{question}");
+        assert_eq!(question.contains("or build in it"), builds, "{question}");
+    }
+}
+
+#[test]
 fn a_repository_can_go_unless_git_is_asked() {
     let git = || file("srv/.git/objects/pack/a.pack", "objects");
     let path = "/srv/.git/objects/pack/a.pack";

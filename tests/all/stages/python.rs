@@ -7,19 +7,12 @@ use super::scene::{Deb, Scene, deb, gone, last_stage, one};
 use crate::fixtures::elf::Elf;
 use crate::fixtures::image::Image;
 use crate::fixtures::packing::Packing;
-use crate::fixtures::tarball::{file, symlink};
+use crate::fixtures::tarball::{Member, file, symlink};
 
 #[test]
 fn python_of_docker_hub_ends_on_its_slim_variant() {
     let scene = python_image()
-        .apt(
-            "gcc",
-            vec![deb(
-                "gcc",
-                "libc6",
-                vec![program("usr/bin/gcc", &[]), program("usr/lib/gcc/x86_64-linux-gnu/12/cc1", &[])],
-            )],
-        )
+        .apt("gcc", gcc())
         .workdir("/app", "/app")
         .copy("serve.py .", vec![file("app/serve.py", "print()\n")])
         .cmd(&["python", "serve.py"]);
@@ -44,6 +37,72 @@ fn python_of_docker_hub_ends_on_its_slim_variant() {
             assert!(!gone.contains(&kept), "{kept}: {gone:?}");
         }
     }
+}
+
+#[test]
+fn modules_of_the_base_that_python_compiled_are_not_copied() {
+    const LIBRARY: &str = "usr/local/lib/python3.11";
+    let cache = |module: &str| {
+        let (folder, name) = module.rsplit_once('/').unwrap_or(("", module));
+        let folder = if folder.is_empty() { LIBRARY.to_owned() } else { format!("{LIBRARY}/{folder}") };
+        text(&format!("{folder}/__pycache__/{name}.cpython-311.pyc"), 2_000)
+    };
+    let modules = ["os", "json/decoder", "email/parser", "logging/config", "http/client", "urllib/parse"];
+    let mut members: Vec<Member> = modules.iter().map(|module| cache(module)).collect();
+    members.extend([
+        text(&format!("{LIBRARY}/site-packages/quick/__init__.py"), 4_000),
+        text(&format!("{LIBRARY}/site-packages/quick/__pycache__/__init__.cpython-311.pyc"), 4_000),
+        library(&format!("{LIBRARY}/site-packages/quick"), "quick.so", "", &["libc.so.6"]).remove(0),
+        text(&format!("{LIBRARY}/site-packages/quick-1.0.dist-info/METADATA"), 300),
+    ]);
+    let scene = python_image()
+        .apt("gcc", gcc())
+        .run("pip install --no-binary :all: quick==1.0", members)
+        .workdir("/app", "/app")
+        .copy("serve.py .", vec![file("app/serve.py", "import quick\n")])
+        .cmd(&["python", "serve.py"]);
+    let proposals = scene.propose();
+    let best = one(&proposals, "stages");
+    let stage = last_stage(&best.dockerfile);
+    let copies: Vec<&str> = stage.lines().filter(|line| line.contains("--from=")).collect();
+    let package = format!("/{LIBRARY}/site-packages/quick");
+    assert_eq!(
+        copies,
+        [
+            format!("COPY --from=build {package} {package}"),
+            format!("COPY --from=build {package}-1.0.dist-info {package}-1.0.dist-info"),
+        ]
+    );
+    assert!(best.assumed.iter().any(|text| text.contains("6 compiled modules")), "{:#?}", best.assumed);
+}
+
+#[test]
+fn a_copied_folder_counts_what_it_stores_again() {
+    const PACKAGES: &str = "usr/local/lib/python3.11/site-packages";
+    let names = ["one", "two", "three", "four", "five", "six", "seven"];
+    let members = |names: &[&str]| -> Vec<Member> {
+        names.iter().map(|name| text(&format!("{PACKAGES}/{name}/__init__.py"), 50_000)).collect()
+    };
+    let scene = python_image().apt("gcc", gcc());
+    let few = scene.clone().run("pip install --no-binary :all: one", members(&names[..1]));
+    let many = scene.run("pip install --no-binary :all: one seven", members(&names));
+    let sizes = [few, many].map(|scene| {
+        let scene = scene
+            .workdir("/app", "/app")
+            .copy("serve.py .", vec![file("app/serve.py", "import one\n")])
+            .cmd(&["python", "serve.py"]);
+        one(&scene.propose(), "stages").content_bytes
+    });
+    // Seven packages are copied with all of site-packages, which has pip.
+    assert_eq!(sizes[1] - sizes[0], 6 * 50_000 + 700_000);
+}
+
+fn gcc() -> Vec<Deb> {
+    vec![deb(
+        "gcc",
+        "libc6",
+        vec![program("usr/bin/gcc", &[]), program("usr/lib/gcc/x86_64-linux-gnu/12/cc1", &[])],
+    )]
 }
 
 /// python:3.11 as docker-library builds it: Debian, what builds, and Python below `/usr/local`.
@@ -79,6 +138,12 @@ fn python_image() -> Scene {
             Elf::library("libpython3.11.so.1.0").needing(&["libc.so.6", "libz.so.1"]).build(),
         ),
         text("usr/local/lib/python3.11/os.py", 3_000),
+        text("usr/local/lib/python3.11/json/decoder.py", 3_000),
+        text("usr/local/lib/python3.11/email/parser.py", 3_000),
+        text("usr/local/lib/python3.11/logging/config.py", 3_000),
+        text("usr/local/lib/python3.11/http/client.py", 3_000),
+        text("usr/local/lib/python3.11/urllib/parse.py", 3_000),
+        text("usr/local/lib/python3.11/site-packages/pip/__init__.py", 700_000),
         text("usr/local/include/python3.11/Python.h", 1_000),
     ];
     let links =

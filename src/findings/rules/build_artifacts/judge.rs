@@ -257,9 +257,14 @@ fn is_in_library_folder(facts: &Facts<'_>, file: &ClassifiedFile<'_>) -> bool {
     !has_source && !is_built && is_library.iter().any(|folder| holds(&path, folder))
 }
 
+/// Whether a tool that builds is installed or mentioned.
+fn builds(facts: &Facts<'_>) -> bool {
+    facts.demands.any("cmake")
+}
+
 /// A question when something builds at run time: it may reuse the last build.
 fn built_again(facts: &Facts<'_>) -> Option<ArtifactReason> {
-    facts.demands.any("cmake").then(|| {
+    builds(facts).then(|| {
         asked(
             ", possibly rebuilt at run time",
             "An installed or mentioned tool builds with CMake, make or cargo.".to_owned(),
@@ -336,31 +341,33 @@ fn tree(facts: &Facts<'_>, id: &str, path: &[u8], elf: Option<&ElfFacts>) -> Art
             "Does the service load an extension that is built in this folder?".to_owned(),
         );
     }
-    if let Some(asked) = built_again(facts) {
-        return asked;
-    }
     let is_probe = holds(path, b"/CompilerId")
         || holds(path, b"/CMakeDetermineCompilerABI")
         || holds(path, b"/CMakeScratch/");
-    let runs = elf.is_some_and(|elf| matches!(elf.kind, ElfKind::Executable | ElfKind::SharedObject));
-    if runs && !is_probe {
-        return asked(
-            ", including programs and libraries",
-            "Programs and libraries in a build folder. No known program loads them.".to_owned(),
-            "Does the service run a program or load a library from the build folder?".to_owned(),
-        );
-    }
     let name = name_of(path);
     let plain = matches!(id, "artifact-ninja" | "artifact-autotools" | "artifact-node" | "artifact-temp");
     let known = !name.contains(&b'.') || OF_BUILDS.contains(&extension(name));
     // FetchContent and build scripts may put anything there; CMakeFiles contains CMake's own files.
     let mixed = holds(path, b"/_deps/") || id == "artifact-cargo" && holds(path, b"/out/");
+    let runs = elf.is_some_and(|elf| matches!(elf.kind, ElfKind::Executable | ElfKind::SharedObject));
+    // Whoever says that nothing is built there has not said that nothing is read there.
+    let or_builds = if builds(facts) { ", or build in it when it starts" } else { "" };
+    if runs && !is_probe {
+        return asked(
+            ", including programs and libraries",
+            "Programs and libraries in a build folder. No known program loads them.".to_owned(),
+            format!("Does the service run a program or load a library from the build folder{or_builds}?"),
+        );
+    }
     if mixed && !(known && name.contains(&b'.')) && !is_probe {
         return asked(
             ", including resources",
             "Files in a build folder that no compiler is known to read.".to_owned(),
-            "Does the service read anything from the build folder?".to_owned(),
+            format!("Does the service read anything from the build folder{or_builds}?"),
         );
+    }
+    if let Some(asked) = built_again(facts) {
+        return asked;
     }
     if plain || known || is_probe || elf.is_some() || !mixed {
         return ArtifactReason::Free(vec![

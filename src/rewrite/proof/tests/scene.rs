@@ -206,6 +206,7 @@ impl Scene {
             base_image: None,
             edits: Vec::new(),
             selection,
+            stored_again: 0,
             environment: config.env().clone().unwrap_or_default(),
             entrypoint: config.entrypoint().clone(),
             stages: Vec::new(),

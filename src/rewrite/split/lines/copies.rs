@@ -7,7 +7,7 @@ use super::super::words::{shell_word, word};
 use super::{Division, Lines};
 use crate::base::size::human;
 use crate::base::text::{counted, escape, printable};
-use crate::cuda::links::{file_name, folder_of};
+use crate::cuda::links::{Resolution, SearchStep, file_name, folder_of};
 use crate::rootfs::NodeId;
 use std::collections::BTreeSet;
 
@@ -48,6 +48,7 @@ impl Lines<'_, '_, '_, '_, '_> {
     }
 
     pub(super) fn copy(&mut self, root: &Root, at: usize) {
+        self.stored_again += root.stored_again;
         if let Some(division) =
             self.division.clone().filter(|division| division.folder == root.folder && root.files.is_empty())
         {
@@ -190,6 +191,19 @@ impl Lines<'_, '_, '_, '_, '_> {
         false
     }
 
+    /// Whether the loader finds a copied library by its cache, today or usually.
+    fn has_cached_library(&self) -> bool {
+        let links = &self.keep.context.input.inventory.links;
+        let by_cache = |found: &Resolution| match found {
+            Resolution::Found { object, step: SearchStep::Cache(_) } => {
+                self.covered.contains(&links.object(*object).node)
+            }
+            _ => false,
+        };
+        links.objects.iter().flat_map(|object| &object.needs).any(|need| need.found.iter().any(by_cache))
+            || self.covered.iter().any(|node| is_cached_library(&self.keep.context.rootfs.node(*node).path()))
+    }
+
     /// Recreates links that a `COPY` would follow, and the loader cache.
     pub(super) fn loader(&mut self) {
         let mut commands = Vec::new();
@@ -213,31 +227,35 @@ impl Lines<'_, '_, '_, '_, '_> {
                 self.covered.extend(node);
             }
         }
-        let caches =
-            self.covered.iter().any(|node| is_cached_library(&self.keep.context.rootfs.node(*node).path()));
+        let caches = self.has_cached_library();
         let calls = self.steps.programs().contains("ldconfig");
         let repeated = self.text.iter().any(|line| line.text.contains("ldconfig"));
-        if (caches && self.keep.context.has_ldconfig()) && (calls || !repeated) {
+        let caches_libraries = caches && self.keep.context.has_ldconfig() && (calls || !repeated);
+        if caches_libraries {
             commands.push("ldconfig".to_owned());
         }
         if !commands.is_empty() {
             self.run_as_root();
             let joint = format!(" {}\n    && ", self.stage.file.escape);
             let text = format!("{} {}", self.keyword("RUN"), commands.join(&joint));
-            self.add(text, "COPY follows symbolic links, so they are created again; ldconfig adds the copied libraries to the loader cache.");
+            let links = "COPY follows symbolic links, so they are created again";
+            let cache = "ldconfig adds the copied libraries to the loader cache";
+            let reason = match (caches_libraries, commands.len()) {
+                (true, 1) => format!("{cache}."),
+                (true, _) => format!("{links}; {cache}."),
+                (false, _) => format!("{links}."),
+            };
+            self.add(text, reason);
         }
     }
 }
 
-/// Whether a library is in a folder that the loader finds only by its cache.
+/// Whether a library is in a folder that the loader usually finds by its cache.
 fn is_cached_library(path: &[u8]) -> bool {
+    const FOLDERS: [&[u8]; 4] =
+        [b"/usr/local/lib/", b"/usr/local/lib64/", b"/usr/lib/x86_64-linux-gnu/", b"/usr/lib64/"];
     let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
     let library = memchr::memmem::find(name, b".so").is_some();
     let folder = &path[..path.len() - name.len()];
-    library
-        && (folder == b"/usr/local/lib/"
-            || folder.starts_with(b"/usr/local/cuda")
-            || folder.starts_with(b"/usr/lib/x86_64-linux-gnu/")
-            || folder.starts_with(b"/usr/lib64/")
-            || folder.starts_with(b"/usr/local/lib64/"))
+    library && (FOLDERS.contains(&folder) || folder.starts_with(b"/usr/local/cuda"))
 }

@@ -7,6 +7,9 @@ use super::super::words::shell_word;
 use super::Lines;
 use crate::rewrite::tidy::style;
 
+/// Command for a folder with an owner.
+const FOLDER: &str = "install -d";
+
 impl Lines<'_, '_, '_, '_, '_> {
     pub(super) fn chown(&self, at: usize, folder: &[u8]) -> Option<&Owner> {
         owner_of(&self.owners, at, folder)
@@ -75,7 +78,7 @@ impl Lines<'_, '_, '_, '_, '_> {
             .filter_map(|(path, owner)| {
                 let (user, group) = owner.parts();
                 let word = shell_word(path.as_bytes())?;
-                Some((format!("install -d -o {user} -g {group} {word}"), (*path).to_owned()))
+                Some((format!("{FOLDER} -o {user} -g {group} {word}"), (*path).to_owned()))
             })
             .collect();
         for (command, path) in folders {
@@ -91,7 +94,12 @@ impl Lines<'_, '_, '_, '_, '_> {
         let joint = format!(" {}\n    && ", self.stage.file.escape);
         for run in runs {
             let text = format!("{} {}", self.keyword("RUN"), run.join(&joint));
-            self.add(text, "Users must exist before the first COPY that names them as owners.");
+            let reason = if run.iter().all(|command| command.starts_with(FOLDER)) {
+                "Creates the folder with the owner that a RUN sets today."
+            } else {
+                "Users must exist before the first COPY that names them as owners."
+            };
+            self.add(text, reason);
         }
         for at in 0..self.steps.list.len() {
             if !self.hoisted(at).is_empty() && !self.steps.list[at].makes() {

@@ -96,7 +96,7 @@ impl Lines<'_, '_, '_, '_, '_> {
                 Work::Manage => !making || installs,
                 // Commands that set up package repositories are repeated before the installation.
                 Work::Other | Work::Configure if place < sources => true,
-                Work::Configure if making => configures(command),
+                Work::Configure if making => configures(command) && !self.writes_what_is_copied(at, command),
                 Work::Configure => true,
                 Work::Remove => removes || installs,
                 Work::Shell => {
@@ -146,6 +146,24 @@ impl Lines<'_, '_, '_, '_, '_> {
             self.repeated.insert(at);
             self.cover_step(at, |fate| fate != FileDisposition::Installed);
         }
+    }
+
+    /// Whether a command of a step writes nothing but files that the new stage copies as the step left them.
+    fn writes_what_is_copied(&self, at: usize, command: &ShellCommand) -> bool {
+        let context = self.keep.context;
+        let is_copied = |path: &str| {
+            context.paths.lookup(path.as_bytes()).is_some_and(|node| {
+                self.keep.fate(node) == FileDisposition::Copied
+                    && self.steps.origin(context.rootfs.node(node)) == Some(at)
+            })
+        };
+        let edits = Call::of(command).filter(|call| matches!(call.program, "sed" | "tee"));
+        let named = edits.iter().flat_map(|call| call.words).map(|word| word.text.as_str());
+        let mut paths = named
+            .filter(|word| word.starts_with('/'))
+            .chain(command.writes.iter().map(String::as_str))
+            .peekable();
+        paths.peek().is_some() && paths.all(is_copied)
     }
 
     /// A `RUN` without the commands and packages that go; `None` if nothing with an effect is left.

@@ -93,6 +93,7 @@ fn every_package_manager_has_its_own_way() {
         stays(&text(before), &[]);
         stays(&text(before), &[file(1, path, 7)]);
     }
+    stays("FROM a\nRUN pip install b\n", &[file(0, "/root/.cache/pip/selfcheck/c.json", 7)]);
 }
 
 #[test]

@@ -40,6 +40,20 @@ fn chains_of_instructions_become_one() {
 }
 
 #[test]
+fn merged_installations_are_cleaned_up_after_once() {
+    let lists = "/var/lib/apt/lists/Packages";
+    becomes(
+        "FROM a\nRUN apt-get update\nRUN apt-get install -y --no-install-recommends b\nRUN apt-get install -y --no-install-recommends c\n",
+        &[
+            file(0, lists, 40),
+            file(1, "/var/cache/apt/archives/b.deb", 9 * MIB),
+            file(2, "/var/cache/apt/archives/c.deb", 9 * MIB),
+        ],
+        "FROM a\nRUN apt-get update \\\n    && apt-get install -y --no-install-recommends b \\\n    && apt-get install -y --no-install-recommends c \\\n    && apt-get clean \\\n    && rm -rf /var/lib/apt/lists/*\n",
+    );
+}
+
+#[test]
 fn lists_of_apt_that_a_later_run_removes_are_not_removed_twice() {
     let lists = "/var/lib/apt/lists/Packages";
     becomes(
