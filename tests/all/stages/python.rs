@@ -62,7 +62,7 @@ fn modules_of_the_base_that_python_compiled_are_not_copied() {
         .copy("serve.py .", vec![file("app/serve.py", "import quick\n")])
         .cmd(&["python", "serve.py"]);
     let proposals = scene.propose();
-    let best = one(&proposals, "stages");
+    let best = one(&proposals, "stages-distribution");
     let stage = last_stage(&best.dockerfile);
     let copies: Vec<&str> = stage.lines().filter(|line| line.contains("--from=")).collect();
     let package = format!("/{LIBRARY}/site-packages/quick");
@@ -73,7 +73,11 @@ fn modules_of_the_base_that_python_compiled_are_not_copied() {
             format!("COPY --from=build {package}-1.0.dist-info {package}-1.0.dist-info"),
         ]
     );
-    assert!(best.assumed.iter().any(|text| text.contains("6 compiled modules")), "{:#?}", best.assumed);
+    assert!(
+        best.closure.unproven.iter().any(|text| text.contains("6 compiled modules")),
+        "{:#?}",
+        best.closure.unproven
+    );
 }
 
 #[test]
@@ -81,9 +85,13 @@ fn a_copied_folder_counts_what_it_stores_again() {
     const PACKAGES: &str = "usr/local/lib/python3.11/site-packages";
     let names = ["one", "two", "three", "four", "five", "six", "seven"];
     let members = |names: &[&str]| -> Vec<Member> {
-        names.iter().map(|name| text(&format!("{PACKAGES}/{name}/__init__.py"), 50_000)).collect()
+        let module = library(&format!("{PACKAGES}/one"), "quick.so", "", &["libc.so.6"]);
+        let sources = names.iter().map(|name| text(&format!("{PACKAGES}/{name}/__init__.py"), 50_000));
+        sources.chain(module).collect()
     };
-    let scene = python_image().apt("gcc", gcc());
+    let mut compilers = gcc();
+    compilers[0].files.push(text("usr/lib/gcc/x86_64-linux-gnu/12/cc1plus", 4_000_000));
+    let scene = python_image().apt("gcc", compilers);
     let few = scene.clone().run("pip install --no-binary :all: one", members(&names[..1]));
     let many = scene.run("pip install --no-binary :all: one seven", members(&names));
     let sizes = [few, many].map(|scene| {
@@ -91,7 +99,7 @@ fn a_copied_folder_counts_what_it_stores_again() {
             .workdir("/app", "/app")
             .copy("serve.py .", vec![file("app/serve.py", "import one\n")])
             .cmd(&["python", "serve.py"]);
-        one(&scene.propose(), "stages").content_bytes
+        one(&scene.propose(), "stages-distribution").predicted.content_bytes
     });
     // Seven packages are copied with all of site-packages, which has pip.
     assert_eq!(sizes[1] - sizes[0], 6 * 50_000 + 700_000);
