@@ -60,7 +60,7 @@ fn proposed(out: &mut String, report: &RewriteReport, proposal: &Proposal) -> fm
     let proof = if closure.resolved {
         format!("All library links still resolve ({looked}).")
     } else {
-        format!("Not all library links still resolve ({looked}).")
+        format!("Something that is needed today is missing ({looked}).")
     };
     writeln!(out)?;
     paragraph(out, 0, &proof)?;

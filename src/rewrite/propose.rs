@@ -9,6 +9,7 @@ use super::value::{Applicability, Proposal, Proposals};
 use super::{split, tidy};
 use crate::base::redact;
 use crate::base::size::human;
+use crate::findings::Verdict;
 
 /// Proposals for an image, best first: proven ones before others, those without manual work before others, those with
 /// at least three quarters of the largest saving before others; of these the one with the smallest diff, else by saved
@@ -51,8 +52,12 @@ pub fn propose(input: &Input<'_>) -> Result<Proposals, RewriteError> {
 
 /// Whether a proposal saves enough to list: at least one percent of the image's content.
 fn is_worth_a_change(input: &Input<'_>, proposal: &Proposal) -> bool {
-    let saved = proposal.predicted.saved_bytes;
-    saved > 0 && saved.saturating_mul(100) >= input.merge.merged_bytes
+    is_worth(input, proposal.predicted.saved_bytes)
+}
+
+/// Whether so many bytes are at least one percent of the image's content.
+fn is_worth(input: &Input<'_>, bytes: u64) -> bool {
+    bytes > 0 && bytes.saturating_mul(100) >= input.merge.merged_bytes
 }
 
 /// Lines that a unified diff adds or removes.
@@ -71,9 +76,27 @@ fn nothing(input: &Input<'_>, notes: &[String]) -> String {
     }
     let planned = input.findings.list.iter().filter(|finding| input.plan.contains(&finding.id));
     let bytes: u64 = planned.map(|finding| finding.merged_bytes).sum();
+    let sizes = format!("the plan removes {} of {}", human(bytes), human(input.merge.merged_bytes));
+    if !is_worth(input, bytes) {
+        return format!(
+            "A smaller base or another stage would save next to nothing: {sizes}, and no instruction needs a clean-up."
+        );
+    }
+    let open = input
+        .findings
+        .list
+        .iter()
+        .filter(|finding| finding.verdict == Verdict::Unsure && input.plan.answer(&finding.id).is_none());
+    let largest =
+        open.max_by_key(|finding| finding.merged_bytes).filter(|one| is_worth(input, one.merged_bytes));
+    let next = largest.map_or_else(String::new, |finding| {
+        format!(
+            " Open questions keep instructions as they are; the largest is {} ({}).",
+            finding.id,
+            human(finding.merged_bytes)
+        )
+    });
     format!(
-        "A smaller base or another stage would save next to nothing: the plan removes {} of {}, and no instruction needs a clean-up.",
-        human(bytes),
-        human(input.merge.merged_bytes)
+        "No other base or stage saves a percent, although {sizes}: the instructions that add those files also add what stays. `cutaway slim` removes single files.{next}"
     )
 }

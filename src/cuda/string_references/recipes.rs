@@ -1,7 +1,8 @@
-//! Build system files: their references show what the build used, not what runs.
+//! Files of build systems: their references show what the build used, not what runs.
 
 use crate::base::text::escape;
 use crate::cuda::context::InventoryContext;
+use crate::cuda::links::{file_name, folder_of};
 use crate::cuda::value::StringReference;
 
 /// Names of build systems; a reference means that one may be used.
@@ -9,7 +10,12 @@ const BUILDERS: [&str; 3] = ["cmake", "make", "ninja"];
 
 /// Removes the references in such files, unless another file or the command refers to a build system.
 pub(super) fn leave_out(context: &InventoryContext<'_>, mentions: &mut Vec<StringReference>) {
-    let by_build: Vec<bool> = mentions.iter().map(|mention| is_recipe(&context.path(mention.node))).collect();
+    mentions.retain(|mention| !is_kept_by_cargo(context, &context.path(mention.node)));
+    let is_recipe = |mention: &StringReference| {
+        let path = context.path(mention.node);
+        is_recipe(&path) || is_of_service(&path) || is_of_autotools(context, &path)
+    };
+    let by_build: Vec<bool> = mentions.iter().map(is_recipe).collect();
     let builds = |mention: &StringReference| mention.words.iter().any(|word| BUILDERS.contains(word));
     let outside = mentions.iter().zip(&by_build).any(|(mention, by_build)| !by_build && builds(mention));
     if outside || command_builds(context) {
@@ -54,4 +60,62 @@ fn is_recipe(path: &[u8]) -> bool {
     NAMES.contains(&name)
         || ENDINGS.iter().any(|ending| name.ends_with(ending))
         || path.contains("/CMakeFiles/")
+}
+
+/// Whether cargo keeps a file for its next build: facts about the compiler, fingerprints of what was compiled, and
+/// compiled build scripts, which only cargo starts.
+fn is_kept_by_cargo(context: &InventoryContext<'_>, path: &[u8]) -> bool {
+    const TARGET: &[u8] = b"/target/";
+    let Some(at) = memchr::memmem::rfind(path, TARGET) else { return false };
+    let (target, below) = path.split_at(at + TARGET.len());
+    let below = below.strip_prefix(b"release/").or_else(|| below.strip_prefix(b"debug/")).unwrap_or(below);
+    let is_script = || {
+        let name = file_name(below);
+        below.starts_with(b"build/")
+            && (name.starts_with(b"build-script-") || name.starts_with(b"build_script_"))
+    };
+    let is_of_cargo = || context.paths.lookup(&[target, b".rustc_info.json"].concat()).is_some();
+    below == b".rustc_info.json" || (below.starts_with(b".fingerprint/") || is_script()) && is_of_cargo()
+}
+
+/// Whether a file describes builds for a service that runs them elsewhere.
+fn is_of_service(path: &[u8]) -> bool {
+    const FILES: [&[u8]; 7] = [
+        b"/.appveyor.yml",
+        b"/.cirrus.yml",
+        b"/.gitlab-ci.yml",
+        b"/.travis.yml",
+        b"/appveyor.yml",
+        b"/azure-pipelines.yml",
+        b"/bitbucket-pipelines.yml",
+    ];
+    const FOLDERS: [&[u8]; 2] = [b"/.github/workflows/", b"/.circleci/"];
+    FILES.iter().any(|file| path.ends_with(file))
+        || FOLDERS.iter().any(|folder| memchr::memmem::find(path, folder).is_some())
+}
+
+/// Whether a file is one of the scripts that autotools put into every source tree: their input or their log is in the
+/// same folder or the one above.
+fn is_of_autotools(context: &InventoryContext<'_>, path: &[u8]) -> bool {
+    const SCRIPTS: [&[u8]; 13] = [
+        b"ar-lib",
+        b"compile",
+        b"config.guess",
+        b"config.rpath",
+        b"config.sub",
+        b"configure",
+        b"depcomp",
+        b"install-sh",
+        b"ltmain.sh",
+        b"missing",
+        b"mkinstalldirs",
+        b"run-tests.php",
+        b"test-driver",
+    ];
+    let folder = folder_of(path);
+    let has = |folder: &[u8], name: &[u8]| context.paths.lookup(&[folder, b"/", name].concat()).is_some();
+    SCRIPTS.contains(&file_name(path))
+        && [folder, folder_of(folder)].iter().any(|folder| {
+            [&b"configure.ac"[..], b"configure.in", b"config.status"].iter().any(|mark| has(folder, mark))
+        })
 }

@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use crate::formats::string_references::{Scanner, Sort};
 
 /// Names of what is read, each with the predicate of a sentence about its reader.
-const NAMES: [(&str, &str); 27] = [
+const NAMES: [(&str, &str); 28] = [
     ("autotools", "runs autotools, m4, bison or flex"),
     ("bazel", "runs bazel"),
     ("builder-resources", "builds TensorRT engines with the builder resources"),
+    ("cargo-output", "opens what build scripts of cargo wrote"),
     ("ccache", "runs ccache"),
     ("cmake", "builds with CMake, make or similar"),
     ("compiler", "runs a C or C++ compiler, which reads the system headers"),
@@ -42,11 +43,12 @@ pub(super) const WITH_NVCC: [&str; 7] =
 
 /// Words in files and commands, separated by spaces, with the names of what they imply; the first is the name of the
 /// program itself.
-const WORDS: [(&str, &[&str]); 27] = [
+const WORDS: [(&str, &[&str]); 28] = [
     ("cc c++ c99 ld gfortran gcc g++ clang as c89 cpp -config", &["compiler", "libraries"]),
     // verify and compile of cffi run the C compiler, as CCompiler of distutils does, and what reads the variable CC.
     ("cffi ccompiler CC", &["compiler", "libraries"]),
     ("share/doc share/man", &["documentation"]),
+    ("release/build", &["cargo-output"]),
     ("cargo", &["compiler", "cmake"]),
     (
         "rustc go cc1 addr2line ar c++filt dwp elfedit gcov gofmt gp-archive gp-collect gp-display \
@@ -121,6 +123,7 @@ pub(super) fn told(word: &str) -> &str {
         "-config" => "python3-config",
         "CC" => "the variable CC",
         "dpkg-" => "a tool of dpkg-dev",
+        "release/build" => "target/release/build",
         "share/doc" => "/usr/share/doc",
         "share/man" => "/usr/share/man",
         word => word,

@@ -142,6 +142,9 @@ impl Found {
             placing.origin = self.habits.before().wrapping_sub(range.start as u64);
         }
         let counts = |word: Word, place: &std::ops::Range<usize>| {
+            if word.text == "release/build" {
+                return Counts::Yes;
+            }
             let is_command = command::in_binary(bytes, place, word);
             // A format string such as `size %d` looks like a command, also in a program that starts none.
             if word.is_weak() && (is_command || command::is_whole(bytes, place)) {
@@ -176,7 +179,8 @@ impl Found {
         counts: impl Fn(Word, &std::ops::Range<usize>) -> Counts,
     ) {
         if key.text == SHARED {
-            if let Some(name) = words::library(bytes, at, at_start) {
+            let module = || words::module(bytes, at).filter(|_| self.placing.is_none());
+            if let Some(name) = words::library(bytes, at, at_start).or_else(module) {
                 self.place(at, Reference::Library(name.to_vec()));
             }
             return;

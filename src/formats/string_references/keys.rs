@@ -66,12 +66,12 @@ fn key(text: &'static str) -> Key {
 const HABITS: [&str; 9] = [" Go ", "ustc", "s/uv", "(*Cm", "x_sp", "exec", "pope", "stem", "/ld-"];
 
 /// Finds words of all kinds, library names and habits in every binary. Measured on 450 MB of shared libraries, one
-/// search for all 41 keys takes as long as one for the words alone.
+/// search for all 42 keys takes as long as one for the words alone.
 pub(super) static BINARY: LazyLock<Finder> = LazyLock::new(|| {
     let keys = [
         "nvcc", "ptxa", "nvli", "fatb", "afe+", "cuob", "nvdi", "nvpr", "cicc", "dev", "nvvm", "cpp_",
         "oad_", "RawK", "uda_", "gcc", "g++", "clan", "cc1", "ninj", "make", "git", "gdb", "-san", "nsys",
-        "ncu", "perf", "stra", "valg", "pkg-", "A_HO", SHARED,
+        "ncu", "perf", "stra", "valg", "pkg-", "A_HO", "se/b", SHARED,
     ];
     let habits = HABITS.iter().map(|text| Key { text, words: Vec::new(), is_habit: true });
     Finder::of(keys.iter().map(|text| key(text)).chain(habits).collect())
@@ -92,7 +92,7 @@ pub(super) static TEXT: LazyLock<[Finder; 4]> = LazyLock::new(|| {
     let short = [
         SHARED, "gcc", "g++", "cc1", "git", "gdb", "ncu", "c89", "c99", "lld", "dwp", "stut", "ccom", "xecv",
         "uvx", "'uv'", "\"uv\"", " uv ", "\nuv ", "\tuv ", "n/uv", "(uv ", ";uv ", "`uv ", "'uv ", "\"uv ",
-        "cffi", "'CC'", "\"CC\"", "re/d", "re/m",
+        "cffi", "'CC'", "\"CC\"", "re/d", "re/m", "se/b",
     ];
     let long = [
         "nvcc", "ptxa", "nvli", "fatb", "afe+", "cuob", "nvdi", "nvpr", "cicc", "ibde", "adev", "nvvm",

@@ -468,3 +468,19 @@ fn a_format_is_no_command_in_a_program_that_starts_none() {
     assert_eq!(with(b"\0size %d: %s\n\0printf\0"), Vec::<&str>::new());
     assert_eq!(with(b"\0size %s\0system\0"), ["size"]);
 }
+
+#[test]
+fn settings_that_load_a_module_name_it() {
+    for (text, name) in [
+        ("; xml\nextension=dom.so\n", Some("dom.so")),
+        ("zend_extension = /usr/lib/php/20220829/opcache.so\n", Some("opcache.so")),
+        ("load_module modules/ngx_http_echo_module.so;\n", Some("ngx_http_echo_module.so")),
+        ("  LoadModule ssl_module /usr/lib/apache2/modules/mod_ssl.so\n", Some("mod_ssl.so")),
+        (";extension=dom.so\n", None),
+        ("path = dom.so\n", None),
+        ("extension=dom.sock\n", None),
+        ("extension=.so\n", None),
+    ] {
+        assert_eq!(libraries(Sort::Script, text), Vec::from_iter(name.map(str::to_owned)), "{text}");
+    }
+}

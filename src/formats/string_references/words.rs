@@ -3,7 +3,7 @@
 use super::NAME_BYTES;
 
 /// Searched words: build and profiling tools, CUDA headers, and framework calls that compile code or load libraries.
-pub const WORDS: [&str; 131] = [
+pub const WORDS: [&str; 132] = [
     "nvcc",
     "ptxas",
     "nvlink",
@@ -133,6 +133,8 @@ pub const WORDS: [&str; 131] = [
     "CC",
     "share/doc",
     "share/man",
+    // The folder in which cargo's build scripts write, which a program opens by a compiled path.
+    "release/build",
     // Python calls that start programs.
     "Popen",
     "ccompiler",
@@ -284,6 +286,26 @@ pub(super) fn library(bytes: &[u8], at: usize, at_start: bool) -> Option<&[u8]> 
     let place = (first..token.len())
         .find(|place| token[*place..].starts_with(b"lib") && (*place == 0 || !is_name(token[*place - 1])))?;
     bytes.get(begin + place..end).filter(|name| name.len() <= NAME_BYTES)
+}
+
+/// The module whose `.so` is at `at`, in a line of settings that makes a server load it: PHP's `extension=dom.so`,
+/// nginx's `load_module modules/ngx_http_echo_module.so;`, Apache's `LoadModule ssl_module …/mod_ssl.so`.
+pub(super) fn module(text: &[u8], at: usize) -> Option<&[u8]> {
+    const DIRECTIVES: [&[u8]; 4] = [b"extension", b"zend_extension", b"load_module", b"LoadModule"];
+    let end = at + SHARED.len();
+    if text.get(end).is_some_and(|byte| is_name(*byte) || *byte == b'.') {
+        return None;
+    }
+    let from = at.saturating_sub(2 * NAME_BYTES);
+    let line = &text[from..at];
+    let line = &line[memchr::memrchr(b'\n', line).map_or(0, |newline| newline + 1)..];
+    let line = line.trim_ascii_start();
+    let directive = line.iter().position(|byte| !is_name(*byte)).map_or(line, |end| &line[..end]);
+    let is_part = |byte: &u8| is_name(*byte) || matches!(byte, b'.' | b'+' | b'-');
+    let stem = line.iter().rev().take_while(|byte| is_part(byte)).count();
+    (DIRECTIVES.contains(&directive) && stem > 0 && stem + SHARED.len() <= NAME_BYTES)
+        .then(|| text.get(at - stem..end))
+        .flatten()
 }
 
 /// Whether a text is a shell script, by its first line.

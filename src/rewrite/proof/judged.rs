@@ -8,7 +8,7 @@ use super::side::shown;
 use crate::base::text::counted;
 use crate::base::text::{elide_end, escape};
 use crate::cuda::links::Object;
-use crate::findings::{Category, Finding, User, Verdict};
+use crate::findings::{Answer, Category, Finding, User, Verdict};
 use crate::rootfs::{NodeId, NodeKind};
 
 /// Maximum lines about kept content, and characters of each.
@@ -34,6 +34,7 @@ pub(super) fn findings(pair: &ImagePair<'_>, notes: &mut ProofNotes) -> Vec<Stri
             }
         }
         let is_planned = pair.input.plan.contains(&finding.id);
+        let answer = pair.input.plan.answer(&finding.id);
         if finding.verdict == Verdict::Needed && kept > 0 && lines.len() < LINES {
             lines.push(elide_end(&format!("{}: {}", finding.title, finding.reason), TEXT));
         }
@@ -53,6 +54,16 @@ pub(super) fn findings(pair: &ImagePair<'_>, notes: &mut ProofNotes) -> Vec<Stri
                 &format!("left out but required at run time in the current image: {lost}, such as {first}: {reason}"),
                 TEXT * 2,
             )),
+            Verdict::Unsure if answer == Some(Answer::Unused) => {}
+            Verdict::Unsure if answer == Some(Answer::Used) && !is_planned => {
+                notes.faults.add(elide_end(
+                    &format!(
+                        "left out although the plan keeps it as used ({}): {lost} of “{title}”, such as {first}",
+                        finding.id
+                    ),
+                    TEXT * 2,
+                ));
+            }
             // The subject of the question may be left out as well.
             Verdict::Unsure if is_wanted(pair, finding) => {
                 let question = finding.question.as_deref().unwrap_or(reason);

@@ -144,8 +144,11 @@ fn gone(
         started.script || inode.is_some_and(|inode| started.pythons.contains(&inode))
     });
     let Some(python) = pythons.first().map(|python| pair.new.shown(*python)) else { return };
+    let installs = matches!(package.name.as_str(), "pip" | "wheel");
     let name = name(package);
-    if runs {
+    if runs && installs {
+        notes.unproven.add(format!("{name} is left out: {python} no longer installs packages"));
+    } else if runs {
         notes.faults.add(format!("{name} is left out, but {python} runs and searches that folder"));
     } else {
         notes.unproven.say(format!("package {python}"), || {

@@ -91,7 +91,10 @@ impl<'a> SplitContext<'a> {
                     built.extend(items.clone());
                 }
                 open.push(finding);
-            } else if read || finding.verdict == Verdict::Needed {
+            } else if read
+                || finding.verdict == Verdict::Needed
+                || input.plan.answer(&finding.id) == Some(Answer::Used)
+            {
                 if finding.verdict == Verdict::Safe && finding.rests_on.is_empty() {
                     chosen.extend(items.clone());
                 }

@@ -293,7 +293,15 @@ impl<'w, 'a> Keep<'w, 'a> {
                     self.require(node, b"");
                 }
             }
+            // Old packages import pkg_resources, which came with pip.
+            let imported = ["python3-setuptools", "python3-pkg-resources"];
+            for package in imported.iter().filter_map(|name| self.context.by_name.get(name)) {
+                if !self.base.packages.contains(package) {
+                    self.install(*package);
+                }
+            }
         }
+        self.modules();
         let inventory = self.context.input.inventory;
         for mention in &inventory.mentions {
             if !matches!(self.fate(mention.node), FileDisposition::Copied | FileDisposition::Installed) {
@@ -308,6 +316,28 @@ impl<'w, 'a> Keep<'w, 'a> {
                     self.require(library.node, soname.as_bytes());
                 }
             }
+        }
+    }
+
+    /// Keeps modules that settings make a server load, such as `extension=dom.so`: packages that came as recommendations
+    /// have some.
+    fn modules(&mut self) {
+        let context = self.context;
+        let mentions = &context.input.inventory.mentions;
+        let modules = mentions
+            .iter()
+            .filter(|mention| {
+                matches!(self.fate(mention.node), FileDisposition::Copied | FileDisposition::Installed)
+            })
+            .flat_map(|mention| &mention.libraries)
+            .filter(|name| !name.starts_with("lib"));
+        let names: HashSet<&[u8]> = modules.map(String::as_bytes).collect();
+        if names.is_empty() {
+            return;
+        }
+        let is_one = |node: &Node<'_>| node.kind() == NodeKind::File && names.contains(node.name());
+        for node in context.rootfs.nodes().filter(is_one) {
+            self.require(node.id(), b"");
         }
     }
 

@@ -76,6 +76,7 @@ const LOST: &[&str] = &[
     "/etc/resolv.conf",
     "/dev/",
     "/proc/",
+    "/root/.cargo/.package-cache",
     "/run/",
     "/sys/",
     "/tmp/",

@@ -104,7 +104,8 @@ impl<'s, 'r> Steps<'s, 'r> {
                 (Kind::Run(works), Some(run)) => {
                     works.contains(&Work::Compile)
                         || run.commands.iter().any(installs_sources) && holds_programs(context, &layers)
-                        || works.contains(&Work::Language) && holds_local_wheels(context, &layers)
+                        || works.contains(&Work::Language)
+                            && (holds_local_wheels(context, &layers) || holds_extensions(context, &layers))
                 }
                 // A RUN with unknown commands may do anything.
                 (Kind::Run(_), None) => true,
@@ -243,6 +244,22 @@ fn holds_local_wheels(context: &SplitContext<'_>, layers: &[u16]) -> bool {
                 !folder.contains(&b'+') && text.split(|byte| *byte == b'\n').any(is_local)
             })
         })
+    })
+}
+
+/// Whether a layer contains extensions of Node.js or Ruby packages that were compiled in place: node-gyp leaves its
+/// Makefile beside what it links, and `RubyGems` a mark for each gem whose extensions it built.
+fn holds_extensions(context: &SplitContext<'_>, layers: &[u16]) -> bool {
+    let is_built = |path: &[u8]| {
+        let of_node = path.ends_with(b".node") && folder_of(path).ends_with(b"/build/Release");
+        let makefile = || [folder_of(folder_of(path)), b"/Makefile"].concat();
+        of_node && context.paths.lookup(&makefile()).is_some()
+            || path.ends_with(b"/gem.build_complete") && memchr::memmem::find(path, b"/extensions/").is_some()
+    };
+    layers.iter().any(|layer| {
+        let index = context.rootfs.layer(*layer);
+        let is_mark = |name: &[u8]| name.ends_with(b".node") || name == b"gem.build_complete";
+        index.entries().any(|entry| is_mark(index.name(entry)) && is_built(&index.path(entry)))
     })
 }
 

@@ -37,6 +37,7 @@ pub(super) fn draft(
         edits: Vec::new(),
         trimmed: Vec::new(),
         left_out: Vec::new(),
+        changes: false,
     };
     let mut names = added(keep, &asked.kept);
     if !base.own {
@@ -46,6 +47,10 @@ pub(super) fn draft(
     let needed = names.clone();
     swap.packages(&mut names);
     swap.head(&set, &names)?;
+    if base.own && !swap.changes {
+        // Clean-ups alone are another proposal.
+        return None;
+    }
     let mut edits = swap.edits;
     let (trimmed, left_out) = (swap.trimmed, swap.left_out);
     let is_free =
@@ -111,6 +116,8 @@ struct Swap<'d, 'r, 's, 'p, 'k, 'w, 'a> {
     trimmed: Vec<std::ops::Range<usize>>,
     /// Layers of removed instructions.
     left_out: Vec<u16>,
+    /// Whether packages or settings change.
+    changes: bool,
 }
 
 impl Swap<'_, '_, '_, '_, '_, '_, '_> {
@@ -177,6 +184,7 @@ impl Swap<'_, '_, '_, '_, '_, '_, '_> {
             let Some(text) = trim.text() else {
                 let Some(span) = self.steps.tidying.whole(step.place) else { continue };
                 self.trimmed.push(span.clone());
+                self.changes = true;
                 if self.stage.shared.is_none() {
                     self.left_out.extend(&step.layers);
                 }
@@ -193,7 +201,8 @@ impl Swap<'_, '_, '_, '_, '_, '_, '_> {
                 self.asked.dropped.iter().filter(|name| before.contains(name.as_str())).collect();
             let is_added = trim.adds();
             let added = if is_added { names.as_slice() } else { &[] };
-            let reason = reason(&dropped, added, !extra.is_empty());
+            let reason = reason(&dropped, added, &extra);
+            let changes = is_added || !dropped.is_empty();
             let span = &instruction.span;
             let is_merged = self.tidied.edits.iter().any(|edit| {
                 let (start, end) = (edit.at.start, edit.at.end);
@@ -211,6 +220,7 @@ impl Swap<'_, '_, '_, '_, '_, '_, '_> {
             } else {
                 continue;
             }
+            self.changes |= changes;
             if is_added {
                 names.clear();
             }
@@ -244,6 +254,7 @@ impl Swap<'_, '_, '_, '_, '_, '_, '_> {
             reasons.push(format!("The image uses files of these packages: {}.", names.join(", ")));
         }
         if !text.is_empty() {
+            self.changes = true;
             // Instructions include the end of their last line.
             let mut at = from.span.end;
             if !file.text().get(..at).is_some_and(|before| before.ends_with('\n')) {
@@ -257,7 +268,7 @@ impl Swap<'_, '_, '_, '_, '_, '_, '_> {
     }
 }
 
-fn reason(dropped: &[&String], added: &[String], tidied: bool) -> String {
+fn reason(dropped: &[&String], added: &[String], extra: &[Edit]) -> String {
     let mut sentences = Vec::new();
     if !dropped.is_empty() {
         let names: Vec<&str> = dropped.iter().map(|name| name.as_str()).collect();
@@ -266,8 +277,10 @@ fn reason(dropped: &[&String], added: &[String], tidied: bool) -> String {
     if !added.is_empty() {
         sentences.push(format!("The image uses files of these packages: {}.", added.join(", ")));
     }
-    if tidied {
-        sentences.push("The RUN leaves no package lists or caches behind.".to_owned());
+    for edit in extra {
+        if !sentences.contains(&edit.reason) {
+            sentences.push(edit.reason.clone());
+        }
     }
     sentences.join(" ")
 }

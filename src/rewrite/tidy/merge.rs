@@ -109,7 +109,7 @@ fn take<'a>(
     } else {
         let line = context.line(run.place);
         let reason = format!(
-            "Merged: the RUN of line {line} deletes or overwrites files of the previous one, which then are in no layer."
+            "Merged: the RUN of old line {line} deletes or overwrites files of the previous one, which then are in no layer."
         );
         (reason, Some(work.take(&waste)))
     };

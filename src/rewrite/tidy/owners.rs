@@ -73,7 +73,7 @@ fn give(work: &mut Work<'_>, run: &Run, copied: &[&Waste]) -> Option<()> {
     if gone.len() == run.commands.len() {
         work.removed.insert(run.place);
     }
-    let why = format!("The RUN of line {} copies these files to change", context.line(run.place));
+    let why = format!("The RUN of old line {} copies these files to change", context.line(run.place));
     for plan in plans.values() {
         for (place, flag) in &plan.flags {
             let made = context.layers(*place);

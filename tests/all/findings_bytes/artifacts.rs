@@ -93,6 +93,30 @@ fn who_denies_that_the_service_builds_is_also_asked_what_it_reads() {
 }
 
 #[test]
+fn a_program_that_names_the_output_of_build_scripts_is_named_in_the_question() {
+    let table = "srv/target/release/build/squares-1/out/squares.tbl";
+    let mut program = Elf::program("squares");
+    program = program.with_section(
+        ".rodata",
+        format!("called `Option::unwrap()` on a `None` value/{table}src/main.rs").into_bytes(),
+    );
+    let report = judged(
+        Packing::Gzip,
+        &[vec![
+            file(table, "0 1 4 9"),
+            file("srv/Cargo.toml", "[package]\n"),
+            file("srv/target/release/squares", program.build()).mode(0o755),
+        ]],
+        &["/srv/target/release/squares"],
+        &[],
+    );
+    let found = finding(&report, &format!("/{table}")).unwrap();
+    assert_eq!(found["verdict"], "unsure");
+    let question = found["question"].as_str().unwrap();
+    assert!(question.contains("/srv/target/release/squares names target/release/build"), "{question}");
+}
+
+#[test]
 fn a_repository_can_go_unless_git_is_asked() {
     let git = || file("srv/.git/objects/pack/a.pack", "objects");
     let path = "/srv/.git/objects/pack/a.pack";
@@ -130,6 +154,34 @@ fn a_compiler_is_a_question_beside_r_packages_that_compile() {
         &of(&[file(format!("{library}/rstan/DESCRIPTION"), "Package: rstan\n")]),
         &[(path, "compilers unsure")],
     );
+}
+
+#[test]
+fn what_builds_keep_of_themselves_is_no_reader_of_compilers() {
+    let gcc: &[(&str, Vec<u8>)] =
+        &[("usr/lib/gcc/x86_64-linux-gnu/13/cc1plus", Elf::program("cc1plus").build())];
+    let path = "/usr/lib/gcc/x86_64-linux-gnu/13/cc1plus";
+    let names = "#!/bin/sh\ngcc -o a a.c\n";
+    let with = |more: &[&str]| {
+        let files = more.iter().map(|path| file(*path, names).mode(0o755)).collect();
+        let members = [service(&[]), debs(&[("g++-13", "13.2", gcc)]), files].concat();
+        of(&judged(Packing::Gzip, &[members], &["/srv/service"], &[]), path)
+    };
+    let build_script = "srv/target/release/build/notes-1/build-script-build";
+    for (files, verdict) in [
+        (&["srv/lib-1.0/configure", "srv/lib-1.0/config.status"][..], "safe"),
+        (&["srv/lib-1.0/build-aux/config.guess", "srv/lib-1.0/configure.ac"], "safe"),
+        (&["srv/lib-1.0/.travis.yml", "srv/lib-1.0/.github/workflows/test.yml"], "safe"),
+        (&["srv/target/.rustc_info.json", "srv/target/release/.fingerprint/a/lib-a.json"], "safe"),
+        (&[build_script, "srv/target/.rustc_info.json"], "safe"),
+        // A script of the service may have one of these names.
+        (&["srv/configure"], "unsure"),
+        (&["srv/missing"], "unsure"),
+        (&[build_script], "unsure"),
+        (&["srv/target/release/notes"], "unsure"),
+    ] {
+        assert_eq!(with(files), format!("compilers {verdict}"), "{files:?}");
+    }
 }
 
 #[test]

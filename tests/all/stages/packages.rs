@@ -4,6 +4,7 @@ use cutaway::rewrite::Applicability;
 
 use super::parts::{BASE, TRIPLE, built, devel, library, program, python, static_library, text, tools};
 use super::scene::{Deb, Scene, deb, gone, has_lines, has_none, last_stage, one};
+use crate::fixtures::elf::Elf;
 use crate::fixtures::service::wheel;
 use crate::fixtures::tarball::{file, symlink};
 
@@ -421,4 +422,81 @@ fn a_later_change_of_owners_does_not_part_a_virtual_environment() {
     let copies: Vec<&str> = stage.lines().filter(|line| line.contains("/srv/api")).collect();
     assert!(copies.iter().any(|line| line.starts_with("COPY") && line.contains(" /srv/api")), "{stage}");
     assert!(!stage.contains("/venv/bin "), "{stage}");
+}
+
+#[test]
+fn an_extension_that_a_package_manager_compiled_makes_a_build_stage() {
+    let compiler = || {
+        vec![
+            deb("nodejs", "libc6", vec![program("usr/bin/node", &["libc.so.6"])]),
+            deb("ruby", "libc6", vec![program("usr/bin/ruby", &["libc.so.6"])]),
+            deb("make", "libc6", vec![program("usr/bin/make", &[]), text("usr/include/make.h", 90_000)]),
+        ]
+    };
+    let module = || Elf::library("").needing(&["libc.so.6"]).build();
+    let addon = "srv/node_modules/better-sqlite3/build";
+    let gem = "var/lib/gems/3.1.0/extensions/x86_64-linux/3.1.0/ffi-1.15.5";
+    for (command, run, members) in [
+        (
+            "npm install",
+            &["/usr/bin/node", "server.js"],
+            vec![
+                file(format!("{addon}/Makefile"), "all:\n\tg++ -shared\n"),
+                file(format!("{addon}/Release/better_sqlite3.node"), module()),
+            ],
+        ),
+        (
+            "bundle install",
+            &["/usr/bin/ruby", "server.js"],
+            vec![file(format!("{gem}/gem.build_complete"), ""), file(format!("{gem}/ffi_c.so"), module())],
+        ),
+    ] {
+        let scene = devel()
+            .apt("nodejs ruby make", compiler())
+            .workdir("/srv", "/srv")
+            .run(command, members)
+            .copy("server.js .", vec![text("srv/server.js", 300)])
+            .cmd(run);
+        let proposals = scene.propose();
+        let best = one(&proposals, "stages");
+        assert!(last_stage(&best.dockerfile).contains("COPY --from=build"), "{}", best.dockerfile);
+        assert!(!last_stage(&best.dockerfile).contains(command), "{}", best.dockerfile);
+        assert!(proposals.list.iter().all(|one| one.id.starts_with("stages") || one.id == "tidy"));
+    }
+    // Downloaded ready: the same instructions on a smaller base.
+    let scene = devel()
+        .apt("nodejs ruby make", compiler())
+        .workdir("/srv", "/srv")
+        .run("npm install", vec![file("srv/node_modules/sharp/build/Release/sharp.node", module())])
+        .copy("server.js .", vec![text("srv/server.js", 300)])
+        .cmd(&["/usr/bin/node", "server.js"]);
+    assert!(scene.propose().list.iter().all(|one| !one.id.starts_with("stages")));
+}
+
+#[test]
+fn a_recommended_package_whose_module_is_enabled_is_named() {
+    let php = || {
+        vec![
+            deb("php8.2-cli", "libc6", vec![program("usr/bin/php8.2", &["libc.so.6"])]),
+            deb("php8.2-xml", "php8.2-cli", library("usr/lib/php/20220829", "dom.so", "", &["libc.so.6"])),
+            deb("php8.2-zip", "php8.2-cli", library("usr/lib/php/20220829", "zip.so", "", &["libc.so.6"])),
+        ]
+    };
+    let scene = devel()
+        .install(
+            "apt-get update && apt-get install -y php8.2-cli cmake git && rm -rf /var/lib/apt/lists/*",
+            [php(), tools()].concat(),
+            Vec::new(),
+        )
+        .copy(
+            "dom.ini /etc/php/8.2/cli/conf.d/",
+            vec![file("etc/php/8.2/cli/conf.d/dom.ini", "; priority=20\nextension=dom.so\n")],
+        )
+        .copy("index.php /srv/", vec![text("srv/index.php", 300)])
+        .cmd(&["/usr/bin/php8.2", "/srv/index.php"]);
+    for best in scene.propose().list.iter().filter(|one| one.id != "tidy") {
+        let installed = installed(&best.dockerfile);
+        assert!(installed.contains(&"php8.2-xml") && !installed.contains(&"php8.2-zip"), "{installed:?}");
+    }
+    assert!(scene.propose().list.iter().any(|one| one.id != "tidy"));
 }

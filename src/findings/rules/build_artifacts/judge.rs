@@ -360,6 +360,15 @@ fn tree(facts: &Facts<'_>, id: &str, path: &[u8], elf: Option<&ElfFacts>) -> Art
         );
     }
     if mixed && !(known && name.contains(&b'.')) && !is_probe {
+        let reader = facts.demands.on("cargo-output", None).next().and_then(|place| facts.demands.get(place));
+        if let Some(reader) = reader.filter(|_| id == "artifact-cargo") {
+            return ArtifactReason::Asked {
+                title: ", including resources",
+                reason: format!("{} {}. Build scripts wrote these files there.", reader.who, reader.why),
+                question: format!("Does the service read these files? {} {}.", reader.who, reader.why),
+                users: vec![reader.user.clone()],
+            };
+        }
         return asked(
             ", including resources",
             "Files in a build folder that no compiler is known to read.".to_owned(),

@@ -87,7 +87,7 @@ pub(super) fn proof(
         let words = format!("All library links still resolve ({looked}).");
         marked(ui, Mark::Proven, tokens.success, &words);
     } else {
-        let words = format!("Not all library links still resolve ({looked}).");
+        let words = format!("Something that is needed today is missing ({looked}).");
         marked(ui, Mark::Error, tokens.error, &words);
     }
     for fault in &closure.faults {
