@@ -140,7 +140,8 @@ impl<'a> Choice<'a> {
             if above == Folder::System && !started && self.is_of_system(inode) {
                 continue;
             }
-            let in_packages = above == Folder::Packages;
+            // Copies of what environments contain are packages there, too.
+            let in_packages = matches!(above, Folder::Packages | Folder::Cache);
             let owner = self.packages.owners.of(node.id());
             let own = started || owner.is_some_and(|owner| self.own_packages.contains(&owner));
             let is_known_owner = || self.is_known_owner(owner, in_packages);

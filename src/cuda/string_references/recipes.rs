@@ -10,10 +10,15 @@ const BUILDERS: [&str; 3] = ["cmake", "make", "ninja"];
 
 /// Removes the references in such files, unless another file or the command refers to a build system.
 pub(super) fn leave_out(context: &InventoryContext<'_>, mentions: &mut Vec<StringReference>) {
-    mentions.retain(|mention| !is_kept_by_cargo(context, &context.path(mention.node)));
+    mentions.retain(|mention| {
+        let path = context.path(mention.node);
+        // Metadata of Python packages lists what they were built with.
+        let is_metadata = memchr::memmem::find(&path, b".dist-info/").is_some();
+        !is_kept_by_cargo(context, &path) && !is_of_service(&path) && !is_metadata
+    });
     let is_recipe = |mention: &StringReference| {
         let path = context.path(mention.node);
-        is_recipe(&path) || is_of_service(&path) || is_of_autotools(context, &path)
+        is_recipe(&path) || is_of_autotools(context, &path)
     };
     let by_build: Vec<bool> = mentions.iter().map(is_recipe).collect();
     let builds = |mention: &StringReference| mention.words.iter().any(|word| BUILDERS.contains(word));
@@ -94,11 +99,13 @@ fn is_of_service(path: &[u8]) -> bool {
         || FOLDERS.iter().any(|folder| memchr::memmem::find(path, folder).is_some())
 }
 
-/// Whether a file is one of the scripts that autotools put into every source tree: their input or their log is in the
-/// same folder or the one above.
+/// Whether a file is one of the scripts that autotools put into every source tree, their input or their log being in
+/// the same folder or the one above; or a test of a source tree that was configured.
 fn is_of_autotools(context: &InventoryContext<'_>, path: &[u8]) -> bool {
-    const SCRIPTS: [&[u8]; 13] = [
+    const SCRIPTS: [&[u8]; 15] = [
         b"ar-lib",
+        b"autogen.sh",
+        b"bootstrap",
         b"compile",
         b"config.guess",
         b"config.rpath",
@@ -114,8 +121,16 @@ fn is_of_autotools(context: &InventoryContext<'_>, path: &[u8]) -> bool {
     ];
     let folder = folder_of(path);
     let has = |folder: &[u8], name: &[u8]| context.paths.lookup(&[folder, b"/", name].concat()).is_some();
-    SCRIPTS.contains(&file_name(path))
-        && [folder, folder_of(folder)].iter().any(|folder| {
-            [&b"configure.ac"[..], b"configure.in", b"config.status"].iter().any(|mark| has(folder, mark))
-        })
+    let mut above = folder;
+    let is_test = std::iter::from_fn(|| {
+        let (name, parent) = (file_name(above), folder_of(above));
+        above = parent;
+        (!name.is_empty()).then_some((name, parent))
+    })
+    .any(|(name, parent)| matches!(name, b"test" | b"tests") && has(parent, b"config.status"));
+    is_test
+        || SCRIPTS.contains(&file_name(path))
+            && [folder, folder_of(folder)].iter().any(|folder| {
+                [&b"configure.ac"[..], b"configure.in", b"config.status"].iter().any(|mark| has(folder, mark))
+            })
 }

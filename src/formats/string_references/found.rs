@@ -7,7 +7,7 @@ use memchr::memrchr;
 use super::habits::StringScanState;
 use super::keys::{self, BINARY, Finder, Key, LONGEST, PROGRAM, TEXT};
 use super::unloaded::{Placing, Reference};
-use super::words::{self, SHARED, Word};
+use super::words::{self, CALLS, SHARED, Word};
 use super::{LIBRARIES, StringReferences, WORDS, command};
 
 /// Maximum key matches examined in one file. Real files have some thousands; a hostile one consists of them.
@@ -182,6 +182,12 @@ impl Found {
             let module = || words::module(bytes, at).filter(|_| self.placing.is_none());
             if let Some(name) = words::library(bytes, at, at_start).or_else(module) {
                 self.place(at, Reference::Library(name.to_vec()));
+            }
+            return;
+        }
+        if CALLS.contains(&key.text) {
+            for name in words::called_libraries(bytes, at) {
+                self.place(at, Reference::Library(name));
             }
             return;
         }

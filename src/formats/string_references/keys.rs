@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use regex::bytes::Regex;
 
-use super::words::{SHARED, WORDS};
+use super::words::{CALLS, SHARED, WORDS};
 
 /// Bytes of the longest key.
 pub(super) const LONGEST: usize = 4;
@@ -92,7 +92,7 @@ pub(super) static TEXT: LazyLock<[Finder; 4]> = LazyLock::new(|| {
     let short = [
         SHARED, "gcc", "g++", "cc1", "git", "gdb", "ncu", "c89", "c99", "lld", "dwp", "stut", "ccom", "xecv",
         "uvx", "'uv'", "\"uv\"", " uv ", "\nuv ", "\tuv ", "n/uv", "(uv ", ";uv ", "`uv ", "'uv ", "\"uv ",
-        "cffi", "'CC'", "\"CC\"", "re/d", "re/m", "se/b",
+        "cffi", "'CC'", "\"CC\"", "re/d", "re/m", "se/b", CALLS[0], CALLS[1],
     ];
     let long = [
         "nvcc", "ptxa", "nvli", "fatb", "afe+", "cuob", "nvdi", "nvpr", "cicc", "ibde", "adev", "nvvm",

@@ -1,5 +1,5 @@
 use super::keys::{BINARY, Finder, LONGEST, PROGRAM, TEXT};
-use super::words::{SHARED, STARTS, WORDS};
+use super::words::{CALLS, SHARED, STARTS, WORDS};
 use super::*;
 
 fn found(sort: Sort, bytes: &[u8], piece: usize) -> StringReferences {
@@ -51,7 +51,8 @@ fn every_word_has_a_key_and_every_key_stands_in_its_words() {
         assert!(finder.keys.len() <= 64);
         for key in &finder.keys {
             assert!((3..=LONGEST).contains(&key.text.len()), "{}", key.text);
-            assert!(key.text == SHARED || key.is_habit == key.words.is_empty(), "{}", key.text);
+            let is_of_library = key.text == SHARED || CALLS.contains(&key.text);
+            assert!(is_of_library || key.is_habit == key.words.is_empty(), "{}", key.text);
         }
     }
     for word in STARTS {
@@ -482,5 +483,21 @@ fn settings_that_load_a_module_name_it() {
         ("extension=.so\n", None),
     ] {
         assert_eq!(libraries(Sort::Script, text), Vec::from_iter(name.map(str::to_owned)), "{text}");
+    }
+}
+
+#[test]
+fn calls_that_open_a_library_by_its_short_name_name_it() {
+    for (text, names) in [
+        ("  ffi_lib \"sodium\"\n", &["libsodium.so"][..]),
+        ("ffi_lib ['vips', \"libglib-2.0\"]\n", &["libglib-2.0.so", "libvips.so"]),
+        ("ffi_lib 'libsodium.so.23'\n", &["libsodium.so.23"]),
+        ("path = ctypes.util.find_library('magic')\n", &["libmagic.so"]),
+        ("ffi_library 'sodium'\n", &[]),
+        ("ffi_lib FFI::Library::LIBC\n", &[]),
+        ("ffi_lib \"#{folder}/x\"\n", &[]),
+        ("find_library(ZLIB z)\n", &[]),
+    ] {
+        assert_eq!(libraries(Sort::Script, text), names, "{text}");
     }
 }

@@ -288,6 +288,39 @@ pub(super) fn library(bytes: &[u8], at: usize, at_start: bool) -> Option<&[u8]> 
     bytes.get(begin + place..end).filter(|name| name.len() <= NAME_BYTES)
 }
 
+/// The keys of calls that open libraries by a name without `lib` and `.so`: `ffi_lib "sodium"` of Ruby,
+/// `find_library("sodium")` of Python.
+pub(super) const CALLS: [&str; 2] = ["ffi_", "nd_l"];
+
+/// The libraries that such a call names in its line, the key being at `at`.
+pub(super) fn called_libraries(text: &[u8], at: usize) -> Vec<Vec<u8>> {
+    const NAMES: [&[u8]; 2] = [b"ffi_lib", b"find_library"];
+    let starts_here = |name: &&&[u8]| {
+        let start = if name.starts_with(b"find") { at.checked_sub(2) } else { Some(at) };
+        start.and_then(|start| text.get(start..)).is_some_and(|rest| rest.starts_with(name))
+    };
+    let Some(name) = NAMES.iter().find(starts_here) else { return Vec::new() };
+    let start = if name.starts_with(b"find") { at - 2 } else { at };
+    let rest = &text[start + name.len()..text.len().min(start + name.len() + 4 * NAME_BYTES)];
+    let line = rest.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    if line.first().is_none_or(|byte| !matches!(byte, b' ' | b'(' | b'[')) {
+        return Vec::new();
+    }
+    let mut parts = line.split(|byte| matches!(byte, b'\'' | b'"'));
+    let mut found = Vec::new();
+    // Every second part is between quotes.
+    while let (Some(_), Some(name)) = (parts.next(), parts.next()) {
+        let is_name = !name.is_empty()
+            && name.len() <= NAME_BYTES - 6
+            && name.iter().all(|byte| is_name(*byte) || matches!(byte, b'.' | b'+' | b'-'));
+        if is_name && memchr::memmem::find(name, SHARED.as_bytes()).is_none() {
+            let lib: &[u8] = if name.starts_with(b"lib") { b"" } else { b"lib" };
+            found.push([lib, name, SHARED.as_bytes()].concat());
+        }
+    }
+    found
+}
+
 /// The module whose `.so` is at `at`, in a line of settings that makes a server load it: PHP's `extension=dom.so`,
 /// nginx's `load_module modules/ngx_http_echo_module.so;`, Apache's `LoadModule ssl_module …/mod_ssl.so`.
 pub(super) fn module(text: &[u8], at: usize) -> Option<&[u8]> {

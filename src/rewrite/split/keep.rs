@@ -320,7 +320,7 @@ impl<'w, 'a> Keep<'w, 'a> {
     }
 
     /// Keeps modules that settings make a server load, such as `extension=dom.so`: packages that came as recommendations
-    /// have some.
+    /// have some. Ruby opens a library by the name without a version, which only a package for building has.
     fn modules(&mut self) {
         let context = self.context;
         let mentions = &context.input.inventory.mentions;
@@ -329,13 +329,17 @@ impl<'w, 'a> Keep<'w, 'a> {
             .filter(|mention| {
                 matches!(self.fate(mention.node), FileDisposition::Copied | FileDisposition::Installed)
             })
-            .flat_map(|mention| &mention.libraries)
-            .filter(|name| !name.starts_with("lib"));
+            .flat_map(|mention| mention.libraries.iter().map(|name| (mention.node, name)))
+            .filter(|(node, name)| {
+                let of_ruby = || context.rootfs.node(*node).name().ends_with(b".rb");
+                !name.starts_with("lib") || name.ends_with(".so") && of_ruby()
+            })
+            .map(|(_, name)| name);
         let names: HashSet<&[u8]> = modules.map(String::as_bytes).collect();
         if names.is_empty() {
             return;
         }
-        let is_one = |node: &Node<'_>| node.kind() == NodeKind::File && names.contains(node.name());
+        let is_one = |node: &Node<'_>| node.kind() != NodeKind::Directory && names.contains(node.name());
         for node in context.rootfs.nodes().filter(is_one) {
             self.require(node.id(), b"");
         }

@@ -3,10 +3,12 @@
 use std::collections::{BTreeSet, HashSet};
 
 use super::context::SplitContext;
+use super::operands::operands;
 use super::steps::Steps;
 use crate::findings::{Category, Verdict};
 use crate::formats::binary::FileFacts;
 use crate::formats::elf::ElfKind;
+use crate::rewrite::tidy::Call;
 use crate::rootfs::{Node, NodeId, NodeKind};
 
 /// Files that mark the top of a source tree.
@@ -53,6 +55,7 @@ pub(super) fn build_only(context: &SplitContext<'_>, steps: &Steps<'_, '_>) -> H
     if !steps.list.iter().any(|step| step.compiles) {
         return found;
     }
+    found.extend(unpacked(context, steps));
     let compiles_later = context
         .input
         .findings
@@ -72,6 +75,33 @@ pub(super) fn build_only(context: &SplitContext<'_>, steps: &Steps<'_, '_>) -> H
             let is_users = context.is_users(node) && context.system_owner(node.id()).is_none();
             if is_users && (!runs_here || is_build_file(context, node, compiles_later)) {
                 found.insert(node.id());
+            }
+        }
+    }
+    found
+}
+
+/// Archives of the user's layers that a building `RUN` unpacks: the stage has what came of them.
+fn unpacked(context: &SplitContext<'_>, steps: &Steps<'_, '_>) -> Vec<NodeId> {
+    const ENDINGS: [&str; 9] =
+        [".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".tar.zst", ".zip"];
+    let mut found = Vec::new();
+    for (at, step) in steps.list.iter().enumerate().filter(|(_, step)| step.makes()) {
+        let Some(run) = steps.run(at) else { continue };
+        for (command, named) in run.commands.iter().zip(operands(steps, at)) {
+            let call = Call::of(command).filter(|call| matches!(call.program, "tar" | "bsdtar" | "unzip"));
+            for word in call.iter().flat_map(|call| call.words) {
+                if !ENDINGS.iter().any(|ending| word.text.ends_with(ending)) {
+                    continue;
+                }
+                let written = match &named.folder {
+                    _ if word.text.starts_with('/') => word.text.clone(),
+                    Some(folder) => format!("{folder}/{}", word.text),
+                    None => continue,
+                };
+                let path = steps.tidying.absolute(step.place, &written);
+                let node = path.and_then(|path| context.paths.lookup(path.as_bytes()));
+                found.extend(node.filter(|node| context.is_users(context.rootfs.node(*node))));
             }
         }
     }

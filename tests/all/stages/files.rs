@@ -335,3 +335,21 @@ fn a_folder_that_the_base_has_is_copied_into_and_not_over() {
         has_lines(proposal, &["COPY etc /etc/app", "COPY licence /NGC-DL-CONTAINER-LICENSE"]);
     }
 }
+
+#[test]
+fn an_archive_that_the_build_unpacks_is_not_copied_again() {
+    let archive = |path: &str| file(path, filler::code(path, 60_000));
+    let scene = base()
+        .copy("lib.tar.gz /opt/src/", vec![archive("opt/src/lib.tar.gz")])
+        .copy("models.tar.gz /opt/src/", vec![archive("opt/src/models.tar.gz")])
+        .run(
+            "cd /opt/src && tar xzf lib.tar.gz && make -C lib-1.0 install",
+            vec![text("opt/src/lib-1.0/Makefile", 300), program("usr/local/bin/serve", &["libcurand.so.10"])],
+        )
+        .cmd(&["/usr/local/bin/serve"]);
+    let proposals = scene.propose();
+    let best = one(&proposals, "stages");
+    let gone = gone(best);
+    assert!(gone.contains(&"/opt/src/lib.tar.gz") && !gone.contains(&"/opt/src/models.tar.gz"), "{gone:?}");
+    has_lines(best, &["COPY models.tar.gz /opt/src/"]);
+}
