@@ -1,6 +1,7 @@
 //! Creates proposals.
 
 use std::cmp::Reverse;
+use std::collections::HashSet;
 
 use super::input::{Input, RewriteError};
 use super::proof::prove;
@@ -20,8 +21,9 @@ use crate::findings::Verdict;
 pub fn propose(input: &Input<'_>) -> Result<Proposals, RewriteError> {
     let recipe = recipe(input)?;
     let mut notes = Vec::new();
-    let mut drafts = split::drafts(input, &recipe, &mut notes);
-    drafts.extend(tidy::draft(input, &recipe));
+    let mut needed = Vec::new();
+    let mut drafts = split::drafts(input, &recipe, &mut notes, &mut needed);
+    drafts.extend(tidy::draft(input, &recipe, &needed));
     let marks = [UNKNOWN, redact::REDACTED].into_iter();
     let to_fill_in: Vec<&str> = marks
         .filter(|mark| recipe.origin == Origin::Reconstructed && recipe.file.text().contains(mark))
@@ -46,6 +48,8 @@ pub fn propose(input: &Input<'_>) -> Result<Proposals, RewriteError> {
         let lines = if brings_most { changed_lines(&proposal.diff) } else { 0 };
         (!proposal.closure.resolved, !is_ready(proposal), !brings_most, lines, Reverse(saved))
     });
+    let mut texts = HashSet::new();
+    list.retain(|proposal| texts.insert(proposal.dockerfile.clone()));
     let reason = list.is_empty().then(|| nothing(input, &notes));
     Ok(Proposals { recipe, list, reason, notes })
 }

@@ -38,8 +38,14 @@ use keep::{FileDisposition, Keep};
 use stage::Final;
 use steps::Steps;
 
-/// Drafts of a smaller image; none when the image needs none. Reasons against a draft are added to `notes`.
-pub(super) fn drafts(input: &Input<'_>, recipe: &Recipe, notes: &mut Vec<String>) -> Vec<Draft> {
+/// Drafts of a smaller image; none when the image needs none. Reasons against a draft are added to `notes`, and to
+/// `needed` names of packages that the image uses and no instruction names: they came as recommendations.
+pub(super) fn drafts(
+    input: &Input<'_>,
+    recipe: &Recipe,
+    notes: &mut Vec<String>,
+    needed: &mut Vec<String>,
+) -> Vec<Draft> {
     let Some(stage) = Final::of(recipe) else { return Vec::new() };
     let told = recipe.base_layers.or_else(|| input.inventory.base.as_ref().map(|base| base.layers));
     let Some(base_layers) = told.filter(|layers| (1..input.layers.len()).contains(layers)) else {
@@ -65,6 +71,11 @@ pub(super) fn drafts(input: &Input<'_>, recipe: &Recipe, notes: &mut Vec<String>
     let compiles = steps.list.iter().any(|step| step.compiles);
     let sources = sources::build_only(&context, &steps);
     let asked = packages::asked(&context, &steps, compiles);
+    if let Some(own) = all.iter().find(|base| base.own) {
+        let dropped = asked.dropped.iter().filter_map(|name| context.by_name.get(name.as_str()));
+        let named: Vec<usize> = asked.kept.iter().chain(dropped).copied().collect();
+        needed.extend(packages::added(&Keep::of(&context, own, &named, &sources), &named));
+    }
     let keeps: Vec<Keep<'_, '_>> = all
         .iter()
         .map(|base| Keep::of(&context, base, &asked.kept, &sources))

@@ -44,7 +44,7 @@ impl Tidied {
 
 /// Clean-ups of a file that keeps its stages.
 pub(super) fn of_file(context: &TidyContext<'_>) -> Tidied {
-    let work = tidy(context);
+    let work = tidy(context, &[]);
     Tidied { edits: work.edits, gone: work.gone, assumed: work.assumed, hints: work.hints }
 }
 
@@ -64,8 +64,9 @@ pub(super) fn of_tail(context: &TidyContext<'_>, from: usize) -> Tidied {
     Tidied { edits: work.edits, gone: work.gone, assumed: work.assumed, hints: work.hints }
 }
 
-/// A draft that keeps base and stages; `None` when there is nothing to clean up.
-pub(super) fn draft(input: &Input<'_>, recipe: &Recipe) -> Option<Draft> {
+/// A draft that keeps base and stages; `None` when there is nothing to clean up. `needed` are packages that the image
+/// uses and no instruction names.
+pub(super) fn draft(input: &Input<'_>, recipe: &Recipe, needed: &[String]) -> Option<Draft> {
     let name = match &recipe.origin {
         Origin::Given(name) => name.as_str(),
         Origin::Reconstructed => "Dockerfile",
@@ -73,7 +74,7 @@ pub(super) fn draft(input: &Input<'_>, recipe: &Recipe) -> Option<Draft> {
     let waste = waste(input);
     let look = View::new(&input.merge.rootfs);
     let context = TidyContext::new(&recipe.file, name, &recipe.ties, &waste, &look);
-    let work = tidy(&context);
+    let work = tidy(&context, needed);
     if work.edits.is_empty() && work.hints.is_empty() {
         return None;
     }
@@ -100,13 +101,13 @@ pub(super) fn draft(input: &Input<'_>, recipe: &Recipe) -> Option<Draft> {
 
 /// All clean-ups. Owners first, since they make whole instructions superfluous; caches after merging, since a later
 /// `RUN` may already remove them.
-fn tidy<'a>(context: &'a TidyContext<'a>) -> Work<'a> {
+fn tidy<'a>(context: &'a TidyContext<'a>, needed: &[String]) -> Work<'a> {
     let mut work = Work::new(context);
     owners::give_to_copies(&mut work);
     merge::merge(&mut work);
     caches::keep_none(&mut work);
     caches::remove(&mut work);
-    apt::leave_out_recommended(&mut work);
+    apt::leave_out_recommended(&mut work, needed);
     hints::hidden(&mut work);
     hints::ignore(&mut work);
     work

@@ -332,7 +332,7 @@ impl<'w, 'a> Keep<'w, 'a> {
             .flat_map(|mention| mention.libraries.iter().map(|name| (mention.node, name)))
             .filter(|(node, name)| {
                 let of_ruby = || context.rootfs.node(*node).name().ends_with(b".rb");
-                !name.starts_with("lib") || name.ends_with(".so") && of_ruby()
+                !name.starts_with("lib") || name.strip_suffix(".so").is_some() && of_ruby()
             })
             .map(|(_, name)| name);
         let names: HashSet<&[u8]> = modules.map(String::as_bytes).collect();

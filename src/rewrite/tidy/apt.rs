@@ -4,7 +4,7 @@ use super::call::{Call, TAKES_VALUE};
 use super::context::{Run, TidyContext};
 use super::work::Work;
 use crate::formats::dockerfile::Keyword;
-use crate::rewrite::value::Applicability;
+use crate::rewrite::value::{Applicability, Edit};
 
 /// Instructions without effect on a `RUN`.
 pub(super) const HARMLESS: [Keyword; 7] = [
@@ -20,9 +20,11 @@ pub(super) const HARMLESS: [Keyword; 7] = [
 /// apt installers.
 const PROGRAMS: [&str; 2] = ["apt-get", "apt"];
 
-/// Adds `--no-install-recommends`.
-pub(super) fn leave_out_recommended(work: &mut Work<'_>) {
+/// Adds `--no-install-recommends`, and to the first installation `needed`: packages whose files the image uses although
+/// they came as recommendations only.
+pub(super) fn leave_out_recommended(work: &mut Work<'_>, needed: &[String]) {
     const SETTING: &str = "install-recommends";
+    let mut needed = Some(needed).filter(|names| !names.is_empty());
     let context = work.context;
     // A setting in apt.conf, or the option in a command that sets it otherwise.
     let lower = context.file.text().to_ascii_lowercase();
@@ -50,7 +52,19 @@ pub(super) fn leave_out_recommended(work: &mut Work<'_>) {
                 Applicability::Review,
                 None,
             );
-            work.assume("No package is needed that was installed only as a recommendation; predicted sizes still include them.");
+            if let (Some(names), Some(last)) = (needed.take(), rest.last()) {
+                let end = last.span.end;
+                let edit = Edit {
+                    at: end..end,
+                    with: format!(" {}", names.join(" ")),
+                    reason: format!("Recommended packages whose files the image uses: {}.", names.join(", ")),
+                    applicability: Applicability::Review,
+                    bytes: None,
+                };
+                // Before clean-ups at the same place.
+                work.edits.insert(0, edit);
+            }
+            work.assume("No other package is needed that was installed only as a recommendation; predicted sizes still include them.");
         }
     }
 }

@@ -106,7 +106,7 @@ fn tidied_with(text: &str, told: &Told<'_>) -> Tidied {
     let mut waste: Vec<Waste> = told.files.iter().enumerate().map(waste).collect();
     waste.sort_by_key(|one| (one.layer, one.entry));
     let context = TidyContext::new(&file, "Dockerfile", &ties, &waste, told);
-    let work = tidy(&context);
+    let work = tidy(&context, &[]);
     let (text, reasons, left_out) = apply(text, &work.edits);
     assert!(left_out.is_empty(), "edits overlap: {:?}", work.edits);
     parse(text.as_bytes()).unwrap();
