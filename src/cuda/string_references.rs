@@ -140,7 +140,7 @@ pub(super) fn gather(
             search(&mut heard, file);
         }
     }
-    recipes::leave_out(context, &mut heard.mentions);
+    recipes::leave_out(context, &choice.started, &mut heard.mentions);
     heard
 }
 

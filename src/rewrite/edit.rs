@@ -47,10 +47,7 @@ pub(super) fn apply(text: &str, edits: &[Edit]) -> (String, Vec<Reason>, Vec<usi
     after.push_str(text.get(copied..).unwrap_or_default());
     left_out.sort_unstable();
     let mut lines = Lines { text: &after, at: 0, line: 1 };
-    let mut reasons: Vec<Reason> =
-        done.into_iter().map(|(edit, at)| reason(text, edit, at, &mut lines)).collect();
-    // Several edits of one line for one reason.
-    reasons.dedup_by(|next, one| next == one && next.bytes.is_none());
+    let reasons = done.into_iter().map(|(edit, at)| reason(text, edit, at, &mut lines)).collect();
     (after, reasons, left_out)
 }
 

@@ -39,7 +39,9 @@ use crate::source::Image;
 /// Computes the view, checks its closure and predicts sizes; `None` for a draft without an edit.
 pub(super) fn prove(input: &Input<'_>, recipe: &Recipe, draft: Draft) -> Option<Proposal> {
     let before = recipe.file.text();
-    let (dockerfile, reasons, overlapping) = apply(before, &draft.edits);
+    let (dockerfile, mut reasons, overlapping) = apply(before, &draft.edits);
+    // Several edits of one line for one reason.
+    reasons.dedup_by(|next, one| next == one && next.bytes.is_none());
     if reasons.is_empty() {
         return None;
     }

@@ -95,12 +95,12 @@ fn nothing(input: &Input<'_>, notes: &[String]) -> String {
         open.max_by_key(|finding| finding.merged_bytes).filter(|one| is_worth(input, one.merged_bytes));
     let next = largest.map_or_else(String::new, |finding| {
         format!(
-            " Open questions keep instructions as they are; the largest is {} ({}).",
+            " Answers may change that; the largest open question is {} ({}).",
             finding.id,
             human(finding.merged_bytes)
         )
     });
     format!(
-        "No other base or stage saves a percent, although {sizes}: the instructions that add those files also add what stays. `cutaway slim` removes single files.{next}"
+        "No other base or stage saves a percent, although {sizes}: a proposal leaves out instructions and packages, `cutaway slim` also single files.{next}"
     )
 }

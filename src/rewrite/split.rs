@@ -39,12 +39,12 @@ use stage::Final;
 use steps::Steps;
 
 /// Drafts of a smaller image; none when the image needs none. Reasons against a draft are added to `notes`, and to
-/// `needed` names of packages that the image uses and no instruction names: they came as recommendations.
+/// `needed` packages with their layers that the image uses and no instruction names: they came as recommendations.
 pub(super) fn drafts(
     input: &Input<'_>,
     recipe: &Recipe,
     notes: &mut Vec<String>,
-    needed: &mut Vec<String>,
+    needed: &mut Vec<(String, u16)>,
 ) -> Vec<Draft> {
     let Some(stage) = Final::of(recipe) else { return Vec::new() };
     let told = recipe.base_layers.or_else(|| input.inventory.base.as_ref().map(|base| base.layers));
@@ -74,7 +74,11 @@ pub(super) fn drafts(
     if let Some(own) = all.iter().find(|base| base.own) {
         let dropped = asked.dropped.iter().filter_map(|name| context.by_name.get(name.as_str()));
         let named: Vec<usize> = asked.kept.iter().chain(dropped).copied().collect();
-        needed.extend(packages::added(&Keep::of(&context, own, &named, &sources), &named));
+        let names = packages::added(&Keep::of(&context, own, &named, &sources), &named);
+        let layer = |name: &String| {
+            context.by_name.get(name.as_str()).map(|place| input.inventory.packages[*place].layer)
+        };
+        needed.extend(names.into_iter().filter_map(|name| layer(&name).map(|layer| (name, layer))));
     }
     let keeps: Vec<Keep<'_, '_>> = all
         .iter()

@@ -64,9 +64,9 @@ pub(super) fn of_tail(context: &TidyContext<'_>, from: usize) -> Tidied {
     Tidied { edits: work.edits, gone: work.gone, assumed: work.assumed, hints: work.hints }
 }
 
-/// A draft that keeps base and stages; `None` when there is nothing to clean up. `needed` are packages that the image
-/// uses and no instruction names.
-pub(super) fn draft(input: &Input<'_>, recipe: &Recipe, needed: &[String]) -> Option<Draft> {
+/// A draft that keeps base and stages; `None` when there is nothing to clean up. `needed` are packages with their
+/// layers that the image uses and no instruction names.
+pub(super) fn draft(input: &Input<'_>, recipe: &Recipe, needed: &[(String, u16)]) -> Option<Draft> {
     let name = match &recipe.origin {
         Origin::Given(name) => name.as_str(),
         Origin::Reconstructed => "Dockerfile",
@@ -101,7 +101,7 @@ pub(super) fn draft(input: &Input<'_>, recipe: &Recipe, needed: &[String]) -> Op
 
 /// All clean-ups. Owners first, since they make whole instructions superfluous; caches after merging, since a later
 /// `RUN` may already remove them.
-fn tidy<'a>(context: &'a TidyContext<'a>, needed: &[String]) -> Work<'a> {
+fn tidy<'a>(context: &'a TidyContext<'a>, needed: &[(String, u16)]) -> Work<'a> {
     let mut work = Work::new(context);
     owners::give_to_copies(&mut work);
     merge::merge(&mut work);

@@ -140,8 +140,9 @@ impl<'a> Choice<'a> {
             if above == Folder::System && !started && self.is_of_system(inode) {
                 continue;
             }
-            // Copies of what environments contain are packages there, too.
-            let in_packages = matches!(above, Folder::Packages | Folder::Cache);
+            // uv's archives are copies of what environments contain. The environments in its cache run themselves.
+            let is_archive = || memchr::memmem::find(&context.path(node.id()), b"/archive-v").is_some();
+            let in_packages = above == Folder::Packages || above == Folder::Cache && is_archive();
             let owner = self.packages.owners.of(node.id());
             let own = started || owner.is_some_and(|owner| self.own_packages.contains(&owner));
             let is_known_owner = || self.is_known_owner(owner, in_packages);

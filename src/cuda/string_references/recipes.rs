@@ -1,24 +1,34 @@
 //! Files of build systems: their references show what the build used, not what runs.
 
+use hashbrown::HashSet;
+
 use crate::base::text::escape;
 use crate::cuda::context::InventoryContext;
 use crate::cuda::links::{file_name, folder_of};
 use crate::cuda::value::StringReference;
+use crate::rootfs::NodeId;
 
 /// Names of build systems; a reference means that one may be used.
 const BUILDERS: [&str; 3] = ["cmake", "make", "ninja"];
 
-/// Removes the references in such files, unless another file or the command refers to a build system.
-pub(super) fn leave_out(context: &InventoryContext<'_>, mentions: &mut Vec<StringReference>) {
+/// Removes the references in files that only builds read. Those of a build system count if another file or the command
+/// refers to a build system; what cargo and build services keep never does. Files that the command starts always count.
+pub(super) fn leave_out(
+    context: &InventoryContext<'_>,
+    started: &HashSet<NodeId>,
+    mentions: &mut Vec<StringReference>,
+) {
+    let is_started = |mention: &StringReference| started.contains(&mention.node);
     mentions.retain(|mention| {
         let path = context.path(mention.node);
         // Metadata of Python packages lists what they were built with.
         let is_metadata = memchr::memmem::find(&path, b".dist-info/").is_some();
-        !is_kept_by_cargo(context, &path) && !is_of_service(&path) && !is_metadata
+        is_started(mention) || !is_kept_by_cargo(context, &path) && !is_of_service(&path) && !is_metadata
     });
+    let lived_in = lived_in(context, started);
     let is_recipe = |mention: &StringReference| {
         let path = context.path(mention.node);
-        is_recipe(&path) || is_of_autotools(context, &path)
+        is_recipe(&path) || !is_started(mention) && is_of_autotools(context, &lived_in, &path)
     };
     let by_build: Vec<bool> = mentions.iter().map(is_recipe).collect();
     let builds = |mention: &StringReference| mention.words.iter().any(|word| BUILDERS.contains(word));
@@ -99,9 +109,16 @@ fn is_of_service(path: &[u8]) -> bool {
         || FOLDERS.iter().any(|folder| memchr::memmem::find(path, folder).is_some())
 }
 
+/// Paths that the command starts, and the working directory: a source tree with one of them is that of the service.
+fn lived_in(context: &InventoryContext<'_>, started: &HashSet<NodeId>) -> Vec<Vec<u8>> {
+    let folder = context.input.image.run_config().and_then(|config| config.working_dir().clone());
+    let folder = folder.filter(|folder| folder.trim_matches('/') != "").map(String::into_bytes);
+    started.iter().map(|node| context.path(*node)).chain(folder).collect()
+}
+
 /// Whether a file is one of the scripts that autotools put into every source tree, their input or their log being in
-/// the same folder or the one above; or a test of a source tree that was configured.
-fn is_of_autotools(context: &InventoryContext<'_>, path: &[u8]) -> bool {
+/// the same folder or the one above; or a test of a source tree that was configured. The tree is not the service's.
+fn is_of_autotools(context: &InventoryContext<'_>, lived_in: &[Vec<u8>], path: &[u8]) -> bool {
     const SCRIPTS: [&[u8]; 15] = [
         b"ar-lib",
         b"autogen.sh",
@@ -119,18 +136,20 @@ fn is_of_autotools(context: &InventoryContext<'_>, path: &[u8]) -> bool {
         b"run-tests.php",
         b"test-driver",
     ];
+    /// Folders between a test and the top of its source tree.
+    const DEPTH: usize = 8;
+    let is_tree = |top: &[u8], marks: &[&[u8]]| {
+        let has = |mark: &&[u8]| context.paths.lookup(&[top, b"/", *mark].concat()).is_some();
+        let inside = [top, b"/"].concat();
+        marks.iter().any(has) && !lived_in.iter().any(|path| path == top || path.starts_with(&inside))
+    };
     let folder = folder_of(path);
-    let has = |folder: &[u8], name: &[u8]| context.paths.lookup(&[folder, b"/", name].concat()).is_some();
-    let mut above = folder;
-    let is_test = std::iter::from_fn(|| {
-        let (name, parent) = (file_name(above), folder_of(above));
-        above = parent;
-        (!name.is_empty()).then_some((name, parent))
+    if SCRIPTS.contains(&file_name(path)) {
+        let marks: [&[u8]; 3] = [b"configure.ac", b"configure.in", b"config.status"];
+        return is_tree(folder, &marks) || is_tree(folder_of(folder), &marks);
+    }
+    let folders = std::iter::successors(Some(folder), |folder| Some(folder_of(folder)));
+    folders.take(DEPTH).take_while(|folder| !folder.is_empty()).any(|folder| {
+        matches!(file_name(folder), b"test" | b"tests") && is_tree(folder_of(folder), &[b"config.status"])
     })
-    .any(|(name, parent)| matches!(name, b"test" | b"tests") && has(parent, b"config.status"));
-    is_test
-        || SCRIPTS.contains(&file_name(path))
-            && [folder, folder_of(folder)].iter().any(|folder| {
-                [&b"configure.ac"[..], b"configure.in", b"config.status"].iter().any(|mark| has(folder, mark))
-            })
 }

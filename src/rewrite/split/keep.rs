@@ -163,7 +163,9 @@ impl<'w, 'a> Keep<'w, 'a> {
             if self.fate(node.id()) != FileDisposition::Copied {
                 continue;
             }
-            let source = source_of(paths.of(node)).and_then(|path| context.paths.lookup(&path));
+            let path = paths.of(node);
+            let source = source_of(path).filter(|_| path.ends_with(b".pyc"));
+            let source = source.and_then(|path| context.paths.lookup(&path));
             if source.is_some_and(|source| self.fate(source) == FileDisposition::Base) {
                 self.fates[node.id().0 as usize] = FileDisposition::Gone;
                 self.recompiled.push(node.id());
@@ -320,26 +322,35 @@ impl<'w, 'a> Keep<'w, 'a> {
     }
 
     /// Keeps modules that settings make a server load, such as `extension=dom.so`: packages that came as recommendations
-    /// have some. Ruby opens a library by the name without a version, which only a package for building has.
+    /// have some. Also libraries that scripts open: Ruby by the name without a version, which only a package for
+    /// building has, Python by any version.
     fn modules(&mut self) {
         let context = self.context;
-        let mentions = &context.input.inventory.mentions;
-        let modules = mentions
-            .iter()
-            .filter(|mention| {
-                matches!(self.fate(mention.node), FileDisposition::Copied | FileDisposition::Installed)
-            })
-            .flat_map(|mention| mention.libraries.iter().map(|name| (mention.node, name)))
-            .filter(|(node, name)| {
-                let of_ruby = || context.rootfs.node(*node).name().ends_with(b".rb");
-                !name.starts_with("lib") || name.strip_suffix(".so").is_some() && of_ruby()
-            })
-            .map(|(_, name)| name);
-        let names: HashSet<&[u8]> = modules.map(String::as_bytes).collect();
-        if names.is_empty() {
+        let (mut exact, mut versioned): (HashSet<&[u8]>, HashSet<&[u8]>) = Default::default();
+        for mention in &context.input.inventory.mentions {
+            if !matches!(self.fate(mention.node), FileDisposition::Copied | FileDisposition::Installed) {
+                continue;
+            }
+            let script = context.rootfs.node(mention.node).name();
+            for name in &mention.libraries {
+                let is_plain = name.strip_suffix(".so").is_some();
+                if !name.starts_with("lib") || is_plain && script.ends_with(b".rb") {
+                    exact.insert(name.as_bytes());
+                } else if is_plain && script.ends_with(b".py") {
+                    versioned.insert(name.as_bytes());
+                }
+            }
+        }
+        let is_version = |name: &[u8]| {
+            let end = memchr::memmem::find(name, b".so.").map(|at| at + 3);
+            end.and_then(|end| name.get(..end)).is_some_and(|stem| versioned.contains(stem))
+        };
+        let is_one = |node: &Node<'_>| {
+            node.kind() != NodeKind::Directory && (exact.contains(node.name()) || is_version(node.name()))
+        };
+        if exact.is_empty() && versioned.is_empty() {
             return;
         }
-        let is_one = |node: &Node<'_>| node.kind() != NodeKind::Directory && names.contains(node.name());
         for node in context.rootfs.nodes().filter(is_one) {
             self.require(node.id(), b"");
         }

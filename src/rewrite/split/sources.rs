@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use super::context::SplitContext;
 use super::operands::operands;
-use super::steps::Steps;
+use super::steps::{Kind, Steps};
 use crate::findings::{Category, Verdict};
 use crate::formats::binary::FileFacts;
 use crate::formats::elf::ElfKind;
@@ -55,14 +55,17 @@ pub(super) fn build_only(context: &SplitContext<'_>, steps: &Steps<'_, '_>) -> H
     if !steps.list.iter().any(|step| step.compiles) {
         return found;
     }
-    found.extend(unpacked(context, steps));
+    let named = context.named_paths();
+    found.extend(unpacked(context, steps).into_iter().filter(|node| {
+        let path = context.rootfs.node(*node).path();
+        !named.iter().any(|one| is_within(&path, one))
+    }));
     let compiles_later = context
         .input
         .findings
         .list
         .iter()
         .any(|finding| finding.category == Category::Compilers && finding.verdict == Verdict::Needed);
-    let named = context.named_paths();
     for top in trees(context) {
         let path = context.rootfs.node(top).path();
         let runs_here = named.iter().any(|one| is_within(one, &path) || is_within(&path, one));
@@ -81,7 +84,7 @@ pub(super) fn build_only(context: &SplitContext<'_>, steps: &Steps<'_, '_>) -> H
     found
 }
 
-/// Archives of the user's layers that a building `RUN` unpacks: the stage has what came of them.
+/// Archives of the build context that a later building `RUN` unpacks: the stage has what came of them.
 fn unpacked(context: &SplitContext<'_>, steps: &Steps<'_, '_>) -> Vec<NodeId> {
     const ENDINGS: [&str; 9] =
         [".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".tar.zst", ".zip"];
@@ -89,7 +92,7 @@ fn unpacked(context: &SplitContext<'_>, steps: &Steps<'_, '_>) -> Vec<NodeId> {
     for (at, step) in steps.list.iter().enumerate().filter(|(_, step)| step.makes()) {
         let Some(run) = steps.run(at) else { continue };
         for (command, named) in run.commands.iter().zip(operands(steps, at)) {
-            let call = Call::of(command).filter(|call| matches!(call.program, "tar" | "bsdtar" | "unzip"));
+            let call = Call::of(command).filter(unpacks);
             for word in call.iter().flat_map(|call| call.words) {
                 if !ENDINGS.iter().any(|ending| word.text.ends_with(ending)) {
                     continue;
@@ -101,11 +104,29 @@ fn unpacked(context: &SplitContext<'_>, steps: &Steps<'_, '_>) -> Vec<NodeId> {
                 };
                 let path = steps.tidying.absolute(step.place, &written);
                 let node = path.and_then(|path| context.paths.lookup(path.as_bytes()));
-                found.extend(node.filter(|node| context.is_users(context.rootfs.node(*node))));
+                let is_given = |node: &NodeId| {
+                    let origin = steps.origin(context.rootfs.node(*node));
+                    origin.is_some_and(|origin| origin < at && steps.list[origin].kind == Kind::Context)
+                };
+                found.extend(node.filter(is_given));
             }
         }
     }
     found
+}
+
+/// Whether a call unpacks an archive: it neither makes nor lists one.
+fn unpacks(call: &Call<'_>) -> bool {
+    let mut words = call.words.iter().map(|word| word.text.as_str());
+    match call.program {
+        "tar" | "bsdtar" => words.enumerate().any(|(place, word)| match word.strip_prefix('-') {
+            Some(_) if word.starts_with("--") => matches!(word, "--extract" | "--get"),
+            Some(letters) => letters.contains('x'),
+            None => place == 0 && word.starts_with('x'),
+        }),
+        "unzip" => !words.any(|word| word.starts_with(['-']) && word.contains(['l', 't', 'v', 'Z', 'z'])),
+        _ => false,
+    }
 }
 
 /// Tops of source trees: the topmost folders of the user's layers with a mark of a build system.

@@ -201,13 +201,14 @@ impl Swap<'_, '_, '_, '_, '_, '_, '_> {
                 self.asked.dropped.iter().filter(|name| before.contains(name.as_str())).collect();
             let is_added = trim.adds();
             let added = if is_added { names.as_slice() } else { &[] };
-            let reason = reason(&dropped, added, &extra);
             let changes = is_added || !dropped.is_empty();
             let span = &instruction.span;
             let is_merged = self.tidied.edits.iter().any(|edit| {
                 let (start, end) = (edit.at.start, edit.at.end);
                 start < span.end && span.start < end && !(span.start <= start && end <= span.end)
             });
+            // Clean-ups of merged instructions are edits of their own.
+            let reason = reason(&dropped, added, if is_merged { &[] } else { &extra });
             if is_merged && !reason.is_empty() {
                 for (at, with) in (Trim { extra: &[], ..trim }).package_edits().unwrap_or_default() {
                     self.edit(at, with, reason.clone(), None);

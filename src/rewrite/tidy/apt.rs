@@ -20,16 +20,19 @@ pub(super) const HARMLESS: [Keyword; 7] = [
 /// apt installers.
 const PROGRAMS: [&str; 2] = ["apt-get", "apt"];
 
-/// Adds `--no-install-recommends`, and to the first installation `needed`: packages whose files the image uses although
-/// they came as recommendations only.
-pub(super) fn leave_out_recommended(work: &mut Work<'_>, needed: &[String]) {
+/// Adds `--no-install-recommends`, and to the installations `needed`: packages with their layers whose files the image
+/// uses although they came as recommendations only.
+pub(super) fn leave_out_recommended(work: &mut Work<'_>, needed: &[(String, u16)]) {
     const SETTING: &str = "install-recommends";
-    let mut needed = Some(needed).filter(|names| !names.is_empty());
     let context = work.context;
     // A setting in apt.conf, or the option in a command that sets it otherwise.
     let lower = context.file.text().to_ascii_lowercase();
     let is_set = lower.contains("apt::install-recommends");
     for run in context.runs.iter().filter(|run| run.may_edit && !context.layers(run.place).is_empty()) {
+        let layers = context.layers(run.place);
+        let mut names: Vec<&str> = (needed.iter().filter(|(_, layer)| layers.contains(layer)))
+            .map(|(name, _)| name.as_str())
+            .collect();
         for call in run.commands.iter().filter_map(Call::of) {
             let Some(install) = call.subcommand("install").filter(|_| PROGRAMS.contains(&call.program))
             else {
@@ -52,7 +55,8 @@ pub(super) fn leave_out_recommended(work: &mut Work<'_>, needed: &[String]) {
                 Applicability::Review,
                 None,
             );
-            if let (Some(names), Some(last)) = (needed.take(), rest.last()) {
+            if let Some(last) = rest.last().filter(|_| !names.is_empty()) {
+                let names = std::mem::take(&mut names);
                 let end = last.span.end;
                 let edit = Edit {
                     at: end..end,

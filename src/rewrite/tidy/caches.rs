@@ -2,7 +2,7 @@
 
 use super::apt::Lists;
 use super::call::Call;
-use super::context::{Kind, Run, TidyContext};
+use super::context::{Kind, Run};
 use super::style;
 use super::work::{Work, sum};
 use crate::rewrite::value::Applicability;
@@ -95,7 +95,20 @@ pub(super) fn remove(work: &mut Work<'_>) {
             // In merged `RUN`s the last one that calls the program removes what all leave.
             let merged = work.merged.iter().filter(|(_, other)| **other == head.unwrap_or(run.place));
             let group = || merged.clone().map(|(place, _)| *place).chain(head);
-            if group().any(|place| place > run.place && calls_one_of(context, place, cache.programs)) {
+            let cleans_later = |place: usize| {
+                context.run(place).is_some_and(|later| {
+                    later.may_edit
+                        && later
+                            .commands
+                            .iter()
+                            .filter_map(Call::of)
+                            .any(|call| cache.programs.contains(&call.program))
+                        && style::end(context, later).is_some()
+                        && !mounts(work, later, cache.kind)
+                        && !(cache.kind == Kind::AptLists && lists.are_read_after(context, place))
+                })
+            };
+            if group().any(|place| place > run.place && cleans_later(place)) {
                 continue;
             }
             let before = group().filter(|place| *place < run.place);
@@ -129,11 +142,6 @@ pub(super) fn remove(work: &mut Work<'_>) {
                       removed.";
         work.hint(vec![mount], reason.to_owned(), None);
     }
-}
-
-fn calls_one_of(context: &TidyContext<'_>, place: usize, programs: &[&str]) -> bool {
-    let commands = context.run(place).into_iter().flat_map(|run| &run.commands);
-    commands.filter_map(Call::of).any(|call| programs.contains(&call.program))
 }
 
 /// Whether a `RUN` already keeps a cache outside the image: then the files in the layer have another origin.

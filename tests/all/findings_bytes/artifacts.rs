@@ -88,7 +88,7 @@ fn who_denies_that_the_service_builds_is_also_asked_what_it_reads() {
         let found = finding(&report, &format!("/{table}")).unwrap();
         let question = found["question"].as_str().unwrap();
         assert!(question.contains("read anything from the build folder"), "{question}");
-        assert_eq!(question.contains("or build in it"), builds, "{question}");
+        assert_eq!(question.contains("or build there"), builds, "{question}");
     }
 }
 
@@ -183,6 +183,41 @@ fn what_builds_keep_of_themselves_is_no_reader_of_compilers() {
         (&["srv/target/release/notes"], "unsure"),
     ] {
         assert_eq!(with(files), format!("compilers {verdict}"), "{files:?}");
+    }
+}
+
+#[test]
+fn what_the_command_starts_counts_wherever_it_lies() {
+    let gcc: &[(&str, Vec<u8>)] =
+        &[("usr/lib/gcc/x86_64-linux-gnu/13/cc1plus", Elf::program("cc1plus").build())];
+    let path = "/usr/lib/gcc/x86_64-linux-gnu/13/cc1plus";
+    let names = "#!/bin/sh\nmake -C /srv/a && gcc -o a a.c\n";
+    for (command, mark) in [
+        ("srv/lib/tests/run.sh", "srv/lib/config.status"),
+        ("srv/app/bootstrap", "srv/app/configure.ac"),
+        ("srv/target/release/build/x-1/build-script-deploy", "srv/target/.rustc_info.json"),
+        ("root/.cache/uv/environments-v2/x/bin/tool.sh", "root/.cache/uv/CACHEDIR.TAG"),
+    ] {
+        let files = vec![file(command, names).mode(0o755), file(mark, "{}")];
+        let members = [service(&[]), debs(&[("g++-13", "13.2", gcc)]), files].concat();
+        let report = judged(Packing::Gzip, &[members], &[&format!("/{command}")], &[]);
+        assert_eq!(of(&report, path), "compilers unsure", "{command}");
+        assert!(!of(&report, &format!("/{command}")).ends_with("safe"), "{command}");
+    }
+    // A script of the service in a source tree that it runs in, and an environment that `uv run` starts.
+    for (command, script, mark) in [
+        ("/srv/app/serve", "srv/app/tests/run.sh", "srv/app/config.status"),
+        ("/srv/service", "root/.cache/uv/environments-v2/x/bin/tool.sh", "root/.cache/uv/CACHEDIR.TAG"),
+    ] {
+        let own = Elf::program("serve").build();
+        let files = vec![
+            file("srv/app/serve", own).mode(0o755),
+            file(script, "#!/bin/sh\ngcc -o a a.c\n").mode(0o755),
+            file(mark, "{}"),
+        ];
+        let members = [service(&[]), debs(&[("g++-13", "13.2", gcc)]), files].concat();
+        let report = judged(Packing::Gzip, &[members], &[command], &[]);
+        assert_eq!(of(&report, path), "compilers unsure", "{script}");
     }
 }
 

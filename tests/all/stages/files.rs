@@ -352,4 +352,5 @@ fn an_archive_that_the_build_unpacks_is_not_copied_again() {
     let gone = gone(best);
     assert!(gone.contains(&"/opt/src/lib.tar.gz") && !gone.contains(&"/opt/src/models.tar.gz"), "{gone:?}");
     has_lines(best, &["COPY models.tar.gz /opt/src/"]);
+    assert!(!gone.contains(&"/opt/assets.tar.gz"), "{gone:?}");
 }

@@ -133,8 +133,15 @@ fn judge_name(facts: &Facts<'_>, file: &ClassifiedFile<'_>, of_git: &ArtifactRea
     {
         return Some((id, ArtifactReason::Loaded, Some(object)));
     }
+    let setting = file.item.node.and_then(|node| facts.named.user(facts, node));
     let because = match *id {
         "artifact-git" => of_git.clone(),
+        _ if matches!(setting, Some(User::Setting(_))) => ArtifactReason::Asked {
+            title: ", named by the image's settings",
+            reason: "A variable or the command of the image names these files.".to_owned(),
+            question: "Does the service use them?".to_owned(),
+            users: setting.into_iter().collect(),
+        },
         _ if is_of_other_package(facts, file.item.node) => asked(
             ", owned by installed packages",
             "An installed package that is not a development package owns these files.".to_owned(),
@@ -351,7 +358,7 @@ fn tree(facts: &Facts<'_>, id: &str, path: &[u8], elf: Option<&ElfFacts>) -> Art
     let mixed = holds(path, b"/_deps/") || id == "artifact-cargo" && holds(path, b"/out/");
     let runs = elf.is_some_and(|elf| matches!(elf.kind, ElfKind::Executable | ElfKind::SharedObject));
     // Whoever says that nothing is built there has not said that nothing is read there.
-    let or_builds = if builds(facts) { ", or build in it when it starts" } else { "" };
+    let or_builds = if builds(facts) { ", or build there when it starts" } else { "" };
     if runs && !is_probe {
         return asked(
             ", including programs and libraries",
@@ -360,13 +367,19 @@ fn tree(facts: &Facts<'_>, id: &str, path: &[u8], elf: Option<&ElfFacts>) -> Art
         );
     }
     if mixed && !(known && name.contains(&b'.')) && !is_probe {
-        let reader = facts.demands.on("cargo-output", None).next().and_then(|place| facts.demands.get(place));
-        if let Some(reader) = reader.filter(|_| id == "artifact-cargo") {
+        let readers = facts.demands.on("cargo-output", None).filter_map(|place| facts.demands.get(place));
+        let readers: Vec<_> = readers.filter(|_| id == "artifact-cargo").collect();
+        // A program in the same tree tells more than one elsewhere.
+        let tree = memchr::memmem::rfind(path, b"/target/").and_then(|at| path.get(..=at));
+        let is_near = |who: &str| tree.is_some_and(|tree| who.as_bytes().starts_with(tree));
+        let named = readers.iter().find(|reader| is_near(&reader.who)).or(readers.first());
+        if let Some(reader) = named {
+            let what = format!("{} {}.", reader.who, reader.why);
             return ArtifactReason::Asked {
                 title: ", including resources",
-                reason: format!("{} {}. Build scripts wrote these files there.", reader.who, reader.why),
-                question: format!("Does the service read these files? {} {}.", reader.who, reader.why),
-                users: vec![reader.user.clone()],
+                reason: format!("{what} Build scripts wrote these files there."),
+                question: format!("Does the service read these files{or_builds}? {what}"),
+                users: readers.iter().map(|reader| reader.user.clone()).collect(),
             };
         }
         return asked(

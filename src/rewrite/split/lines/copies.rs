@@ -7,7 +7,7 @@ use super::super::words::{shell_word, word};
 use super::{Division, Lines};
 use crate::base::size::human;
 use crate::base::text::{counted, escape, printable};
-use crate::cuda::links::{Resolution, SearchStep, file_name, folder_of};
+use crate::cuda::links::{Object, Resolution, SearchStep, file_name, folder_of};
 use crate::rootfs::NodeId;
 use std::collections::BTreeSet;
 
@@ -200,7 +200,11 @@ impl Lines<'_, '_, '_, '_, '_> {
             }
             _ => false,
         };
-        links.objects.iter().flat_map(|object| &object.needs).any(|need| need.found.iter().any(by_cache))
+        let needs = |object: &Object| object.needs.iter().flat_map(|need| &need.found).any(by_cache);
+        links
+            .objects
+            .iter()
+            .any(|object| needs(object) || object.opens.iter().any(|open| by_cache(&open.found)))
             || self.covered.iter().any(|node| is_cached_library(&self.keep.context.rootfs.node(*node).path()))
     }
 
@@ -252,10 +256,10 @@ impl Lines<'_, '_, '_, '_, '_> {
 
 /// Whether a library is in a folder that the loader usually finds by its cache.
 fn is_cached_library(path: &[u8]) -> bool {
-    const FOLDERS: [&[u8]; 4] =
-        [b"/usr/local/lib/", b"/usr/local/lib64/", b"/usr/lib/x86_64-linux-gnu/", b"/usr/lib64/"];
+    const FOLDERS: [&[u8]; 3] = [b"/usr/local/lib/", b"/usr/local/lib64/", b"/usr/lib64/"];
     let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
     let library = memchr::memmem::find(name, b".so").is_some();
     let folder = &path[..path.len() - name.len()];
-    library && (FOLDERS.contains(&folder) || folder.starts_with(b"/usr/local/cuda"))
+    let of_system = folder.starts_with(b"/usr/lib/") && folder.ends_with(b"-linux-gnu/");
+    library && (FOLDERS.contains(&folder) || of_system || folder.starts_with(b"/usr/local/cuda"))
 }

@@ -82,6 +82,10 @@ impl Lines<'_, '_, '_, '_, '_> {
         let removes = !making
             && (works.iter().any(|work| !matches!(work, Work::Remove | Work::Shell | Work::Manage))
                 || !self.removes_nothing(at));
+        // A command that reads the settings, such as `update-ca-certificates`, is repeated after those that write them.
+        let mut settings = run.commands.iter().zip(works).filter(|(_, work)| **work == Work::Configure);
+        let copied_settings = making
+            && settings.all(|(command, _)| !configures(command) || self.writes_what_is_copied(at, command));
         let stays = |place: usize| {
             let (Some(work), Some(command)) = (works.get(place), run.commands.get(place)) else {
                 return false;
@@ -96,7 +100,7 @@ impl Lines<'_, '_, '_, '_, '_> {
                 Work::Manage => !making || installs,
                 // Commands that set up package repositories are repeated before the installation.
                 Work::Other | Work::Configure if place < sources => true,
-                Work::Configure if making => configures(command) && !self.writes_what_is_copied(at, command),
+                Work::Configure if making => configures(command) && !copied_settings,
                 Work::Configure => true,
                 Work::Remove => removes || installs,
                 Work::Shell => {
@@ -148,7 +152,7 @@ impl Lines<'_, '_, '_, '_, '_> {
         }
     }
 
-    /// Whether a command of a step writes nothing but files that the new stage copies as the step left them.
+    /// Whether a command of a step only writes files that the new stage copies as the step left them.
     fn writes_what_is_copied(&self, at: usize, command: &ShellCommand) -> bool {
         let context = self.keep.context;
         let is_copied = |path: &str| {
@@ -157,13 +161,18 @@ impl Lines<'_, '_, '_, '_, '_> {
                     && self.steps.origin(context.rootfs.node(node)) == Some(at)
             })
         };
-        let edits = Call::of(command).filter(|call| matches!(call.program, "sed" | "tee"));
-        let named = edits.iter().flat_map(|call| call.words).map(|word| word.text.as_str());
-        let mut paths = named
-            .filter(|word| word.starts_with('/'))
-            .chain(command.writes.iter().map(String::as_str))
-            .peekable();
-        paths.peek().is_some() && paths.all(is_copied)
+        let Some(call) = Call::of(command) else { return false };
+        let words = call.words.iter().map(|word| word.text.as_str());
+        // The first word of sed is its script, unless options give one.
+        let skipped = match call.program {
+            "echo" | "printf" => usize::MAX,
+            "tee" => 0,
+            "sed" if !words.clone().any(|word| matches!(word, "-e" | "-f")) => 1,
+            _ => return false,
+        };
+        let named = words.filter(|word| !word.starts_with('-')).skip(skipped);
+        let mut paths = named.chain(command.writes.iter().map(String::as_str)).peekable();
+        paths.peek().is_some() && paths.all(|path| path.starts_with('/') && is_copied(path))
     }
 
     /// A `RUN` without the commands and packages that go; `None` if nothing with an effect is left.
