@@ -73,12 +73,12 @@ pub(super) fn drafts(
     let asked = packages::asked(&context, &steps, compiles);
     if let Some(own) = all.iter().find(|base| base.own) {
         let dropped = asked.dropped.iter().filter_map(|name| context.by_name.get(name.as_str()));
-        let named: Vec<usize> = asked.kept.iter().chain(dropped).copied().collect();
-        let names = packages::added(&Keep::of(&context, own, &named, &sources), &named);
+        let all_asked: Vec<usize> = asked.kept.iter().chain(dropped).copied().collect();
+        let missing = packages::added(&Keep::of(&context, own, &all_asked, &sources), &all_asked);
         let layer = |name: &String| {
             context.by_name.get(name.as_str()).map(|place| input.inventory.packages[*place].layer)
         };
-        needed.extend(names.into_iter().filter_map(|name| layer(&name).map(|layer| (name, layer))));
+        needed.extend(missing.into_iter().filter_map(|name| layer(&name).map(|layer| (name, layer))));
     }
     let keeps: Vec<Keep<'_, '_>> = all
         .iter()

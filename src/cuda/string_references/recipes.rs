@@ -112,7 +112,7 @@ fn is_of_service(path: &[u8]) -> bool {
 /// Paths that the command starts, and the working directory: a source tree with one of them is that of the service.
 fn lived_in(context: &InventoryContext<'_>, started: &HashSet<NodeId>) -> Vec<Vec<u8>> {
     let folder = context.input.image.run_config().and_then(|config| config.working_dir().clone());
-    let folder = folder.filter(|folder| folder.trim_matches('/') != "").map(String::into_bytes);
+    let folder = folder.filter(|folder| !folder.trim_matches('/').is_empty()).map(String::into_bytes);
     started.iter().map(|node| context.path(*node)).chain(folder).collect()
 }
 

@@ -1,12 +1,13 @@
 //! The parts of the image that a smaller final stage has, and how they get there.
 
+mod scripts;
 mod view;
 
 use std::collections::{BTreeSet, HashSet};
 
 use super::bases::Base;
 use super::context::SplitContext;
-use super::state::{source_of, state};
+use super::state::state;
 use crate::base::convert::layer16;
 use crate::cuda::links::{Resolution, RootKind};
 use crate::cuda::{Flavor, Use};
@@ -150,25 +151,6 @@ impl<'w, 'a> Keep<'w, 'a> {
                 if kept && (owner.is_some() || !self.context.is_by_product(node, paths.of(node))) {
                     self.copy(node.id());
                 }
-            }
-        }
-    }
-
-    /// Leaves out what Python compiled from modules of the base. Images of Python have no compiled modules, so that each
-    /// `RUN` that starts Python as root leaves some, in all folders of its library.
-    fn caches_of_base(&mut self) {
-        let context = self.context;
-        let mut paths = PathBuffer::default();
-        for node in context.rootfs.nodes() {
-            if self.fate(node.id()) != FileDisposition::Copied {
-                continue;
-            }
-            let path = paths.of(node);
-            let source = source_of(path).filter(|_| path.ends_with(b".pyc"));
-            let source = source.and_then(|path| context.paths.lookup(&path));
-            if source.is_some_and(|source| self.fate(source) == FileDisposition::Base) {
-                self.fates[node.id().0 as usize] = FileDisposition::Gone;
-                self.recompiled.push(node.id());
             }
         }
     }
@@ -318,41 +300,6 @@ impl<'w, 'a> Keep<'w, 'a> {
                     self.require(library.node, soname.as_bytes());
                 }
             }
-        }
-    }
-
-    /// Keeps modules that settings make a server load, such as `extension=dom.so`: packages that came as recommendations
-    /// have some. Also libraries that scripts open: Ruby by the name without a version, which only a package for
-    /// building has, Python by any version.
-    fn modules(&mut self) {
-        let context = self.context;
-        let (mut exact, mut versioned): (HashSet<&[u8]>, HashSet<&[u8]>) = Default::default();
-        for mention in &context.input.inventory.mentions {
-            if !matches!(self.fate(mention.node), FileDisposition::Copied | FileDisposition::Installed) {
-                continue;
-            }
-            let script = context.rootfs.node(mention.node).name();
-            for name in &mention.libraries {
-                let is_plain = name.strip_suffix(".so").is_some();
-                if !name.starts_with("lib") || is_plain && script.ends_with(b".rb") {
-                    exact.insert(name.as_bytes());
-                } else if is_plain && script.ends_with(b".py") {
-                    versioned.insert(name.as_bytes());
-                }
-            }
-        }
-        let is_version = |name: &[u8]| {
-            let end = memchr::memmem::find(name, b".so.").map(|at| at + 3);
-            end.and_then(|end| name.get(..end)).is_some_and(|stem| versioned.contains(stem))
-        };
-        let is_one = |node: &Node<'_>| {
-            node.kind() != NodeKind::Directory && (exact.contains(node.name()) || is_version(node.name()))
-        };
-        if exact.is_empty() && versioned.is_empty() {
-            return;
-        }
-        for node in context.rootfs.nodes().filter(is_one) {
-            self.require(node.id(), b"");
         }
     }
 

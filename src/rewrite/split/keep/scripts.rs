@@ -1,0 +1,63 @@
+//! What scripts and settings name, and what Python compiles from the base.
+
+use std::collections::HashSet;
+
+use super::{FileDisposition, Keep};
+use crate::rewrite::split::state::source_of;
+use crate::rootfs::{Node, NodeKind, PathBuffer};
+
+impl Keep<'_, '_> {
+    /// Leaves out what Python compiled from modules of the base. Images of Python have no compiled modules, so that each
+    /// `RUN` that starts Python as root leaves some, in all folders of its library.
+    pub(super) fn caches_of_base(&mut self) {
+        let context = self.context;
+        let mut paths = PathBuffer::default();
+        for node in context.rootfs.nodes() {
+            if self.fate(node.id()) != FileDisposition::Copied {
+                continue;
+            }
+            let path = paths.of(node);
+            let source = source_of(path).filter(|_| path.ends_with(b".pyc"));
+            let source = source.and_then(|path| context.paths.lookup(&path));
+            if source.is_some_and(|source| self.fate(source) == FileDisposition::Base) {
+                self.fates[node.id().0 as usize] = FileDisposition::Gone;
+                self.recompiled.push(node.id());
+            }
+        }
+    }
+
+    /// Keeps modules that settings make a server load, such as `extension=dom.so`: packages that came as recommendations
+    /// have some. Also libraries that scripts open: Ruby by the name without a version, which only a package for
+    /// building has, Python by any version.
+    pub(super) fn modules(&mut self) {
+        let context = self.context;
+        let (mut exact, mut versioned): (HashSet<&[u8]>, HashSet<&[u8]>) = Default::default();
+        for mention in &context.input.inventory.mentions {
+            if !matches!(self.fate(mention.node), FileDisposition::Copied | FileDisposition::Installed) {
+                continue;
+            }
+            let script = context.rootfs.node(mention.node).name();
+            for name in &mention.libraries {
+                let is_plain = name.strip_suffix(".so").is_some();
+                if !name.starts_with("lib") || is_plain && script.ends_with(b".rb") {
+                    exact.insert(name.as_bytes());
+                } else if is_plain && script.ends_with(b".py") {
+                    versioned.insert(name.as_bytes());
+                }
+            }
+        }
+        let is_version = |name: &[u8]| {
+            let end = memchr::memmem::find(name, b".so.").map(|at| at + 3);
+            end.and_then(|end| name.get(..end)).is_some_and(|stem| versioned.contains(stem))
+        };
+        let is_one = |node: &Node<'_>| {
+            node.kind() != NodeKind::Directory && (exact.contains(node.name()) || is_version(node.name()))
+        };
+        if exact.is_empty() && versioned.is_empty() {
+            return;
+        }
+        for node in context.rootfs.nodes().filter(is_one) {
+            self.require(node.id(), b"");
+        }
+    }
+}
