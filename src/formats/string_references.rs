@@ -16,7 +16,7 @@ use found::Found;
 pub use habits::UncertaintyReason;
 use sort::HEAD_BYTES;
 pub use sort::{BINARY_BYTES, Sort, TEXT_BYTES};
-pub use words::{STARTS, WORDS};
+pub use words::{STARTS, TREE_SCRIPTS, WORDS};
 
 /// Maximum library names stored for one file. Real programs open some dozens at most.
 const LIBRARIES: usize = 256;

@@ -6,47 +6,106 @@ use crate::base::text::escape;
 use crate::cuda::context::InventoryContext;
 use crate::cuda::links::{file_name, folder_of};
 use crate::cuda::value::StringReference;
+use crate::formats::string_references::TREE_SCRIPTS;
 use crate::rootfs::NodeId;
 
 /// Names of build systems; a reference means that one may be used.
 const BUILDERS: [&str; 3] = ["cmake", "make", "ninja"];
 
+/// Scripts that autotools and PHP put into source trees.
+const SCRIPTS: [&[u8]; 15] = [
+    b"ar-lib",
+    b"autogen.sh",
+    b"bootstrap",
+    b"compile",
+    b"config.guess",
+    b"config.rpath",
+    b"config.sub",
+    b"configure",
+    b"depcomp",
+    b"install-sh",
+    b"ltmain.sh",
+    b"missing",
+    b"mkinstalldirs",
+    b"run-tests.php",
+    b"test-driver",
+];
+/// Folder of the compiled build scripts of cargo.
+const OF_CARGO: &str = "release/build";
+
 /// Removes the references in files that only builds read. Those of a build system count if another file or the command
-/// refers to a build system; what cargo and build services keep never does. Files that the command starts always count.
+/// refers to a build system or to such scripts; those of cargo's build scripts if another file refers to their folder.
+/// What cargo and build services record never counts. Files that the command starts always count.
 pub(super) fn leave_out(
     context: &InventoryContext<'_>,
     started: &HashSet<NodeId>,
     mentions: &mut Vec<StringReference>,
 ) {
     let is_started = |mention: &StringReference| started.contains(&mention.node);
-    mentions.retain(|mention| {
-        let path = context.path(mention.node);
-        // Metadata of Python packages lists what they were built with.
-        let is_metadata = memchr::memmem::find(&path, b".dist-info/").is_some();
-        is_started(mention) || !is_kept_by_cargo(context, &path) && !is_of_service(&path) && !is_metadata
-    });
     let lived_in = lived_in(context, started);
-    let is_recipe = |mention: &StringReference| {
+    let kind = |mention: &StringReference| {
         let path = context.path(mention.node);
-        is_recipe(&path) || !is_started(mention) && is_of_autotools(context, &lived_in, &path)
+        if is_started(mention) {
+            if is_recipe(&path) { Kind::OfTree } else { Kind::Own }
+        } else if is_of_cargo(context, &path) || is_of_service(&path) {
+            Kind::Record
+        } else if memchr::memmem::find(&path, b".dist-info/").is_some() {
+            // Metadata of Python packages lists what they were built with.
+            Kind::Record
+        } else if is_build_script(context, &path) {
+            Kind::OfCargo
+        } else if is_recipe(&path) || is_of_autotools(context, &lived_in, &path) {
+            Kind::OfTree
+        } else {
+            Kind::Own
+        }
     };
-    let by_build: Vec<bool> = mentions.iter().map(is_recipe).collect();
-    let builds = |mention: &StringReference| mention.words.iter().any(|word| BUILDERS.contains(word));
-    let outside = mentions.iter().zip(&by_build).any(|(mention, by_build)| !by_build && builds(mention));
-    if outside || command_builds(context) {
-        return;
-    }
-    let mut by_build = by_build.into_iter();
-    mentions.retain(|_| !by_build.next().unwrap_or(false));
+    let kinds: Vec<Kind> = mentions.iter().map(kind).collect();
+    let names = |words: &[&str]| {
+        let own = mentions.iter().zip(&kinds).filter(|(_, kind)| **kind == Kind::Own);
+        let mut words_of_own = own.flat_map(|(mention, _)| &mention.words);
+        words_of_own.any(|word| words.contains(word))
+    };
+    let builds = names(&BUILDERS) || names(&TREE_SCRIPTS) || command_builds(context);
+    let runs_cargo = names(&[OF_CARGO]);
+    let mut kinds = kinds.into_iter();
+    mentions.retain_mut(|mention| {
+        mention.words.retain(|word| !TREE_SCRIPTS.contains(word));
+        let counts = match kinds.next() {
+            Some(Kind::Record) => false,
+            Some(Kind::OfCargo) => runs_cargo,
+            Some(Kind::OfTree) => builds,
+            Some(Kind::Own) | None => true,
+        };
+        counts && !(mention.words.is_empty() && mention.libraries.is_empty())
+    });
 }
 
-/// Whether entrypoint or command contain the name of a build system.
+/// What a file with references is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// A file of the application.
+    Own,
+    /// A record of cargo, a build service or a package.
+    Record,
+    /// A compiled build script of cargo.
+    OfCargo,
+    /// A file of a build system, or a script of a source tree.
+    OfTree,
+}
+
+/// Whether entrypoint or command contain the name of a build system or of a script of a source tree.
 fn command_builds(context: &InventoryContext<'_>) -> bool {
     let config = context.input.image.run_config();
     let lists = config.map(|config| [config.entrypoint().as_ref(), config.cmd().as_ref()]);
     lists.into_iter().flatten().flatten().flatten().any(|text| {
         let words = text.split(|c: char| c.is_whitespace() || "'\"();&|`$".contains(c));
-        words.map(|word| word.rsplit('/').next().unwrap_or(word)).any(|word| BUILDERS.contains(&word))
+        let mut parts = words.flat_map(|word| word.split('/'));
+        parts.any(|part| {
+            BUILDERS.contains(&part)
+                || SCRIPTS.contains(&part.as_bytes())
+                || matches!(part, "config.status" | "test" | "tests")
+        })
     })
 }
 
@@ -77,20 +136,29 @@ fn is_recipe(path: &[u8]) -> bool {
         || path.contains("/CMakeFiles/")
 }
 
-/// Whether cargo keeps a file for its next build: facts about the compiler, fingerprints of what was compiled, and
-/// compiled build scripts, which only cargo starts.
-fn is_kept_by_cargo(context: &InventoryContext<'_>, path: &[u8]) -> bool {
+/// The part of a path below cargo's output folder, and that folder.
+fn below_target<'p>(context: &InventoryContext<'_>, path: &'p [u8]) -> Option<(&'p [u8], bool)> {
     const TARGET: &[u8] = b"/target/";
-    let Some(at) = memchr::memmem::rfind(path, TARGET) else { return false };
+    let at = memchr::memmem::rfind(path, TARGET)?;
     let (target, below) = path.split_at(at + TARGET.len());
     let below = below.strip_prefix(b"release/").or_else(|| below.strip_prefix(b"debug/")).unwrap_or(below);
-    let is_script = || {
+    Some((below, context.paths.lookup(&[target, b".rustc_info.json"].concat()).is_some()))
+}
+
+/// Whether cargo records in a file what it found out about the compiler or what it compiled.
+fn is_of_cargo(context: &InventoryContext<'_>, path: &[u8]) -> bool {
+    below_target(context, path).is_some_and(|(below, is_of_cargo)| {
+        below == b".rustc_info.json" || below.starts_with(b".fingerprint/") && is_of_cargo
+    })
+}
+
+/// Whether a file is a compiled build script: cargo starts it.
+fn is_build_script(context: &InventoryContext<'_>, path: &[u8]) -> bool {
+    below_target(context, path).is_some_and(|(below, is_of_cargo)| {
         let name = file_name(below);
-        below.starts_with(b"build/")
-            && (name.starts_with(b"build-script-") || name.starts_with(b"build_script_"))
-    };
-    let is_of_cargo = || context.paths.lookup(&[target, b".rustc_info.json"].concat()).is_some();
-    below == b".rustc_info.json" || (below.starts_with(b".fingerprint/") || is_script()) && is_of_cargo()
+        let is_script = name.starts_with(b"build-script-") || name.starts_with(b"build_script_");
+        is_of_cargo && below.starts_with(b"build/") && is_script
+    })
 }
 
 /// Whether a file describes builds for a service that runs them elsewhere.
@@ -105,8 +173,9 @@ fn is_of_service(path: &[u8]) -> bool {
         b"/bitbucket-pipelines.yml",
     ];
     const FOLDERS: [&[u8]; 2] = [b"/.github/workflows/", b"/.circleci/"];
+    let is_settings = path.ends_with(b".yml") || path.ends_with(b".yaml");
     FILES.iter().any(|file| path.ends_with(file))
-        || FOLDERS.iter().any(|folder| memchr::memmem::find(path, folder).is_some())
+        || is_settings && FOLDERS.iter().any(|folder| memchr::memmem::find(path, folder).is_some())
 }
 
 /// Paths that the command starts, and the working directory: a source tree with one of them is that of the service.
@@ -119,23 +188,6 @@ fn lived_in(context: &InventoryContext<'_>, started: &HashSet<NodeId>) -> Vec<Ve
 /// Whether a file is one of the scripts that autotools put into every source tree, their input or their log being in
 /// the same folder or the one above; or a test of a source tree that was configured. The tree is not the service's.
 fn is_of_autotools(context: &InventoryContext<'_>, lived_in: &[Vec<u8>], path: &[u8]) -> bool {
-    const SCRIPTS: [&[u8]; 15] = [
-        b"ar-lib",
-        b"autogen.sh",
-        b"bootstrap",
-        b"compile",
-        b"config.guess",
-        b"config.rpath",
-        b"config.sub",
-        b"configure",
-        b"depcomp",
-        b"install-sh",
-        b"ltmain.sh",
-        b"missing",
-        b"mkinstalldirs",
-        b"run-tests.php",
-        b"test-driver",
-    ];
     /// Folders between a test and the top of its source tree.
     const DEPTH: usize = 8;
     let is_tree = |top: &[u8], marks: &[&[u8]]| {

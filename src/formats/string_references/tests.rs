@@ -1,5 +1,5 @@
 use super::keys::{BINARY, Finder, LONGEST, PROGRAM, TEXT};
-use super::words::{CALLS, SHARED, STARTS, WORDS};
+use super::words::{CALLS, SHARED, STARTS, TREE_SCRIPTS, WORDS};
 use super::*;
 
 fn found(sort: Sort, bytes: &[u8], piece: usize) -> StringReferences {
@@ -77,7 +77,13 @@ fn every_word_has_a_key_and_every_key_stands_in_its_words() {
     }
     assert_eq!(script("alias /usr/share/doc/apache2;\n"), ["share/doc"]);
     assert_eq!(script("os.listdir('/usr/share/man')\n"), ["share/man"]);
-    for word in WORDS.into_iter().filter(|word| !STARTS.contains(word) && !OF_TEXTS.contains(word)) {
+    for word in TREE_SCRIPTS {
+        let path = word.strip_prefix('/').unwrap_or(word);
+        assert_eq!(script(&format!("cd lib && ./{path}\n")), [word]);
+        assert_eq!(script(&format!("x.png/old{path}ration\n")), <[&str; 0]>::default());
+    }
+    let is_of_texts = |word: &&str| [&STARTS[..], &TREE_SCRIPTS, &OF_TEXTS].concat().contains(word);
+    for word in WORDS.into_iter().filter(|word| !is_of_texts(word)) {
         let name = named(word);
         for text in [
             format!("subprocess.run(['{name}', '-x', path])\n"),

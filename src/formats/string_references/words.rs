@@ -3,7 +3,7 @@
 use super::NAME_BYTES;
 
 /// Searched words: build and profiling tools, CUDA headers, and framework calls that compile code or load libraries.
-pub const WORDS: [&str; 132] = [
+pub const WORDS: [&str; 140] = [
     "nvcc",
     "ptxas",
     "nvlink",
@@ -135,6 +135,15 @@ pub const WORDS: [&str; 132] = [
     "share/man",
     // The folder in which cargo's build scripts write, which a program opens by a compiled path.
     "release/build",
+    // Scripts and folders of a source tree. Searched in texts only.
+    "/bootstrap",
+    "/configure",
+    "autogen.sh",
+    "config.status",
+    "run-tests.php",
+    "sh configure",
+    "test/",
+    "tests/",
     // Python calls that start programs.
     "Popen",
     "ccompiler",
@@ -146,6 +155,18 @@ pub const WORDS: [&str; 132] = [
 
 /// Words that indicate that a source starts programs.
 pub const STARTS: [&str; 6] = ["Popen", "ccompiler", "distutils", "execv", "os.system", "subprocess"];
+
+/// Words that indicate that a text starts scripts of a source tree: they say nothing about what those start.
+pub const TREE_SCRIPTS: [&str; 8] = [
+    "/bootstrap",
+    "/configure",
+    "autogen.sh",
+    "config.status",
+    "run-tests.php",
+    "sh configure",
+    "test/",
+    "tests/",
+];
 
 /// The key of names of shared libraries.
 pub(super) const SHARED: &str = ".so";
@@ -229,6 +250,12 @@ pub(super) fn stands_alone(bytes: &[u8], start: usize, end: usize, word: &str) -
                     && bytes[..start].ends_with(b".");
             let alone = bytes[..start].last().is_none_or(|byte| !is_name(*byte) && *byte != b'-');
             return length > 0 && !own && !left && alone;
+        }
+        "/bootstrap" | "/configure" | "sh configure" => {
+            return !bytes.get(end).is_some_and(|byte| is_name(*byte) || b"-./".contains(byte));
+        }
+        "test/" | "tests/" => {
+            return !bytes[..start].last().is_some_and(|byte| is_name(*byte) || b"+-.".contains(byte));
         }
         word if STARTS.contains(&word) => return true,
         _ => {}

@@ -187,6 +187,41 @@ fn what_builds_keep_of_themselves_is_no_reader_of_compilers() {
 }
 
 #[test]
+fn what_builds_keep_counts_where_a_script_of_the_service_may_start_it() {
+    let gcc: &[(&str, Vec<u8>)] =
+        &[("usr/lib/gcc/x86_64-linux-gnu/13/cc1plus", Elf::program("cc1plus").build())];
+    let path = "/usr/lib/gcc/x86_64-linux-gnu/13/cc1plus";
+    let configured =
+        ["srv/lib-1.0/configure", "srv/lib-1.0/tests/all.sh", "srv/lib-1.0/config.status"].as_slice();
+    let cargo = ["srv/target/release/build/notes-1/build-script-build", "srv/target/.rustc_info.json"];
+    let with = |script: &str, command: &[&str], kept: &[&str]| {
+        let kept = kept.iter().map(|path| file(*path, "#!/bin/sh\ngcc -o a a.c\n").mode(0o755)).collect();
+        let start = file("srv/start", format!("#!/bin/sh\n{script}\n")).mode(0o755);
+        let members = [service(&[]), debs(&[("g++-13", "13.2", gcc)]), vec![start], kept].concat();
+        of(&judged(Packing::Gzip, &[members], command, &[]), path)
+    };
+    for (script, kept, verdict) in [
+        ("exec /srv/service", configured, "safe"),
+        ("cd /srv/lib-1.0 && ./configure --quiet", configured, "unsure"),
+        ("sh configure", configured, "unsure"),
+        ("sh \"$HERE/autogen.sh\"", configured, "unsure"),
+        ("for test in lib-1.0/tests/*.sh; do $test; done", configured, "unsure"),
+        ("curl https://example.org/configure.html", configured, "safe"),
+        ("cat latest/notes", configured, "safe"),
+        ("exec /srv/service", &cargo, "safe"),
+        ("target/release/build/*/build-script-build", &cargo, "unsure"),
+        ("exec /srv/service", &["srv/lib-1.0/.circleci/config.yml"], "safe"),
+    ] {
+        assert_eq!(with(script, &["/srv/service"], kept), format!("compilers {verdict}"), "{script}");
+    }
+    for command in ["cd /srv/lib-1.0 && ./configure", "cd /srv/lib-1.0; for test in tests/*; do $test; done"]
+    {
+        let found = with("true", &["/bin/sh", "-c", command], configured);
+        assert_eq!(found, "compilers unsure", "{command}");
+    }
+}
+
+#[test]
 fn what_the_command_starts_counts_wherever_it_lies() {
     let gcc: &[(&str, Vec<u8>)] =
         &[("usr/lib/gcc/x86_64-linux-gnu/13/cc1plus", Elf::program("cc1plus").build())];
