@@ -136,7 +136,7 @@ fn is_recipe(path: &[u8]) -> bool {
         || path.contains("/CMakeFiles/")
 }
 
-/// The part of a path below cargo's output folder, and that folder.
+/// The part of a path below a folder that is named like cargo's output, and whether cargo wrote that folder.
 fn below_target<'p>(context: &InventoryContext<'_>, path: &'p [u8]) -> Option<(&'p [u8], bool)> {
     const TARGET: &[u8] = b"/target/";
     let at = memchr::memmem::rfind(path, TARGET)?;
