@@ -130,10 +130,11 @@ fn places(header: &[u8]) -> Option<Places> {
     let fits = stride == SECTION_BYTES as u64 && (1..=u64::from(SECTIONS)).contains(&count);
     let (first, step, segments) = (number(header, 32, 8), number(header, 54, 2), number(header, 56, 2));
     let begins = first == HEADER_BYTES as u64 && step == SEGMENT_BYTES as u64 && segments <= SEGMENTS;
-    (is_known && fits && begins && at >= HEADER_BYTES as u64).then_some(Places {
-        sections: at..at.checked_add(stride * count)?,
-        segments: first..first + step * segments,
-    })
+    // Only then is the end of the segments known not to overflow.
+    if !(is_known && fits && begins && at >= HEADER_BYTES as u64) {
+        return None;
+    }
+    Some(Places { sections: at..at.checked_add(stride * count)?, segments: first..first + step * segments })
 }
 
 /// Adds the part of a table that is in `bytes`, those at `passed` of the file.
