@@ -1,6 +1,7 @@
 //! String references of a file: names of build tools, CUDA headers and shared libraries in its text or strings. Only
 //! strings are found here; conclusions are drawn elsewhere.
 
+mod bounds;
 mod command;
 mod found;
 mod habits;
@@ -16,7 +17,7 @@ use found::Found;
 pub use habits::UncertaintyReason;
 use sort::HEAD_BYTES;
 pub use sort::{BINARY_BYTES, Sort, TEXT_BYTES};
-pub use words::{STARTS, TREE_SCRIPTS, WORDS};
+pub use words::{CARGO_BUILDS, STARTS, TREE_SCRIPTS, WORDS};
 
 /// Maximum library names stored for one file. Real programs open some dozens at most.
 const LIBRARIES: usize = 256;

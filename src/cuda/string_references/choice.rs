@@ -260,10 +260,7 @@ impl<'a> Choice<'a> {
         let of_packages = matches!(name, b"site-packages" | b"dist-packages");
         if of_packages && self.relevant {
             Folder::Packages
-        } else if of_packages
-            || is_of_repository(name)
-            || is_foreign_folder(self.context, self.toolkits, path)
-        {
+        } else if of_packages || name == b".git" || is_foreign_folder(self.context, self.toolkits, path) {
             Folder::Foreign
         } else if above == Folder::Own && is_system(path) {
             Folder::System
@@ -271,11 +268,6 @@ impl<'a> Choice<'a> {
             above
         }
     }
-}
-
-/// Whether a folder is used only by git or the hosting service of the repository.
-fn is_of_repository(name: &[u8]) -> bool {
-    matches!(name, b".git" | b".github" | b".gitlab" | b".circleci")
 }
 
 /// Whether a package manager is that of a distribution.

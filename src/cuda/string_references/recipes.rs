@@ -6,7 +6,7 @@ use crate::base::text::escape;
 use crate::cuda::context::InventoryContext;
 use crate::cuda::links::{file_name, folder_of};
 use crate::cuda::value::StringReference;
-use crate::formats::string_references::TREE_SCRIPTS;
+use crate::formats::string_references::{CARGO_BUILDS, TREE_SCRIPTS};
 use crate::rootfs::NodeId;
 
 /// Names of build systems; a reference means that one may be used.
@@ -30,11 +30,9 @@ const SCRIPTS: [&[u8]; 15] = [
     b"run-tests.php",
     b"test-driver",
 ];
-/// Folder of the compiled build scripts of cargo.
-const OF_CARGO: &str = "release/build";
 
 /// Removes the references in files that only builds read. Those of a build system count if another file or the command
-/// refers to a build system or to such scripts; those of cargo's build scripts if another file refers to their folder.
+/// refers to a build system or to such scripts; those of cargo's build scripts if one of them refers to their folder.
 /// What cargo and build services record never counts. Files that the command starts always count.
 pub(super) fn leave_out(
     context: &InventoryContext<'_>,
@@ -66,8 +64,9 @@ pub(super) fn leave_out(
         let mut words_of_own = own.flat_map(|(mention, _)| &mention.words);
         words_of_own.any(|word| words.contains(word))
     };
-    let builds = names(&BUILDERS) || names(&TREE_SCRIPTS) || command_builds(context);
-    let runs_cargo = names(&[OF_CARGO]);
+    let builds = names(&BUILDERS) || names(&TREE_SCRIPTS) || in_command(context, is_of_build);
+    let runs_cargo = names(&CARGO_BUILDS)
+        || in_command(context, |text| CARGO_BUILDS.iter().any(|folder| text.contains(folder)));
     let mut kinds = kinds.into_iter();
     mentions.retain_mut(|mention| {
         mention.words.retain(|word| !TREE_SCRIPTS.contains(word));
@@ -94,18 +93,20 @@ enum Kind {
     OfTree,
 }
 
-/// Whether entrypoint or command contain the name of a build system or of a script of a source tree.
-fn command_builds(context: &InventoryContext<'_>) -> bool {
+/// Whether an argument of entrypoint or command is of a kind.
+fn in_command(context: &InventoryContext<'_>, is_of_kind: impl Fn(&str) -> bool) -> bool {
     let config = context.input.image.run_config();
     let lists = config.map(|config| [config.entrypoint().as_ref(), config.cmd().as_ref()]);
-    lists.into_iter().flatten().flatten().flatten().any(|text| {
-        let words = text.split(|c: char| c.is_whitespace() || "'\"();&|`$".contains(c));
-        let mut parts = words.flat_map(|word| word.split('/'));
-        parts.any(|part| {
-            BUILDERS.contains(&part)
-                || SCRIPTS.contains(&part.as_bytes())
-                || matches!(part, "config.status" | "test" | "tests")
-        })
+    lists.into_iter().flatten().flatten().flatten().any(|text| is_of_kind(text))
+}
+
+/// Whether a command contains the name of a build system or of a script of a source tree.
+fn is_of_build(text: &str) -> bool {
+    let words = text.split(|c: char| c.is_whitespace() || "'\"();&|`$".contains(c));
+    words.flat_map(|word| word.split('/')).any(|part| {
+        BUILDERS.contains(&part)
+            || SCRIPTS.contains(&part.as_bytes())
+            || matches!(part, "config.status" | "test" | "tests")
     })
 }
 
@@ -172,7 +173,7 @@ fn is_of_service(path: &[u8]) -> bool {
         b"/azure-pipelines.yml",
         b"/bitbucket-pipelines.yml",
     ];
-    const FOLDERS: [&[u8]; 2] = [b"/.github/workflows/", b"/.circleci/"];
+    const FOLDERS: [&[u8]; 3] = [b"/.circleci/", b"/.github/", b"/.gitlab/"];
     let is_settings = path.ends_with(b".yml") || path.ends_with(b".yaml");
     FILES.iter().any(|file| path.ends_with(file))
         || is_settings && FOLDERS.iter().any(|folder| memchr::memmem::find(path, folder).is_some())

@@ -48,7 +48,7 @@ const WORDS: [(&str, &[&str]); 28] = [
     // verify and compile of cffi run the C compiler, as CCompiler of distutils does, and what reads the variable CC.
     ("cffi ccompiler CC", &["compiler", "libraries"]),
     ("share/doc share/man", &["documentation"]),
-    ("release/build", &["cargo-output"]),
+    ("debug/build release/build", &["cargo-output"]),
     ("cargo", &["compiler", "cmake"]),
     (
         "rustc go cc1 addr2line ar c++filt dwp elfedit gcov gofmt gp-archive gp-collect gp-display \
@@ -122,6 +122,7 @@ pub(super) fn told(word: &str) -> &str {
     match word {
         "-config" => "python3-config",
         "CC" => "the variable CC",
+        "debug/build" => "target/debug/build",
         "dpkg-" => "a tool of dpkg-dev",
         "release/build" => "target/release/build",
         "share/doc" => "/usr/share/doc",

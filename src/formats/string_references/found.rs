@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use memchr::memrchr;
 
+use super::bounds::{self, CALLS, SHARED};
 use super::habits::StringScanState;
 use super::keys::{self, BINARY, Finder, Key, LONGEST, PROGRAM, TEXT};
 use super::unloaded::{Placing, Reference};
-use super::words::{self, CALLS, SHARED, Word};
+use super::words::{CARGO_BUILDS, Word};
 use super::{LIBRARIES, StringReferences, WORDS, command};
 
 /// Maximum key matches examined in one file. Real files have some thousands; a hostile one consists of them.
@@ -91,7 +92,7 @@ impl Found {
     }
 
     pub(super) fn search_text(&mut self, text: &[u8], remarks: bool) {
-        let shell = words::is_shell(text);
+        let shell = bounds::is_shell(text);
         let counts = |word: Word, place: &std::ops::Range<usize>, line: usize| {
             if word.text == "CC" {
                 command::is_of_environment(text, place, line)
@@ -112,7 +113,7 @@ impl Found {
                 seen = at;
                 // A key may begin with the previous line's end.
                 let own = if text[at] == b'\n' { (at + 1, None) } else { line };
-                let is_remark = own.1.unwrap_or_else(|| remarks && words::is_remark(&text[own.0..]));
+                let is_remark = own.1.unwrap_or_else(|| remarks && bounds::is_remark(&text[own.0..]));
                 if text[at] != b'\n' {
                     line.1 = Some(is_remark);
                 }
@@ -125,7 +126,7 @@ impl Found {
         for (number, word) in WORDS.iter().enumerate().filter(|(_, word)| word.len() < LONGEST) {
             let place = 0..word.len();
             if text.starts_with(word.as_bytes())
-                && words::stands_alone(text, 0, place.end, word)
+                && bounds::stands_alone(text, 0, place.end, word)
                 && counts(Word { text: word }, &place, 0)
             {
                 self.words.insert(number);
@@ -142,7 +143,7 @@ impl Found {
             placing.origin = self.habits.before().wrapping_sub(range.start as u64);
         }
         let counts = |word: Word, place: &std::ops::Range<usize>| {
-            if word.text == "release/build" {
+            if CARGO_BUILDS.contains(&word.text) {
                 return Counts::Yes;
             }
             let is_command = command::in_binary(bytes, place, word);
@@ -179,14 +180,14 @@ impl Found {
         counts: impl Fn(Word, &std::ops::Range<usize>) -> Counts,
     ) {
         if key.text == SHARED {
-            let module = || words::module(bytes, at).filter(|_| self.placing.is_none());
-            if let Some(name) = words::library(bytes, at, at_start).or_else(module) {
+            let module = || bounds::module(bytes, at).filter(|_| self.placing.is_none());
+            if let Some(name) = bounds::library(bytes, at, at_start).or_else(module) {
                 self.place(at, Reference::Library(name.to_vec()));
             }
             return;
         }
         if CALLS.contains(&key.text) {
-            for name in words::called_libraries(bytes, at) {
+            for name in bounds::called_libraries(bytes, at) {
                 self.place(at, Reference::Library(name));
             }
             return;
@@ -196,7 +197,7 @@ impl Found {
             let Some(start) = at.checked_add_signed(*shift) else { continue };
             let place = start..start + text.len();
             if bytes.get(place.clone()) != Some(text.as_bytes())
-                || !words::stands_alone(bytes, place.start, place.end, text)
+                || !bounds::stands_alone(bytes, place.start, place.end, text)
                 || command::is_ident(bytes, &place)
             {
                 continue;

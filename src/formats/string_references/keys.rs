@@ -7,7 +7,8 @@ use std::sync::LazyLock;
 
 use regex::bytes::Regex;
 
-use super::words::{CALLS, SHARED, WORDS};
+use super::bounds::{CALLS, SHARED};
+use super::words::WORDS;
 
 /// Bytes of the longest key.
 pub(super) const LONGEST: usize = 4;
@@ -71,7 +72,7 @@ pub(super) static BINARY: LazyLock<Finder> = LazyLock::new(|| {
     let keys = [
         "nvcc", "ptxa", "nvli", "fatb", "afe+", "cuob", "nvdi", "nvpr", "cicc", "dev", "nvvm", "cpp_",
         "oad_", "RawK", "uda_", "gcc", "g++", "clan", "cc1", "ninj", "make", "git", "gdb", "-san", "nsys",
-        "ncu", "perf", "stra", "valg", "pkg-", "A_HO", "se/b", SHARED,
+        "ncu", "perf", "stra", "valg", "pkg-", "A_HO", "se/b", "ug/b", SHARED,
     ];
     let habits = HABITS.iter().map(|text| Key { text, words: Vec::new(), is_habit: true });
     Finder::of(keys.iter().map(|text| key(text)).chain(habits).collect())
@@ -92,8 +93,8 @@ pub(super) static TEXT: LazyLock<[Finder; 4]> = LazyLock::new(|| {
     let short = [
         SHARED, "gcc", "g++", "cc1", "git", "gdb", "ncu", "c89", "c99", "lld", "dwp", "stut", "ccom", "xecv",
         "uvx", "'uv'", "\"uv\"", " uv ", "\nuv ", "\tuv ", "n/uv", "(uv ", ";uv ", "`uv ", "'uv ", "\"uv ",
-        "cffi", "'CC'", "\"CC\"", "re/d", "re/m", "se/b", "/boo", "/con", "g.st", "-tes", "sh c", "est/",
-        "sts/", CALLS[0], CALLS[1],
+        "cffi", "'CC'", "\"CC\"", "re/d", "re/m", "se/b", "ug/b", "/boo", "/con", "g.st", "-tes", "sh c",
+        "est/", "sts/", CALLS[0], CALLS[1],
     ];
     let long = [
         "nvcc", "ptxa", "nvli", "fatb", "afe+", "cuob", "nvdi", "nvpr", "cicc", "ibde", "adev", "nvvm",
@@ -129,7 +130,7 @@ pub(super) static PROGRAM: LazyLock<[Finder; 2]> = LazyLock::new(|| {
         "\0ar\0", "\0as\0", "\0cc\0", "\0go\0", "\0ld\0", "\0m4\0", "\0nm\0", "\0c++", "\0cpp", "\0c89",
         "\0c99", "\0lld", "\0dwp", "\0ar ", "\0as ", "\0cc ", "\0go ", "\0ld ", "\0m4 ", "\0nm ", "\0uv\0",
         "\0uv ", "n/uv", "\0uvx", "/uvx", "n/ar", "n/as", "n/cc", "n/go", "n/ld", "n/m4", "n/nm", "/c++",
-        "/cpp", "/c89", "/c99", "/lld", "/dwp",
+        "/cpp", "/c89", "/c99", "/lld", "/dwp", "/boo", "/con", "g.st", "-tes", "sh c",
     ];
     [Finder::new(&[&LONG_TOOLS[..], &MORE_TOOLS].concat()), Finder::new(&short)]
 });

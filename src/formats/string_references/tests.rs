@@ -1,5 +1,6 @@
+use super::bounds::{CALLS, SHARED};
 use super::keys::{BINARY, Finder, LONGEST, PROGRAM, TEXT};
-use super::words::{CALLS, SHARED, STARTS, TREE_SCRIPTS, WORDS};
+use super::words::{STARTS, TREE_SCRIPTS, WORDS};
 use super::*;
 
 fn found(sort: Sort, bytes: &[u8], piece: usize) -> StringReferences {
@@ -81,6 +82,10 @@ fn every_word_has_a_key_and_every_key_stands_in_its_words() {
         let path = word.strip_prefix('/').unwrap_or(word);
         assert_eq!(script(&format!("cd lib && ./{path}\n")), [word]);
         assert_eq!(script(&format!("x.png/old{path}ration\n")), <[&str; 0]>::default());
+        if !word.ends_with('/') {
+            let found = words(Sort::Binary, format!("\u{1}\0cd lib && ./{path}\0\u{1}\0"));
+            assert_eq!(found, [word]);
+        }
     }
     let is_of_texts = |word: &&str| [&STARTS[..], &TREE_SCRIPTS, &OF_TEXTS].concat().contains(word);
     for word in WORDS.into_iter().filter(|word| !is_of_texts(word)) {
@@ -506,4 +511,12 @@ fn calls_that_open_a_library_by_its_short_name_name_it() {
     ] {
         assert_eq!(libraries(Sort::Script, text), names, "{text}");
     }
+}
+
+#[test]
+fn tables_of_segments_at_the_end_of_all_offsets_are_no_tables() {
+    let header = std::fs::read("fixtures/crashes/mentions/segments-at-the-end").unwrap();
+    let mut scanner = Scanner::new(Sort::Binary, header.len() as u64).unwrap();
+    scanner.push(&header);
+    assert!(scanner.finish().is_empty());
 }

@@ -94,26 +94,22 @@ fn who_denies_that_the_service_builds_is_also_asked_what_it_reads() {
 
 #[test]
 fn a_program_that_names_the_output_of_build_scripts_is_named_in_the_question() {
-    let table = "srv/target/release/build/squares-1/out/squares.tbl";
-    let mut program = Elf::program("squares");
-    program = program.with_section(
-        ".rodata",
-        format!("called `Option::unwrap()` on a `None` value/{table}src/main.rs").into_bytes(),
-    );
-    let report = judged(
-        Packing::Gzip,
-        &[vec![
-            file(table, "0 1 4 9"),
+    for profile in ["release", "debug"] {
+        let table = format!("srv/target/{profile}/build/squares-1/out/squares.tbl");
+        let service = format!("srv/target/{profile}/squares");
+        let strings = format!("called `Option::unwrap()` on a `None` value/{table}src/main.rs");
+        let program = Elf::program("squares").with_section(".rodata", strings.into_bytes()).build();
+        let members = vec![
+            file(table.as_str(), "0 1 4 9"),
             file("srv/Cargo.toml", "[package]\n"),
-            file("srv/target/release/squares", program.build()).mode(0o755),
-        ]],
-        &["/srv/target/release/squares"],
-        &[],
-    );
-    let found = finding(&report, &format!("/{table}")).unwrap();
-    assert_eq!(found["verdict"], "unsure");
-    let question = found["question"].as_str().unwrap();
-    assert!(question.contains("/srv/target/release/squares names target/release/build"), "{question}");
+            file(service.as_str(), program).mode(0o755),
+        ];
+        let report = judged(Packing::Gzip, &[members], &[&format!("/{service}")], &[]);
+        let found = finding(&report, &format!("/{table}")).unwrap();
+        assert_eq!(found["verdict"], "unsure");
+        let question = found["question"].as_str().unwrap();
+        assert!(question.contains(&format!("/{service} names target/{profile}/build")), "{question}");
+    }
 }
 
 #[test]
@@ -173,11 +169,14 @@ fn what_builds_keep_of_themselves_is_no_reader_of_compilers() {
         (&["srv/lib-1.0/build-aux/config.guess", "srv/lib-1.0/configure.ac"], "safe"),
         (&["srv/lib-1.0/.travis.yml", "srv/lib-1.0/.github/workflows/test.yml"], "safe"),
         (&["srv/target/.rustc_info.json", "srv/target/release/.fingerprint/a/lib-a.json"], "safe"),
+        (&["srv/lib-1.0/.gitlab/ci/test.yml", "srv/lib-1.0/.github/actions/a/action.yml"], "safe"),
         (&[build_script, "srv/target/.rustc_info.json"], "safe"),
         (&["srv/lib-1.0/tests/all.sh", "srv/lib-1.0/config.status", "srv/lib-1.0/bootstrap"], "safe"),
         // A script of the service may have one of these names.
         (&["srv/configure"], "unsure"),
         (&["srv/missing"], "unsure"),
+        (&["srv/lib-1.0/.circleci/build"], "unsure"),
+        (&["srv/lib-1.0/.github/release.sh"], "unsure"),
         (&["srv/tests/all.sh"], "unsure"),
         (&[build_script], "unsure"),
         (&["srv/target/release/notes"], "unsure"),
@@ -210,6 +209,7 @@ fn what_builds_keep_counts_where_a_script_of_the_service_may_start_it() {
         ("cat latest/notes", configured, "safe"),
         ("exec /srv/service", &cargo, "safe"),
         ("target/release/build/*/build-script-build", &cargo, "unsure"),
+        ("exec target/debug/build/*/build-script-build", &cargo, "unsure"),
         ("exec /srv/service", &["srv/lib-1.0/.circleci/config.yml"], "safe"),
     ] {
         assert_eq!(with(script, &["/srv/service"], kept), format!("compilers {verdict}"), "{script}");
@@ -219,6 +219,8 @@ fn what_builds_keep_counts_where_a_script_of_the_service_may_start_it() {
         let found = with("true", &["/bin/sh", "-c", command], configured);
         assert_eq!(found, "compilers unsure", "{command}");
     }
+    let command = "for script in /srv/target/release/build/*/build-script-build; do $script; done";
+    assert_eq!(with("true", &["/bin/sh", "-c", command], &cargo), "compilers unsure");
 }
 
 #[test]

@@ -1,0 +1,190 @@
+//! Where a searched word or the name of a library begins and ends.
+
+use super::NAME_BYTES;
+use super::words::STARTS;
+
+/// The key of names of shared libraries.
+pub(super) const SHARED: &str = ".so";
+
+/// Maximum bytes of the version after it: `.so.535.104.05` has 14.
+const VERSION_BYTES: usize = 32;
+
+fn is_digit(byte: u8) -> bool {
+    byte.is_ascii_digit() || byte == b'.'
+}
+
+fn is_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// Programs of dpkg itself. All others with this prefix build packages.
+const OF_DPKG: [&[u8]; 15] = [
+    b"deb",
+    b"divert",
+    b"fsys-usrunmess",
+    b"maintscript-helper",
+    b"preconfigure",
+    b"query",
+    b"realpath",
+    b"reconfigure",
+    b"split",
+    b"statoverride",
+    b"trigger",
+    b"db-backup",
+    b"db-keeper",
+    b"dev",
+    b"sig",
+];
+
+/// Whether a word is not part of a longer one. A version may follow (`gcc-13`, `libdevice.10.bc`); a folder, a target
+/// triplet (`x86_64-linux-gnu-gcc`) or an escape such as `\n` may precede.
+pub(super) fn stands_alone(bytes: &[u8], start: usize, end: usize, word: &str) -> bool {
+    match word {
+        // `python3.11-config`
+        "-config" => {
+            let number = bytes[..start].iter().rev().take_while(|byte| is_digit(**byte)).count();
+            return bytes[..start - number].ends_with(b"python")
+                && number > 0
+                && !bytes.get(end).is_some_and(|byte| is_name(*byte));
+        }
+        "dpkg-" => {
+            let rest = bytes.get(end..).unwrap_or(&[]);
+            let length =
+                rest.iter().take(VERSION_BYTES).take_while(|byte| is_name(**byte) || **byte == b'-').count();
+            let own = OF_DPKG.iter().any(|own| &rest[..length] == *own);
+            // Ends of file names that dpkg leaves behind, also in the colors of `ls`.
+            let left =
+                matches!(&rest[..length], b"bak" | b"backup" | b"del" | b"dist" | b"new" | b"old" | b"tmp")
+                    && bytes[..start].ends_with(b".");
+            let alone = bytes[..start].last().is_none_or(|byte| !is_name(*byte) && *byte != b'-');
+            return length > 0 && !own && !left && alone;
+        }
+        "/bootstrap" | "/configure" | "sh configure" => {
+            return !bytes.get(end).is_some_and(|byte| is_name(*byte) || b"-./".contains(byte));
+        }
+        "test/" | "tests/" => {
+            return !bytes[..start].last().is_some_and(|byte| is_name(*byte) || b"+-.".contains(byte));
+        }
+        word if STARTS.contains(&word) => return true,
+        _ => {}
+    }
+    let after = match bytes.get(end..).unwrap_or(&[]) {
+        [b'+', b'+', rest @ ..] if word == "clang" => rest.first(),
+        rest => rest.first(),
+    };
+    if after.is_some_and(|byte| is_name(*byte) || *byte == b'+') {
+        return false;
+    }
+    match &bytes[..start] {
+        [] | [.., b'\\', b'n' | b't' | b'r'] => true,
+        before if before.ends_with(b"-gnu-") || before.ends_with(b"-musl-") => true,
+        // A repository file that is read without git.
+        [before @ .., b'.'] if word == "git" => {
+            !before.last().is_some_and(|byte| is_name(*byte))
+                && is_repository(bytes.get(end..).unwrap_or(&[]))
+        }
+        // Python names are accessed through their module: `cupy.RawKernel`.
+        [.., b'.'] => matches!(word, "cpp_extension" | "load_inline" | "RawKernel" | "preload_dlls"),
+        [.., last] => !is_name(*last) && !matches!(last, b'+' | b'-'),
+    }
+}
+
+/// Whether the text after `.git` is a file that names the checked-out commit.
+fn is_repository(rest: &[u8]) -> bool {
+    [&b"/HEAD"[..], b"/refs/", b"/logs/", b"/packed-refs"].iter().any(|file| rest.starts_with(file))
+}
+
+/// The name of the shared library whose `.so` is at `at`, with its version.
+pub(super) fn library(bytes: &[u8], at: usize, at_start: bool) -> Option<&[u8]> {
+    let mut end = at + SHARED.len();
+    while let Some([b'.', digits @ ..]) = bytes.get(end..) {
+        let count = digits.iter().take(VERSION_BYTES).take_while(|byte| byte.is_ascii_digit()).count();
+        if count == 0 {
+            break;
+        }
+        end += 1 + count;
+        if end - at > VERSION_BYTES {
+            return None;
+        }
+    }
+    if bytes.get(end).is_some_and(|byte| is_name(*byte)) {
+        return None;
+    }
+    // The longest name that is stored, and the byte before it.
+    let least = end.saturating_sub(NAME_BYTES + 1);
+    let is_part = |byte: &u8| is_name(*byte) || matches!(byte, b'.' | b'+' | b'-');
+    let token = bytes.get(least..at)?;
+    let token = &token[token.iter().rposition(|byte| !is_part(byte)).map_or(0, |place| place + 1)..];
+    let begin = at - token.len();
+    // At the edge of the searched bytes, the byte before is unknown.
+    let first = usize::from(begin == least && !(at_start && begin == 0));
+    let place = (first..token.len())
+        .find(|place| token[*place..].starts_with(b"lib") && (*place == 0 || !is_name(token[*place - 1])))?;
+    bytes.get(begin + place..end).filter(|name| name.len() <= NAME_BYTES)
+}
+
+/// The keys of calls that open libraries by a name without `lib` and `.so`: `ffi_lib "sodium"` of Ruby,
+/// `find_library("sodium")` of Python.
+pub(super) const CALLS: [&str; 2] = ["ffi_", "nd_l"];
+
+/// The libraries that such a call names in its line, the key being at `at`.
+pub(super) fn called_libraries(text: &[u8], at: usize) -> Vec<Vec<u8>> {
+    const NAMES: [&[u8]; 2] = [b"ffi_lib", b"find_library"];
+    let starts_here = |name: &&&[u8]| {
+        let start = if name.starts_with(b"find") { at.checked_sub(2) } else { Some(at) };
+        start.and_then(|start| text.get(start..)).is_some_and(|rest| rest.starts_with(name))
+    };
+    let Some(name) = NAMES.iter().find(starts_here) else { return Vec::new() };
+    let start = if name.starts_with(b"find") { at - 2 } else { at };
+    let rest = &text[start + name.len()..text.len().min(start + name.len() + 4 * NAME_BYTES)];
+    let line = rest.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    if line.first().is_none_or(|byte| !matches!(byte, b' ' | b'(' | b'[')) {
+        return Vec::new();
+    }
+    let mut parts = line.split(|byte| matches!(byte, b'\'' | b'"'));
+    let mut found = Vec::new();
+    // Every second part is between quotes.
+    while let (Some(_), Some(name)) = (parts.next(), parts.next()) {
+        let is_name = !name.is_empty()
+            && name.len() <= NAME_BYTES - 6
+            && name.iter().all(|byte| is_name(*byte) || matches!(byte, b'.' | b'+' | b'-'));
+        if is_name && memchr::memmem::find(name, SHARED.as_bytes()).is_none() {
+            let lib: &[u8] = if name.starts_with(b"lib") { b"" } else { b"lib" };
+            found.push([lib, name, SHARED.as_bytes()].concat());
+        }
+    }
+    found
+}
+
+/// The module whose `.so` is at `at`, in a line of settings that makes a server load it: PHP's `extension=dom.so`,
+/// nginx's `load_module modules/ngx_http_echo_module.so;`, Apache's `LoadModule ssl_module …/mod_ssl.so`.
+pub(super) fn module(text: &[u8], at: usize) -> Option<&[u8]> {
+    const DIRECTIVES: [&[u8]; 4] = [b"extension", b"zend_extension", b"load_module", b"LoadModule"];
+    let end = at + SHARED.len();
+    if text.get(end).is_some_and(|byte| is_name(*byte) || *byte == b'.') {
+        return None;
+    }
+    let from = at.saturating_sub(2 * NAME_BYTES);
+    let line = &text[from..at];
+    let line = &line[memchr::memrchr(b'\n', line).map_or(0, |newline| newline + 1)..];
+    let line = line.trim_ascii_start();
+    let directive = line.iter().position(|byte| !is_name(*byte)).map_or(line, |end| &line[..end]);
+    let is_part = |byte: &u8| is_name(*byte) || matches!(byte, b'.' | b'+' | b'-');
+    let stem = line.iter().rev().take_while(|byte| is_part(byte)).count();
+    (DIRECTIVES.contains(&directive) && stem > 0 && stem + SHARED.len() <= NAME_BYTES)
+        .then(|| text.get(at - stem..end))
+        .flatten()
+}
+
+/// Whether a text is a shell script, by its first line.
+pub(super) fn is_shell(text: &[u8]) -> bool {
+    let line = text.iter().take(NAME_BYTES).take_while(|byte| **byte != b'\n').count();
+    text.starts_with(b"#!") && text[..line].trim_ascii_end().ends_with(b"sh")
+}
+
+/// Whether a line is a comment: it begins with `#`, but not with `#!` or with the `#include` of C code in a script.
+pub(super) fn is_remark(line: &[u8]) -> bool {
+    let blanks = line.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r')).count();
+    let Some([b'#', rest @ ..]) = line.get(blanks..) else { return false };
+    !rest.starts_with(b"!") && !rest.trim_ascii_start().starts_with(b"include")
+}
