@@ -16,13 +16,14 @@ pub(super) struct PlanArguments {
     /// Start from a plan saved by the window or by report --format json [default: all removable findings]
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
-    /// Remove finding ID; for one that needs review, same as --answer ID=no; may be repeated
+    /// Remove finding ID; for one that needs review, answers its question alone with no; may be repeated
     #[arg(long, value_name = "ID")]
     remove: Vec<String>,
     /// Keep finding ID; for one that needs review, same as --answer ID=yes; may be repeated
     #[arg(long, value_name = "ID")]
     keep: Vec<String>,
-    /// Answer the question of finding ID: yes, used and kept; no, removable; may be repeated
+    /// Answer the question of finding ID: yes, used and kept; no, removable, as all others about the same readers; may
+    /// be repeated
     #[arg(long, value_name = "ID=yes|no", value_parser = answer)]
     answer: Vec<(String, Answer)>,
 }

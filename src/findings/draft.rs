@@ -1,5 +1,7 @@
 //! A finding as a rule writes it, before its sizes and packages are known.
 
+use std::collections::BTreeSet;
+
 use super::value::{Category, Item, Rule, Severity, User, Verdict};
 
 /// A finding before its bytes are counted.
@@ -15,6 +17,8 @@ pub(super) struct Draft {
     pub(super) reason: String,
     pub(super) proof: Vec<String>,
     pub(super) question: Option<String>,
+    /// The readers that the question is about, as sentences.
+    pub(super) readers: BTreeSet<String>,
     /// What to do; empty for the fix of the rule.
     pub(super) fix: String,
     pub(super) items: Vec<Item>,
@@ -37,6 +41,7 @@ impl Draft {
             reason: String::new(),
             proof: Vec::new(),
             question: None,
+            readers: BTreeSet::new(),
             fix: String::new(),
             items: Vec::new(),
             subjects: Vec::new(),

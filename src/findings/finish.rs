@@ -111,6 +111,7 @@ fn finish(facts: &Facts<'_>, mut draft: Draft) -> Finding {
         reason: draft.reason,
         proof: draft.proof,
         question: draft.question,
+        readers: draft.readers.into_iter().collect(),
         fix,
         bytes,
         merged_bytes: layers.iter().map(|share| share.merged_bytes).sum(),

@@ -37,6 +37,17 @@ pub struct Plan {
     answers: BTreeMap<String, Answer>,
 }
 
+/// A question without an answer.
+#[derive(Clone, Copy, Debug)]
+pub struct OpenQuestion<'f> {
+    /// The finding.
+    pub finding: &'f Finding,
+    /// The question.
+    pub text: &'f str,
+    /// The finding whose question, answered with no, answers this one, too; itself without such a one.
+    pub answered_with: Option<&'f Finding>,
+}
+
 /// Sizes of the image after a plan is applied by never adding the files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Predicted {
@@ -91,13 +102,21 @@ impl Plan {
     }
 
     /// Removable findings with a question that has no answer, largest first.
-    pub fn open_questions<'f>(
-        &'f self,
-        findings: &'f Findings,
-    ) -> impl Iterator<Item = (&'f Finding, &'f str)> {
-        let open =
-            findings.list.iter().filter(move |one| is_removable(one) && self.answer(&one.id).is_none());
-        open.filter_map(|one| Some((one, one.question.as_deref()?)))
+    pub fn open_questions<'f>(&self, findings: &'f Findings) -> Vec<OpenQuestion<'f>> {
+        let open = findings.list.iter().filter(|one| is_removable(one) && self.answer(&one.id).is_none());
+        let open: Vec<&Finding> = open.filter(|one| one.question.is_some()).collect();
+        // Of questions about the same readers, the first one is answered.
+        let is_before = |leading: usize, place: usize| {
+            open[leading].answers(open[place]) && (leading < place || !open[place].answers(open[leading]))
+        };
+        let leading = |place: usize| (0..open.len()).any(|other| is_before(other, place));
+        let leading: Vec<usize> = (0..open.len()).filter(|place| !leading(*place)).collect();
+        let question = |(place, finding): (usize, &&'f Finding)| OpenQuestion {
+            finding,
+            text: finding.question.as_deref().unwrap_or_default(),
+            answered_with: leading.iter().find(|other| is_before(**other, place)).map(|other| open[*other]),
+        };
+        open.iter().enumerate().map(question).collect()
     }
 
     /// Whether the plan removes a finding.
@@ -144,6 +163,25 @@ impl Plan {
             compressed_bytes: compressed.sum(),
             layers: (0..layers.len()).map(|number| of(number).unwrap_or_default().0).collect(),
         }
+    }
+}
+
+impl Findings {
+    /// Findings whose question a no to that of another finding answers, too.
+    pub fn answered_with<'f>(&'f self, id: &str) -> impl Iterator<Item = &'f Finding> {
+        let answered = self.find(id);
+        self.list.iter().filter(move |one| answered.is_some_and(|answered| answered.answers(one)))
+    }
+}
+
+impl Finding {
+    /// Whether a no to its question answers that of another finding, too: whoever may need the files of that one is
+    /// among its readers, none of which runs.
+    fn answers(&self, other: &Self) -> bool {
+        self.id != other.id
+            && is_removable(other)
+            && !other.readers.is_empty()
+            && other.readers.iter().all(|reader| self.readers.binary_search(reader).is_ok())
     }
 }
 

@@ -224,6 +224,8 @@ pub struct Finding {
     pub proof: Vec<String>,
     /// For `Unsure`: the question to answer.
     pub question: Option<String>,
+    /// The readers that the question is about, as sentences, sorted; empty if it is about something else.
+    pub readers: Vec<String>,
     /// What to do.
     pub fix: String,
     /// Its files, each inode once, by layer and entry.

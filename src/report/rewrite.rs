@@ -11,7 +11,7 @@ use super::words::{WarningLine, Word};
 use crate::analysis::Analysis;
 use crate::base::Platform;
 use crate::base::text::printable_lines;
-use crate::findings::{Finding, Findings, Plan};
+use crate::findings::{Finding, Findings, OpenQuestion, Plan};
 use crate::rewrite::{Origin, Proposal, Proposals, Recipe};
 
 /// Schema of proposals.
@@ -96,6 +96,9 @@ pub struct QuestionLine {
     pub text: String,
     /// Layer bytes of the finding.
     pub bytes: u64,
+    /// Id of the finding whose question, answered with no, answers this one, too: nothing else may need these files.
+    /// Null without one.
+    pub answered_with: Option<String>,
 }
 
 /// The Dockerfile to change.
@@ -180,7 +183,7 @@ impl RewriteReport {
                 content_bytes: totals.content_bytes,
             },
             plan: RewritePlan::new(plan, findings),
-            questions: plan.open_questions(findings).map(QuestionLine::from).collect(),
+            questions: plan.open_questions(findings).into_iter().map(QuestionLine::from).collect(),
             recipe: recipe_part(&proposals.recipe),
             proposals: proposals.list.into_iter().map(shown).collect(),
             reason: proposals.reason,
@@ -199,9 +202,14 @@ impl RewritePlan {
     }
 }
 
-impl From<(&Finding, &str)> for QuestionLine {
-    fn from((finding, text): (&Finding, &str)) -> Self {
-        Self { finding: finding.id.clone(), text: text.to_owned(), bytes: finding.bytes }
+impl From<OpenQuestion<'_>> for QuestionLine {
+    fn from(open: OpenQuestion<'_>) -> Self {
+        Self {
+            finding: open.finding.id.clone(),
+            text: open.text.to_owned(),
+            bytes: open.finding.bytes,
+            answered_with: open.answered_with.map(|one| one.id.clone()),
+        }
     }
 }
 

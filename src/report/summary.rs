@@ -2,16 +2,18 @@
 
 use std::fmt::{self, Write as _};
 
-use super::rewrite::RewriteReport;
+use super::rewrite::{QuestionLine, RewriteReport};
 use super::text::WIDTH;
 use crate::base::labels::{APPLICABILITIES, Label, inline};
 use crate::base::size::{grouped, human, human_or_dash};
-use crate::base::text::{counted, elide_middle, printable};
+use crate::base::text::{and_more, counted, elide_middle, printable};
 use crate::base::wrap::wrap;
 use crate::rewrite::{Hint, Proposal, Reason};
 
 /// Maximum lines of each section; JSON is complete.
 const MOST: usize = 30;
+/// Findings that are named of those answered with another.
+const MOST_ANSWERED: usize = 8;
 /// Files that are named of those that the new image does not have.
 const MOST_FILES: usize = 5;
 
@@ -33,8 +35,8 @@ fn summary(out: &mut String, report: &RewriteReport, chosen: Option<usize>) -> f
     // Without a proposal, the first line has the reason.
     let is_said = |note: &&String| chosen.is_none() && report.reason.as_ref() == Some(*note);
     section(out, "Notes", report.notes.iter().filter(|note| !is_said(note)).cloned())?;
-    let open = report.questions.iter();
-    let open = open.map(|one| format!("{} ({}): {}", one.finding, human(one.bytes), one.text));
+    let open = report.questions.iter().filter(|one| one.answered_with.is_none());
+    let open = open.map(|one| question(report, one));
     section(out, "Open questions (--answer ID=no removes, --answer ID=yes keeps)", open)?;
     let others = report.proposals.iter().enumerate().filter(|(place, _)| Some(*place) != chosen);
     let others = others.map(|(_, one)| {
@@ -42,6 +44,21 @@ fn summary(out: &mut String, report: &RewriteReport, chosen: Option<usize>) -> f
         format!("{} ({}, {saved} less): {}", one.id, inline(one.applicability.label()), one.title)
     });
     section(out, "Other proposals (--proposal ID)", others)
+}
+
+/// An open question, and those that are answered with it.
+fn question(report: &RewriteReport, one: &QuestionLine) -> String {
+    let with = |other: &&QuestionLine| other.answered_with.as_ref() == Some(&one.finding);
+    let with: Vec<&QuestionLine> = report.questions.iter().filter(with).collect();
+    let bytes: u64 = with.iter().map(|other| other.bytes).sum();
+    let mut text = format!("{} ({}): {}", one.finding, human(one.bytes), one.text);
+    if !with.is_empty() {
+        let ids: Vec<&str> = with.iter().take(MOST_ANSWERED).map(|other| other.finding.as_str()).collect();
+        let (ids, more) = (ids.join(", "), and_more(with.len(), MOST_ANSWERED));
+        // Writing to a String cannot fail.
+        write!(text, " No also answers {ids}{more} ({}).", human(bytes)).ok();
+    }
+    text
 }
 
 /// Why nothing is proposed, in a line.

@@ -235,6 +235,58 @@ fn an_answer_puts_a_finding_in_or_keeps_it_out() {
     assert!(!plan.contains(id), "no finding is chosen");
 }
 
+/// Findings of one image whose questions are about readers: the compiler about two, static libraries about one of them,
+/// caches about another one.
+fn with_readers() -> Arc<Analysis> {
+    scene::with(|merge| {
+        let mut findings = scene::findings(merge);
+        for finding in &mut findings.list {
+            let readers: &[&str] = match finding.rule.id {
+                "compilers" => &["/srv/app.py names gcc.", "/srv/build.sh names make."],
+                "static-libraries" => &["/srv/build.sh names make."],
+                "package-caches" => &["/usr/bin/uv names cc."],
+                _ => continue,
+            };
+            finding.readers = readers.iter().map(|reader| (*reader).to_owned()).collect();
+            finding.question = Some("Does the service run what may need these files?".to_owned());
+            finding.verdict = Verdict::Unsure;
+        }
+        findings
+    })
+}
+
+#[test]
+fn a_no_answers_questions_about_the_same_readers_until_it_is_taken_back() {
+    let analysis = with_readers();
+    let mut plan = plan(&analysis);
+    let [compilers, libraries, caches] = ["compilers:unsure", "static-libraries:safe", "package-caches:safe"];
+    let answer = |id: &str, answer| PlanChange::Answer(id.into(), answer);
+    let answers = |plan: &ChosenPlan| [compilers, libraries, caches].map(|id| plan.plan().answer(id));
+    let (yes, no) = (Some(Answer::Used), Some(Answer::Unused));
+    let question = plan.question(compilers).unwrap();
+    assert_eq!((question.follows, question.also.as_slice()), (false, [STATIC.to_owned()].as_slice()));
+    assert!(plan.question(libraries).unwrap().follows);
+    assert_eq!(plan.prediction().unwrap().open, 2, "asked once");
+
+    plan.change(answer(compilers, no));
+    assert_eq!(answers(&plan), [no, no, None]);
+    assert!(plan.contains(libraries) && plan.prediction().unwrap().open == 1);
+    plan.change(answer(compilers, yes));
+    assert_eq!(answers(&plan), [yes, None, None], "what followed from the no is open again");
+    plan.undo();
+    assert_eq!(answers(&plan), [no, no, None]);
+    plan.change(answer(compilers, None));
+    assert_eq!(answers(&plan), [None; 3]);
+    // An answer of its own stays, and a tick answers nothing else.
+    plan.change(answer(libraries, yes));
+    plan.change(answer(compilers, no));
+    assert_eq!(answers(&plan), [no, yes, None]);
+    plan.change(answer(libraries, None));
+    plan.change(answer(compilers, None));
+    plan.change(PlanChange::Set(compilers.into(), true));
+    assert_eq!(answers(&plan), [no, None, None]);
+}
+
 #[test]
 fn what_rests_on_another_finding_leaves_the_plan_with_it() {
     let analysis = scene::with(|merge| {

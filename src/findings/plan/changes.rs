@@ -17,11 +17,11 @@ const SHOWN: usize = 160;
 pub struct PlanChanges {
     /// The plan to start from; `None` for all safe findings.
     pub saved: Option<SavedPlan>,
-    /// Findings to remove. For an unsure one this answers its question with no.
+    /// Findings to remove. For an unsure one this answers its question, and no other, with no.
     pub remove: Vec<String>,
     /// Findings to keep. For an unsure one this answers its question with yes.
     pub keep: Vec<String>,
-    /// Answers to questions.
+    /// Answers to questions. A no also answers the questions of [`Findings::answered_with`] that have no answer.
     pub answers: Vec<(String, Answer)>,
     /// Whether `remove` may name findings that are required at run time.
     pub force: bool,
@@ -260,6 +260,11 @@ impl PlanChanges {
             let one = known(findings, id)?;
             question(one)?;
             answers.insert(one.id.clone(), *answer);
+        }
+        for (id, _) in self.answers.iter().filter(|(_, answer)| *answer == Answer::Unused) {
+            for one in findings.answered_with(id) {
+                answers.entry(one.id.clone()).or_insert(Answer::Unused);
+            }
         }
         let mut plan = Plan::of(findings, |one| chosen.contains(one.id.as_str()), answers);
         for id in forced {

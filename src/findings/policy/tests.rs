@@ -142,6 +142,7 @@ fn finding(id: &str, verdict: Verdict, items: &[(u32, u64)], subjects: &[&str]) 
         reason: String::new(),
         proof: Vec::new(),
         question: None,
+        readers: Vec::new(),
         fix: String::new(),
         bytes: if rule.category.has_bytes() { bytes } else { 0 },
         merged_bytes: 0,

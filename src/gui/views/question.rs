@@ -4,20 +4,25 @@ use egui::accesskit::Role;
 use egui::{Button, Label, RichText, Ui, WidgetInfo};
 
 use super::Action;
+use crate::base::text::and_more;
 use crate::findings::Answer;
 use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::findings::{PlanChange, QuestionItem, words};
 use crate::gui::widgets::alert::marked;
-use crate::gui::widgets::controls::Mark;
+use crate::gui::widgets::controls::{self, Mark};
 
 /// Shows the question, its answers, and a way back to an open question. Gives the change that is asked for.
 pub(super) fn show(ui: &mut Ui, question: &QuestionItem) -> Option<Action> {
     let tokens = Tokens::of(ui);
     let mut change = None;
+    let also = also(&question.also);
     let open = question.answer.is_none();
     let color = if open { tokens.warning } else { tokens.text_weak };
     marked(ui, Mark::Question, color, |ui| {
         ui.add(Label::new(RichText::new(&question.text).font(text::strong())).wrap());
+        if let Some(also) = &also {
+            controls::weak(ui, also).on_hover_text(question.also.join("\n"));
+        }
         ui.horizontal_wrapped(|ui| {
             ui.spacing_mut().item_spacing.x = space::XS;
             for answer in Answer::ALL {
@@ -31,6 +36,14 @@ pub(super) fn show(ui: &mut Ui, question: &QuestionItem) -> Option<Action> {
         });
     });
     change.map(|answer| Action::ChangePlan(PlanChange::Answer(question.id.clone(), answer)))
+}
+
+/// The findings whose questions a no answers, too; `None` without any.
+fn also(titles: &[String]) -> Option<String> {
+    /// Titles that are named.
+    const NAMED: usize = 3;
+    let named = titles[..titles.len().min(NAMED)].join(", ");
+    (!titles.is_empty()).then(|| format!("No also answers: {named}{}.", and_more(titles.len(), NAMED)))
 }
 
 /// One of the two answers; whether it was chosen now.

@@ -5,6 +5,7 @@ mod artifacts;
 mod caches;
 mod hidden;
 mod libraries;
+mod questions;
 
 use serde_json::{Value, json};
 

@@ -73,6 +73,7 @@ fn finding(id: &str, verdict: Verdict, title: &str, mut items: Vec<Item>) -> Fin
         reason: "Unreferenced: no reachable program loads these files.".into(),
         proof: vec!["not reachable from the entrypoint /usr/bin/python3.12".into()],
         question: None,
+        readers: Vec::new(),
         fix: format!("{} They are in layer 2; deleting them in an upper layer frees no space.", rule.fix),
         bytes: items.iter().map(|item| item.bytes).sum(),
         merged_bytes: shares.values().map(|share| share.merged_bytes).sum(),

@@ -65,6 +65,7 @@ pub fn plan(analysis: &Analysis, paths: &[&str]) -> (Analysis, Plan) {
         reason: String::new(),
         proof: Vec::new(),
         question: None,
+        readers: Vec::new(),
         fix: String::new(),
         bytes: items.iter().map(|item| item.bytes).sum(),
         items,

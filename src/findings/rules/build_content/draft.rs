@@ -112,8 +112,14 @@ fn read(demands: &[&Demand], draft: &mut Draft) {
         draft.users.push(demand.user.clone());
     }
     draft.proof.dedup();
-    if !certain && let Some(first) = demands.first() {
-        draft.question = Some(format!("Are these files used at run time? {} {}.", first.who, first.why));
+    if !certain {
+        draft.readers = demands.iter().map(|one| format!("{} {}.", one.who, one.why)).collect();
+        let first = demands.first().map_or_else(String::new, |one| format!("{} {}.", one.who, one.why));
+        let more = match draft.readers.len() {
+            0 | 1 => String::new(),
+            count => format!(" And {} more.", count - 1),
+        };
+        draft.question = Some(format!("Does the service run what may need these files? {first}{more}"));
     }
 }
 

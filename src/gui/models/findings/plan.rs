@@ -10,7 +10,7 @@ use crate::analysis::Analysis;
 use crate::base::size::{grouped, human};
 use crate::base::text::counted;
 use crate::base::text::printable;
-use crate::findings::{Answer, Finding, Findings, Plan, PlanChanges, SavedPlan, Verdict};
+use crate::findings::{Answer, Finding, Findings, OpenQuestion, Plan, PlanChanges, SavedPlan, Verdict};
 use crate::report::{PlanDocument, to_json};
 
 /// What a saved plan brought.
@@ -30,7 +30,8 @@ pub enum PlanChange {
     /// Puts the finding with this id in, or takes it out. For an unsure one this answers its question with no, or
     /// takes the answer back.
     Set(String, bool),
-    /// Answers the question of the finding with this id, or takes the answer back.
+    /// Answers the question of the finding with this id, or takes the answer back; with a no, also the questions that it
+    /// answers, too.
     Answer(String, Option<Answer>),
     /// All findings that are safe to remove, and no other.
     AllSafe,
@@ -80,16 +81,24 @@ pub struct QuestionItem {
     pub bytes: u64,
     /// The answer; `None` while the question is open.
     pub answer: Option<Answer>,
+    /// Titles of findings whose open questions a no answers, too.
+    pub also: Vec<String>,
+    /// Whether it is open, and a no to another open question answers it, too.
+    pub follows: bool,
 }
 
 impl QuestionItem {
-    fn new(finding: &Finding, plan: &Plan) -> Option<Self> {
+    fn new(finding: &Finding, plan: &Plan, open: &[OpenQuestion<'_>]) -> Option<Self> {
+        let is_with = |other: &&OpenQuestion<'_>| other.answered_with.is_some_and(|one| one.id == finding.id);
+        let is_this = |other: &OpenQuestion<'_>| other.finding.id == finding.id;
         Some(Self {
             id: finding.id.clone(),
             title: printable(&finding.title),
             text: printable(finding.question.as_deref()?),
             bytes: finding.bytes,
             answer: plan.answer(&finding.id),
+            also: open.iter().filter(is_with).map(|one| printable(&one.finding.title)).collect(),
+            follows: open.iter().any(|one| is_this(one) && one.answered_with.is_some()),
         })
     }
 
@@ -104,7 +113,7 @@ impl QuestionItem {
 pub struct Prediction {
     /// How many findings are chosen.
     pub chosen: usize,
-    /// Questions without an answer, of findings that could be chosen.
+    /// Questions without an answer, of findings that could be chosen; those that are answered with another count once.
     pub open: usize,
     /// How many could be chosen.
     pub choosable: usize,
@@ -201,23 +210,30 @@ impl ChosenPlan {
                     None => {}
                 }
             }
-            PlanChange::Answer(id, answer) => {
-                let of = self.findings().and_then(|findings| findings.find(&id));
-                match answer {
-                    Some(answer) if of.is_some_and(|one| one.question.is_some()) => {
-                        self.answers.insert(id, answer);
-                    }
-                    Some(_) => {}
-                    None => {
-                        self.answers.remove(&id);
-                    }
-                }
-            }
+            PlanChange::Answer(id, answer) => self.answer(id, answer),
             PlanChange::AllSafe | PlanChange::Clear => {
                 self.changes.clear();
                 // That something is used stays true.
                 self.answers.retain(|_, answer| *answer == Answer::Used);
                 self.from_nothing = change == PlanChange::Clear;
+            }
+        }
+    }
+
+    fn answer(&mut self, id: String, answer: Option<Answer>) {
+        let Some(findings) = self.findings() else { return };
+        let is_asked = findings.find(&id).is_some_and(|one| one.question.is_some());
+        let with: Vec<String> = findings.answered_with(&id).map(|one| one.id.clone()).collect();
+        let before = match answer {
+            Some(answer) if is_asked => self.answers.insert(id, answer),
+            Some(_) => return,
+            None => self.answers.remove(&id),
+        };
+        for other in with {
+            if answer == Some(Answer::Unused) {
+                self.answers.entry(other).or_insert(Answer::Unused);
+            } else if before == Some(Answer::Unused) && self.answers.get(&other) == before.as_ref() {
+                self.answers.remove(&other);
             }
         }
     }
@@ -342,7 +358,9 @@ impl ChosenPlan {
         let known = self.answers.iter().filter(|(id, _)| findings.find(id).is_some());
         let answers = known.map(|(id, answer)| (id.clone(), *answer)).collect();
         let plan = Plan::of(findings, chosen, answers);
-        self.questions = findings.list.iter().filter_map(|one| QuestionItem::new(one, &plan)).collect();
+        let open = plan.open_questions(findings);
+        let questions = findings.list.iter().filter_map(|one| QuestionItem::new(one, &plan, &open));
+        self.questions = questions.collect();
         self.prediction = predict(analysis, findings, &plan);
         self.plan = plan;
     }
@@ -354,7 +372,7 @@ fn predict(analysis: &Analysis, findings: &Findings, plan: &Plan) -> Option<Pred
     let chosen = || findings.list.iter().filter(|one| plan.contains(&one.id));
     Some(Prediction {
         chosen: chosen().count(),
-        open: plan.open_questions(findings).count(),
+        open: plan.open_questions(findings).iter().filter(|one| one.answered_with.is_none()).count(),
         choosable: findings.list.iter().filter(|one| can_be_chosen(one.verdict, one.bytes)).count(),
         merged: (totals.merged_bytes, predicted.merged_bytes),
         pull: totals.compressed_bytes.zip(predicted.compressed_bytes),

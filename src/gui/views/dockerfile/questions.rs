@@ -15,10 +15,12 @@ pub(super) fn of(plan: &ChosenPlan) -> impl Iterator<Item = &QuestionItem> {
     plan.questions().iter().filter(|question| question.has_bytes())
 }
 
-/// How many are open, and the bytes of their findings.
+/// How many are open, those that are answered with another not counted, and the bytes of all their findings.
 pub(super) fn open(plan: &ChosenPlan) -> (usize, u64) {
     let open = of(plan).filter(|question| question.answer.is_none());
-    open.fold((0, 0), |(count, bytes), one| (count + 1, bytes.saturating_add(one.bytes)))
+    open.fold((0, 0), |(count, bytes), one| {
+        (count + usize::from(!one.follows), bytes.saturating_add(one.bytes))
+    })
 }
 
 /// The open questions in a few words; `None` without any.
@@ -29,10 +31,10 @@ pub(super) fn sentence(plan: &ChosenPlan) -> Option<String> {
     }
 }
 
-/// All questions with their answers.
+/// All questions with their answers, without those that are answered with another.
 pub(super) fn show(ui: &mut Ui, plan: &ChosenPlan, events: &mut Vec<DockerfileEvent>) {
     controls::weak(ui, "Answers change the plan and the proposals.");
-    for item in of(plan) {
+    for item in of(plan).filter(|question| !question.follows) {
         ui.add_space(space::S);
         ui.horizontal_wrapped(|ui| {
             ui.spacing_mut().item_spacing.x = space::S;

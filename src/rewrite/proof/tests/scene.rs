@@ -237,6 +237,7 @@ impl Scene {
             reason: "triton 3.5.1 runs ptxas.".to_owned(),
             proof: Vec::new(),
             question: None,
+            readers: Vec::new(),
             fix: String::new(),
             items,
             bytes: 1,
