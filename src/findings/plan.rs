@@ -37,15 +37,24 @@ pub struct Plan {
     answers: BTreeMap<String, Answer>,
 }
 
-/// A question without an answer.
+/// The question of a removable finding.
 #[derive(Clone, Copy, Debug)]
-pub struct OpenQuestion<'f> {
+pub struct Question<'f> {
     /// The finding.
     pub finding: &'f Finding,
     /// The question.
     pub text: &'f str,
-    /// The finding whose question, answered with no, answers this one, too; itself without such a one.
+    /// Its answer; `None` while it is open.
+    pub answer: Option<Answer>,
+    /// The finding whose question, answered with no, answers this one, too. Both are open, or both are answered with no.
     pub answered_with: Option<&'f Finding>,
+}
+
+impl<'f> Question<'f> {
+    /// Id of the finding whose question is asked.
+    fn leading(&self) -> &'f str {
+        &self.answered_with.unwrap_or(self.finding).id
+    }
 }
 
 /// Sizes of the image after a plan is applied by never adding the files.
@@ -101,22 +110,49 @@ impl Plan {
         self.answers.iter().map(|(id, answer)| (id.as_str(), *answer))
     }
 
-    /// Removable findings with a question that has no answer, largest first.
-    pub fn open_questions<'f>(&self, findings: &'f Findings) -> Vec<OpenQuestion<'f>> {
-        let open = findings.list.iter().filter(|one| is_removable(one) && self.answer(&one.id).is_none());
-        let open: Vec<&Finding> = open.filter(|one| one.question.is_some()).collect();
-        // Of questions about the same readers, the first one is answered.
-        let is_before = |leading: usize, place: usize| {
-            open[leading].answers(open[place]) && (leading < place || !open[place].answers(open[leading]))
+    /// Questions of removable findings: each before those that are answered with it, and what has most bytes together
+    /// first.
+    pub fn questions<'f>(&self, findings: &'f Findings) -> Vec<Question<'f>> {
+        let asked: Vec<(&Finding, Option<Answer>)> = findings
+            .list
+            .iter()
+            .filter(|one| is_removable(one) && one.question.is_some())
+            .map(|one| (one, self.answer(&one.id)))
+            .collect();
+        // Of questions about the same readers, the first one is asked.
+        let is_before = |other: usize, place: usize| {
+            let ((leading, answer), (one, same)) = (asked[other], asked[place]);
+            answer == same
+                && answer != Some(Answer::Used)
+                && leading.answers(one)
+                && (other < place || !one.answers(leading))
         };
-        let leading = |place: usize| (0..open.len()).any(|other| is_before(other, place));
-        let leading: Vec<usize> = (0..open.len()).filter(|place| !leading(*place)).collect();
-        let question = |(place, finding): (usize, &&'f Finding)| OpenQuestion {
+        let follows = |place: usize| (0..asked.len()).any(|other| is_before(other, place));
+        let leading: Vec<usize> = (0..asked.len()).filter(|place| !follows(*place)).collect();
+        let question = |(place, (finding, answer)): (usize, &(&'f Finding, Option<Answer>))| Question {
             finding,
             text: finding.question.as_deref().unwrap_or_default(),
-            answered_with: leading.iter().find(|other| is_before(**other, place)).map(|other| open[*other]),
+            answer: *answer,
+            answered_with: leading
+                .iter()
+                .find(|other| is_before(**other, place))
+                .map(|other| asked[*other].0),
         };
-        open.iter().enumerate().map(question).collect()
+        let mut questions: Vec<Question<'f>> = asked.iter().enumerate().map(question).collect();
+        let mut bytes: BTreeMap<&str, u64> = BTreeMap::new();
+        for one in &questions {
+            *bytes.entry(one.leading()).or_default() += one.finding.bytes;
+        }
+        questions.sort_by_key(|one| {
+            let all = bytes.get(one.leading()).copied();
+            (std::cmp::Reverse(all), one.leading(), one.answered_with.is_some())
+        });
+        questions
+    }
+
+    /// Those without an answer.
+    pub fn open_questions<'f>(&self, findings: &'f Findings) -> impl Iterator<Item = Question<'f>> {
+        self.questions(findings).into_iter().filter(|one| one.answer.is_none())
     }
 
     /// Whether the plan removes a finding.

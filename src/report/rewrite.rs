@@ -11,7 +11,7 @@ use super::words::{WarningLine, Word};
 use crate::analysis::Analysis;
 use crate::base::Platform;
 use crate::base::text::printable_lines;
-use crate::findings::{Finding, Findings, OpenQuestion, Plan};
+use crate::findings::{Finding, Findings, Plan, Question};
 use crate::rewrite::{Origin, Proposal, Proposals, Recipe};
 
 /// Schema of proposals.
@@ -29,7 +29,8 @@ pub struct RewriteReport {
     pub image: RewriteImage,
     /// The findings that proposals remove, and the answers to questions.
     pub plan: RewritePlan,
-    /// Open questions of removable findings, largest first. `--answer ID=no` removes one.
+    /// Open questions of removable findings: each before those answered with it, the most bytes together first.
+    /// `--answer ID=no` removes one.
     pub questions: Vec<QuestionLine>,
     /// The Dockerfile to change.
     pub recipe: RecipePart,
@@ -183,7 +184,7 @@ impl RewriteReport {
                 content_bytes: totals.content_bytes,
             },
             plan: RewritePlan::new(plan, findings),
-            questions: plan.open_questions(findings).into_iter().map(QuestionLine::from).collect(),
+            questions: plan.open_questions(findings).map(QuestionLine::from).collect(),
             recipe: recipe_part(&proposals.recipe),
             proposals: proposals.list.into_iter().map(shown).collect(),
             reason: proposals.reason,
@@ -202,8 +203,8 @@ impl RewritePlan {
     }
 }
 
-impl From<OpenQuestion<'_>> for QuestionLine {
-    fn from(open: OpenQuestion<'_>) -> Self {
+impl From<Question<'_>> for QuestionLine {
+    fn from(open: Question<'_>) -> Self {
         Self {
             finding: open.finding.id.clone(),
             text: open.text.to_owned(),

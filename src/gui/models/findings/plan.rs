@@ -10,7 +10,7 @@ use crate::analysis::Analysis;
 use crate::base::size::{grouped, human};
 use crate::base::text::counted;
 use crate::base::text::printable;
-use crate::findings::{Answer, Finding, Findings, OpenQuestion, Plan, PlanChanges, SavedPlan, Verdict};
+use crate::findings::{Answer, Finding, Findings, Plan, PlanChanges, Question, SavedPlan, Verdict};
 use crate::report::{PlanDocument, to_json};
 
 /// What a saved plan brought.
@@ -79,26 +79,30 @@ pub struct QuestionItem {
     pub text: String,
     /// What the layers lose without its files; 0 for a finding without files of its own.
     pub bytes: u64,
+    /// The same with the files of `also`.
+    pub all_bytes: u64,
     /// The answer; `None` while the question is open.
     pub answer: Option<Answer>,
-    /// Titles of findings whose open questions a no answers, too.
+    /// Titles of findings whose questions a no answers, too: open ones, or those that it answered.
     pub also: Vec<String>,
-    /// Whether it is open, and a no to another open question answers it, too.
+    /// Whether it is in `also` of another question.
     pub follows: bool,
 }
 
 impl QuestionItem {
-    fn new(finding: &Finding, plan: &Plan, open: &[OpenQuestion<'_>]) -> Option<Self> {
-        let is_with = |other: &&OpenQuestion<'_>| other.answered_with.is_some_and(|one| one.id == finding.id);
-        let is_this = |other: &OpenQuestion<'_>| other.finding.id == finding.id;
+    fn new(finding: &Finding, plan: &Plan, all: &[Question<'_>]) -> Option<Self> {
+        let is_with = |other: &&Question<'_>| other.answered_with.is_some_and(|one| one.id == finding.id);
+        let is_this = |other: &Question<'_>| other.finding.id == finding.id;
+        let also = || all.iter().filter(is_with).map(|one| one.finding);
         Some(Self {
             id: finding.id.clone(),
             title: printable(&finding.title),
             text: printable(finding.question.as_deref()?),
             bytes: finding.bytes,
+            all_bytes: also().fold(finding.bytes, |sum, one| sum.saturating_add(one.bytes)),
             answer: plan.answer(&finding.id),
-            also: open.iter().filter(is_with).map(|one| printable(&one.finding.title)).collect(),
-            follows: open.iter().any(|one| is_this(one) && one.answered_with.is_some()),
+            also: also().map(|one| printable(&one.title)).collect(),
+            follows: all.iter().any(|one| is_this(one) && one.answered_with.is_some()),
         })
     }
 
@@ -358,8 +362,8 @@ impl ChosenPlan {
         let known = self.answers.iter().filter(|(id, _)| findings.find(id).is_some());
         let answers = known.map(|(id, answer)| (id.clone(), *answer)).collect();
         let plan = Plan::of(findings, chosen, answers);
-        let open = plan.open_questions(findings);
-        let questions = findings.list.iter().filter_map(|one| QuestionItem::new(one, &plan, &open));
+        let all = plan.questions(findings);
+        let questions = findings.list.iter().filter_map(|one| QuestionItem::new(one, &plan, &all));
         self.questions = questions.collect();
         self.prediction = predict(analysis, findings, &plan);
         self.plan = plan;
@@ -372,7 +376,7 @@ fn predict(analysis: &Analysis, findings: &Findings, plan: &Plan) -> Option<Pred
     let chosen = || findings.list.iter().filter(|one| plan.contains(&one.id));
     Some(Prediction {
         chosen: chosen().count(),
-        open: plan.open_questions(findings).iter().filter(|one| one.answered_with.is_none()).count(),
+        open: plan.open_questions(findings).filter(|one| one.answered_with.is_none()).count(),
         choosable: findings.list.iter().filter(|one| can_be_chosen(one.verdict, one.bytes)).count(),
         merged: (totals.merged_bytes, predicted.merged_bytes),
         pull: totals.compressed_bytes.zip(predicted.compressed_bytes),

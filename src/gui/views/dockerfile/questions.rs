@@ -34,14 +34,16 @@ pub(super) fn sentence(plan: &ChosenPlan) -> Option<String> {
 /// All questions with their answers, without those that are answered with another.
 pub(super) fn show(ui: &mut Ui, plan: &ChosenPlan, events: &mut Vec<DockerfileEvent>) {
     controls::weak(ui, "Answers change the plan and the proposals.");
-    for item in of(plan).filter(|question| !question.follows) {
+    let mut items: Vec<&QuestionItem> = of(plan).filter(|question| !question.follows).collect();
+    items.sort_by_key(|item| std::cmp::Reverse(item.all_bytes));
+    for item in items {
         ui.add_space(space::S);
         ui.horizontal_wrapped(|ui| {
             ui.spacing_mut().item_spacing.x = space::S;
             if ui.link(&item.title).on_hover_text("Show finding").clicked() {
                 events.push(DockerfileEvent::Window(Action::SelectFinding(item.id.clone())));
             }
-            ui.label(RichText::new(human(item.bytes)).color(Tokens::of(ui).text_weak));
+            ui.label(RichText::new(human(item.all_bytes)).color(Tokens::of(ui).text_weak));
         });
         events.extend(question::show(ui, item).map(DockerfileEvent::Window));
     }
