@@ -5,6 +5,7 @@ mod align;
 mod arguments;
 mod base;
 mod belongs;
+mod copied;
 mod forms;
 mod given;
 mod history_tokens;
@@ -70,6 +71,8 @@ struct Facts<'a> {
     layers: Vec<Option<u64>>,
     base: Option<&'a BaseImage>,
     redaction_policy: RedactionPolicy,
+    /// Names of the files that the `COPY` of a layer put into this folder, if its layer proves them.
+    copied: &'a dyn Fn(usize, &str) -> Option<Vec<String>>,
 }
 
 /// Reads or rebuilds the recipe of an image.
@@ -81,12 +84,14 @@ pub(super) fn recipe(input: &Input<'_>) -> Result<Recipe, RewriteError> {
     let content = |read: &Option<_>| {
         read.as_ref().map(|read: &std::sync::Arc<crate::layer::LayerRead>| read.index.counts().content_bytes)
     };
+    let copied = |layer: usize, to: &str| copied::names(&input.layers.get(layer)?.as_ref()?.index, to);
     let facts = Facts {
         history: config.and_then(|config| config.history().as_deref()).unwrap_or_default(),
         config: config.and_then(|config| config.config().as_ref()),
         layers: input.layers.iter().map(content).collect(),
         base: input.inventory.base.as_ref(),
         redaction_policy: RedactionPolicy { shows: input.show_secrets },
+        copied: &copied,
     };
     match &input.dockerfile {
         Some(given) => facts.given(given),
@@ -121,7 +126,9 @@ impl Facts<'_> {
         let found = base::find(&steps, self.base, fits);
         let last = self.config.map(settings::of_config);
         let distribution = self.base.and_then(|base| base.distribution.as_deref());
-        let mut page = rebuild::rebuild(&steps, &found, last.as_ref(), distribution, self.redaction_policy);
+        let copied = |layer: usize, to: &str| (self.copied)(layer, to).filter(|_| fits);
+        let mut page =
+            rebuild::rebuild(&steps, &found, last.as_ref(), distribution, self.redaction_policy, &copied);
         self.tell_misfit(&steps, &mut page.unknown);
         page.unknown.sort_by_key(|(line, _)| *line);
         let file = parse(page.text.as_bytes()).map_err(|source| RewriteError::Syntax {

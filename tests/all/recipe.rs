@@ -187,6 +187,34 @@ fn histories_of_all_builders_give_a_dockerfile() {
 }
 
 #[test]
+fn copied_files_that_only_their_layer_names_are_named() {
+    let classic = |text: &str| format!("/bin/sh -c #(nop) {text} ");
+    let files = |paths: &[&str]| tar(paths.iter().map(|path| file(*path, "words\n")).collect::<Vec<_>>());
+    let image = devel()
+        .layer(&classic("WORKDIR /srv"), &tar([]))
+        .layer(&classic("COPY file:0a in ./"), &files(&["srv/package.json"]))
+        .layer(&classic("COPY multi:1b in /srv/"), &files(&["srv/tsconfig.json", "srv/a.lock"]))
+        .layer(&classic("COPY multi:2c in ."), &files(&["srv/b.toml", "srv/a.toml"]))
+        .layer(&classic("COPY file:3d in /srv/start"), &files(&["srv/start"]))
+        .layer(&classic("COPY dir:4e in ."), &files(&["srv/index.js"]))
+        .layer(&classic("ADD file:5f in /srv/"), &files(&["srv/of-an-archive"]));
+    let text = proposed(&image, None).unwrap().file.text().to_owned();
+    let lines: Vec<&str> =
+        text.lines().filter(|line| line.starts_with("COPY ") || line.starts_with("ADD ")).collect();
+    let wanted = [
+        "COPY package.json ./",
+        "COPY a.lock tsconfig.json /srv/",
+        "COPY a.toml b.toml ./",
+        "COPY <unknown> /srv/start",
+        "COPY <unknown> .",
+        "ADD <unknown> /srv/",
+    ];
+    assert_eq!(lines, wanted, "{text}");
+    let note = "# Names from the layer; the folder that they come from is not recorded.\n";
+    assert_eq!(text.matches(note).count(), 3, "{text}");
+}
+
+#[test]
 fn the_users_file_is_tied_to_the_layers() {
     for (name, steps) in [("buildkit", BUILDKIT), ("classic", CLASSIC), ("buildah", BUILDAH)] {
         let recipe = proposed(&built(steps), Some(FILE)).unwrap();

@@ -20,13 +20,15 @@ const SHELL: &str = "/bin/sh -c";
 /// The placeholder for an unknown base image.
 const UNKNOWN_BASE: &str = "unknown-base";
 
-/// The text. `last` are the settings of the image; `None` when it has no configuration.
+/// The text. `last` are the settings of the image; `None` when it has no configuration. `copied` gives
+/// the names of the files that a `COPY` put into a folder, by its layer.
 pub(super) fn rebuild(
     steps: &[Step<'_>],
     base: &Base,
     last: Option<&Settings>,
     distribution: Option<&str>,
     redaction_policy: RedactionPolicy,
+    copied: &dyn Fn(usize, &str) -> Option<Vec<String>>,
 ) -> Page {
     let mut page = Page::default();
     head(&mut page, steps, base, distribution);
@@ -39,6 +41,7 @@ pub(super) fn rebuild(
         arguments: BTreeMap::new(),
         given: given(steps, &calls),
         redaction_policy,
+        copied,
         told_flags: false,
         told_secret: false,
     };

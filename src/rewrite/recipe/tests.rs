@@ -85,6 +85,7 @@ impl Sample {
             layers: (1..).map(|number| Some(number * 10)).take(self.layers.unwrap_or(told)).collect(),
             base: self.base.as_ref(),
             redaction_policy: crate::rewrite::recipe::RedactionPolicy { shows: false },
+            copied: &|_, _| None,
         }
     }
 

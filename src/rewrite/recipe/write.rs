@@ -40,6 +40,8 @@ pub(super) struct State<'a> {
     /// By entry that declares build arguments: their values in a later `RUN`.
     pub(super) given: BTreeMap<usize, BTreeMap<&'a str, &'a str>>,
     pub(super) redaction_policy: RedactionPolicy,
+    /// Names of the files that the `COPY` of a layer put into this folder, if its layer proves them.
+    pub(super) copied: &'a dyn Fn(usize, &str) -> Option<Vec<String>>,
     pub(super) told_flags: bool,
     pub(super) told_secret: bool,
 }
@@ -217,11 +219,24 @@ impl State<'_> {
             }
             return;
         };
-        let note = format!("The {} copied to {} is not recorded.", added.what, elide_end(added.to, 80));
+        let names = step.layer.filter(|_| keyword == Keyword::Copy && added.what != "folder");
+        let (sources, note) = match names.and_then(|layer| (self.copied)(layer, added.to)) {
+            Some(names) => {
+                let note = "Names from the layer; the folder that they come from is not recorded.";
+                (names, note.to_owned())
+            }
+            None => (
+                vec![UNKNOWN.to_owned()],
+                format!("The {} copied to {} is not recorded.", added.what, elide_end(added.to, 80)),
+            ),
+        };
         let to = if added.to.contains(char::is_whitespace) {
-            exec(&[UNKNOWN.to_owned(), added.to.to_owned()])
+            exec(&[sources, vec![added.to.to_owned()]].concat())
+        } else if sources.len() > 1 && !added.to.ends_with('/') {
+            // Several files need a folder.
+            format!("{} {}/", sources.join(" "), escaped(added.to))
         } else {
-            format!("{UNKNOWN} {}", escaped(added.to))
+            format!("{} {}", sources.join(" "), escaped(added.to))
         };
         page.instruction(&format!("{name} {}{to}", added.flags), &[place], &[note]);
     }
