@@ -27,7 +27,7 @@ pub enum WarningCode {
     TrailingData,
     /// A tar header is unusual but could be read.
     TarOddity,
-    /// A path leaves the root by `..`; it was kept inside.
+    /// A path leaves the root by `..`, or a whiteout its folder; it was kept inside.
     PathEscapes,
     /// The target of a hard link is missing.
     HardLinkDangling,

@@ -16,6 +16,15 @@ const NAME_BYTES: usize = 4 << 20;
 const NAME_BYTES_PER_ENTRY: usize = 512;
 const OPAQUE: &[u8] = b".wh..wh..opq";
 
+/// The reason why a path is kept in another way than it says, as the end of a sentence.
+pub(super) fn escape_reason(path: &[u8]) -> &'static str {
+    let mut parts = path.rsplit(|byte| *byte == b'/');
+    match parts.find(|part| !part.is_empty()).unwrap_or_default().strip_prefix(WHITEOUT_PREFIX) {
+        Some(b"" | b"." | b"..") => "is a whiteout without the name of a file; kept as an ordinary entry",
+        _ => "leaves the root; kept inside",
+    }
+}
+
 /// An entry to add.
 #[derive(Clone, Copy, Debug)]
 pub struct NewEntry<'a> {
@@ -94,8 +103,8 @@ impl IndexBuilder {
         self.index.dir_path(dir)
     }
 
-    /// Adds the entry of a tar member by its path as written. Returns whether the path tried to leave
-    /// the root by `..` (it was kept inside).
+    /// Adds the entry of a tar member by its path as written. Returns whether the path tried to leave the root by `..`,
+    /// or a whiteout its folder: it was kept inside.
     ///
     /// # Errors
     /// When the index is full.
@@ -135,6 +144,11 @@ impl IndexBuilder {
             _ if !whiteouts => (entry.kind, name),
             None => (entry.kind, name),
             Some(_) if name == OPAQUE => (EntryKind::Opaque, &b""[..]),
+            // It would remove its own folder or the one above: docker does that, containerd refuses the layer.
+            Some(b"" | b"." | b"..") => {
+                self.escaped = true;
+                (entry.kind, name)
+            }
             Some(hidden) => (EntryKind::Whiteout, hidden),
         };
         let name = self.store(name)?;

@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
-use super::builder::{IndexBuilder, NewEntry};
+use super::builder::{IndexBuilder, NewEntry, escape_reason};
 use super::capture::{Capture, File, Want};
 use super::context::Context;
 use super::index::EntryId;
@@ -71,7 +71,7 @@ pub fn read_listed(
         match builder.add_path(path, entry) {
             Ok(false) => {}
             Ok(true) => oddities.push_with(WarningCode::PathEscapes, || {
-                (context.subject.clone(), format!("{} leaves the root; kept inside", escape(path)))
+                (context.subject.clone(), format!("{} {}", escape(path), escape_reason(path)))
             }),
             Err(error) => {
                 full = Some(error);

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::builder::{IndexBuilder, NewEntry};
+use super::builder::{IndexBuilder, NewEntry, escape_reason};
 use super::capture::{Capture, File};
 use super::context::Context;
 use super::facts::LayerFacts;
@@ -52,7 +52,7 @@ pub(super) fn walk<I: TarInput>(input: I, context: &Context) -> Result<Walked<I>
                     Ok(false) => {}
                     Ok(true) => oddities.push_with(WarningCode::PathEscapes, || {
                         let path = crate::base::text::escape(&member.path);
-                        (context.subject.clone(), format!("{path} leaves the root; kept inside"))
+                        (context.subject.clone(), format!("{path} {}", escape_reason(&member.path)))
                     }),
                     Err(full) => break Err(Fault::Malformed(full.to_string())),
                 }

@@ -264,6 +264,17 @@ fn names_that_leave_the_root_are_kept_inside() {
 }
 
 #[test]
+fn whiteouts_of_folders_from_inside_remove_nothing() {
+    for name in [".wh.", ".wh..", ".wh..."] {
+        let report = merged([vec![sized("a/b/x", 1)], vec![file(format!("a/b/{name}"), "")]]);
+        expect(&report, &[("/a/b/x", 1, 0)]);
+        assert_eq!((report.each("whiteouts")[1], report.each("files")[1]), (0, 1), "{name}");
+        let told = report.json["warnings"].to_string();
+        assert!(told.contains(&format!("a/b/{name} is a whiteout without the name of a file")), "{told}");
+    }
+}
+
+#[test]
 fn kinds_are_counted() {
     let report = merged([vec![
         dir("d"),

@@ -238,7 +238,7 @@ fn usual(version: String) -> TargetDriver {
 pub(super) fn sm_of(capability: &str) -> Option<u32> {
     let (major, minor) = capability.split_once('.')?;
     let (major, minor) = (major.parse::<u32>().ok()?, minor.parse::<u32>().ok()?);
-    ((1..=99).contains(&major) && minor <= 9).then_some(major * 10 + minor)
+    ((1..=99).contains(&major) && minor <= 9).then(|| major * 10 + minor)
 }
 
 /// Product line of a GPU by name. Names in the catalogue are shorter: drivers append form factor and memory
