@@ -22,8 +22,8 @@ pub(super) struct PlanArguments {
     /// Keep finding ID; for one that needs review, same as --answer ID=yes; may be repeated
     #[arg(long, value_name = "ID")]
     keep: Vec<String>,
-    /// Answer the question of finding ID: yes, used and kept; no, removable, as all others about the same readers; may
-    /// be repeated
+    /// Answer the question of finding ID: yes, used and kept; no, removable, which also answers questions whose readers
+    /// are all among those of this one; may be repeated
     #[arg(long, value_name = "ID=yes|no", value_parser = answer)]
     answer: Vec<(String, Answer)>,
 }

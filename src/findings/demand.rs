@@ -64,7 +64,7 @@ fn is_aside(who: &str) -> bool {
 }
 
 /// Maximum demands recorded for one name: thousands of application files may mention a compiler.
-const MOST: usize = 256;
+pub(super) const MOST: usize = 256;
 
 impl Demands {
     pub(super) fn of(facts: &Facts<'_>) -> Self {

@@ -48,8 +48,8 @@ pub use folders::{WholeFolder, whole_folders};
 pub use input::Input;
 pub use manual::{chapter, chapters};
 pub use plan::{
-    Answer, Plan, PlanChanges, PlanError, Predicted, Question, SavedAnswer, SavedFinding, SavedPlan, lost,
-    tar_bytes,
+    Answer, Answers, Plan, PlanChanges, PlanError, Predicted, Question, SavedAnswer, SavedFinding, SavedPlan,
+    lost, tar_bytes,
 };
 pub use rules::{rule, rules};
 pub use value::{

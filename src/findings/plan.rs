@@ -30,11 +30,99 @@ impl Answer {
     }
 }
 
+/// Answers to questions as they were given, by id of the finding.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Answers {
+    given: BTreeMap<String, Answer>,
+    /// Findings that are removed by their own name: no other question is answered with theirs.
+    alone: BTreeSet<String>,
+}
+
+impl Answers {
+    /// Answers the question of a finding. A no also answers the questions of [`Findings::answered_with`] that have no
+    /// answer of their own.
+    pub fn give(&mut self, id: String, answer: Answer) {
+        self.alone.remove(&id);
+        self.given.insert(id, answer);
+    }
+
+    /// Answers the question of a finding, and no other, with no.
+    pub fn remove(&mut self, id: String) {
+        self.given.insert(id.clone(), Answer::Unused);
+        self.alone.insert(id);
+    }
+
+    /// Leaves the question of a finding open again.
+    pub fn take_back(&mut self, id: &str) {
+        self.given.remove(id);
+        self.alone.remove(id);
+    }
+
+    /// The answer that was given for a finding.
+    pub fn get(&self, id: &str) -> Option<Answer> {
+        self.given.get(id).copied()
+    }
+
+    /// How many were given.
+    pub fn len(&self) -> usize {
+        self.given.len()
+    }
+
+    /// Whether none was given.
+    pub fn is_empty(&self) -> bool {
+        self.given.is_empty()
+    }
+
+    /// Keeps only answers for which `stays` is true.
+    pub fn retain(&mut self, mut stays: impl FnMut(&str, Answer) -> bool) {
+        self.given.retain(|id, answer| stays(id, *answer));
+        self.alone.retain(|id| self.given.contains_key(id));
+    }
+
+    /// After all answers of a saved plan were given: each no that another one gives, too, follows from that one, so that
+    /// its question is open again when that one changes. No question gets another answer than it had.
+    pub(super) fn link(&mut self, findings: &Findings) {
+        let given = &self.given;
+        let is_exact = |id: &str| findings.answered_with(id).all(|one| given.contains_key(&one.id));
+        self.alone.retain(|id| !is_exact(id));
+        let of = |id: &str| findings.list.iter().position(|one| one.id == id);
+        let is_given = |id: &str| self.get(id) == Some(Answer::Unused) && !self.alone.contains(id);
+        let is_before = |leading: &Finding, one: &Finding| {
+            leading.answers(one) && (!one.answers(leading) || of(&leading.id) < of(&one.id))
+        };
+        let leading: Vec<&Finding> = findings.list.iter().filter(|one| is_given(&one.id)).collect();
+        let follows = |one: &Finding| leading.iter().any(|leading| is_before(leading, one));
+        let no = findings.list.iter().filter(|one| self.get(&one.id) == Some(Answer::Unused));
+        let following: Vec<String> = no.filter(|one| follows(one)).map(|one| one.id.clone()).collect();
+        for id in &following {
+            self.take_back(id);
+        }
+    }
+
+    /// Ids of findings whose question has no own answer, and is answered with that of another one.
+    fn following(&self, findings: &Findings) -> BTreeSet<String> {
+        let is_no = |(id, answer): &(&String, &Answer)| {
+            **answer == Answer::Unused && !self.alone.contains(id.as_str())
+        };
+        let leading = self.given.iter().filter(is_no);
+        let with = leading.flat_map(|(id, _)| findings.answered_with(id)).map(|one| one.id.clone());
+        with.filter(|id| !self.given.contains_key(id)).collect()
+    }
+}
+
+impl From<BTreeMap<String, Answer>> for Answers {
+    fn from(given: BTreeMap<String, Answer>) -> Self {
+        Self { given, alone: BTreeSet::new() }
+    }
+}
+
 /// Findings to remove and answers to questions, by id of the finding.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
     chosen: BTreeSet<String>,
-    answers: BTreeMap<String, Answer>,
+    answers: Answers,
+    /// Findings whose question is answered with that of another one: no.
+    following: BTreeSet<String>,
 }
 
 /// The question of a removable finding.
@@ -74,19 +162,17 @@ pub struct Predicted {
 impl Plan {
     /// All findings that are safe and have bytes of their own.
     pub fn of_safe(findings: &Findings) -> Self {
-        Self::of(findings, |one| one.verdict == Verdict::Safe, BTreeMap::new())
+        Self::of(findings, |one| one.verdict == Verdict::Safe, Answers::default())
     }
 
     /// The findings that `chosen` accepts, and the unsure ones whose question is answered with no. Leaves out what
     /// cannot be removed, and what is removable only together with a finding that stays.
-    pub fn of(
-        findings: &Findings,
-        mut chosen: impl FnMut(&Finding) -> bool,
-        answers: BTreeMap<String, Answer>,
-    ) -> Self {
-        let wanted = |one: &&Finding| match (is_removable(one), one.verdict, answers.get(&one.id)) {
+    pub fn of(findings: &Findings, mut chosen: impl FnMut(&Finding) -> bool, answers: Answers) -> Self {
+        let following = answers.following(findings);
+        let answer = |id: &str| answers.get(id).or(following.contains(id).then_some(Answer::Unused));
+        let wanted = |one: &&Finding| match (is_removable(one), one.verdict, answer(&one.id)) {
             (false, ..) => false,
-            (true, Verdict::Unsure, answer) => answer == Some(&Answer::Unused),
+            (true, Verdict::Unsure, answer) => answer == Some(Answer::Unused),
             (true, ..) => chosen(one),
         };
         let mut chosen: BTreeSet<String> =
@@ -97,17 +183,17 @@ impl Plan {
         {
             chosen.remove(&one.id);
         }
-        Self { chosen, answers }
+        Self { chosen, answers, following }
     }
 
     /// The answer to the question of a finding; `None` while the question is open.
     pub fn answer(&self, id: &str) -> Option<Answer> {
-        self.answers.get(id).copied()
+        self.answers.get(id).or(self.following.contains(id).then_some(Answer::Unused))
     }
 
-    /// All answers, by id of the finding.
-    pub fn answers(&self) -> impl Iterator<Item = (&str, Answer)> {
-        self.answers.iter().map(|(id, answer)| (id.as_str(), *answer))
+    /// The answers that were given; [`answer`](Self::answer) also has those that follow from them.
+    pub fn answers(&self) -> &Answers {
+        &self.answers
     }
 
     /// Questions of removable findings: each before those that are answered with it, and what has most bytes together
@@ -123,12 +209,14 @@ impl Plan {
         let is_before = |other: usize, place: usize| {
             let ((leading, answer), (one, same)) = (asked[other], asked[place]);
             answer == same
-                && answer != Some(Answer::Used)
+                && (answer.is_none() || self.following.contains(&one.id))
                 && leading.answers(one)
                 && (other < place || !one.answers(leading))
         };
-        let follows = |place: usize| (0..asked.len()).any(|other| is_before(other, place));
-        let leading: Vec<usize> = (0..asked.len()).filter(|place| !follows(*place)).collect();
+        let with_readers: Vec<usize> =
+            (0..asked.len()).filter(|place| !asked[*place].0.readers.is_empty()).collect();
+        let follows = |place: &usize| with_readers.iter().any(|other| is_before(*other, *place));
+        let leading: Vec<usize> = with_readers.iter().copied().filter(|place| !follows(place)).collect();
         let question = |(place, (finding, answer)): (usize, &(&'f Finding, Option<Answer>))| Question {
             finding,
             text: finding.question.as_deref().unwrap_or_default(),

@@ -224,8 +224,8 @@ pub struct Finding {
     pub proof: Vec<String>,
     /// For `Unsure`: the question to answer.
     pub question: Option<String>,
-    /// The readers that the question is about, as sentences, sorted; empty if it is about something else.
-    pub readers: Vec<String>,
+    /// The readers that the question is about, and what they do, sorted; empty if it is about something else, too.
+    pub readers: Vec<(User, String)>,
     /// What to do.
     pub fix: String,
     /// Its files, each inode once, by layer and entry.

@@ -56,7 +56,7 @@ fn question(report: &RewriteReport, one: &QuestionLine) -> String {
         let ids: Vec<&str> = with.iter().take(MOST_ANSWERED).map(|other| other.finding.as_str()).collect();
         let (ids, more) = (ids.join(", "), and_more(with.len(), MOST_ANSWERED));
         // Writing to a String cannot fail.
-        write!(text, " No also answers {ids}{more} ({}).", human(bytes)).ok();
+        write!(text, " Answering no also answers: {ids}{more} ({}).", human(bytes)).ok();
     }
     text
 }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use super::input::{Input, RewriteError};
 use super::proof::prove;
-use super::recipe::{Origin, recipe};
+use super::recipe::{NAMED_BY_LAYER, Origin, recipe};
 use super::value::{Applicability, Proposal, Proposals};
 use super::{split, tidy};
 use crate::base::redact;
@@ -24,13 +24,16 @@ pub fn propose(input: &Input<'_>) -> Result<Proposals, RewriteError> {
     let mut needed = Vec::new();
     let mut drafts = split::drafts(input, &recipe, &mut notes, &mut needed);
     drafts.extend(tidy::draft(input, &recipe, &needed));
-    let marks = [UNKNOWN, redact::REDACTED].into_iter();
+    let marks = [UNKNOWN, NAMED_BY_LAYER, redact::REDACTED].into_iter();
     let to_fill_in: Vec<&str> = marks
         .filter(|mark| recipe.origin == Origin::Reconstructed && recipe.file.text().contains(mark))
         .collect();
     let proven = drafts.into_iter().filter_map(|mut draft| {
         draft.manual_steps.extend(to_fill_in.iter().map(|mark| match *mark {
             UNKNOWN => format!("{mark} marks values that are not recorded in the history: fill them in"),
+            NAMED_BY_LAYER => {
+                "sources of COPY are known by their names in the layer only: check them".to_owned()
+            }
             _ => format!("{mark} marks values that may be secrets: fill them in, or pass them another way"),
         }));
         prove(input, &recipe, draft)

@@ -23,6 +23,8 @@ use oci_spec::image::{Config, History};
 
 use redaction_policy::RedactionPolicy;
 
+pub(super) use write::NAMED_BY_LAYER;
+
 use super::input::{DOCKERFILE_BYTES, Given, Input, RewriteError};
 use crate::cuda::BaseImage;
 use crate::formats::dockerfile::{Dockerfile, parse};
@@ -71,7 +73,7 @@ struct Facts<'a> {
     layers: Vec<Option<u64>>,
     base: Option<&'a BaseImage>,
     redaction_policy: RedactionPolicy,
-    /// Names of the files that the `COPY` of a layer put into this folder, if its layer proves them.
+    /// Names of the files that the `COPY` of a layer likely put into this folder, an absolute path.
     copied: &'a dyn Fn(usize, &str) -> Option<Vec<String>>,
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use cutaway::analysis::Analysis;
 use cutaway::base::{Warning, WarningCode};
-use cutaway::findings::{Answer, Findings, Severity, Verdict, rules};
+use cutaway::findings::{Answer, Findings, Severity, User, Verdict, rules};
 use cutaway::gui::dialogs::Pick;
 use cutaway::gui::models::findings::{
     ChosenPlan, FindingColumn, FindingDetails, FindingFiles, FindingRows, FindingSort, FindingsModel,
@@ -241,14 +241,16 @@ fn with_readers() -> Arc<Analysis> {
     scene::with(|merge| {
         let mut findings = scene::findings(merge);
         for finding in &mut findings.list {
-            let readers: &[&str] = match finding.rule.id {
-                "compilers" => &["/srv/app.py names gcc.", "/srv/build.sh names make."],
-                "static-libraries" => &["/srv/build.sh names make."],
-                "package-caches" => &["/usr/bin/uv names cc."],
+            let (app, build) = (("ENV APP", "names gcc"), ("ENV BUILD", "names make"));
+            let readers = match finding.rule.id {
+                "compilers" => vec![app, build],
+                "static-libraries" => vec![build],
+                "package-caches" => vec![("ENV UV", "names cc")],
                 _ => continue,
             };
-            finding.readers = readers.iter().map(|reader| (*reader).to_owned()).collect();
-            finding.question = Some("Does the service run what may need these files?".to_owned());
+            let reader = |(who, why): (&str, &str)| (User::Setting(who.to_owned()), why.to_owned());
+            finding.readers = readers.into_iter().map(reader).collect();
+            finding.question = Some("Does one of these need the files at run time?".to_owned());
             finding.verdict = Verdict::Unsure;
         }
         findings
@@ -278,13 +280,25 @@ fn a_no_answers_questions_about_the_same_readers_until_it_is_taken_back() {
     plan.change(answer(compilers, None));
     assert_eq!(answers(&plan), [None; 3]);
     // An answer of its own stays, and a tick answers nothing else.
-    plan.change(answer(libraries, yes));
-    plan.change(answer(compilers, no));
-    assert_eq!(answers(&plan), [no, yes, None]);
-    plan.change(answer(libraries, None));
-    plan.change(answer(compilers, None));
+    for own in [yes, no] {
+        plan.change(answer(libraries, own));
+        plan.change(answer(compilers, no));
+        assert_eq!(answers(&plan), [no, own, None]);
+        assert!(!plan.question(libraries).unwrap().follows, "it is shown with its answer");
+        plan.change(answer(compilers, None));
+        assert_eq!(answers(&plan), [None, own, None]);
+        plan.change(answer(libraries, None));
+    }
     plan.change(PlanChange::Set(compilers.into(), true));
     assert_eq!(answers(&plan), [no, None, None]);
+    // A finding that follows is taken out: it is used.
+    plan.change(answer(compilers, no));
+    assert!(!plan.question(libraries).unwrap().is_own);
+    plan.change(PlanChange::Set(libraries.into(), false));
+    assert_eq!(answers(&plan), [no, yes, None]);
+    plan.change(answer(libraries, None));
+    plan.change(PlanChange::Set(compilers.into(), false));
+    assert_eq!(answers(&plan), [None; 3], "nothing follows from an answer that was taken back");
 }
 
 #[test]

@@ -481,7 +481,7 @@ fn a_plan_without_the_build_tools_keeps_what_they_need() {
     let all = analysis.predict(&plan).unwrap().merged_bytes;
     let without = |left_out: &[&str]| {
         let chosen = |one: &Finding| one.verdict == Verdict::Safe && !left_out.contains(&one.id.as_str());
-        Plan::of(findings, chosen, BTreeMap::new())
+        Plan::of(findings, chosen, BTreeMap::new().into())
     };
     let plan = without(&["build-tools:safe"]);
     assert!(!plan.contains("orphaned-packages:safe"));

@@ -196,6 +196,7 @@ fn copied_files_that_only_their_layer_names_are_named() {
         .layer(&classic("COPY multi:1b in /srv/"), &files(&["srv/tsconfig.json", "srv/a.lock"]))
         .layer(&classic("COPY multi:2c in ."), &files(&["srv/b.toml", "srv/a.toml"]))
         .layer(&classic("COPY file:3d in /srv/start"), &files(&["srv/start"]))
+        .layer(&classic("COPY file:3e in conf"), &files(&["srv/x/conf/a"]))
         .layer(&classic("COPY dir:4e in ."), &files(&["srv/index.js"]))
         .layer(&classic("ADD file:5f in /srv/"), &files(&["srv/of-an-archive"]));
     let text = proposed(&image, None).unwrap().file.text().to_owned();
@@ -206,11 +207,12 @@ fn copied_files_that_only_their_layer_names_are_named() {
         "COPY a.lock tsconfig.json /srv/",
         "COPY a.toml b.toml ./",
         "COPY <unknown> /srv/start",
+        "COPY <unknown> conf",
         "COPY <unknown> .",
         "ADD <unknown> /srv/",
     ];
     assert_eq!(lines, wanted, "{text}");
-    let note = "# Names from the layer; the folder that they come from is not recorded.\n";
+    let note = "# File names are from the layer; their folder in the build context or in another stage is not recorded.\n";
     assert_eq!(text.matches(note).count(), 3, "{text}");
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Answer, Plan, is_removable};
+use super::{Answer, Answers, Plan, is_removable};
 use crate::base::text::{elide_end, elide_middle};
 use crate::findings::policy::near;
 use crate::findings::value::{Finding, Findings, Verdict};
@@ -21,7 +21,7 @@ pub struct PlanChanges {
     pub remove: Vec<String>,
     /// Findings to keep. For an unsure one this answers its question with yes.
     pub keep: Vec<String>,
-    /// Answers to questions. A no also answers the questions of [`Findings::answered_with`] that have no answer.
+    /// Answers to questions. A no also answers the questions of [`Findings::answered_with`] that have no own answer.
     pub answers: Vec<(String, Answer)>,
     /// Whether `remove` may name findings that are required at run time.
     pub force: bool,
@@ -216,7 +216,7 @@ impl PlanChanges {
     pub fn apply(&self, findings: &Findings) -> Result<Plan, PlanError> {
         self.check()?;
         let mut chosen: BTreeSet<&str> = BTreeSet::new();
-        let mut answers: BTreeMap<String, Answer> = BTreeMap::new();
+        let mut answers = Answers::default();
         if let Some(saved) = &self.saved {
             let places = Places::new(findings);
             for entry in &saved.findings {
@@ -224,13 +224,17 @@ impl PlanChanges {
                 let one = found.map_err(|error| at(&entry.place, error))?;
                 chosen.insert(&one.id);
                 if one.verdict == Verdict::Unsure {
-                    answers.insert(one.id.clone(), Answer::Unused);
+                    answers.remove(one.id.clone());
                 }
             }
             for entry in &saved.answers {
                 let one = answered(&places, entry).map_err(|error| at(&entry.finding.place, error))?;
-                answers.insert(one.id.clone(), entry.answer);
+                match entry.answer {
+                    Answer::Used => answers.give(one.id.clone(), Answer::Used),
+                    Answer::Unused => answers.remove(one.id.clone()),
+                }
             }
+            answers.link(findings);
         } else {
             chosen.extend(
                 findings.list.iter().filter(|one| one.verdict == Verdict::Safe).map(|one| one.id.as_str()),
@@ -240,7 +244,7 @@ impl PlanChanges {
             let one = known(findings, id)?;
             chosen.remove(one.id.as_str());
             if one.verdict == Verdict::Unsure {
-                answers.insert(one.id.clone(), Answer::Used);
+                answers.give(one.id.clone(), Answer::Used);
             }
         }
         let mut forced = Vec::new();
@@ -253,18 +257,13 @@ impl PlanChanges {
             removable(one)?;
             chosen.insert(&one.id);
             if one.verdict == Verdict::Unsure {
-                answers.insert(one.id.clone(), Answer::Unused);
+                answers.remove(one.id.clone());
             }
         }
         for (id, answer) in &self.answers {
             let one = known(findings, id)?;
             question(one)?;
-            answers.insert(one.id.clone(), *answer);
-        }
-        for (id, _) in self.answers.iter().filter(|(_, answer)| *answer == Answer::Unused) {
-            for one in findings.answered_with(id) {
-                answers.entry(one.id.clone()).or_insert(Answer::Unused);
-            }
+            answers.give(one.id.clone(), *answer);
         }
         let mut plan = Plan::of(findings, |one| chosen.contains(one.id.as_str()), answers);
         for id in forced {

@@ -18,7 +18,9 @@ use crate::jobs::map_stretches;
 use crate::rootfs::PathBuffer;
 use evidence::Doubt;
 pub(super) use verdict::is_loaded;
-use verdict::{VerdictReason, follow_links, follow_programs, read_as, reason_for, verdict};
+use verdict::{
+    ReadName, VerdictReason, follow_links, follow_programs, read_as, read_names, reason_for, verdict,
+};
 
 pub(super) static STUBS: Rule = Rule {
     id: "stubs",
@@ -184,6 +186,10 @@ struct Group {
     /// Names under which the rules list such files as read at run time.
     read_as: BTreeSet<String>,
     elf: usize,
+    /// The names under which files are read whose question is about their readers.
+    read_names: BTreeSet<ReadName>,
+    /// Whether something else about these files is in doubt, too.
+    is_doubtful: bool,
 }
 
 /// A file of build content.
@@ -210,6 +216,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     });
     follow_programs(facts, &mut judged);
     follow_links(facts, &mut judged);
+    let mut paths = PathBuffer::default();
     for Judged { sorted, because, object, mut place } in judged {
         if let FindingLocation::Python(folder) = &place
             && !places.contains(folder)
@@ -226,9 +233,16 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
         }
         let rule = of_file(sorted, &place);
         let verdict = verdict(facts, &because);
+        let is_asked = verdict == Verdict::Unsure && matches!(because, VerdictReason::Read(_));
         let group =
             groups.entry(Key { rule, category: sorted.category, verdict, place, because }).or_default();
         group.items.push(sorted.item);
+        if is_asked && !group.is_doubtful {
+            match read_names(facts, sorted, &mut paths) {
+                Some(names) => group.read_names.extend(names),
+                None => group.is_doubtful = true,
+            }
+        }
         group.loaded.extend(object);
         group.elf += usize::from(facts.object_of((sorted.item.layer, sorted.item.entry)).is_some());
         for name in facts.classification.names(sorted) {

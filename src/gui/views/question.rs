@@ -30,7 +30,9 @@ pub(super) fn show(ui: &mut Ui, question: &QuestionItem) -> Option<Action> {
                     change = Some(Some(*answer));
                 }
             }
-            if !open && named(ui.link("Undo"), &format!("Undo answer: {}", question.title)).clicked() {
+            if question.is_own
+                && named(ui.link("Undo"), &format!("Undo answer: {}", question.title)).clicked()
+            {
                 change = Some(None);
             }
         });
@@ -43,7 +45,8 @@ fn also(titles: &[String]) -> Option<String> {
     /// Titles that are named.
     const NAMED: usize = 3;
     let named = titles[..titles.len().min(NAMED)].join(", ");
-    (!titles.is_empty()).then(|| format!("No also answers: {named}{}.", and_more(titles.len(), NAMED)))
+    (!titles.is_empty())
+        .then(|| format!("Answering no also answers: {named}{}.", and_more(titles.len(), NAMED)))
 }
 
 /// One of the two answers; whether it was chosen now.

@@ -5,8 +5,9 @@ use crate::layer::{EntryKind, LayerIndex};
 /// Maximum names. More are as well a folder.
 const MOST: usize = 12;
 
-/// Names of the files that a `COPY` put into the folder `to`, sorted, as far as its layer proves them: it has nothing
-/// but these files, in one folder. `None` if the only file may have another name in the build context.
+/// Names of the files that a `COPY` likely put into the folder `to`, an absolute path, sorted: its layer has nothing but
+/// these files, in that folder. A folder that was copied with them may have had some of them. `None` if the only file may
+/// have another name in the build context.
 pub(super) fn names(index: &LayerIndex, to: &str) -> Option<Vec<String>> {
     let files: Vec<_> = index.entries().filter(|entry| index.kind(*entry) != EntryKind::Directory).collect();
     let first = *files.first().filter(|_| files.len() <= MOST)?;
@@ -14,13 +15,14 @@ pub(super) fn names(index: &LayerIndex, to: &str) -> Option<Vec<String>> {
     let all = |entry: &_| index.kind(*entry) == EntryKind::File && index.dir(*entry) == folder;
     let parts: Vec<&str> = to.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
     let wanted: String = parts.iter().flat_map(|part| ["/", part]).collect();
-    let path = index.dir_path(folder);
-    let is_there =
-        if to.starts_with('/') { path == wanted.as_bytes() } else { path.ends_with(wanted.as_bytes()) };
-    // `COPY a b` makes a file of this name, unless there is such a folder.
+    // `COPY a /b` makes a file of this name, unless there is such a folder.
     let is_folder = matches!(to.rsplit('/').next(), None | Some("" | "."));
     let is_renamed = !is_folder && parts.last().is_some_and(|last| last.as_bytes() == index.name(first));
-    if !files.iter().all(all) || !is_there || is_renamed || parts.contains(&"..") {
+    if !files.iter().all(all)
+        || index.dir_path(folder) != wanted.as_bytes()
+        || is_renamed
+        || parts.contains(&"..")
+    {
         return None;
     }
     let mut names: Vec<String> =
@@ -65,11 +67,11 @@ mod tests {
     fn files_in_a_folder_are_named() {
         use EntryKind::{Directory, File, Symlink};
         let one = layer(&[("app", Directory), ("app/package.json", File)]);
-        for to in ["./", ".", "/app/", "app/", "/app", "./app", "/app/."] {
+        for to in ["/app/", "/app", "/app/.", "//app/"] {
             assert_eq!(names(&one, to), Some(vec!["package.json".to_owned()]), "{to}");
         }
-        // Perhaps renamed, elsewhere, or below.
-        for to in ["/app/package.json", "package.json", "/srv/", "/ap", "pp/", "/", "../app/"] {
+        // Perhaps renamed, or elsewhere.
+        for to in ["/app/package.json", "/package.json", "/srv/", "/ap", "/", "/srv/../app/", "/srv/app/"] {
             assert_eq!(names(&one, to), None, "{to}");
         }
         let two = layer(&[("app/b.lock", File), ("app/a.toml", File)]);
@@ -77,6 +79,9 @@ mod tests {
         for other in [
             layer(&[("app/a", File), ("app/src/b", File)]),
             layer(&[("app/a", File), ("app/b", Symlink)]),
+            layer(&[("app/a", File), ("app/b", EntryKind::HardLink)]),
+            layer(&[("app/a", File), ("app/.wh.b", File)]),
+            layer(&[("app/a", File), ("app/.wh..wh..opq", File)]),
             layer(&[("app/a b", File)]),
             layer(&[("app/a*", File)]),
             layer(&[("app/-a", File)]),
@@ -84,5 +89,9 @@ mod tests {
         ] {
             assert_eq!(names(&other, "/app/"), None);
         }
+        let paths: Vec<String> = (0..=super::MOST).map(|number| format!("app/{number}")).collect();
+        let many: Vec<(&str, EntryKind)> = paths.iter().map(|path| (path.as_str(), File)).collect();
+        assert_eq!(names(&layer(&many), "/app/"), None);
+        assert_eq!(names(&layer(&many[1..]), "/app/").map(|names| names.len()), Some(super::MOST));
     }
 }

@@ -72,6 +72,11 @@ impl Settings {
         set.or_else(|| (name == "PATH").then(|| DEFAULT_PATH.to_owned()))
     }
 
+    /// A path in the working directory; `None` while that is unknown.
+    pub(super) fn absolute(&self, path: &str) -> Option<String> {
+        (path.starts_with('/') || !self.folder.is_empty()).then(|| join(&self.folder, path))
+    }
+
     /// The value of a label.
     pub(super) fn label(&self, name: &str) -> Option<&str> {
         self.labels.get(name).map(String::as_str)

@@ -29,6 +29,10 @@ const PLATFORM: [&str; 8] = [
 /// The placeholder for sources of a `COPY` that are not recorded.
 const UNKNOWN: &str = "<unknown>";
 
+/// The note above a `COPY` whose sources are known by the layer only.
+pub(in crate::rewrite) const NAMED_BY_LAYER: &str =
+    "File names are from the layer; their folder in the build context or in another stage is not recorded.";
+
 /// State that is carried from instruction to instruction.
 pub(super) struct State<'a> {
     pub(super) settings: Settings,
@@ -40,7 +44,7 @@ pub(super) struct State<'a> {
     /// By entry that declares build arguments: their values in a later `RUN`.
     pub(super) given: BTreeMap<usize, BTreeMap<&'a str, &'a str>>,
     pub(super) redaction_policy: RedactionPolicy,
-    /// Names of the files that the `COPY` of a layer put into this folder, if its layer proves them.
+    /// Names of the files that the `COPY` of a layer likely put into this folder, an absolute path.
     pub(super) copied: &'a dyn Fn(usize, &str) -> Option<Vec<String>>,
     pub(super) told_flags: bool,
     pub(super) told_secret: bool,
@@ -220,11 +224,9 @@ impl State<'_> {
             return;
         };
         let names = step.layer.filter(|_| keyword == Keyword::Copy && added.what != "folder");
-        let (sources, note) = match names.and_then(|layer| (self.copied)(layer, added.to)) {
-            Some(names) => {
-                let note = "Names from the layer; the folder that they come from is not recorded.";
-                (names, note.to_owned())
-            }
+        let to = self.settings.absolute(added.to);
+        let (sources, note) = match names.zip(to).and_then(|(layer, to)| (self.copied)(layer, &to)) {
+            Some(names) => (names, NAMED_BY_LAYER.to_owned()),
             None => (
                 vec![UNKNOWN.to_owned()],
                 format!("The {} copied to {} is not recorded.", added.what, elide_end(added.to, 80)),

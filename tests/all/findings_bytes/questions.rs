@@ -10,11 +10,16 @@ use crate::fixtures::image::{Image, Layer};
 use crate::fixtures::layout::Layout;
 use crate::fixtures::packing::Packing;
 use crate::fixtures::service::debs;
-use crate::fixtures::tarball::{file, tar};
+use crate::fixtures::tarball::{Member, file, tar};
 use crate::support::Place;
 
 /// An image with a compiler and make. One script calls the compiler, another one make, which may call both.
 fn image(place: &Place) -> String {
+    image_with(place, &[])
+}
+
+/// The same with more files.
+fn image_with(place: &Place, more: &[Member]) -> String {
     let gcc: &[(&str, Vec<u8>)] =
         &[("usr/lib/gcc/x86_64-linux-gnu/13/cc1plus", Elf::program("cc1plus").build())];
     let make: &[(&str, Vec<u8>)] = &[("usr/bin/make", Elf::program("make").build())];
@@ -22,7 +27,8 @@ fn image(place: &Place) -> String {
         file("srv/compile.sh", "#!/bin/sh\ngcc -o a a.c\n").mode(0o755),
         file("srv/build.sh", "#!/bin/sh\nmake all\n").mode(0o755),
     ];
-    let members = [service(&[]), debs(&[("g++-13", "13.2", gcc), ("make", "4.3", make)]), scripts].concat();
+    let packages = debs(&[("g++-13", "13.2", gcc), ("make", "4.3", make)]);
+    let members = [service(&[]), packages, scripts, more.to_vec()].concat();
     let mut image =
         Image::new(Packing::Gzip).add("RUN install # buildkit", Layer::new(&tar(members), Packing::Gzip));
     image.config = serde_json::json!({"Cmd": ["/srv/service"]});
@@ -68,4 +74,63 @@ fn a_no_answers_all_questions_about_the_same_readers() {
     assert_eq!(asked(&place, &image, &["--keep", tools, "--answer", &no(compilers)]).1, lines(&[]));
     let yes = asked(&place, &image, &["--answer", &format!("{compilers}=yes")]);
     assert_eq!(yes.1, lines(&[&format!("{tools} -")]));
+}
+
+#[test]
+fn what_else_is_in_doubt_is_asked_on_its_own() {
+    let place = Place::new();
+    // No package owns this program: the service may run it, whatever the script does.
+    let own = file("usr/local/bin/cmake", Elf::program("cmake").build()).mode(0o755);
+    let script = file("srv/cmake.sh", "#!/bin/sh\ncmake -B build\n").mode(0o755);
+    let image = image_with(&place, &[own, script]);
+    let report = place.report(&image);
+    let found = super::finding(&report, "/usr/local/bin/cmake").unwrap();
+    let id = found["id"].as_str().unwrap();
+    let (_, open) = asked(&place, &image, &["--answer", "compilers:unsure=no"]);
+    assert!(open.contains(&format!("{id} -")), "{id}: {open:?}");
+}
+
+#[test]
+fn readers_beyond_those_that_are_named_count() {
+    let place = Place::new();
+    // The names of the first readers are the same for both.
+    let many =
+        (0..40).map(|number| file(format!("srv/a{number:02}.sh"), "#!/bin/sh\nmake all\n").mode(0o755));
+    let last = file("srv/z.sh", "#!/bin/sh\nninja -C build\n").mode(0o755);
+    let ninja = file("usr/bin/ninja", Elf::program("ninja").build()).mode(0o755);
+    let image = image_with(&place, &many.chain([last, ninja]).collect::<Vec<_>>());
+    let report = place.report(&image);
+    let id = super::finding(&report, "/usr/bin/ninja").unwrap()["id"].as_str().unwrap();
+    let (_, open) = asked(&place, &image, &["--answer", "compilers:unsure=no"]);
+    assert!(open.iter().any(|line| line.starts_with(id)), "{id}: {open:?}");
+    // All readers that a no denies are named.
+    let compilers =
+        items(&report.json["findings"]).iter().find(|one| one["id"] == "compilers:unsure").unwrap();
+    let proof = compilers["proof"].to_string();
+    for reader in ["/srv/a00.sh names make", "/srv/a39.sh names make", "/srv/compile.sh names gcc"] {
+        assert!(proof.contains(reader), "{reader}: {proof}");
+    }
+    assert!(compilers["question"].as_str().unwrap().ends_with(" And 41 more."), "{compilers}");
+}
+
+#[test]
+fn a_saved_no_that_follows_goes_with_its_cause() {
+    let place = Place::new();
+    let image = image(&place);
+    let report = place.report(&image);
+    let entry = |id: &str, answer: &str| {
+        let found = items(&report.json["findings"]).iter().find(|one| one["id"] == id).unwrap();
+        serde_json::json!({
+            "finding": id, "title": found["title"], "question": found["question"], "answer": answer,
+        })
+    };
+    let answers = [entry("compilers:unsure", "no"), entry("build-tools:unsure", "no")];
+    let plan = serde_json::json!({"schema": "cutaway.plan/1", "findings": [], "answers": answers});
+    let plan = place.put("plan.json", plan.to_string());
+    let none: Vec<String> = Vec::new();
+    let (answers, open) = asked(&place, &image, &["--plan", &plan]);
+    assert_eq!((answers.len(), &open), (2, &none));
+    let (answers, open) = asked(&place, &image, &["--plan", &plan, "--answer", "compilers:unsure=yes"]);
+    assert_eq!(answers, ["compilers:unsure yes"]);
+    assert_eq!(open, ["build-tools:unsure -"]);
 }

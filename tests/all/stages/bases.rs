@@ -205,7 +205,7 @@ fn a_compiler_that_triton_starts_is_asked_for_and_stays_by_a_yes() {
         .iter()
         .filter(|one| one.verdict == Verdict::Unsure && !one.title.contains("uild tools"));
     let answers: BTreeMap<String, Answer> = open.map(|one| (one.id.clone(), Answer::Used)).collect();
-    let plan = Plan::of(findings, |one| one.verdict == Verdict::Safe, answers);
+    let plan = Plan::of(findings, |one| one.verdict == Verdict::Safe, answers.into());
     let best = &scene.propose_by(&known, &plan, &scene.dockerfile()).list[0];
     assert!(best.closure.resolved, "{:#?}", best.closure);
     let stage = last_stage(&best.dockerfile);
@@ -267,7 +267,7 @@ fn a_question_that_is_answered_keeps_files() {
     let taken = scene.propose_by(&known, &plan, &text);
     assert!(gone(&taken.list[0]).contains(&nvcc), "{}", taken.list[0].dockerfile);
     let answers = BTreeMap::from([(question.id.clone(), Answer::Used)]);
-    let plan = Plan::of(findings, |one| one.verdict == Verdict::Safe, answers);
+    let plan = Plan::of(findings, |one| one.verdict == Verdict::Safe, answers.into());
     let kept = scene.propose_by(&known, &plan, &text);
     assert!(!gone(&kept.list[0]).contains(&nvcc), "{}", kept.list[0].dockerfile);
 }

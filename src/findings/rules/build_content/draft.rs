@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use super::super::common::{self, searched};
 use super::evidence::Doubt;
-use super::verdict::{MOST_READERS, VerdictReason};
+use super::verdict::{MOST_READERS, ReadName, VerdictReason};
 use super::{FindingLocation, Group, Key};
 use crate::base::text::{elide_middle, escape};
 use crate::cuda::Use;
-use crate::findings::demand::{Certainty, Demand};
+use crate::findings::demand::{self, Certainty, Demand};
 use crate::findings::draft::Draft;
 use crate::findings::facts::Facts;
 use crate::findings::named::MAX_SHOWN_CHARS;
@@ -47,9 +47,8 @@ pub(super) fn draft(facts: &Facts<'_>, key: Key, group: Group) -> Draft {
             }
         }
         VerdictReason::Read(demands) => {
-            let demands: Vec<&Demand> =
-                demands.iter().filter_map(|place| facts.demands.get(*place)).collect();
-            read(&demands, &mut draft);
+            let readers = (!group.is_doubtful).then(|| all_readers(facts, &group.read_names, &demands));
+            read(facts, &demands, readers.flatten(), &mut draft);
         }
         VerdictReason::Named(user) => named(facts, user, &mut draft),
         VerdictReason::Unsearched => {
@@ -98,29 +97,60 @@ fn named(facts: &Facts<'_>, user: User, draft: &mut Draft) {
     draft.users.push(user);
 }
 
-fn read(demands: &[&Demand], draft: &mut Draft) {
-    let certain = demands.iter().any(|demand| demand.certainty == Certainty::Known);
-    let relevant = || demands.iter().filter(move |one| !certain || one.certainty == Certainty::Known);
-    let mut sentences: Vec<String> = relevant().map(|one| format!("{} {}.", one.who, one.why)).collect();
-    sentences.dedup();
-    let more = sentences.len().saturating_sub(3);
-    sentences.truncate(3);
-    sentences.extend((more > 0).then(|| format!("And {more} more.")));
+/// All readers of files that are read under these names, if they are known: the reasons name some of them.
+fn all_readers<'f>(
+    facts: &'f Facts<'_>,
+    names: &BTreeSet<ReadName>,
+    some: &[u32],
+) -> Option<Vec<&'f Demand>> {
+    let mut places = BTreeSet::new();
+    for (name, copy) in names {
+        let of_name: Vec<u32> = facts.demands.on(name, copy.as_deref()).collect();
+        if of_name.len() >= demand::MOST {
+            return None;
+        }
+        places.extend(of_name);
+    }
+    // Files beside a program have its readers, under names of its own.
+    let is_all = some.iter().all(|place| places.contains(place));
+    is_all.then(|| places.iter().filter_map(|place| facts.demands.get(*place)).collect())
+}
+
+/// `readers` are all that the question is about, if it is about nothing else.
+fn read(facts: &Facts<'_>, named: &[u32], readers: Option<Vec<&Demand>>, draft: &mut Draft) {
+    let named: Vec<&Demand> = named.iter().filter_map(|place| facts.demands.get(*place)).collect();
+    let certain = named.iter().any(|demand| demand.certainty == Certainty::Known);
+    let readers = readers.filter(|_| !certain);
+    let mut shown = readers.clone().unwrap_or(named);
+    shown.retain(|one| !certain || one.certainty == Certainty::Known);
+    let mut seen = BTreeSet::new();
+    shown.retain(|one| seen.insert((&one.user, &one.why)));
+    let mut sentences: Vec<String> =
+        shown.iter().take(3).map(|one| format!("{} {}.", one.who, one.why)).collect();
+    let more = |named: usize| match shown.len().saturating_sub(named) {
+        0 => String::new(),
+        more => format!(" And {more} more."),
+    };
+    let first = sentences.first().cloned().unwrap_or_default();
+    let rest = more(sentences.len());
+    if let Some(last) = sentences.last_mut() {
+        last.push_str(&rest);
+    }
     draft.reason = sentences.join(" ");
-    for demand in demands.iter().take(MOST_READERS) {
+    let most = if readers.is_some() { shown.len() } else { MOST_READERS };
+    for demand in shown.iter().take(most) {
         draft.proof.push(format!("{} {}", demand.who, demand.why));
         draft.users.push(demand.user.clone());
     }
-    draft.proof.dedup();
-    if !certain {
-        draft.readers = demands.iter().map(|one| format!("{} {}.", one.who, one.why)).collect();
-        let first = demands.first().map_or_else(String::new, |one| format!("{} {}.", one.who, one.why));
-        let more = match draft.readers.len() {
-            0 | 1 => String::new(),
-            count => format!(" And {} more.", count - 1),
-        };
-        draft.question = Some(format!("Does the service run what may need these files? {first}{more}"));
+    if certain {
+        return;
     }
+    draft.question = Some(match (&readers, shown.len()) {
+        (None, _) => format!("Are these files used at run time? {first}"),
+        (Some(_), 1) => format!("Does this need the files at run time? {first}"),
+        (Some(_), _) => format!("Does one of these need the files at run time? {first}{}", more(1)),
+    });
+    draft.readers.extend(readers.iter().flatten().map(|one| (one.user.clone(), one.why.clone())));
 }
 
 /// Files that only their path classifies.

@@ -196,27 +196,44 @@ fn because(
         return (VerdictReason::Named(user), None);
     }
     let copy = site_root(path).map(|(site, _)| site);
-    let heard = searched_terms(sorted, path);
-    let names = read_as(facts, sorted)
-        .chain(tool_names(sorted, path))
-        .chain(libraries(facts, sorted, path))
-        .chain(heard.iter().flatten().copied());
-    let names: BTreeSet<&str> = names.collect();
+    let names = names(facts, sorted, path);
     let mut demands: Vec<u32> =
         names.iter().flat_map(|name| facts.demands.on(name, copy).take(MOST_READERS)).collect();
     demands.sort_unstable();
     demands.dedup();
-    if !demands.is_empty() {
-        return (VerdictReason::Read(demands), None);
+    if demands.is_empty() {
+        return (without_readers(facts, sorted, path, agreement, &names), None);
     }
+    (VerdictReason::Read(demands), None)
+}
+
+/// The names under which a file is read.
+fn names<'f>(facts: &'f Facts<'_>, sorted: &ClassifiedFile<'f>, path: &[u8]) -> BTreeSet<&'f str> {
+    let heard = searched_terms(sorted, path);
+    read_as(facts, sorted)
+        .chain(tool_names(sorted, path))
+        .chain(libraries(facts, sorted, path))
+        .chain(heard.into_iter().flatten())
+        .collect()
+}
+
+/// The reason if nothing is known to read a file.
+fn without_readers(
+    facts: &Facts<'_>,
+    sorted: &ClassifiedFile<'_>,
+    path: &[u8],
+    agreement: Agreement,
+    names: &BTreeSet<&str>,
+) -> VerdictReason {
     if let Agreement::Doubtful(doubt) = agreement {
-        return (VerdictReason::Doubtful(doubt), None);
+        return VerdictReason::Doubtful(doubt);
     }
     let of_wheel = matches!(sorted.by, By::Path(rule) if rule.scope == PathScope::Python);
     if of_wheel && sorted.category == Category::Compilers {
-        return (VerdictReason::Tool, None);
+        return VerdictReason::Tool;
     }
     // Files that are run or opened by name may be mentioned in files that were not searched.
+    let object = facts.object_of((sorted.item.layer, sorted.item.entry));
     let by_name = matches!(sorted.category, Category::Compilers | Category::BuildTools) || object.is_some();
     let searched = &facts.inventory.searched;
     let in_libraries = names.iter().any(|name| demand::is_not_searched_in_libraries(name));
@@ -224,12 +241,36 @@ fn because(
         || (by_name && searched.programs_left_out > 0)
         || (in_libraries && searched.libraries_left_out > 0)
     {
-        return (VerdictReason::Unsearched, None);
+        return VerdictReason::Unsearched;
     }
-    if heard.is_some_and(|heard| heard.is_empty()) && searched.files > 0 {
-        return (VerdictReason::NotSearchedFor, None);
+    if searched_terms(sorted, path).is_some_and(|heard| heard.is_empty()) && searched.files > 0 {
+        return VerdictReason::NotSearchedFor;
     }
-    (VerdictReason::Free, None)
+    VerdictReason::Free
+}
+
+/// A name under which a file is read, and the site-packages folder in which it is.
+pub(super) type ReadName = (String, Option<Vec<u8>>);
+
+/// The names under which a file with readers is read. `None` if without them something else would be in doubt: then a
+/// question about its readers alone is not enough.
+pub(super) fn read_names(
+    facts: &Facts<'_>,
+    sorted: &ClassifiedFile<'_>,
+    paths: &mut PathBuffer,
+) -> Option<Vec<ReadName>> {
+    let mut found = Vec::new();
+    for name in facts.classification.names(sorted) {
+        let path = path_in(facts, &name.item, paths);
+        let read = names(facts, name, &path);
+        let without = without_readers(facts, name, &path, agreement(facts, name, &path), &read);
+        if without != VerdictReason::Free {
+            return None;
+        }
+        let copy = site_root(&path).map(|(site, _)| site.to_vec());
+        found.extend(read.into_iter().map(|name| (name.to_owned(), copy.clone())));
+    }
+    Some(found)
 }
 
 /// The names under which a compiler or build tool is read; empty if files are not searched for it. `None` for

@@ -10,7 +10,7 @@ use crate::analysis::Analysis;
 use crate::base::size::{grouped, human};
 use crate::base::text::counted;
 use crate::base::text::printable;
-use crate::findings::{Answer, Finding, Findings, Plan, PlanChanges, Question, SavedPlan, Verdict};
+use crate::findings::{Answer, Answers, Finding, Findings, Plan, PlanChanges, SavedPlan, Verdict};
 use crate::report::{PlanDocument, to_json};
 
 /// What a saved plan brought.
@@ -27,11 +27,10 @@ pub struct LoadedPlan {
 /// What the user does to a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlanChange {
-    /// Puts the finding with this id in, or takes it out. For an unsure one this answers its question with no, or
-    /// takes the answer back.
+    /// Puts the finding with this id in, or takes it out. For an unsure one this answers its question, and no other, with
+    /// no, or takes the answer back.
     Set(String, bool),
-    /// Answers the question of the finding with this id, or takes the answer back; with a no, also the questions that it
-    /// answers, too.
+    /// Answers the question of the finding with this id, or takes the answer back.
     Answer(String, Option<Answer>),
     /// All findings that are safe to remove, and no other.
     AllSafe,
@@ -46,7 +45,7 @@ pub struct ChosenPlan {
     /// Whether it begins with nothing rather than with all that is safe.
     from_nothing: bool,
     changes: BTreeMap<String, bool>,
-    answers: BTreeMap<String, Answer>,
+    answers: Answers,
     /// What was chosen before each change, oldest first.
     undone_to: Vec<Choice>,
     /// What was undone, oldest change last.
@@ -65,7 +64,7 @@ const UNDO: usize = 200;
 struct Choice {
     from_nothing: bool,
     changes: BTreeMap<String, bool>,
-    answers: BTreeMap<String, Answer>,
+    answers: Answers,
 }
 
 /// The question of a finding, and its answer.
@@ -83,26 +82,26 @@ pub struct QuestionItem {
     pub all_bytes: u64,
     /// The answer; `None` while the question is open.
     pub answer: Option<Answer>,
-    /// Titles of findings whose questions a no answers, too: open ones, or those that it answered.
+    /// Whether the answer was given for this finding; else it follows from that of another one.
+    pub is_own: bool,
+    /// Titles of findings whose questions a no answers, too: open ones, or those that have no own answer.
     pub also: Vec<String>,
     /// Whether it is in `also` of another question.
     pub follows: bool,
 }
 
 impl QuestionItem {
-    fn new(finding: &Finding, plan: &Plan, all: &[Question<'_>]) -> Option<Self> {
-        let is_with = |other: &&Question<'_>| other.answered_with.is_some_and(|one| one.id == finding.id);
-        let is_this = |other: &Question<'_>| other.finding.id == finding.id;
-        let also = || all.iter().filter(is_with).map(|one| one.finding);
+    fn new(finding: &Finding, plan: &Plan) -> Option<Self> {
         Some(Self {
             id: finding.id.clone(),
             title: printable(&finding.title),
             text: printable(finding.question.as_deref()?),
             bytes: finding.bytes,
-            all_bytes: also().fold(finding.bytes, |sum, one| sum.saturating_add(one.bytes)),
+            all_bytes: finding.bytes,
             answer: plan.answer(&finding.id),
-            also: also().map(|one| printable(&one.title)).collect(),
-            follows: all.iter().any(|one| is_this(one) && one.answered_with.is_some()),
+            is_own: plan.answers().get(&finding.id).is_some(),
+            also: Vec::new(),
+            follows: false,
         })
     }
 
@@ -202,42 +201,28 @@ impl ChosenPlan {
             PlanChange::Set(id, chosen) => {
                 let of = self.findings().and_then(|findings| findings.find(&id));
                 match of.filter(|one| can_be_chosen(one.verdict, one.bytes)).map(|one| one.verdict) {
-                    Some(Verdict::Unsure) if chosen => {
-                        self.answers.insert(id, Answer::Unused);
-                    }
-                    Some(Verdict::Unsure) => {
-                        self.answers.remove(&id);
-                    }
+                    Some(Verdict::Unsure) if chosen => self.answers.remove(id),
+                    Some(Verdict::Unsure) if self.answers.get(&id).is_some() => self.answers.take_back(&id),
+                    // Answered with another question: this one is not to be removed.
+                    Some(Verdict::Unsure) => self.answers.give(id, Answer::Used),
                     Some(_) => {
                         self.changes.insert(id, chosen);
                     }
                     None => {}
                 }
             }
-            PlanChange::Answer(id, answer) => self.answer(id, answer),
+            PlanChange::Answer(id, None) => self.answers.take_back(&id),
+            PlanChange::Answer(id, Some(answer)) => {
+                let of = self.findings().and_then(|findings| findings.find(&id));
+                if of.is_some_and(|one| one.question.is_some()) {
+                    self.answers.give(id, answer);
+                }
+            }
             PlanChange::AllSafe | PlanChange::Clear => {
                 self.changes.clear();
                 // That something is used stays true.
-                self.answers.retain(|_, answer| *answer == Answer::Used);
+                self.answers.retain(|_, answer| answer == Answer::Used);
                 self.from_nothing = change == PlanChange::Clear;
-            }
-        }
-    }
-
-    fn answer(&mut self, id: String, answer: Option<Answer>) {
-        let Some(findings) = self.findings() else { return };
-        let is_asked = findings.find(&id).is_some_and(|one| one.question.is_some());
-        let with: Vec<String> = findings.answered_with(&id).map(|one| one.id.clone()).collect();
-        let before = match answer {
-            Some(answer) if is_asked => self.answers.insert(id, answer),
-            Some(_) => return,
-            None => self.answers.remove(&id),
-        };
-        for other in with {
-            if answer == Some(Answer::Unused) {
-                self.answers.entry(other).or_insert(Answer::Unused);
-            } else if before == Some(Answer::Unused) && self.answers.get(&other) == before.as_ref() {
-                self.answers.remove(&other);
             }
         }
     }
@@ -264,7 +249,7 @@ impl ChosenPlan {
             findings.list.iter().filter(|one| one.verdict == Verdict::Safe && plan.contains(&one.id));
         let before = self.choice();
         self.changes = chosen.map(|one| (one.id.clone(), true)).collect();
-        self.answers = plan.answers().map(|(id, answer)| (id.to_owned(), answer)).collect();
+        self.answers = plan.answers().clone();
         self.from_nothing = true;
         self.keep_for_undo(before);
         self.make();
@@ -359,15 +344,32 @@ impl ChosenPlan {
         let safe = |one: &Finding| one.verdict == Verdict::Safe && !self.from_nothing;
         let chosen = |one: &Finding| self.changes.get(&one.id).copied().unwrap_or_else(|| safe(one));
         // Answers about findings that another analysis does not have are kept for the one that does.
-        let known = self.answers.iter().filter(|(id, _)| findings.find(id).is_some());
-        let answers = known.map(|(id, answer)| (id.clone(), *answer)).collect();
+        let mut answers = self.answers.clone();
+        answers.retain(|id, _| findings.find(id).is_some());
         let plan = Plan::of(findings, chosen, answers);
-        let all = plan.questions(findings);
-        let questions = findings.list.iter().filter_map(|one| QuestionItem::new(one, &plan, &all));
-        self.questions = questions.collect();
+        self.questions = questions(findings, &plan);
         self.prediction = predict(analysis, findings, &plan);
         self.plan = plan;
     }
+}
+
+/// All questions, in the order of the findings.
+fn questions(findings: &Findings, plan: &Plan) -> Vec<QuestionItem> {
+    let mut items: Vec<QuestionItem> =
+        findings.list.iter().filter_map(|one| QuestionItem::new(one, plan)).collect();
+    let places: BTreeMap<String, usize> = items.iter().map(|item| item.id.clone()).zip(0..).collect();
+    for question in plan.questions(findings) {
+        let place = |finding: &Finding| places.get(&finding.id).copied();
+        let (Some(leading), Some(own)) = (question.answered_with.and_then(place), place(question.finding))
+        else {
+            continue;
+        };
+        items[own].follows = true;
+        let title = items[own].title.clone();
+        items[leading].also.push(title);
+        items[leading].all_bytes = items[leading].all_bytes.saturating_add(question.finding.bytes);
+    }
+    items
 }
 
 fn predict(analysis: &Analysis, findings: &Findings, plan: &Plan) -> Option<Prediction> {
