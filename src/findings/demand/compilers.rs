@@ -76,17 +76,25 @@ impl Demands {
     pub(super) fn compilers_of_packages(&mut self, facts: &Facts<'_>) {
         const COMPILERS: [&str; 7] =
             ["build-base", "build-essential", "clang", "g++", "gcc", "gcc-c++", "gfortran"];
+        // They do nothing else than compile what a program contains, when it runs.
+        const INLINE: [&str; 4] =
+            ["libinline-c-perl", "libinline-cpp-perl", "ruby-inline", "ruby-rubyinline"];
         // What reads headers of a language is compiled when it is called: ruby-inline.
         let is_headers =
             |name: &str| name == "libperl-dev" || name.starts_with("ruby") && name.ends_with("-dev");
         let is_compiler = |name: &str| COMPILERS.contains(&tool_name(name)) || is_headers(name);
         for (compiler, package) in facts.required_tools(is_compiler) {
             let who = format!("{} {}", package.name, package.version);
+            let is_inline = INLINE.contains(&package.name.as_str());
             let demand = Demand {
-                certainty: Certainty::Asked,
+                certainty: if is_inline { Certainty::Known } else { Certainty::Asked },
                 user: User::Package(who.clone(), package.root.clone().unwrap_or_default()),
                 who,
-                why: format!("depends on {}", compiler.name),
+                why: if is_inline {
+                    "compiles C or C++ when a program calls it".to_owned()
+                } else {
+                    format!("depends on {}", compiler.name)
+                },
                 site: None,
                 whole_toolkit: true,
             };
@@ -96,18 +104,18 @@ impl Demands {
         }
     }
 
-    /// The reader of manual pages, if somebody installed it by name.
+    /// Readers of manuals, if somebody installed them by name.
     pub(super) fn readers_of_documentation(&mut self, facts: &Facts<'_>) {
-        let is_reader = |package: &&Package| {
-            matches!(package.name.as_str(), "man-db" | "mandoc") && package.automatic.is_none()
-        };
+        const READERS: [&str; 4] = ["info", "man-db", "mandoc", "pinfo"];
+        let is_reader =
+            |package: &&Package| READERS.contains(&package.name.as_str()) && package.automatic.is_none();
         for package in facts.inventory.packages.iter().filter(is_reader) {
             let who = format!("{} {}", package.name, package.version);
             let demand = Demand {
                 certainty: Certainty::Asked,
                 user: User::Package(who.clone(), package.root.clone().unwrap_or_default()),
                 who,
-                why: "shows manual pages".to_owned(),
+                why: "shows manuals".to_owned(),
                 site: None,
                 whole_toolkit: true,
             };

@@ -272,6 +272,11 @@ fn free(facts: &Facts<'_>, kind: &Kind, programs: usize, links: &Links, draft: &
             "Symbolic links outside lead through this cache, or not all could be followed.".to_owned(),
             "Does the service follow one of these links into the cache?".to_owned(),
         );
+    } else if let Some(package) = update_checker(facts, kind) {
+        ask(
+            format!("{package} is installed, which reads the lists of packages."),
+            format!("Does the service use {package}?"),
+        );
     } else if let Some(java) = java(facts, kind) {
         ask(
             format!("{java} is installed, and a class path may contain archives of this cache."),
@@ -293,6 +298,11 @@ fn free(facts: &Facts<'_>, kind: &Kind, programs: usize, links: &Links, draft: &
             "neither the image's command nor a variable, except those of package managers, mentions a path with {}",
             kind.marker
         ));
+        if kind.id == "cache-apt" {
+            draft
+                .proof
+                .push("no installed package is known to read the lists in a running container".to_owned());
+        }
     }
 }
 
@@ -320,6 +330,24 @@ fn named_program(facts: &Facts<'_>, kind: &Kind) -> Option<(String, &'static str
         let word = mention.words.iter().find(|word| kind.programs.contains(*word))?;
         Some((facts.shown(mention.node), *word))
     })
+}
+
+/// An installed package that reads apt's lists in a running container: it tells of updates, or which package has a file.
+fn update_checker(facts: &Facts<'_>, kind: &Kind) -> Option<String> {
+    const CHECKERS: [&str; 9] = [
+        "apt-file",
+        "apt-show-versions",
+        "apticron",
+        "command-not-found",
+        "cron-apt",
+        "monitoring-plugins-basic",
+        "packagekit",
+        "prometheus-node-exporter-collectors",
+        "update-notifier-common",
+    ];
+    let packages = facts.inventory.packages.iter().filter(|package| package.manager == "dpkg");
+    let mut names = packages.map(|package| package.name.as_str()).filter(|_| kind.id == "cache-apt");
+    names.find(|name| CHECKERS.contains(name)).map(str::to_owned)
 }
 
 /// An installed Java that could run archives of the cache.

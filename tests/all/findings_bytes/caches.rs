@@ -3,7 +3,7 @@
 use super::{all, finding, judged, judged_files, proof, service};
 use crate::fixtures::elf::Elf;
 use crate::fixtures::packing::Packing;
-use crate::fixtures::service::SITE;
+use crate::fixtures::service::{SITE, debs};
 use crate::fixtures::tarball::{Member, file, hardlink, symlink};
 
 fn filled(path: &str) -> Member {
@@ -269,4 +269,20 @@ fn a_module_cache_is_a_question_where_a_start_script_runs_go() {
     all(&judged_files(vec![cache()]), &[(path, "package-caches safe")]);
     let script = file("srv/start.sh", "#!/bin/sh\nexec go run ./cmd/api\n").mode(0o755);
     all(&judged_files(vec![cache(), script]), &[(path, "package-caches unsure")]);
+}
+
+#[test]
+fn lists_of_packages_stay_for_what_tells_of_updates() {
+    let lists = "var/lib/apt/lists/deb.debian.org_debian_dists_bookworm_InRelease";
+    for (package, verdict) in
+        [("apt-file", "unsure"), ("prometheus-node-exporter-collectors", "unsure"), ("curl", "safe")]
+    {
+        let program: &[(&str, Vec<u8>)] = &[("usr/bin/program", Elf::program("program").build())];
+        let members = [service(&[]), debs(&[(package, "1.0", program)]), vec![filled(lists)]].concat();
+        let report = judged(Packing::Gzip, &[members], &["/srv/service"], &[]);
+        all(&report, &[(&format!("/{lists}"), &format!("package-caches {verdict}"))]);
+        let found = finding(&report, &format!("/{lists}")).unwrap();
+        let question = found["question"].as_str().unwrap_or("none");
+        assert_eq!(question.contains(&format!("Does the service use {package}?")), verdict == "unsure");
+    }
 }

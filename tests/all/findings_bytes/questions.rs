@@ -134,3 +134,42 @@ fn a_saved_no_that_follows_goes_with_its_cause() {
     assert_eq!(answers, ["compilers:unsure yes"]);
     assert_eq!(open, ["build-tools:unsure -"]);
 }
+
+#[test]
+fn packages_that_compile_when_they_are_called_need_the_compiler() {
+    let stanza = |name: &str, depends: &str| {
+        format!(
+            "Package: {name}\nStatus: install ok installed\nArchitecture: amd64\nVersion: 1.0\n\
+             Depends: {depends}\n\n"
+        )
+    };
+    for (name, verdict) in [("libinline-c-perl", "compilers needed"), ("some-tool", "compilers unsure")] {
+        let status = stanza("gcc-12", "libc6") + &stanza("gcc", "gcc-12") + &stanza(name, "perl, gcc");
+        let gcc = "usr/lib/gcc/x86_64-linux-gnu/12/cc1";
+        let members = vec![
+            file("var/lib/dpkg/status", status),
+            file("var/lib/dpkg/info/gcc-12.list", format!("/{gcc}\n")),
+            file(gcc, Elf::program("cc1").build()).mode(0o755),
+        ];
+        let report = super::judged_files(members);
+        assert_eq!(super::of(&report, &format!("/{gcc}")), verdict, "{name}");
+    }
+}
+
+#[test]
+fn info_pages_are_asked_about_where_their_reader_is_installed() {
+    for (name, verdict) in [("info", "docs-samples unsure"), ("curl", "docs-samples safe")] {
+        let status = format!(
+            "Package: {name}\nStatus: install ok installed\nArchitecture: amd64\nVersion: 1.0\n\n\
+             Package: coreutils\nStatus: install ok installed\nArchitecture: amd64\nVersion: 9.1\n\n"
+        );
+        let page = "usr/share/info/coreutils.info.gz";
+        let members = vec![
+            file("var/lib/dpkg/status", status),
+            file("var/lib/dpkg/info/coreutils.list", format!("/{page}\n")),
+            file(page, "\x1f\u{8b} page"),
+        ];
+        let report = super::judged_files(members);
+        assert_eq!(super::of(&report, &format!("/{page}")), verdict, "{name}");
+    }
+}

@@ -49,7 +49,7 @@ fn an_extension_that_is_built_at_run_time_makes_a_question() {
 }
 
 #[test]
-fn what_a_compiler_reads_is_as_unsure_as_the_compiler() {
+fn what_a_compiler_reads_is_judged_as_the_compiler() {
     // The C library's headers are of a package that gcc only recommends.
     let status = |name: &str, files: &str, more: &[(&str, &str)]| {
         [
@@ -62,21 +62,27 @@ fn what_a_compiler_reads_is_as_unsure_as_the_compiler() {
         ["usr/share/perl5/Inline.pm", "usr/share/perl5/Inline/C.pm", "usr/share/perl5/Inline/Lex.pm"]
             .map(line)
             .concat();
-    let packages = [
-        status("libinline-c-perl", &inline, &[("Depends", "gcc-13")]),
-        status("libc6-dev", &line("usr/include/stdio.h"), &[]),
-        status("make", &line("usr/bin/make"), &[]),
-    ];
+    let packages = |name: &str| {
+        [
+            status(name, &inline, &[("Depends", "gcc-13")]),
+            status("libc6-dev", &line("usr/include/stdio.h"), &[]),
+            status("make", &line("usr/bin/make"), &[]),
+        ]
+    };
     let more = [
         file("usr/share/perl5/Inline.pm", "1;\n"),
         file("usr/share/perl5/Inline/C.pm", "1;\n"),
         file("usr/share/perl5/Inline/Lex.pm", "1;\n"),
         program("usr/bin/make", &[]),
     ];
-    let members = [system(), compilers(), packages.concat(), more.to_vec()].concat();
-    let app = vec![script("srv/app/serve.py", "pass\n")];
-    let judged = Judged::of(&image(&[members, app], &SERVE, &[]));
-    judged.all("unsure", &["/usr/bin/x86_64-linux-gnu-gcc-13", "/usr/include/stdio.h", "/usr/bin/make"]);
+    // Inline::C does nothing else than compile.
+    for (name, verdict) in [("libinline-c-perl", "needed"), ("libsome-perl", "unsure")] {
+        let members = [system(), compilers(), packages(name).concat(), more.to_vec()].concat();
+        let app = vec![script("srv/app/serve.py", "pass\n")];
+        let judged = Judged::of(&image(&[members, app], &SERVE, &[]));
+        let files = ["/usr/bin/x86_64-linux-gnu-gcc-13", "/usr/include/stdio.h", "/usr/bin/make"];
+        judged.all(verdict, &files);
+    }
 }
 
 #[test]
