@@ -2,7 +2,7 @@
 
 use crate::layer::{EntryKind, LayerIndex};
 
-/// Maximum names. More are as well a folder.
+/// Maximum names in one `COPY`. A layer with more files was probably filled from a folder.
 const MOST: usize = 12;
 
 /// Names of the files that a `COPY` likely put into the folder `to`, an absolute path, sorted: its layer has nothing but
