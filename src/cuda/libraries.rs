@@ -142,7 +142,7 @@ fn supplier(around: &LibraryContext<'_>, path: &[u8], package: Option<usize>) ->
     let catalog = around.context.catalog;
     let owner = package.map(|place| &around.packages.list[place]);
     let of_nvidia = || {
-        let owner = owner.filter(|owner| matches!(owner.manager, "dpkg" | "rpm" | "apk"));
+        let owner = owner.filter(|owner| owner.is_of_system());
         owner.is_some_and(|owner| catalog.is_nvidia_package(&owner.name, owner.maker.as_deref()))
     };
     if has_part(path, b"site-packages") || has_part(path, b"dist-packages") {

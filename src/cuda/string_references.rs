@@ -9,7 +9,7 @@ mod recipes;
 mod started;
 
 use archives::{Runtimes, runs_archives};
-use choice::{Choice, MANAGERS, is_of_system, is_spoken_of, searched};
+use choice::{Choice, MANAGERS, is_spoken_of, searched};
 use order::OwnFile;
 use started::started;
 
@@ -76,8 +76,7 @@ pub(super) fn gather(
     heard.searched.programs_left_out = u64::from(runs_archives(context));
     let (own_packages, started) = started(context, packages);
     let runtimes = Runtimes::of(context);
-    let has_database =
-        packages.list.iter().any(|package| is_of_system(package.manager) && package.files.is_some());
+    let has_database = packages.list.iter().any(|package| package.is_of_system() && package.files.is_some());
     let choice = Choice {
         context,
         packages,

@@ -90,7 +90,7 @@ fn version(
     // The distribution's package has the name of its folder.
     let by_name =
         |package: &&Package| root.rsplit(|byte| *byte == b'/').next() == Some(package.name.as_bytes());
-    if let Some(package) = packages.list.iter().filter(|package| is_system(package)).find(by_name) {
+    if let Some(package) = packages.list.iter().filter(|package| package.is_of_system()).find(by_name) {
         let version = upstream(package.manager, &package.version).to_owned();
         return (Some(version), format!("package {} {}", package.name, package.version));
     }
@@ -99,7 +99,7 @@ fn version(
         let minor = package_minor(&package.name);
         minor.is_some() && folder.as_ref().is_none_or(|folder| minor.as_ref() == Some(folder))
     };
-    let cudart = packages.list.iter().filter(|package| is_system(package)).find(of_minor);
+    let cudart = packages.list.iter().filter(|package| package.is_of_system()).find(of_minor);
     if let Some(package) = cudart {
         let minor = package_minor(&package.name);
         let release = point_release(context.catalog, packages, &package.version);
@@ -110,10 +110,6 @@ fn version(
         Some(version) => (Some(version), format!("folder {}", escape(root))),
         None => (None, "no version in version.json, packages or folder name".to_owned()),
     }
-}
-
-fn is_system(package: &Package) -> bool {
-    matches!(package.manager, "dpkg" | "rpm" | "apk")
 }
 
 /// The toolkit that shipped this version of cudart; if there are several, the version of cuBLAS distinguishes
@@ -129,7 +125,7 @@ fn point_release(catalog: &Catalog, packages: &Packages, cudart: &str) -> Option
     let cublas = packages
         .list
         .iter()
-        .filter(|package| is_system(package))
+        .filter(|package| package.is_of_system())
         .find(|package| is_package_of(&package.name, "libcublas"))?;
     let of_cublas: Vec<&str> = catalog
         .toolkits_of_cublas(upstream("dpkg", &cublas.version))

@@ -17,8 +17,8 @@ pub(super) struct Draft {
     pub(super) reason: String,
     pub(super) proof: Vec<String>,
     pub(super) question: Option<String>,
-    /// The readers that the question is about, and what they do. Empty if it is about something else, too.
-    pub(super) readers: BTreeSet<(User, String)>,
+    /// Who may need the files, and why. Empty if the question is about something else, too.
+    pub(super) readers: BTreeSet<(Option<User>, String)>,
     /// What to do; empty for the fix of the rule.
     pub(super) fix: String,
     pub(super) items: Vec<Item>,

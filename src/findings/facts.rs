@@ -1,11 +1,12 @@
 //! The facts that rules evaluate.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::classification::FileClassification;
 use super::demand::Demands;
 use super::input::Input;
 use super::named::Named;
+use super::value::User;
 use crate::base::convert::layer16;
 use crate::base::text::escape;
 use crate::cuda::catalog::{Catalog, PackageRule, normalized_python_name};
@@ -32,8 +33,29 @@ pub struct Facts<'a> {
     pub(super) named: Named,
     /// By package: the rule that makes it a build package, and whether it is a driver package. System packages only.
     package_rules: Vec<(Option<&'a PackageRule>, bool)>,
-    /// By build package: an installed package that is not one and depends on it, directly or indirectly.
-    dependents: HashMap<usize, usize>,
+    /// By build package: installed packages that are not, each with the build package that it depends on: this one, or
+    /// one that depends on it.
+    dependents: HashMap<usize, BTreeSet<(usize, usize)>>,
+}
+
+/// A package that is not a build package and depends on one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Dependent<'a> {
+    pub(super) package: &'a Package,
+    /// The build package among its dependencies.
+    pub(super) on: &'a Package,
+}
+
+impl Dependent<'_> {
+    /// The dependent package as the reader of what it depends on, with its name and version.
+    pub(super) fn user(&self) -> (String, User) {
+        let who = format!("{} {}", self.package.name, self.package.version);
+        (who.clone(), User::Package(who, self.package.root.clone().unwrap_or_default()))
+    }
+
+    pub(super) fn why(&self) -> String {
+        format!("depends on {}", self.on.name)
+    }
 }
 
 impl<'a> Facts<'a> {
@@ -66,7 +88,7 @@ impl<'a> Facts<'a> {
             package_rules: input.inventory.packages.iter().map(rules).collect(),
             dependents: HashMap::new(),
         };
-        facts.dependents = facts.dependents();
+        facts.dependents = facts.find_dependents();
         facts.demands = Demands::of(&facts);
         facts.named = Named::of(&facts);
         facts
@@ -105,50 +127,60 @@ impl<'a> Facts<'a> {
         self.package_rules.get(place)?.0
     }
 
-    /// An installed package that is not a build package and depends on this one (index in [`Inventory::packages`]).
+    /// The installed packages that are not build packages and depend on this one (index in [`Inventory::packages`]).
     /// System packages only.
-    pub(super) fn dependent(&self, place: usize) -> Option<&'a Package> {
-        self.inventory.packages.get(*self.dependents.get(&place)?)
+    pub(super) fn dependents(&self, place: usize) -> impl Iterator<Item = Dependent<'a>> + '_ {
+        self.dependents.get(&place).into_iter().flatten().filter_map(|pair| self.dependent(*pair))
     }
 
-    /// The build packages with such names that another installed package depends on, with that package.
-    pub(super) fn required_tools(&self, is_one: impl Fn(&str) -> bool) -> Vec<(&'a Package, &'a Package)> {
+    /// The packages that depend on build packages for which `is_one` holds, directly or indirectly.
+    pub(super) fn dependents_on(&self, is_one: impl Fn(&str) -> bool) -> Vec<Dependent<'a>> {
         let packages = &self.inventory.packages;
-        let mut places: Vec<(&usize, &usize)> = self.dependents.iter().collect();
-        places.sort_unstable();
-        let both =
-            |(tool, dependent): (&usize, &usize)| Some((packages.get(*tool)?, packages.get(*dependent)?));
-        places.into_iter().filter_map(both).filter(|(tool, _)| is_one(&tool.name)).collect()
+        let is_one = |place: &&usize| packages.get(**place).is_some_and(|tool| is_one(&tool.name));
+        let tools = self.dependents.keys().filter(is_one);
+        let found: BTreeSet<(usize, usize)> =
+            tools.flat_map(|tool| &self.dependents[tool]).copied().collect();
+        found.into_iter().filter_map(|pair| self.dependent(pair)).collect()
     }
 
-    fn dependents(&self) -> HashMap<usize, usize> {
+    fn dependent(&self, (package, on): (usize, usize)) -> Option<Dependent<'a>> {
+        let packages = &self.inventory.packages;
+        Some(Dependent { package: packages.get(package)?, on: packages.get(on)? })
+    }
+
+    /// Whether an installed package that is not a build package depends on this one.
+    pub(super) fn has_dependents(&self, place: usize) -> bool {
+        self.dependents.contains_key(&place)
+    }
+
+    fn find_dependents(&self) -> HashMap<usize, BTreeSet<(usize, usize)>> {
         /// Packages with so few files contain only a licence and a changelog: they exist to pull in others.
         const META: u64 = 2;
         let packages = &self.inventory.packages;
-        let of_system = |package: &Package| matches!(package.manager, "dpkg" | "rpm" | "apk");
         let mut tools: HashMap<(&str, &str), Vec<usize>> = HashMap::new();
         for (place, package) in packages.iter().enumerate() {
-            if of_system(package) && self.devel_rule(place).is_some() {
+            if package.is_of_system() && self.devel_rule(place).is_some() {
                 tools.entry((package.manager, package.name.as_str())).or_default().push(place);
             }
         }
-        let mut found: HashMap<usize, usize> = HashMap::new();
+        let mut found: HashMap<usize, BTreeSet<(usize, usize)>> = HashMap::new();
         let is_own = |place: &usize| {
             let package = packages.get(*place);
             self.devel_rule(*place).is_none()
-                && package.is_some_and(|one| of_system(one) && one.files.is_none_or(|files| files > META))
+                && package.is_some_and(|one| one.is_of_system() && one.files.is_none_or(|files| files > META))
         };
-        let mut open: Vec<(usize, usize)> =
-            (0..packages.len()).filter(is_own).map(|place| (place, place)).collect();
-        while let Some((place, first)) = open.pop() {
-            let Some(package) = packages.get(place) else { continue };
-            for name in &package.depends {
-                for tool in tools.get(&(package.manager, name.as_str())).into_iter().flatten() {
-                    found.entry(*tool).or_insert_with(|| {
-                        open.push((*tool, first));
-                        first
-                    });
-                }
+        let tools_of = |place: usize| {
+            let package = packages.get(place);
+            let names =
+                package.into_iter().flat_map(|one| one.depends.iter().map(|name| (one.manager, name)));
+            names.filter_map(|(manager, name)| tools.get(&(manager, name.as_str()))).flatten().copied()
+        };
+        let pairs = |own: usize| tools_of(own).map(move |on| (on, (own, on)));
+        let mut open: Vec<(usize, (usize, usize))> =
+            (0..packages.len()).filter(is_own).flat_map(pairs).collect();
+        while let Some((tool, dependent)) = open.pop() {
+            if found.entry(tool).or_default().insert(dependent) {
+                open.extend(tools_of(tool).map(|next| (next, dependent)));
             }
         }
         found

@@ -224,8 +224,9 @@ pub struct Finding {
     pub proof: Vec<String>,
     /// For `Unsure`: the question to answer.
     pub question: Option<String>,
-    /// The readers that the question is about, and what they do, sorted; empty if it is about something else, too.
-    pub readers: Vec<(User, String)>,
+    /// Who may need the files, and why, sorted; empty if the question is about something else, too. Programs that were
+    /// not searched have no user.
+    pub readers: Vec<(Option<User>, String)>,
     /// What to do.
     pub fix: String,
     /// Its files, each inode once, by layer and entry.

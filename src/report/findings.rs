@@ -246,6 +246,7 @@ pub fn user_name(analysis: &Analysis, rootfs: &Rootfs, user: &User) -> String {
             let object = analysis.inventory.as_ref().and_then(|found| found.links.objects.get(id.0 as usize));
             object.map_or_else(String::new, |object| escape(&rootfs.node(object.node).path()))
         }
+        User::Package(name, folder) if folder.is_empty() => name.clone(),
         User::Package(name, folder) => format!("{name} in {}", escape(folder)),
         User::File(node) => escape(&rootfs.node(*node).path()),
         User::Setting(text) => text.clone(),

@@ -63,7 +63,7 @@ pub(super) fn drafts(
         Origin::Reconstructed => "Dockerfile",
     };
     let waste = tidy::waste(input);
-    let look = View::new(&input.merge.rootfs);
+    let look = View::new(input);
     let tidying = TidyContext::new(&recipe.file, name, &recipe.ties, &waste, &look);
     let context = SplitContext::new(input, recipe, &stage, layer16(base_layers));
     let steps = Steps::of(&stage, recipe, &tidying, &context);

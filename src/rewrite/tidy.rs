@@ -72,7 +72,7 @@ pub(super) fn draft(input: &Input<'_>, recipe: &Recipe, needed: &[(String, u16)]
         Origin::Reconstructed => "Dockerfile",
     };
     let waste = waste(input);
-    let look = View::new(&input.merge.rootfs);
+    let look = View::new(input);
     let context = TidyContext::new(&recipe.file, name, &recipe.ties, &waste, &look);
     let work = tidy(&context, needed);
     if work.edits.is_empty() && work.hints.is_empty() {

@@ -248,7 +248,7 @@ fn with_readers() -> Arc<Analysis> {
                 "package-caches" => vec![("ENV UV", "names cc")],
                 _ => continue,
             };
-            let reader = |(who, why): (&str, &str)| (User::Setting(who.to_owned()), why.to_owned());
+            let reader = |(who, why): (&str, &str)| (Some(User::Setting(who.to_owned())), why.to_owned());
             finding.readers = readers.into_iter().map(reader).collect();
             finding.question = Some("Does one of these need the files at run time?".to_owned());
             finding.verdict = Verdict::Unsure;

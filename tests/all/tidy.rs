@@ -11,7 +11,7 @@ use std::sync::Arc;
 use crate::fixtures::elf::Elf;
 use crate::fixtures::image::Image;
 use crate::fixtures::layout::Layout;
-use crate::fixtures::tarball::{Member, dir, file, tar, whiteout};
+use crate::fixtures::tarball::{Member, dir, file, symlink, tar, whiteout};
 use crate::support::Place;
 
 const LISTS: usize = 5000;
@@ -188,4 +188,24 @@ fn a_file_that_is_rebuilt_is_tidied_too() {
         assert!(proposal.dockerfile.contains(line), "{line}: {}", proposal.dockerfile);
     }
     assert!(!proposal.dockerfile.contains("chown -R"), "{}", proposal.dockerfile);
+}
+
+#[test]
+fn a_cache_that_environments_link_to_is_filled_as_before() {
+    let install = |linked: bool| {
+        let package = "root/.cache/uv/archive-v0/a/itsdangerous.py";
+        let module = "opt/venv/lib/python3.11/site-packages/itsdangerous.py";
+        let text = "x = 1\n".repeat(500);
+        let installed =
+            if linked { symlink(module, format!("/{package}")) } else { file(module, text.clone()) };
+        let members =
+            [file("root/.cache/uv/simple-v16/a.rkyv", bytes(PACK, 6)), file(package, text), installed];
+        let command = "RUN /bin/sh -c uv pip install itsdangerous # buildkit";
+        let mut image = image().layer(command, &tar(members));
+        image.config["Cmd"] = json!(["/srv/service"]);
+        let analysis = analysis(&image);
+        tidy(&analysis, &safe(&analysis), None).expect("a proposal").dockerfile
+    };
+    assert!(install(false).contains("uv pip --no-cache install itsdangerous"), "{}", install(false));
+    assert!(install(true).contains("uv pip install itsdangerous"), "{}", install(true));
 }

@@ -11,7 +11,7 @@ use super::{add_first, packages};
 use crate::base::convert::{index32, layer16};
 use crate::cuda::context::{Inode, InventoryContext};
 use crate::cuda::packages::Packages;
-use crate::cuda::value::{Searched, Toolkit};
+use crate::cuda::value::{Package, Searched, Toolkit};
 use crate::formats::binary::FileFacts;
 use crate::formats::string_references::{Sort, StringReferences, UncertaintyReason};
 use crate::jobs::both;
@@ -207,8 +207,7 @@ impl<'a> Choice<'a> {
     /// Whether a system package owns a name of a file in a system folder. Without a database all files there
     /// are the system's.
     fn is_of_system(&self, inode: Inode) -> bool {
-        let is_of_system =
-            |owner: usize| self.packages.list.get(owner).is_some_and(|package| is_of_system(package.manager));
+        let is_of_system = |owner: usize| self.packages.list.get(owner).is_some_and(Package::is_of_system);
         let mut names = self.context.rootfs.all_names(inode.0, inode.1);
         !self.has_database || names.any(|name| self.packages.owners.of(name).is_some_and(is_of_system))
     }
@@ -268,11 +267,6 @@ impl<'a> Choice<'a> {
             above
         }
     }
-}
-
-/// Whether a package manager is that of a distribution.
-pub(super) fn is_of_system(manager: &str) -> bool {
-    matches!(manager, "dpkg" | "rpm" | "apk")
 }
 
 /// If all paths together are too long, omits the last files in the order of the view. Returns the number of

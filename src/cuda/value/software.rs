@@ -154,6 +154,13 @@ pub struct Package {
     pub automatic: Option<&'static str>,
 }
 
+impl Package {
+    /// Whether it is from the distribution's package manager, with its dependencies: dpkg, rpm or apk.
+    pub fn is_of_system(&self) -> bool {
+        matches!(self.manager, "dpkg" | "rpm" | "apk")
+    }
+}
+
 /// The base image of the image.
 #[derive(Clone, Debug)]
 pub struct BaseImage {

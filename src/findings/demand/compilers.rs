@@ -83,17 +83,17 @@ impl Demands {
         let is_headers =
             |name: &str| name == "libperl-dev" || name.starts_with("ruby") && name.ends_with("-dev");
         let is_compiler = |name: &str| COMPILERS.contains(&tool_name(name)) || is_headers(name);
-        for (compiler, package) in facts.required_tools(is_compiler) {
-            let who = format!("{} {}", package.name, package.version);
-            let is_inline = INLINE.contains(&package.name.as_str());
+        for dependent in facts.dependents_on(is_compiler) {
+            let (who, user) = dependent.user();
+            let is_inline = INLINE.contains(&dependent.package.name.as_str());
             let demand = Demand {
                 certainty: if is_inline { Certainty::Known } else { Certainty::Asked },
-                user: User::Package(who.clone(), package.root.clone().unwrap_or_default()),
+                user,
                 who,
                 why: if is_inline {
                     "compiles C or C++ when a program calls it".to_owned()
                 } else {
-                    format!("depends on {}", compiler.name)
+                    dependent.why()
                 },
                 site: None,
                 whole_toolkit: true,

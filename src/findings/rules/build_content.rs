@@ -3,6 +3,7 @@
 
 mod draft;
 mod evidence;
+mod readers;
 mod verdict;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,10 +18,9 @@ use crate::findings::value::{Category, Item, Rule, Severity, Verdict};
 use crate::jobs::map_stretches;
 use crate::rootfs::PathBuffer;
 use evidence::Doubt;
+use readers::Asked;
 pub(super) use verdict::is_loaded;
-use verdict::{
-    ReadName, VerdictReason, follow_links, follow_programs, read_as, read_names, reason_for, verdict,
-};
+use verdict::{VerdictReason, follow_links, follow_programs, read_as, reason_for, verdict};
 
 pub(super) static STUBS: Rule = Rule {
     id: "stubs",
@@ -177,6 +177,8 @@ struct Key {
     verdict: Verdict,
     place: FindingLocation,
     because: VerdictReason,
+    /// Whether a question is about the files themselves, too, not only about who may need them.
+    is_doubtful: bool,
 }
 
 #[derive(Default)]
@@ -186,10 +188,8 @@ struct Group {
     /// Names under which the rules list such files as read at run time.
     read_as: BTreeSet<String>,
     elf: usize,
-    /// The names under which files are read whose question is about their readers.
-    read_names: BTreeSet<ReadName>,
-    /// Whether something else about these files is in doubt, too.
-    is_doubtful: bool,
+    /// What a question about who may need them depends on.
+    asked: Asked,
 }
 
 /// A file of build content.
@@ -233,15 +233,20 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
         }
         let rule = of_file(sorted, &place);
         let verdict = verdict(facts, &because);
-        let is_asked = verdict == Verdict::Unsure && matches!(because, VerdictReason::Read(_));
-        let group =
-            groups.entry(Key { rule, category: sorted.category, verdict, place, because }).or_default();
+        let is_about_readers = verdict == Verdict::Unsure
+            && matches!(
+                because,
+                VerdictReason::Read(_)
+                    | VerdictReason::Unsearched
+                    | VerdictReason::Doubtful(Doubt::Dependent)
+            );
+        let asked = is_about_readers.then(|| Asked::of(facts, sorted, &mut paths));
+        let is_doubtful = matches!(asked, Some(None));
+        let key = Key { rule, category: sorted.category, verdict, place, because, is_doubtful };
+        let group = groups.entry(key).or_default();
         group.items.push(sorted.item);
-        if is_asked && !group.is_doubtful {
-            match read_names(facts, sorted, &mut paths) {
-                Some(names) => group.read_names.extend(names),
-                None => group.is_doubtful = true,
-            }
+        if let Some(asked) = asked.flatten() {
+            group.asked.extend(asked);
         }
         group.loaded.extend(object);
         group.elf += usize::from(facts.object_of((sorted.item.layer, sorted.item.entry)).is_some());

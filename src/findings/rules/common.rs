@@ -100,22 +100,32 @@ pub(super) fn describe_shadowed(draft: &mut Draft) {
     draft.proof.push("no path of the merged view leads to any of these files".to_owned());
 }
 
-/// Adds what was not searched to the proof of a finding, and asks whether it does `what`.
-pub(super) fn ask_unsearched(facts: &Facts<'_>, what: &str, draft: &mut Draft) {
+/// The first program or library that was not searched, if its name is known, and how many there are.
+pub(super) fn unsearched(facts: &Facts<'_>) -> Option<(String, u64)> {
+    let searched = &facts.inventory.searched;
+    let first = searched.programs.iter().chain(&searched.libraries).next()?;
+    Some((facts.shown(*first), searched.programs_left_out + searched.libraries_left_out))
+}
+
+/// What was not searched, as a statement.
+pub(super) fn not_searched(facts: &Facts<'_>) -> Option<String> {
     let searched = &facts.inventory.searched;
     let named: Vec<String> =
         searched.programs.iter().chain(&searched.libraries).map(|node| facts.shown(*node)).collect();
-    let count = searched.programs_left_out + searched.libraries_left_out;
-    let more = count.saturating_sub(named.len() as u64);
-    let Some(first) = named.first() else {
-        draft.question = Some(format!("Do the programs that were not searched {what}?"));
-        return;
-    };
+    let more = unsearched(facts)?.1.saturating_sub(named.len() as u64);
     let and_more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    draft.proof.push(format!("not searched for all names: {}{and_more}", named.join(", ")));
-    draft.question = Some(match count {
-        1 => format!("Does {first} {what}?"),
-        _ => format!("Does {first} or another of the {count} files that were not searched {what}?"),
+    Some(format!("not searched for all names: {}{and_more}", named.join(", ")))
+}
+
+/// Adds what was not searched to the proof of a finding, and asks whether it does `what`.
+pub(super) fn ask_unsearched(facts: &Facts<'_>, what: &str, draft: &mut Draft) {
+    draft.proof.extend(not_searched(facts));
+    draft.question = Some(match unsearched(facts) {
+        None => format!("Do the programs that were not searched {what}?"),
+        Some((first, 1)) => format!("Does {first} {what}?"),
+        Some((first, count)) => {
+            format!("Does {first} or another of the {count} files that were not searched {what}?")
+        }
     });
 }
 

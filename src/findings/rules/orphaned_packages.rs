@@ -14,7 +14,7 @@ use crate::findings::draft::Draft;
 use crate::findings::facts::Facts;
 use crate::findings::value::{Category, Rule, Severity, Verdict};
 use crate::rootfs::{NodeId, NodeKind};
-use graph::{Graph, is_system};
+use graph::Graph;
 use removal::Removal;
 use uses::Finder;
 
@@ -125,7 +125,7 @@ fn files_by_package(facts: &Facts<'_>) -> Vec<Vec<NodeId>> {
     let mut files = vec![Vec::new(); packages.len()];
     for node in facts.rootfs.nodes().filter(|node| node.kind() != NodeKind::Directory) {
         if let Some(owner) = facts.owner(node.id())
-            && packages.get(owner).is_some_and(is_system)
+            && packages.get(owner).is_some_and(Package::is_of_system)
             && let Some(files) = files.get_mut(owner)
         {
             files.push(node.id());
@@ -139,7 +139,7 @@ fn files_by_package(facts: &Facts<'_>) -> Vec<Vec<NodeId>> {
 fn removed(facts: &Facts<'_>, claims: &Claims, files: &[Vec<NodeId>]) -> Vec<bool> {
     let packages = &facts.inventory.packages;
     // Without its file list, unknown files of a package may stay.
-    let is_listed = |package: &Package| is_system(package) && package.files.is_some();
+    let is_listed = |package: &Package| package.is_of_system() && package.files.is_some();
     let is_devel = |place: usize| {
         packages.get(place).is_some_and(is_listed)
             && facts.devel_rule(place).is_some_and(|rule| rule.category.is_some())

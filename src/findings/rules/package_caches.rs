@@ -43,7 +43,7 @@ macro_rules! kinds {
     };
 }
 
-static KINDS: [Kind; 22] = kinds![
+static KINDS: [Kind; 23] = kinds![
     "cache-apt", "apt lists and archives", "/var/lib/apt/lists", [],
         "End the installing RUN with `apt-get clean && rm -rf /var/lib/apt/lists/*`.";
     "cache-yum", "dnf and yum caches", "/var/cache/dnf", [], "End the installing RUN with `dnf clean all`.";
@@ -54,6 +54,8 @@ static KINDS: [Kind; 22] = kinds![
     "cache-uv", "uv cache", ".cache/uv", ["uv", "uvx"], "Install with `uv sync --no-cache`, or with `RUN --mount=type=cache,target=/root/.cache/uv` and UV_LINK_MODE=copy.";
     "cache-poetry", "poetry cache", ".cache/pypoetry", ["poetry"], "Install with `poetry install --no-cache`, or with a cache mount.";
     "cache-pipenv", "pipenv cache", ".cache/pipenv", ["pipenv"], "End the installing RUN with `pipenv --clear`.";
+    "cache-virtualenv", "virtualenv app data", "/virtualenv", ["virtualenv"],
+        "End the RUN that creates the environment with `rm -rf ~/.cache/virtualenv ~/.local/share/virtualenv`.";
     "cache-conda", "conda package cache", "/pkgs", [], "End the installing RUN with `conda clean --all --yes`.";
     "cache-npm", "npm cache", "/.npm", ["npx"], "End the installing RUN with `npm cache clean --force`, or use a cache mount.";
     "cache-yarn", "yarn cache", ".cache/yarn", [], "End the installing RUN with `yarn cache clean`, or use a cache mount.";

@@ -15,9 +15,6 @@ use crate::rewrite::input::Input;
 use crate::rewrite::recipe::Recipe;
 use crate::rootfs::{Node, NodeId, NodeKind, Rootfs};
 
-/// Managers whose packages are reinstalled rather than copied.
-const SYSTEM_MANAGERS: [&str; 3] = ["dpkg", "rpm", "apk"];
-
 pub(super) struct SplitContext<'a> {
     pub(super) input: &'a Input<'a>,
     pub(super) rootfs: &'a Rootfs,
@@ -63,6 +60,8 @@ impl<'a> SplitContext<'a> {
         let (mut gone, mut built, mut stays) = (HashSet::new(), HashSet::new(), HashSet::new());
         let (mut open, mut chosen) = (Vec::new(), HashSet::new());
         let starts = starts_something(input);
+        let used = used(input);
+        let is_used = |finding: &Finding| used.contains(finding.id.as_str());
         for finding in input.findings.list.iter().filter(|finding| finding.category.has_bytes()) {
             let planned = input.plan.contains(&finding.id);
             // Safe findings outside the plan stay: the user's choice.
@@ -81,20 +80,14 @@ impl<'a> SplitContext<'a> {
                     built.extend(items.clone());
                 }
                 gone.extend(items);
-            } else if finding.verdict == Verdict::Unsure
-                && starts
-                && !is_named(finding)
-                && input.plan.answer(&finding.id) != Some(Answer::Used)
+            } else if finding.verdict == Verdict::Unsure && starts && !is_named(finding) && !is_used(finding)
             {
                 // Unproven files are kept only if a kept file leads to them: the question is reported.
                 if finding.category.is_devel() && read {
                     built.extend(items.clone());
                 }
                 open.push(finding);
-            } else if read
-                || finding.verdict == Verdict::Needed
-                || input.plan.answer(&finding.id) == Some(Answer::Used)
-            {
+            } else if read || finding.verdict == Verdict::Needed || is_used(finding) {
                 if finding.verdict == Verdict::Safe && finding.rests_on.is_empty() {
                     chosen.extend(items.clone());
                 }
@@ -110,7 +103,7 @@ impl<'a> SplitContext<'a> {
             }
         }
         let packages = input.inventory.packages.iter().enumerate();
-        let system = packages.filter(|(_, package)| SYSTEM_MANAGERS.contains(&package.manager));
+        let system = packages.filter(|(_, package)| package.is_of_system());
         let texts = texts(recipe, stage);
         let health = recipe.file.instructions.iter().filter(|one| one.keyword == Keyword::Healthcheck);
         let mut context = Self {
@@ -152,7 +145,8 @@ impl<'a> SplitContext<'a> {
                 let (part, all) = self.share(*package, set);
                 part > 0 && part.saturating_mul(10) >= all.saturating_mul(3)
             };
-            much(&self.chosen) || much(&self.stays) && !self.is_aside(*package)
+            much(&self.chosen)
+                || much(&self.stays) && !self.is_aside(*package) && !self.only_pulls_in(*package)
         });
         self.built_for = built_for.collect();
         for (place, library) in inventory.libraries.iter().enumerate() {
@@ -168,7 +162,7 @@ impl<'a> SplitContext<'a> {
     /// The system package that owns a path.
     pub(super) fn system_owner(&self, node: NodeId) -> Option<usize> {
         let owner = self.input.inventory.owners.of(node)?;
-        SYSTEM_MANAGERS.contains(&self.input.inventory.packages[owner].manager).then_some(owner)
+        self.input.inventory.packages[owner].is_of_system().then_some(owner)
     }
 
     /// Whether a package is from NVIDIA's repository.
@@ -261,6 +255,14 @@ impl SplitContext<'_> {
     /// Whether a large part of a package looks like build content and stays: then it is installed for that part.
     pub(super) fn is_built_for(&self, package: usize) -> bool {
         self.built_for.contains(&package)
+    }
+
+    /// Whether a package has only data, such as the list of build-essential: then it is needed for other packages on
+    /// which it depends, and its files are not used alone.
+    fn only_pulls_in(&self, package: usize) -> bool {
+        let files = self.files_of.get(&package).into_iter().flatten();
+        let is_asked = self.input.inventory.packages[package].automatic.is_none();
+        !is_asked && files.copied().all(|node| self.rootfs.node(node).path().starts_with(b"/usr/share/"))
     }
 
     /// Whether a toolkit package has only headers and libraries for other purposes than compiling kernels: run-time
@@ -379,6 +381,20 @@ fn starts_something(input: &Input<'_>) -> bool {
     let words = config.into_iter().flat_map(|config| [config.entrypoint(), config.cmd()]).flatten().flatten();
     let mut words = words.map(|word| word.rsplit('/').next().unwrap_or_default());
     words.any(|word| !word.is_empty() && !SHELLS.contains(&word))
+}
+
+/// Findings whose question was answered with yes. Who compiles at run time needs headers and libraries, too, unless
+/// their own question was answered otherwise: compilers only recommend those of the C library.
+fn used<'f>(input: &Input<'f>) -> HashSet<&'f str> {
+    let findings = input.findings;
+    let answered = findings.list.iter().filter(|one| input.plan.answer(&one.id) == Some(Answer::Used));
+    let answered: Vec<&Finding> = answered.collect();
+    let compilers = answered.iter().filter(|one| one.category == Category::Compilers);
+    let with_them = compilers
+        .flat_map(|one| findings.answered_with(&one.id))
+        .filter(|one| matches!(one.category, Category::Headers | Category::StaticLibraries))
+        .filter(|one| input.plan.answer(&one.id).is_none());
+    answered.iter().copied().chain(with_them).map(|one| one.id.as_str()).collect()
 }
 
 /// Whether a file of the image, a setting or a reachable program indicates a use of a finding. A package that could use

@@ -371,9 +371,7 @@ fn going(keep: &Keep<'_, '_>, steps: &Steps<'_, '_>, asked: &PackageSelection) -
         going.extend(
             packages
                 .filter(|(place, package)| {
-                    matches!(package.manager, "dpkg" | "rpm" | "apk")
-                        && step.layers.contains(&package.layer)
-                        && !stays.contains(place)
+                    package.is_of_system() && step.layers.contains(&package.layer) && !stays.contains(place)
                 })
                 .map(|(place, _)| place),
         );

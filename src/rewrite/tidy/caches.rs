@@ -115,7 +115,8 @@ pub(super) fn remove(work: &mut Work<'_>) {
             let layers: Vec<u16> =
                 before.flat_map(|place| context.layers(place)).chain(layers).copied().collect();
             let waste = work.left(&layers, |one| one.kind == cache.kind);
-            if sum(&waste) == 0 || mounts(work, run, cache.kind) {
+            let is_kept = mounts(work, run, cache.kind) || context.look.keeps(&layers, &[cache.kind]);
+            if sum(&waste) == 0 || is_kept {
                 continue;
             }
             let mut applicability = if head.is_some() { Applicability::Review } else { Applicability::Safe };
@@ -211,7 +212,9 @@ pub(super) fn keep_none(work: &mut Work<'_>) {
         let layers = &context.results(run.place);
         for kept in &KEPT {
             let waste = work.left(layers, |one| kept.kinds.contains(&one.kind));
-            if sum(&waste) == 0 || waste.iter().any(|one| mounts(work, run, one.kind)) {
+            let is_kept =
+                waste.iter().any(|one| mounts(work, run, one.kind)) || context.look.keeps(layers, kept.kinds);
+            if sum(&waste) == 0 || is_kept {
                 continue;
             }
             let calls: Vec<_> = run.commands.iter().filter_map(Call::of).collect();

@@ -23,7 +23,7 @@ pub(in crate::rewrite) struct Waste {
 }
 
 /// The kind of a superfluous file, as far as an instruction can avoid it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::rewrite) enum Kind {
     AptLists,
     AptArchives,
@@ -92,6 +92,10 @@ pub(in crate::rewrite) trait Look {
 
     /// Whether everything in `layers` at or below a path is in one of `others` too.
     fn is_all_of(&self, layers: &[u16], others: &[u16], path: &str) -> bool;
+
+    /// Whether files of these caches in these layers stay in the image: installed packages link to them, or whether
+    /// something reads them is an open question.
+    fn keeps(&self, layers: &[u16], caches: &[Kind]) -> bool;
 }
 
 /// A `RUN`.

@@ -61,6 +61,10 @@ impl Look for Told<'_> {
         self.before.contains(&path)
     }
 
+    fn keeps(&self, _: &[u16], _: &[Kind]) -> bool {
+        false
+    }
+
     fn is_all_of(&self, _: &[u16], _: &[u16], path: &str) -> bool {
         !self.beside.iter().any(|one| is_within(one.as_bytes(), path))
     }

@@ -71,13 +71,23 @@ const ENTRIES: usize = 1 << 24;
 /// The layers.
 pub(in crate::rewrite) struct View<'a> {
     rootfs: &'a Rootfs,
+    /// Layers with files of caches that no finding of the plan covers.
+    kept: Vec<(u16, Kind)>,
     /// Entries that may still be visited.
     left: Cell<usize>,
 }
 
 impl<'a> View<'a> {
-    pub(in crate::rewrite) fn new(rootfs: &'a Rootfs) -> Self {
-        Self { rootfs, left: Cell::new(ENTRIES) }
+    pub(in crate::rewrite) fn new(input: &Input<'a>) -> Self {
+        let rootfs = &input.merge.rootfs;
+        let kept = input.findings.list.iter().filter(|finding| !input.plan.contains(&finding.id));
+        let kept = kept.filter(|finding| finding.category == Category::PackageCaches);
+        let kept = kept.flat_map(|finding| &finding.items);
+        let mut kept: Vec<(u16, Kind)> =
+            kept.map(|item| (item.layer, kind(rootfs, Category::PackageCaches, item))).collect();
+        kept.sort_unstable();
+        kept.dedup();
+        Self { rootfs, kept, left: Cell::new(ENTRIES) }
     }
 
     fn layers(&self, numbers: impl Iterator<Item = u16>) -> Vec<&'a LayerIndex> {
@@ -116,6 +126,10 @@ impl Look for View<'_> {
                 entries.any(|entry| !is_whiteout(index.kind(entry)) && index.path(entry) == path.as_bytes())
                     || dirs.any(|dir| index.dir_name(dir) == name && index.dir_path(dir) == path.as_bytes())
             })
+    }
+
+    fn keeps(&self, layers: &[u16], caches: &[Kind]) -> bool {
+        self.kept.iter().any(|(layer, kind)| layers.contains(layer) && caches.contains(kind))
     }
 
     fn is_all_of(&self, layers: &[u16], others: &[u16], path: &str) -> bool {

@@ -516,7 +516,7 @@ fn a_package_that_another_depends_on_is_a_question() {
     let report = judged_files(members);
     all(&report, &[("/usr/bin/git", "build-tools unsure"), ("/usr/bin/make", "build-tools safe")]);
     let found = finding(&report, "/usr/bin/git").unwrap();
-    assert!(super::proof(found).contains("git-lfs depends on git"), "{found:#}");
+    assert!(super::proof(found).contains("git-lfs 1 depends on git"), "{found:#}");
 }
 
 #[test]

@@ -22,6 +22,8 @@ fn what_is_only_downloaded_again_can_go() {
         "tmp/.cache/pip/http-v2/a",
         "home/app/.cache/uv/archive-v0/a/torch/lib/libtorch.py",
         "root/.cache/pypoetry/cache/a",
+        "root/.cache/virtualenv/wheel/3.11/image/1/CopyPipInstall/pip-26.3-py3-none-any/pip/a.py",
+        "home/app/.local/share/virtualenv/py_info/5/a.json",
         "opt/conda/pkgs/numpy-2.0-py312.conda",
         "opt/conda/pkgs/urls.txt",
         "root/.npm/_cacache/content-v2/a",
@@ -46,6 +48,7 @@ fn environments_and_programs_beside_caches_are_no_caches() {
     let report = judged_files(vec![
         filled("root/.cache/pypoetry/virtualenvs/a/lib/site.py"),
         filled("root/.cache/uv/environments-v2/a/lib/site.py"),
+        filled("root/.local/share/virtualenv/own/lib/site.py"),
         filled("root/.cargo/bin/tool"),
         filled("srv/pip/cache.py"),
     ]);
@@ -54,10 +57,27 @@ fn environments_and_programs_beside_caches_are_no_caches() {
         &[
             ("/root/.cache/pypoetry/virtualenvs/a/lib/site.py", "-"),
             ("/root/.cache/uv/environments-v2/a/lib/site.py", "-"),
+            ("/root/.local/share/virtualenv/own/lib/site.py", "-"),
             ("/root/.cargo/bin/tool", "-"),
             ("/srv/pip/cache.py", "-"),
         ],
     );
+}
+
+#[test]
+fn what_virtualenv_copies_into_environments_runs_no_compiler() {
+    let gcc = "usr/lib/gcc/x86_64-linux-gnu/13/cc1plus";
+    for (folder, verdict) in [
+        (
+            "root/.cache/virtualenv/wheel/3.11/image/1/CopyPipInstall/pip-26.3-py3-none-any/pip",
+            "compilers safe",
+        ),
+        ("root/.local/share/virtualenv/own/app", "compilers unsure"),
+    ] {
+        let mut members = debs(&[("g++-13", "13.2", &[(gcc, Elf::program("cc1plus").build())])]);
+        members.push(file(format!("{folder}/build.py"), "subprocess.run(['gcc', 'a.c'])\n"));
+        all(&judged_files(members), &[(&format!("/{gcc}"), verdict)]);
+    }
 }
 
 #[test]

@@ -29,9 +29,14 @@ fn image_with(place: &Place, more: &[Member]) -> String {
     ];
     let packages = debs(&[("g++-13", "13.2", gcc), ("make", "4.3", make)]);
     let members = [service(&[]), packages, scripts, more.to_vec()].concat();
+    put(place, members, "/srv/service")
+}
+
+/// Writes an image that starts a command, and returns its name.
+fn put(place: &Place, members: Vec<Member>, command: &str) -> String {
     let mut image =
         Image::new(Packing::Gzip).add("RUN install # buildkit", Layer::new(&tar(members), Packing::Gzip));
-    image.config = serde_json::json!({"Cmd": ["/srv/service"]});
+    image.config = serde_json::json!({"Cmd": [command]});
     format!("oci:{}", place.put_layout("image", &Layout::of(&image, "t")))
 }
 
@@ -88,6 +93,81 @@ fn what_else_is_in_doubt_is_asked_on_its_own() {
     let id = found["id"].as_str().unwrap();
     let (_, open) = asked(&place, &image, &["--answer", "compilers:unsure=no"]);
     assert!(open.contains(&format!("{id} -")), "{id}: {open:?}");
+}
+
+#[test]
+fn a_file_in_doubt_does_not_keep_questions_of_others_open() {
+    let place = Place::new();
+    // One cmake is from a package, the other one is not. One script calls both, and the compiler.
+    let path = "usr/bin/cmake";
+    let mut members = debs(&[
+        ("cmake", "3.25", &[(path, Elf::program("cmake").build())]),
+        ("g++-13", "13.2", &[("usr/lib/gcc/x86_64-linux-gnu/13/cc1plus", Elf::program("cc1plus").build())]),
+    ]);
+    members.extend(service(&[]));
+    members.push(file("usr/local/bin/cmake", Elf::program("cmake").build()).mode(0o755));
+    members.push(file("srv/build.sh", "#!/bin/sh\ncmake -B build\ngcc -o a a.c\n").mode(0o755));
+    let image = put(&place, members, "/srv/service");
+    let report = place.report(&image);
+    let id = |path: &str| super::finding(&report, path).unwrap()["id"].as_str().unwrap().to_owned();
+    let (owned, own) = (id("/usr/bin/cmake"), id("/usr/local/bin/cmake"));
+    let (answers, open) = asked(&place, &image, &["--answer", "compilers:unsure=no"]);
+    assert_eq!(answers, [format!("{owned} no"), "compilers:unsure no".to_owned()]);
+    assert_eq!(open, [format!("{own} -")]);
+}
+
+#[test]
+fn programs_that_were_not_searched_are_one_more_reader() {
+    let place = Place::new();
+    // Code of Python without its source.
+    let image = image_with(&place, &[file("srv/a.pyc", "x")]);
+    let report = place.report(&image);
+    let proof = |id: &str| {
+        let all = items(&report.json["findings"]);
+        all.iter().find(|one| one["id"] == id).unwrap()["proof"].to_string()
+    };
+    assert!(proof("compilers:unsure").contains("/srv/a.pyc may run or open compilers"));
+    assert!(proof("compilers:unsure").contains("not searched for all names: /srv/a.pyc"));
+    assert!(proof("build-tools:unsure").contains("/srv/a.pyc may run or open build tools"));
+    // A no for compilers says nothing about build tools.
+    let (answers, open) = asked(&place, &image, &["--answer", "compilers:unsure=no"]);
+    assert_eq!((answers.len(), open), (1, vec!["build-tools:unsure -".to_owned()]));
+}
+
+#[test]
+fn dependent_packages_are_readers_by_what_they_depend_on() {
+    let place = Place::new();
+    let packages = [
+        ("cc-tool", "build-essential, libc6"),
+        ("make-tool", "make"),
+        ("build-essential", "gcc-13, make"),
+        ("gcc-13", "libc6"),
+        ("make", "libc6"),
+        ("libc6", ""),
+    ];
+    let status = packages.iter().map(|(name, depends)| {
+        let depends = if depends.is_empty() { String::new() } else { format!("Depends: {depends}\n") };
+        format!(
+            "Package: {name}\nStatus: install ok installed\nArchitecture: amd64\nVersion: 1.0\n{depends}\n"
+        )
+    });
+    let mut members = vec![file("var/lib/dpkg/status", status.collect::<String>())];
+    for (package, path) in [("gcc-13", "usr/lib/gcc/x86_64-linux-gnu/13/cc1"), ("make", "usr/bin/make")] {
+        members.push(file(format!("var/lib/dpkg/info/{package}.list"), format!("/{path}\n")));
+        members.push(file(path, Elf::program(package).build()).mode(0o755));
+    }
+    let image = put(&place, members, "/usr/bin/cc-tool");
+    let report = place.report(&image);
+    let made = super::finding(&report, "/usr/bin/make").unwrap();
+    for statement in ["cc-tool 1.0 depends on build-essential", "make-tool 1.0 depends on make"] {
+        assert!(made["proof"].to_string().contains(statement), "{made:#}");
+    }
+    // Make has one more dependent than the compiler.
+    let (compilers, tools) = ("compilers:unsure", "build-tools:unsure");
+    let open = [format!("{compilers} {tools}"), format!("{tools} -")];
+    assert_eq!(asked(&place, &image, &[]).1, [&open[1], &open[0]].map(String::clone));
+    let (answers, open) = asked(&place, &image, &["--answer", &format!("{compilers}=no")]);
+    assert_eq!((answers, open), (vec![format!("{compilers} no")], vec![format!("{tools} -")]));
 }
 
 #[test]

@@ -500,6 +500,7 @@ impl State<'_> {
         let mut written: Vec<String> = Vec::new();
         if !self.installs.is_empty() {
             written.push("var/lib/dpkg/status".to_owned());
+            written.push("var/lib/apt/extended_states".to_owned());
             written.extend(self.installs.iter().map(|name| format!("var/lib/dpkg/info/{name}.list")));
         }
         if self.users || !self.installs.is_empty() {

@@ -4,15 +4,16 @@ use std::collections::BTreeSet;
 
 use super::super::common::{self, searched};
 use super::evidence::Doubt;
-use super::verdict::{MOST_READERS, ReadName, VerdictReason};
+use super::readers::{Reader, each_once};
+use super::verdict::{MOST_READERS, VerdictReason};
 use super::{FindingLocation, Group, Key};
 use crate::base::text::{elide_middle, escape};
 use crate::cuda::Use;
-use crate::findings::demand::{self, Certainty, Demand};
+use crate::findings::demand::{Certainty, Demand};
 use crate::findings::draft::Draft;
-use crate::findings::facts::Facts;
+use crate::findings::facts::{Dependent, Facts};
 use crate::findings::named::MAX_SHOWN_CHARS;
-use crate::findings::value::{Item, User};
+use crate::findings::value::{Item, User, Verdict};
 
 pub(super) fn draft(facts: &Facts<'_>, key: Key, group: Group) -> Draft {
     let rule = key.rule;
@@ -33,6 +34,13 @@ pub(super) fn draft(facts: &Facts<'_>, key: Key, group: Group) -> Draft {
     let mut draft = Draft::new(rule, key.verdict, title);
     draft.category = key.category;
     draft.items = group.items;
+    let some: &[u32] = if let VerdictReason::Read(demands) = &key.because { demands } else { &[] };
+    let readers = (draft.verdict == Verdict::Unsure && !key.is_doubtful)
+        .then(|| group.asked.readers(facts, rule, some))
+        .flatten();
+    let pairs = readers.iter().flatten().map(|one| (one.user.clone(), one.why.clone()));
+    draft.readers.extend(pairs);
+    let readers = readers.as_deref();
     match key.because {
         VerdictReason::Hidden => common::describe_shadowed(&mut draft),
         VerdictReason::Loaded => {
@@ -46,10 +54,7 @@ pub(super) fn draft(facts: &Facts<'_>, key: Key, group: Group) -> Draft {
                 draft.proof.push(format!("and {more} more chains"));
             }
         }
-        VerdictReason::Read(demands) => {
-            let readers = (!group.is_doubtful).then(|| all_readers(facts, &group.read_names, &demands));
-            read(facts, &demands, readers.flatten(), &mut draft);
-        }
+        VerdictReason::Read(demands) => read(facts, &demands, readers, &mut draft),
         VerdictReason::Named(user) => named(facts, user, &mut draft),
         VerdictReason::Unsearched => {
             "No known user, but not all programs of the image could be searched for their names."
@@ -76,7 +81,7 @@ pub(super) fn draft(facts: &Facts<'_>, key: Key, group: Group) -> Draft {
             let folder = escape(folder);
             draft.question = Some(format!("Does anything run the tools in {folder} at run time?"));
         }
-        VerdictReason::Doubtful(doubt) => doubtful(facts, doubt, &mut draft),
+        VerdictReason::Doubtful(doubt) => doubtful(facts, doubt, readers, &mut draft),
         VerdictReason::Free => free(facts, &key.place, group.elf, &group.read_as, &mut draft),
     }
     draft
@@ -97,36 +102,14 @@ fn named(facts: &Facts<'_>, user: User, draft: &mut Draft) {
     draft.users.push(user);
 }
 
-/// All readers of files that are read under these names, if they are known: the reasons name some of them.
-fn all_readers<'f>(
-    facts: &'f Facts<'_>,
-    names: &BTreeSet<ReadName>,
-    some: &[u32],
-) -> Option<Vec<&'f Demand>> {
-    let mut places = BTreeSet::new();
-    for (name, copy) in names {
-        let of_name: Vec<u32> = facts.demands.on(name, copy.as_deref()).collect();
-        if of_name.len() >= demand::MOST {
-            return None;
-        }
-        places.extend(of_name);
-    }
-    // Files beside a program have its readers, under names of its own.
-    let is_all = some.iter().all(|place| places.contains(place));
-    is_all.then(|| places.iter().filter_map(|place| facts.demands.get(*place)).collect())
-}
-
 /// `readers` are all that the question is about, if it is about nothing else.
-fn read(facts: &Facts<'_>, named: &[u32], readers: Option<Vec<&Demand>>, draft: &mut Draft) {
+fn read(facts: &Facts<'_>, named: &[u32], readers: Option<&[Reader]>, draft: &mut Draft) {
     let named: Vec<&Demand> = named.iter().filter_map(|place| facts.demands.get(*place)).collect();
     let certain = named.iter().any(|demand| demand.certainty == Certainty::Known);
-    let readers = readers.filter(|_| !certain);
-    let mut shown = readers.clone().unwrap_or(named);
-    shown.retain(|one| !certain || one.certainty == Certainty::Known);
-    let mut seen = BTreeSet::new();
-    shown.retain(|one| seen.insert((&one.user, &one.why)));
+    let named = named.into_iter().filter(|one| !certain || one.certainty == Certainty::Known);
+    let shown = readers.map_or_else(|| each_once(named.map(Reader::of)), <[Reader]>::to_vec);
     let mut sentences: Vec<String> =
-        shown.iter().take(3).map(|one| format!("{} {}.", one.who, one.why)).collect();
+        shown.iter().take(3).map(|one| format!("{}.", one.statement())).collect();
     let more = |named: usize| match shown.len().saturating_sub(named) {
         0 => String::new(),
         more => format!(" And {more} more."),
@@ -138,23 +121,25 @@ fn read(facts: &Facts<'_>, named: &[u32], readers: Option<Vec<&Demand>>, draft: 
     }
     draft.reason = sentences.join(" ");
     let most = if readers.is_some() { shown.len() } else { MOST_READERS };
-    for demand in shown.iter().take(most) {
-        draft.proof.push(format!("{} {}", demand.who, demand.why));
-        draft.users.push(demand.user.clone());
+    for one in shown.iter().take(most) {
+        draft.proof.push(one.statement());
+        draft.users.extend(one.user.clone());
     }
     if certain {
         return;
     }
-    draft.question = Some(match (&readers, shown.len()) {
+    draft.question = Some(match (readers, shown.len()) {
         (None, _) => format!("Are these files used at run time? {first}"),
         (Some(_), 1) => format!("Does this need the files at run time? {first}"),
         (Some(_), _) => format!("Does one of these need the files at run time? {first}{}", more(1)),
     });
-    draft.readers.extend(readers.iter().flatten().map(|one| (one.user.clone(), one.why.clone())));
+    if shown.iter().any(|one| one.user.is_none()) {
+        draft.proof.extend(common::not_searched(facts));
+    }
 }
 
 /// Files that only their path classifies.
-fn doubtful(facts: &Facts<'_>, doubt: Doubt, draft: &mut Draft) {
+fn doubtful(facts: &Facts<'_>, doubt: Doubt, readers: Option<&[Reader]>, draft: &mut Draft) {
     let first = draft.items.iter().filter_map(|item| item.node).map(|node| facts.shown(node)).min();
     let first = elide_middle(&first.unwrap_or_default(), MAX_SHOWN_CHARS);
     let count = draft.items.len();
@@ -204,7 +189,11 @@ fn doubtful(facts: &Facts<'_>, doubt: Doubt, draft: &mut Draft) {
         Doubt::Kind => "neither content, name nor owner confirms the path".to_owned(),
         Doubt::Test => "they belong to installed packages or Python's standard library".to_owned(),
         Doubt::PackageName => "neither content nor path confirms the names of their packages".to_owned(),
-        Doubt::Dependent => depends(facts, &draft.items),
+        Doubt::Dependent => {
+            draft.proof.extend(depends(facts, &draft.items, readers));
+            draft.question = Some(question);
+            return;
+        }
         Doubt::Folder => {
             let node = draft.items.iter().find_map(|item| item.node);
             let setting = node.and_then(|node| facts.named.folder(facts, node)).unwrap_or("a setting");
@@ -215,14 +204,30 @@ fn doubtful(facts: &Facts<'_>, doubt: Doubt, draft: &mut Draft) {
     draft.question = Some(question);
 }
 
-/// The dependents of the packages that own these files.
-fn depends(facts: &Facts<'_>, items: &[Item]) -> String {
+/// The dependents of the packages that own these files: all that the question is about, or some.
+fn depends(facts: &Facts<'_>, items: &[Item], readers: Option<&[Reader]>) -> Vec<String> {
     let owners: BTreeSet<usize> = items.iter().filter_map(|item| facts.owner(item.node?)).collect();
-    let pair = |place: &usize| {
-        let package = facts.inventory.packages.get(*place)?;
-        Some(format!("{} depends on {}, directly or indirectly", facts.dependent(*place)?.name, package.name))
+    let all: Vec<Dependent<'_>> = owners.iter().flat_map(|place| facts.dependents(*place)).collect();
+    let mut statements: Vec<String> = if let Some(readers) = readers {
+        readers.iter().map(Reader::statement).collect()
+    } else {
+        let some: BTreeSet<String> =
+            all.iter().map(|one| format!("{} {}", one.user().0, one.why())).collect();
+        some.into_iter().take(MOST_READERS).collect()
     };
-    owners.iter().filter_map(pair).take(MOST_READERS).collect::<Vec<_>>().join("; ")
+    // What other build packages bring.
+    let direct: BTreeSet<&str> = all.iter().map(|one| one.on.name.as_str()).collect();
+    let names = owners.iter().filter_map(|place| Some(facts.inventory.packages.get(*place)?.name.as_str()));
+    let indirect: Vec<&str> = names.filter(|name| !direct.contains(name)).collect();
+    if !indirect.is_empty() {
+        let shown = &indirect[..indirect.len().min(MOST_READERS)];
+        let and_more = match indirect.len() - shown.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        statements.push(format!("that requires {}{and_more}, directly or indirectly", shown.join(", ")));
+    }
+    statements
 }
 
 /// Adds the searches that found no user.

@@ -82,13 +82,23 @@ const DESCRIPTIONS: [&[u8]; 7] = [b"gir", b"vapi", b"deps", b"pri", b"prl", b"mk
 
 /// Whether a file matches the rule for its path or its package.
 pub(super) fn agreement(facts: &Facts<'_>, file: &ClassifiedFile<'_>, path: &[u8]) -> Agreement {
+    match required_package(facts, file) {
+        Some(_) => Agreement::Doubtful(Doubt::Dependent),
+        None => own_agreement(facts, file, path),
+    }
+}
+
+/// The package of a file, if others depend on it that may use the file.
+pub(super) fn required_package(facts: &Facts<'_>, file: &ClassifiedFile<'_>) -> Option<usize> {
+    let owner = file.item.node.and_then(|node| facts.owner(node));
+    owner.filter(|place| file.category != Category::DocsSamples && facts.has_dependents(*place))
+}
+
+/// The same, whatever depends on its package.
+pub(super) fn own_agreement(facts: &Facts<'_>, file: &ClassifiedFile<'_>, path: &[u8]) -> Agreement {
     let Some(node) = file.item.node else { return Agreement::Agrees };
     let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
     let binary = facts.binary((file.item.layer, file.item.entry));
-    let dependent = facts.owner(node).and_then(|place| facts.dependent(place));
-    if dependent.is_some() && file.category != Category::DocsSamples {
-        return Agreement::Doubtful(Doubt::Dependent);
-    }
     let By::Path(rule) = file.by else { return by_package(facts, file, (node, name), binary) };
     let of_builds = owner(facts, node) == Owner::ForBuilding;
     if rule.id.starts_with("conda-") && !is_in_conda(facts, node) {

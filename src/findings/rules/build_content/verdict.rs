@@ -208,7 +208,7 @@ fn because(
 }
 
 /// The names under which a file is read.
-fn names<'f>(facts: &'f Facts<'_>, sorted: &ClassifiedFile<'f>, path: &[u8]) -> BTreeSet<&'f str> {
+pub(super) fn names<'f>(facts: &'f Facts<'_>, sorted: &ClassifiedFile<'f>, path: &[u8]) -> BTreeSet<&'f str> {
     let heard = searched_terms(sorted, path);
     read_as(facts, sorted)
         .chain(tool_names(sorted, path))
@@ -218,7 +218,7 @@ fn names<'f>(facts: &'f Facts<'_>, sorted: &ClassifiedFile<'f>, path: &[u8]) -> 
 }
 
 /// The reason if nothing is known to read a file.
-fn without_readers(
+pub(super) fn without_readers(
     facts: &Facts<'_>,
     sorted: &ClassifiedFile<'_>,
     path: &[u8],
@@ -247,30 +247,6 @@ fn without_readers(
         return VerdictReason::NotSearchedFor;
     }
     VerdictReason::Free
-}
-
-/// A name under which a file is read, and the site-packages folder in which it is.
-pub(super) type ReadName = (String, Option<Vec<u8>>);
-
-/// The names under which a file with readers is read. `None` if without them something else would be in doubt: then a
-/// question about its readers alone is not enough.
-pub(super) fn read_names(
-    facts: &Facts<'_>,
-    sorted: &ClassifiedFile<'_>,
-    paths: &mut PathBuffer,
-) -> Option<Vec<ReadName>> {
-    let mut found = Vec::new();
-    for name in facts.classification.names(sorted) {
-        let path = path_in(facts, &name.item, paths);
-        let read = names(facts, name, &path);
-        let without = without_readers(facts, name, &path, agreement(facts, name, &path), &read);
-        if without != VerdictReason::Free {
-            return None;
-        }
-        let copy = site_root(&path).map(|(site, _)| site.to_vec());
-        found.extend(read.into_iter().map(|name| (name.to_owned(), copy.clone())));
-    }
-    Some(found)
 }
 
 /// The names under which a compiler or build tool is read; empty if files are not searched for it. `None` for

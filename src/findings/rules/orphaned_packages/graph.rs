@@ -17,17 +17,12 @@ pub(super) struct Graph<'a> {
 /// many packages.
 const EDGES: usize = 4 << 20;
 
-/// Whether a manager has a system-wide dependency database.
-pub(super) fn is_system(package: &Package) -> bool {
-    matches!(package.manager, "dpkg" | "rpm" | "apk")
-}
-
 impl<'a> Graph<'a> {
     /// `owner` returns the package that owns a path: rpm and apk can depend on files. `None` when there are too many
     /// dependencies.
     pub(super) fn new(packages: &'a [Package], owner: &dyn Fn(&str) -> Option<usize>) -> Option<Self> {
         let mut places: HashMap<(&str, &str), Vec<usize>> = HashMap::new();
-        for (place, package) in packages.iter().enumerate().filter(|(_, package)| is_system(package)) {
+        for (place, package) in packages.iter().enumerate().filter(|(_, package)| package.is_of_system()) {
             let names = package.provides.iter().chain([&package.name]);
             for name in names {
                 let of = places.entry((package.manager, name.as_str())).or_default();
@@ -56,7 +51,7 @@ impl<'a> Graph<'a> {
         };
         let (mut keeps, mut suggests) = (vec![Vec::new(); packages.len()], vec![Vec::new(); packages.len()]);
         let lists = packages.iter().zip(&mut keeps).zip(&mut suggests);
-        for ((package, keeps), suggests) in lists.filter(|((package, _), _)| is_system(package)) {
+        for ((package, keeps), suggests) in lists.filter(|((package, _), _)| package.is_of_system()) {
             *keeps = resolve(package, &[package.depends.as_slice(), package.recommends.as_slice()])?;
             *suggests = resolve(package, &[package.suggests.as_slice()])?;
         }
@@ -90,7 +85,7 @@ impl<'a> Graph<'a> {
                 }
             }
         }
-        let system = self.packages.iter().map(is_system);
+        let system = self.packages.iter().map(Package::is_of_system);
         kept.into_iter()
             .zip(removed)
             .zip(system)

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use super::graph::is_system;
 use crate::cuda::Inode;
 use crate::cuda::catalog::{normalized_python_name, split_library_name};
 use crate::cuda::links::{DEFAULT_PATH, ObjectId, RootKind, WRAPPERS, file_name};
@@ -75,7 +74,7 @@ impl Finder<'_, '_> {
 
     fn owner_of(&self, node: NodeId) -> Option<usize> {
         let place = self.facts.owner(node)?;
-        self.facts.inventory.packages.get(place).filter(|package| is_system(package)).map(|_| place)
+        self.facts.inventory.packages.get(place).filter(|package| package.is_of_system()).map(|_| place)
     }
 
     fn inode(&self, object: ObjectId) -> Option<Inode> {

@@ -1,0 +1,115 @@
+//! Those that a question is about: who may need the files at run time.
+
+use std::collections::BTreeSet;
+
+use super::super::common::{self, path_in};
+use super::evidence::{own_agreement, required_package};
+use super::verdict::{VerdictReason, names, without_readers};
+use crate::cuda::links::site_root;
+use crate::findings::classification::ClassifiedFile;
+use crate::findings::demand::{self, Demand};
+use crate::findings::facts::{Dependent, Facts};
+use crate::findings::value::{Rule, User};
+use crate::rootfs::PathBuffer;
+
+/// Someone who may need files at run time.
+#[derive(Clone)]
+pub(super) struct Reader {
+    /// `None` for programs that were not searched.
+    pub(super) user: Option<User>,
+    /// Display name: `/app/serve.py`.
+    who: String,
+    /// Predicate of the sentence whose subject is `who`.
+    pub(super) why: String,
+}
+
+impl Reader {
+    pub(super) fn of(demand: &Demand) -> Self {
+        Self { user: Some(demand.user.clone()), who: demand.who.clone(), why: demand.why.clone() }
+    }
+
+    fn of_package(dependent: &Dependent<'_>) -> Self {
+        let (who, user) = dependent.user();
+        Self { user: Some(user), who, why: dependent.why() }
+    }
+
+    fn unsearched(facts: &Facts<'_>, rule: &Rule) -> Self {
+        let who = match common::unsearched(facts) {
+            Some((first, 1)) => first,
+            Some((first, count)) => format!("{first} or another of the {count} files that were not searched"),
+            None => "A program that was not searched".to_owned(),
+        };
+        // A no for debuggers is none for compilers.
+        Self { user: None, who, why: format!("may run or open {}", rule.title.to_lowercase()) }
+    }
+
+    /// The statement that it may need the files, without a full stop.
+    pub(super) fn statement(&self) -> String {
+        format!("{} {}", self.who, self.why)
+    }
+}
+
+/// What decides whether files are needed whose verdict is open, besides what they are.
+#[derive(Default)]
+pub(super) struct Asked {
+    /// The names under which they are read, and the site-packages folders in which they are.
+    names: BTreeSet<(String, Option<Vec<u8>>)>,
+    /// Packages of the files on which others depend, as indexes in the inventory.
+    required: BTreeSet<usize>,
+    /// Whether programs that were not searched may run or open them.
+    unsearched: bool,
+}
+
+impl Asked {
+    /// `None` if something else about the file is in doubt: a no for all readers is not enough to remove it.
+    pub(super) fn of(facts: &Facts<'_>, sorted: &ClassifiedFile<'_>, paths: &mut PathBuffer) -> Option<Self> {
+        let mut asked = Self::default();
+        for name in facts.classification.names(sorted) {
+            let path = path_in(facts, &name.item, paths);
+            let read = names(facts, name, &path);
+            match without_readers(facts, name, &path, own_agreement(facts, name, &path), &read) {
+                VerdictReason::Free => {}
+                VerdictReason::Unsearched => asked.unsearched = true,
+                _ => return None,
+            }
+            asked.required.extend(required_package(facts, name));
+            let copy = site_root(&path).map(|(site, _)| site.to_vec());
+            asked.names.extend(read.into_iter().map(|name| (name.to_owned(), copy.clone())));
+        }
+        Some(asked)
+    }
+
+    pub(super) fn extend(&mut self, other: Self) {
+        self.names.extend(other.names);
+        self.required.extend(other.required);
+        self.unsearched |= other.unsearched;
+    }
+
+    /// All readers of the files, if they are known; `some` are those that their verdict names.
+    pub(super) fn readers(&self, facts: &Facts<'_>, rule: &Rule, some: &[u32]) -> Option<Vec<Reader>> {
+        let mut places = BTreeSet::new();
+        for (name, copy) in &self.names {
+            let of_name: Vec<u32> = facts.demands.on(name, copy.as_deref()).collect();
+            if of_name.len() >= demand::MOST {
+                return None;
+            }
+            places.extend(of_name);
+        }
+        // Files beside a program have its readers, under names of its own.
+        if !some.iter().all(|place| places.contains(place)) {
+            return None;
+        }
+        let demands = places.iter().filter_map(|place| facts.demands.get(*place)).map(Reader::of);
+        let dependents = self.required.iter().flat_map(|place| facts.dependents(*place));
+        let unsearched = self.unsearched.then(|| Reader::unsearched(facts, rule));
+        let all = demands.chain(dependents.map(|one| Reader::of_package(&one))).chain(unsearched);
+        let readers = each_once(all);
+        (1..demand::MOST).contains(&readers.len()).then_some(readers)
+    }
+}
+
+/// Readers without those that say the same again.
+pub(super) fn each_once(readers: impl Iterator<Item = Reader>) -> Vec<Reader> {
+    let mut seen = BTreeSet::new();
+    readers.filter(|one| seen.insert((one.user.clone(), one.why.clone()))).collect()
+}
