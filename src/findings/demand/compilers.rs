@@ -39,16 +39,29 @@ impl Demands {
 
     /// Python compilers: they compile when a module is imported or a package is built.
     pub(super) fn compilers_of_python(&mut self, facts: &Facts<'_>) {
-        const COMPILERS: [&str; 10] = [
+        const COMPILERS: [&str; 23] = [
+            "aesara",
             "brian2",
+            "casadi",
             "cmdstanpy",
+            "cppimport",
+            "cppyy",
             "cython",
             "devito",
+            "fenics-ffcx",
             "httpstan",
+            "jitcdde",
+            "jitcode",
+            "jitcsde",
             "pyccel",
             "pystan",
+            "pytensor",
             "pythran",
             "stanio",
+            "theano",
+            "theano-pymc",
+            "tinygrad",
+            "tl2cgen",
             "transonic",
         ];
         for package in facts.inventory.packages.iter().filter(|package| package.manager == "pip") {

@@ -43,10 +43,11 @@ pub(super) const WITH_NVCC: [&str; 7] =
 
 /// Words in files and commands, separated by spaces, with the names of what they imply; the first is the name of the
 /// program itself.
-const WORDS: [(&str, &[&str]); 28] = [
+const WORDS: [(&str, &[&str]); 29] = [
     ("cc c++ c99 ld gfortran gcc g++ clang as c89 cpp -config", &["compiler", "libraries"]),
     // verify and compile of cffi run the C compiler, as CCompiler of distutils does, and what reads the variable CC.
     ("cffi ccompiler CC", &["compiler", "libraries"]),
+    ("cppimport pymc pytensor pyximport tinygrad", &["compiler", "libraries"]),
     ("share/doc share/man", &["documentation"]),
     ("debug/build release/build", &["cargo-output"]),
     ("cargo", &["compiler", "cmake"]),

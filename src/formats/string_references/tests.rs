@@ -46,7 +46,8 @@ fn named(word: &str) -> String {
 
 #[test]
 fn every_word_has_a_key_and_every_key_stands_in_its_words() {
-    const OF_TEXTS: [&str; 4] = ["CC", "cffi", "share/doc", "share/man"];
+    const MODULES: [&str; 6] = ["cffi", "cppimport", "pymc", "pytensor", "pyximport", "tinygrad"];
+    const OF_TEXTS: [&str; 3] = ["CC", "share/doc", "share/man"];
     let finders: Vec<&Finder> = TEXT.iter().chain(PROGRAM.iter()).chain([&*BINARY]).collect();
     for finder in &finders {
         assert!(finder.keys.len() <= 64);
@@ -59,8 +60,12 @@ fn every_word_has_a_key_and_every_key_stands_in_its_words() {
     for word in STARTS {
         assert_eq!(script(&format!("x.{word}p([a])\n")), [word]);
     }
-    for text in ["import cffi\n", "from cffi import FFI\n", "ffi = cffi.FFI()\n"] {
-        assert_eq!(script(text), ["cffi"]);
+    for name in MODULES {
+        for text in
+            [format!("import {name}\n"), format!("from {name} import x\n"), format!("x = {name}.X()\n")]
+        {
+            assert_eq!(script(&text), [name], "{text}");
+        }
     }
     assert_eq!(script("import _cffi_backend\nx = 'libcffi'\n"), <[&str; 0]>::default());
     for text in [
@@ -87,7 +92,7 @@ fn every_word_has_a_key_and_every_key_stands_in_its_words() {
             assert_eq!(found, [word]);
         }
     }
-    let is_of_texts = |word: &&str| [&STARTS[..], &TREE_SCRIPTS, &OF_TEXTS].concat().contains(word);
+    let is_of_texts = |word: &&str| [&STARTS[..], &TREE_SCRIPTS, &OF_TEXTS, &MODULES].concat().contains(word);
     for word in WORDS.into_iter().filter(|word| !is_of_texts(word)) {
         let name = named(word);
         for text in [

@@ -2,9 +2,9 @@
 
 /// Searched words: build and profiling tools, CUDA headers, and framework calls that compile code or load libraries;
 /// then the other lists of this module.
-pub const WORDS: [&str; 141] = joined(&[&TOOLS, &CARGO_BUILDS, &TREE_SCRIPTS, &STARTS]);
+pub const WORDS: [&str; 146] = joined(&[&TOOLS, &CARGO_BUILDS, &TREE_SCRIPTS, &STARTS]);
 
-const TOOLS: [&str; 125] = [
+const TOOLS: [&str; 130] = [
     "nvcc",
     "ptxas",
     "nvlink",
@@ -128,8 +128,13 @@ const TOOLS: [&str; 125] = [
     // Package managers.
     "uv",
     "uvx",
-    // A Python module that compiles when it is called. Searched in texts only.
+    // Python modules that compile when they are called or imported. Searched in texts only.
     "cffi",
+    "cppimport",
+    "pymc",
+    "pytensor",
+    "pyximport",
+    "tinygrad",
     // The variable that names the C compiler, and folders of documentation. Searched in texts only.
     "CC",
     "share/doc",

@@ -22,10 +22,10 @@ pub(super) struct PackageSelection {
 }
 
 impl PackageSelection {
-    /// With the packages whose files the stage needs, although only a build seemed to need them.
+    /// With the packages that the stage installs anyway, although only a build seemed to need them.
     pub(super) fn with_needed(&self, keep: &Keep<'_, '_>) -> Self {
         let mut all = self.clone();
-        for place in &keep.named {
+        for place in &keep.installed {
             if all.dropped.remove(&keep.context.input.inventory.packages[*place].name) {
                 all.kept.push(*place);
             }

@@ -4,7 +4,7 @@ use super::{all, finding, judged, judged_files, of, service};
 use crate::fixtures::elf::{Elf, object};
 use crate::fixtures::packing::Packing;
 use crate::fixtures::service::{SITE, debs, wheel};
-use crate::fixtures::tarball::{dir, file};
+use crate::fixtures::tarball::{Member, dir, file};
 
 fn relocatable(machine: u16) -> Vec<u8> {
     object(1, machine, 0, (0, 0), &[(".text", &[0x90; 64])])
@@ -135,7 +135,7 @@ fn a_repository_can_go_unless_git_is_asked() {
 fn a_compiler_is_a_question_beside_r_packages_that_compile() {
     let gcc: &[(&str, Vec<u8>)] =
         &[("usr/lib/gcc/x86_64-linux-gnu/13/cc1plus", Elf::program("cc1plus").build())];
-    let of = |more: &[crate::fixtures::tarball::Member]| {
+    let of = |more: &[Member]| {
         let members = [service(&[]), debs(&[("g++-13", "13.2", gcc)]), more.to_vec()].concat();
         judged(Packing::Gzip, &[members], &["/srv/service"], &[])
     };
@@ -481,7 +481,7 @@ fn what_lies_beside_a_program_of_a_package_goes_with_it() {
         ("usr/share/doc/git/copyright", b"GPL".to_vec()),
     ];
     let members = [service(&[]), debs(&[("git", "1:2.43", deb)])].concat();
-    let of = |more: &[crate::fixtures::tarball::Member]| {
+    let of = |more: &[Member]| {
         judged(Packing::Gzip, &[[members.clone(), more.to_vec()].concat()], &["/srv/service"], &[])
     };
     let paths = ["/usr/bin/git", "/usr/share/perl5/Git.pm"];
@@ -517,6 +517,22 @@ fn a_package_that_another_depends_on_is_a_question() {
     all(&report, &[("/usr/bin/git", "build-tools unsure"), ("/usr/bin/make", "build-tools safe")]);
     let found = finding(&report, "/usr/bin/git").unwrap();
     assert!(super::proof(found).contains("git-lfs 1 depends on git"), "{found:#}");
+}
+
+#[test]
+fn modules_that_compile_make_compilers_a_question() {
+    let path = "usr/lib/gcc/x86_64-linux-gnu/13/cc1plus";
+    let compiler = || debs(&[("g++-13", "13.2", &[(path, Elf::program("cc1plus").build())])]);
+    let of = |more: Vec<Member>| judged_files([compiler(), more].concat());
+    let path = format!("/{path}");
+    for module in ["cppimport", "pymc", "pytensor", "pyximport", "tinygrad"] {
+        let app = vec![file("srv/app.py", format!("import {module}\n"))];
+        all(&of(app), &[(&path, "compilers unsure")]);
+    }
+    for (package, verdict) in [("tinygrad", "unsure"), ("casadi", "unsure"), ("requests", "safe")] {
+        let wheel = wheel(SITE, package, "1.0", &[(&format!("{package}/a.py"), b"pass\n".to_vec())]);
+        all(&of(wheel), &[(&path, &format!("compilers {verdict}"))]);
+    }
 }
 
 #[test]

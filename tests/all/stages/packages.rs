@@ -538,3 +538,20 @@ fn recommended_packages_that_nothing_uses_are_not_named() {
         }
     }
 }
+
+#[test]
+fn a_package_that_comes_with_another_one_is_named_as_before() {
+    // It has links only, as gcc has.
+    let debs = vec![
+        deb("clang", "clang-14", vec![symlink("usr/bin/clang", "clang-14")]),
+        deb("clang-14", "libc6", vec![program("usr/bin/clang-14", &["libc.so.6"])]),
+        deb("clang-tools-14", "clang", vec![program("usr/bin/clangd-14", &["libc.so.6"])]),
+    ];
+    let scene = devel()
+        .apt("clang clang-tools-14 cmake git", [debs, tools()].concat())
+        .copy("serve.sh /srv/", vec![file("srv/serve.sh", "#!/bin/sh\nclang a.c\n").mode(0o755)])
+        .cmd(&["/srv/serve.sh"]);
+    let proposals = scene.propose();
+    let installed = installed(&one(&proposals, "base").dockerfile);
+    assert_eq!(installed[..2], ["clang", "clang-tools-14"], "{installed:?}");
+}
