@@ -52,6 +52,8 @@ pub(super) struct Demands {
     list: Vec<(&'static str, Demand)>,
     /// Copies in wheels: the name of what they provide, and the site-packages folder.
     copies: BTreeSet<(&'static str, Vec<u8>)>,
+    /// Names with more than [`MOST`] demands.
+    cut: BTreeSet<&'static str>,
 }
 
 /// Whether a file is a test, an example or a dependency: a file of the service itself is better evidence.
@@ -115,6 +117,11 @@ impl Demands {
         self.copies.iter().filter(move |(key, _)| *key == name).map(|(_, site)| site.as_slice())
     }
 
+    /// Whether not all readers of this name are recorded.
+    pub(super) fn is_cut(&self, name: &str) -> bool {
+        self.cut.contains(name)
+    }
+
     /// Whether this name has any reader.
     pub(super) fn any(&self, name: &str) -> bool {
         self.list.iter().any(|(known, _)| *known == name)
@@ -123,6 +130,7 @@ impl Demands {
     fn add(&mut self, name: &str, demand: &Demand) {
         let Some((key, why)) = known(name) else { return };
         if self.list.iter().filter(|(known, _)| *known == key).count() >= MOST {
+            self.cut.insert(key);
             return;
         }
         let mut one = demand.clone();

@@ -33,9 +33,18 @@ pub struct Facts<'a> {
     pub(super) named: Named,
     /// By package: the rule that makes it a build package, and whether it is a driver package. System packages only.
     package_rules: Vec<(Option<&'a PackageRule>, bool)>,
-    /// By build package: installed packages that are not, each with the build package that it depends on: this one, or
-    /// one that depends on it.
-    dependents: HashMap<usize, BTreeSet<(usize, usize)>>,
+    required: RequiredTools,
+}
+
+/// Build packages on which installed packages depend, as indexes in [`Inventory::packages`].
+#[derive(Default)]
+struct RequiredTools {
+    /// All on which a package depends that is not a build package, directly or indirectly.
+    all: HashSet<usize>,
+    /// By build package: those that depend on it, and are no build packages.
+    by_others: HashMap<usize, Vec<usize>>,
+    /// By build package: build packages that depend on it.
+    by_tools: HashMap<usize, Vec<usize>>,
 }
 
 /// A package that is not a build package and depends on one.
@@ -86,9 +95,9 @@ impl<'a> Facts<'a> {
                 .collect(),
             named: Named::default(),
             package_rules: input.inventory.packages.iter().map(rules).collect(),
-            dependents: HashMap::new(),
+            required: RequiredTools::default(),
         };
-        facts.dependents = facts.find_dependents();
+        facts.required = facts.find_required();
         facts.demands = Demands::of(&facts);
         facts.named = Named::of(&facts);
         facts
@@ -127,63 +136,72 @@ impl<'a> Facts<'a> {
         self.package_rules.get(place)?.0
     }
 
-    /// The installed packages that are not build packages and depend on this one (index in [`Inventory::packages`]).
-    /// System packages only.
-    pub(super) fn dependents(&self, place: usize) -> impl Iterator<Item = Dependent<'a>> + '_ {
-        self.dependents.get(&place).into_iter().flatten().filter_map(|pair| self.dependent(*pair))
+    /// Whether an installed package that is not a build package depends on this one (index in
+    /// [`Inventory::packages`]), directly or indirectly. System packages only.
+    pub(super) fn is_required(&self, place: usize) -> bool {
+        self.required.all.contains(&place)
     }
 
-    /// The packages that depend on build packages for which `is_one` holds, directly or indirectly.
-    pub(super) fn dependents_on(&self, is_one: impl Fn(&str) -> bool) -> Vec<Dependent<'a>> {
+    /// The packages that are not build packages and depend on some of these (indexes in [`Inventory::packages`]),
+    /// directly or indirectly.
+    pub(super) fn dependents(&self, tools: impl IntoIterator<Item = usize>) -> Vec<Dependent<'a>> {
+        let mut open: Vec<usize> = tools.into_iter().collect();
+        let mut known: HashSet<usize> = open.iter().copied().collect();
+        let mut found: BTreeSet<(usize, usize)> = BTreeSet::new();
+        while let Some(tool) = open.pop() {
+            let of = |list: &'_ HashMap<usize, Vec<usize>>| list.get(&tool).cloned().unwrap_or_default();
+            found.extend(of(&self.required.by_others).into_iter().map(|package| (package, tool)));
+            open.extend(of(&self.required.by_tools).into_iter().filter(|other| known.insert(*other)));
+        }
         let packages = &self.inventory.packages;
-        let is_one = |place: &&usize| packages.get(**place).is_some_and(|tool| is_one(&tool.name));
-        let tools = self.dependents.keys().filter(is_one);
-        let found: BTreeSet<(usize, usize)> =
-            tools.flat_map(|tool| &self.dependents[tool]).copied().collect();
-        found.into_iter().filter_map(|pair| self.dependent(pair)).collect()
+        let both = |(package, on): (usize, usize)| {
+            Some(Dependent { package: packages.get(package)?, on: packages.get(on)? })
+        };
+        found.into_iter().filter_map(both).collect()
     }
 
-    fn dependent(&self, (package, on): (usize, usize)) -> Option<Dependent<'a>> {
-        let packages = &self.inventory.packages;
-        Some(Dependent { package: packages.get(package)?, on: packages.get(on)? })
+    /// The build packages for whose names `is_one` holds, as indexes in [`Inventory::packages`].
+    pub(super) fn tools(&self, is_one: impl Fn(&str) -> bool) -> Vec<usize> {
+        let packages = self.inventory.packages.iter().enumerate();
+        packages
+            .filter(|(place, package)| {
+                package.is_of_system() && self.devel_rule(*place).is_some() && is_one(&package.name)
+            })
+            .map(|(place, _)| place)
+            .collect()
     }
 
-    /// Whether an installed package that is not a build package depends on this one.
-    pub(super) fn has_dependents(&self, place: usize) -> bool {
-        self.dependents.contains_key(&place)
-    }
-
-    fn find_dependents(&self) -> HashMap<usize, BTreeSet<(usize, usize)>> {
+    fn find_required(&self) -> RequiredTools {
         /// Packages with so few files contain only a licence and a changelog: they exist to pull in others.
         const META: u64 = 2;
         let packages = &self.inventory.packages;
         let mut tools: HashMap<(&str, &str), Vec<usize>> = HashMap::new();
-        for (place, package) in packages.iter().enumerate() {
-            if package.is_of_system() && self.devel_rule(place).is_some() {
-                tools.entry((package.manager, package.name.as_str())).or_default().push(place);
+        for place in self.tools(|_| true) {
+            let package = &packages[place];
+            tools.entry((package.manager, package.name.as_str())).or_default().push(place);
+        }
+        let mut required = RequiredTools::default();
+        for (place, package) in packages.iter().enumerate().filter(|(_, package)| package.is_of_system()) {
+            let is_tool = self.devel_rule(place).is_some();
+            if !is_tool && package.files.is_some_and(|files| files <= META) {
+                continue;
+            }
+            let list = if is_tool { &mut required.by_tools } else { &mut required.by_others };
+            let names = package.depends.iter();
+            let on = names.filter_map(|name| tools.get(&(package.manager, name.as_str()))).flatten();
+            on.for_each(|on| list.entry(*on).or_default().push(place));
+        }
+        let mut below: HashMap<usize, Vec<usize>> = HashMap::new();
+        for (on, by) in &required.by_tools {
+            by.iter().for_each(|place| below.entry(*place).or_default().push(*on));
+        }
+        let mut open: Vec<usize> = required.by_others.keys().copied().collect();
+        while let Some(tool) = open.pop() {
+            if required.all.insert(tool) {
+                open.extend(below.get(&tool).into_iter().flatten());
             }
         }
-        let mut found: HashMap<usize, BTreeSet<(usize, usize)>> = HashMap::new();
-        let is_own = |place: &usize| {
-            let package = packages.get(*place);
-            self.devel_rule(*place).is_none()
-                && package.is_some_and(|one| one.is_of_system() && one.files.is_none_or(|files| files > META))
-        };
-        let tools_of = |place: usize| {
-            let package = packages.get(place);
-            let names =
-                package.into_iter().flat_map(|one| one.depends.iter().map(|name| (one.manager, name)));
-            names.filter_map(|(manager, name)| tools.get(&(manager, name.as_str()))).flatten().copied()
-        };
-        let pairs = |own: usize| tools_of(own).map(move |on| (on, (own, on)));
-        let mut open: Vec<(usize, (usize, usize))> =
-            (0..packages.len()).filter(is_own).flat_map(pairs).collect();
-        while let Some((tool, dependent)) = open.pop() {
-            if found.entry(tool).or_default().insert(dependent) {
-                open.extend(tools_of(tool).map(|next| (next, dependent)));
-            }
-        }
-        found
+        required
     }
 
     /// Whether a package (index in [`Inventory::packages`]) is a driver package.

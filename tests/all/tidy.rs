@@ -209,3 +209,21 @@ fn a_cache_that_environments_link_to_is_filled_as_before() {
     assert!(install(false).contains("uv pip --no-cache install itsdangerous"), "{}", install(false));
     assert!(install(true).contains("uv pip install itsdangerous"), "{}", install(true));
 }
+
+#[test]
+fn lists_that_a_later_update_replaces_are_removed_in_both() {
+    let update = |image: Image, number: u8| {
+        let members = [
+            file("var/lib/apt/lists/lock", ""),
+            file("var/lib/apt/lists/partial_Packages", bytes(LISTS, number)),
+            file(format!("usr/bin/tool{number}"), "#!/bin/sh\n"),
+        ];
+        let command = format!("RUN /bin/sh -c apt-get update && apt-get install -y tool{number} # buildkit");
+        image.layer(&command, &tar(members))
+    };
+    let image = update(update(image(), 7), 8);
+    let analysis = analysis(&image);
+    let proposal = tidy(&analysis, &safe(&analysis), None).expect("a proposal");
+    let runs = proposal.dockerfile.matches("rm -rf /var/lib/apt/lists/*").count();
+    assert_eq!(runs, 3, "{}", proposal.dockerfile);
+}

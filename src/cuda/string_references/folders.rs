@@ -19,17 +19,20 @@ pub(super) enum Folder {
     Cache,
 }
 
-/// Unpacked wheels of pip that virtualenv copies into environments, and modules of numpy that build extensions: they
-/// name compilers and libraries of all systems.
-const FOR_BUILDING: [&[u8]; 3] =
-    [b"/.cache/virtualenv/wheel", b"/.local/share/virtualenv/wheel", b"/numpy/distutils"];
+/// Whether a folder has unpacked wheels of pip that virtualenv copies into environments, or modules of numpy that build
+/// extensions: they name compilers and libraries of all systems.
+fn is_for_building(path: &[u8]) -> bool {
+    const WHEELS: [&[u8]; 2] = [b"/.cache/virtualenv/wheel/", b"/.local/share/virtualenv/wheel/"];
+    path.ends_with(b"-packages/numpy/distutils")
+        || path.ends_with(b"/image") && WHEELS.iter().any(|part| memchr::memmem::find(path, part).is_some())
+}
 
 /// Whether a folder is that of Python's standard library, a toolkit, or generated files that no program runs.
 pub(super) fn is_foreign_folder(context: &InventoryContext<'_>, toolkits: &[Toolkit], path: &[u8]) -> bool {
     is_standard_library(path)
         || toolkits.iter().any(|toolkit| toolkit.root == path)
         || context.catalog.toolkit_root(path).is_some()
-        || FOR_BUILDING.iter().any(|folder| path.ends_with(folder))
+        || is_for_building(path)
         || is_made(&[path, b"/"].concat())
 }
 

@@ -96,7 +96,7 @@ impl Demands {
         let is_headers =
             |name: &str| name == "libperl-dev" || name.starts_with("ruby") && name.ends_with("-dev");
         let is_compiler = |name: &str| COMPILERS.contains(&tool_name(name)) || is_headers(name);
-        for dependent in facts.dependents_on(is_compiler) {
+        for dependent in facts.dependents(facts.tools(is_compiler)) {
             let (who, user) = dependent.user();
             let is_inline = INLINE.contains(&dependent.package.name.as_str());
             let demand = Demand {

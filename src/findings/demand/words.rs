@@ -47,7 +47,7 @@ const WORDS: [(&str, &[&str]); 29] = [
     ("cc c++ c99 ld gfortran gcc g++ clang as c89 cpp -config", &["compiler", "libraries"]),
     // verify and compile of cffi run the C compiler, as CCompiler of distutils does, and what reads the variable CC.
     ("cffi ccompiler CC", &["compiler", "libraries"]),
-    ("cppimport pymc pytensor pyximport tinygrad", &["compiler", "libraries"]),
+    ("cppimport f2py pymc pytensor pyximport tinygrad", &["compiler", "libraries"]),
     ("share/doc share/man", &["documentation"]),
     ("debug/build release/build", &["cargo-output"]),
     ("cargo", &["compiler", "cmake"]),

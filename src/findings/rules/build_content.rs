@@ -182,14 +182,14 @@ struct Key {
 }
 
 #[derive(Default)]
-struct Group {
+struct Group<'f> {
     items: Vec<Item>,
     loaded: Vec<ObjectId>,
     /// Names under which the rules list such files as read at run time.
     read_as: BTreeSet<String>,
     elf: usize,
     /// What a question about who may need them depends on.
-    asked: Asked,
+    asked: Asked<'f>,
 }
 
 /// A file of build content.
@@ -206,7 +206,7 @@ const STRETCH: usize = 512;
 
 /// Judges all build content, and groups files with the same reason.
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
-    let mut groups: BTreeMap<Key, Group> = BTreeMap::new();
+    let mut groups: BTreeMap<Key, Group<'_>> = BTreeMap::new();
     let mut places: BTreeSet<Vec<u8>> = BTreeSet::new();
     let files = facts.classification.files.iter().filter(|sorted| sorted.category.is_devel());
     let files: Vec<&ClassifiedFile<'_>> = files.collect();
@@ -216,8 +216,11 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     });
     follow_programs(facts, &mut judged);
     follow_links(facts, &mut judged);
-    let mut paths = PathBuffer::default();
-    for Judged { sorted, because, object, mut place } in judged {
+    let asked = map_stretches(&judged, STRETCH, |judged| {
+        let mut paths = PathBuffer::default();
+        judged.iter().map(|one| asked(facts, one, &mut paths)).collect()
+    });
+    for (Judged { sorted, because, object, mut place }, asked) in judged.into_iter().zip(asked) {
         if let FindingLocation::Python(folder) = &place
             && !places.contains(folder)
         {
@@ -233,14 +236,6 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
         }
         let rule = of_file(sorted, &place);
         let verdict = verdict(facts, &because);
-        let is_about_readers = verdict == Verdict::Unsure
-            && matches!(
-                because,
-                VerdictReason::Read(_)
-                    | VerdictReason::Unsearched
-                    | VerdictReason::Doubtful(Doubt::Dependent)
-            );
-        let asked = is_about_readers.then(|| Asked::of(facts, sorted, &mut paths));
         let is_doubtful = matches!(asked, Some(None));
         let key = Key { rule, category: sorted.category, verdict, place, because, is_doubtful };
         let group = groups.entry(key).or_default();
@@ -255,6 +250,18 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
         }
     }
     groups.into_iter().map(|(key, group)| draft::draft(facts, key, group)).collect()
+}
+
+/// What a question about a file depends on besides the file; `None` if there is no such question, and inside if the
+/// question is about the file, too.
+#[allow(clippy::option_option, reason = "not asked, and asked about the file")]
+fn asked<'f>(facts: &'f Facts<'_>, file: &Judged<'f>, paths: &mut PathBuffer) -> Option<Option<Asked<'f>>> {
+    let is_one = matches!(
+        file.because,
+        VerdictReason::Read(_) | VerdictReason::Unsearched | VerdictReason::Doubtful(Doubt::Dependent)
+    );
+    let is_open = is_one && verdict(facts, &file.because) == Verdict::Unsure;
+    is_open.then(|| Asked::of(facts, file.sorted, paths))
 }
 
 /// `None` if it is not build content.

@@ -100,11 +100,14 @@ pub(super) fn describe_shadowed(draft: &mut Draft) {
     draft.proof.push("no path of the merged view leads to any of these files".to_owned());
 }
 
-/// The first program or library that was not searched, if its name is known, and how many there are.
-pub(super) fn unsearched(facts: &Facts<'_>) -> Option<(String, u64)> {
+/// What was not searched, as the subject of a sentence; `None` if it has no name.
+pub(super) fn unsearched(facts: &Facts<'_>) -> Option<String> {
     let searched = &facts.inventory.searched;
-    let first = searched.programs.iter().chain(&searched.libraries).next()?;
-    Some((facts.shown(*first), searched.programs_left_out + searched.libraries_left_out))
+    let first = facts.shown(*searched.programs.iter().chain(&searched.libraries).next()?);
+    Some(match searched.programs_left_out + searched.libraries_left_out {
+        1 => first,
+        count => format!("{first} or another of the {count} files that were not searched"),
+    })
 }
 
 /// What was not searched, as a statement.
@@ -112,9 +115,10 @@ pub(super) fn not_searched(facts: &Facts<'_>) -> Option<String> {
     let searched = &facts.inventory.searched;
     let named: Vec<String> =
         searched.programs.iter().chain(&searched.libraries).map(|node| facts.shown(*node)).collect();
-    let more = unsearched(facts)?.1.saturating_sub(named.len() as u64);
+    let count = searched.programs_left_out + searched.libraries_left_out;
+    let more = count.saturating_sub(named.len() as u64);
     let and_more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    Some(format!("not searched for all names: {}{and_more}", named.join(", ")))
+    (!named.is_empty()).then(|| format!("not searched for all names: {}{and_more}", named.join(", ")))
 }
 
 /// Adds what was not searched to the proof of a finding, and asks whether it does `what`.
@@ -122,10 +126,7 @@ pub(super) fn ask_unsearched(facts: &Facts<'_>, what: &str, draft: &mut Draft) {
     draft.proof.extend(not_searched(facts));
     draft.question = Some(match unsearched(facts) {
         None => format!("Do the programs that were not searched {what}?"),
-        Some((first, 1)) => format!("Does {first} {what}?"),
-        Some((first, count)) => {
-            format!("Does {first} or another of the {count} files that were not searched {what}?")
-        }
+        Some(subject) => format!("Does {subject} {what}?"),
     });
 }
 

@@ -46,7 +46,7 @@ fn named(word: &str) -> String {
 
 #[test]
 fn every_word_has_a_key_and_every_key_stands_in_its_words() {
-    const MODULES: [&str; 6] = ["cffi", "cppimport", "pymc", "pytensor", "pyximport", "tinygrad"];
+    const MODULES: [&str; 7] = ["cffi", "cppimport", "f2py", "pymc", "pytensor", "pyximport", "tinygrad"];
     const OF_TEXTS: [&str; 3] = ["CC", "share/doc", "share/man"];
     let finders: Vec<&Finder> = TEXT.iter().chain(PROGRAM.iter()).chain([&*BINARY]).collect();
     for finder in &finders {

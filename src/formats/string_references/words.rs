@@ -2,9 +2,9 @@
 
 /// Searched words: build and profiling tools, CUDA headers, and framework calls that compile code or load libraries;
 /// then the other lists of this module.
-pub const WORDS: [&str; 146] = joined(&[&TOOLS, &CARGO_BUILDS, &TREE_SCRIPTS, &STARTS]);
+pub const WORDS: [&str; 147] = joined(&[&TOOLS, &CARGO_BUILDS, &TREE_SCRIPTS, &STARTS]);
 
-const TOOLS: [&str; 130] = [
+const TOOLS: [&str; 131] = [
     "nvcc",
     "ptxas",
     "nvlink",
@@ -131,6 +131,7 @@ const TOOLS: [&str; 130] = [
     // Python modules that compile when they are called or imported. Searched in texts only.
     "cffi",
     "cppimport",
+    "f2py",
     "pymc",
     "pytensor",
     "pyximport",

@@ -5,10 +5,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use super::image_pair::{FileDisposition, ImagePair};
 use super::notes::ProofNotes;
 use super::side::{Side, shown};
+use crate::cuda::Inode;
 use crate::cuda::links::{Links, Need, Object, ObjectId, Open, Resolution};
-use crate::cuda::{Inode, Inventory, Use};
 use crate::formats::glob::glob_match;
-use crate::rootfs::NodeId;
 
 /// Compares the resolution of every program and library of the new view with the current image. Returns the
 /// number of NEEDED entries and dlopens.
@@ -48,7 +47,7 @@ struct Follower<'b, 'a> {
     loaders: HashMap<&'a [u8], (bool, bool)>,
 }
 
-impl<'a> Follower<'_, 'a> {
+impl Follower<'_, '_> {
     fn object(&mut self, id: ObjectId, object: &Object) {
         let new = &self.pair.new;
         let Some(inode) = new.inode(id) else { return };
@@ -56,15 +55,13 @@ impl<'a> Follower<'_, 'a> {
         let who = new.shown(object.node);
         for (place, need) in object.needs.iter().enumerate() {
             let was = before.and_then(|before| before.needs.get(place)).filter(|was| was.name == need.name);
-            let plugin = before.filter(|object| object.usage == Use::Unreferenced).map(|object| object.node);
-            self.need(&who, plugin, need, was);
+            self.need(&who, need, was);
         }
         self.opens(&who, object, before);
         self.loader(&who, inode);
     }
 
-    /// `plugin` is its node in the current image if nothing there is known to load it.
-    fn need(&mut self, who: &str, plugin: Option<NodeId>, need: &Need, was: Option<&Need>) {
+    fn need(&mut self, who: &str, need: &Need, was: Option<&Need>) {
         let name = shown_name(&need.name);
         let was_found = was.is_some_and(|was| was.found.iter().any(is_found));
         let was_missing = match was {
@@ -81,10 +78,6 @@ impl<'a> Follower<'_, 'a> {
                 self.notes.unproven.say(format!("before {name}"), || {
                     format!("{name}, needed by {who}, is already missing in the current image")
                 });
-            } else if let Some(package) = plugin.and_then(|node| self.recommended(node, target?)) {
-                self.notes.unproven.say(format!("plugin {name}"), || {
-                    format!("{who} needs {name}, and nothing is known to load {who}: its package does not depend on {package}, which is left out")
-                });
             } else if was_found || was.is_none() {
                 let why = self.why(target);
                 self.notes.faults.say(format!("need {name}"), || {
@@ -99,19 +92,6 @@ impl<'a> Follower<'_, 'a> {
             self.partly(who, &name, need, was);
             self.compare(who, &name, &need.found, &was.found);
         }
-    }
-
-    /// The name of the system package that a library is from, if it is not the one that has this file. What a package
-    /// depends on is installed with it: others may be missing.
-    fn recommended(&self, file: NodeId, library: &Resolution) -> Option<&'a str> {
-        let Resolution::Found { object, .. } = library else { return None };
-        let inventory: &'a Inventory = self.pair.old.inventory;
-        let of_system = |node: NodeId| {
-            let place = inventory.owners.of(node)?;
-            Some(place).filter(|place| inventory.packages[*place].is_of_system())
-        };
-        let (own, other) = (of_system(file)?, of_system(inventory.links.object(*object).node)?);
-        (own != other).then(|| inventory.packages[other].name.as_str())
     }
 
     /// Reports a need that only some processes resolve: search paths differ between processes.

@@ -257,12 +257,14 @@ impl SplitContext<'_> {
         self.built_for.contains(&package)
     }
 
-    /// Whether a package has only data, such as the list of build-essential: then it is needed for other packages on
-    /// which it depends, and its files are not used alone.
+    /// Whether a package that nobody asked for exists for those on which it depends, and has only data itself, such as
+    /// the list of build-essential.
     fn only_pulls_in(&self, package: usize) -> bool {
-        let files = self.files_of.get(&package).into_iter().flatten();
-        let is_asked = self.input.inventory.packages[package].automatic.is_none();
-        !is_asked && files.copied().all(|node| self.rootfs.node(node).path().starts_with(b"/usr/share/"))
+        let mut files = self.files_of.get(&package).into_iter().flatten();
+        let is_automatic = self.input.inventory.packages[package].automatic.is_some();
+        is_automatic
+            && !self.depends(package).is_empty()
+            && files.all(|node| self.rootfs.node(*node).path().starts_with(b"/usr/share/"))
     }
 
     /// Whether a toolkit package has only headers and libraries for other purposes than compiling kernels: run-time

@@ -322,11 +322,6 @@ impl<'w, 'a> Keep<'w, 'a> {
             }
             let Some(id) = self.context.objects.get(&inode) else { continue };
             let object = links.object(*id);
-            // A plugin that nothing is known to load: the libraries of its package are dependencies, those of
-            // recommended packages may be missing.
-            if self.fate(node) == FileDisposition::Installed && object.usage == Use::Unreferenced {
-                continue;
-            }
             let needs =
                 object.needs.iter().flat_map(|need| need.found.iter().map(|found| (&need.name, found)));
             let opens = object.opens.iter().map(|open| (&open.name, &open.found));

@@ -252,7 +252,7 @@ impl Swap<'_, '_, '_, '_, '_, '_, '_> {
             let installer = installer(self.keep.context, self.keep.base, &self.steps.programs())?;
             text.push_str(&install(file, &word("RUN"), installer, names));
             text.push_str(end);
-            reasons.push(format!("The image uses files of these packages: {}.", names.join(", ")));
+            reasons.push(format!("Files that stay need these packages: {}.", names.join(", ")));
         }
         if !text.is_empty() {
             self.changes = true;
@@ -276,7 +276,7 @@ fn reason(dropped: &[&String], added: &[String], extra: &[Edit]) -> String {
         sentences.push(format!("Only a build needs these packages: {}.", names.join(", ")));
     }
     if !added.is_empty() {
-        sentences.push(format!("The image uses files of these packages: {}.", added.join(", ")));
+        sentences.push(format!("Files that stay need these packages: {}.", added.join(", ")));
     }
     for edit in extra {
         if !sentences.contains(&edit.reason) {

@@ -82,7 +82,8 @@ impl<'a> View<'a> {
         let rootfs = &input.merge.rootfs;
         let kept = input.findings.list.iter().filter(|finding| !input.plan.contains(&finding.id));
         let kept = kept.filter(|finding| finding.category == Category::PackageCaches);
-        let kept = kept.flat_map(|finding| &finding.items);
+        // Files that an upper layer replaces, such as locks, are in findings without bytes.
+        let kept = kept.flat_map(|finding| &finding.items).filter(|item| item.node.is_some());
         let mut kept: Vec<(u16, Kind)> =
             kept.map(|item| (item.layer, kind(rootfs, Category::PackageCaches, item))).collect();
         kept.sort_unstable();

@@ -49,6 +49,7 @@ fn environments_and_programs_beside_caches_are_no_caches() {
         filled("root/.cache/pypoetry/virtualenvs/a/lib/site.py"),
         filled("root/.cache/uv/environments-v2/a/lib/site.py"),
         filled("root/.local/share/virtualenv/own/lib/site.py"),
+        filled("root/.local/share/virtualenv/wheel/lib/site.py"),
         filled("root/.cargo/bin/tool"),
         filled("srv/pip/cache.py"),
     ]);
@@ -58,6 +59,7 @@ fn environments_and_programs_beside_caches_are_no_caches() {
             ("/root/.cache/pypoetry/virtualenvs/a/lib/site.py", "-"),
             ("/root/.cache/uv/environments-v2/a/lib/site.py", "-"),
             ("/root/.local/share/virtualenv/own/lib/site.py", "-"),
+            ("/root/.local/share/virtualenv/wheel/lib/site.py", "-"),
             ("/root/.cargo/bin/tool", "-"),
             ("/srv/pip/cache.py", "-"),
         ],

@@ -10,7 +10,7 @@ use crate::fixtures::image::{Image, Layer};
 use crate::fixtures::layout::Layout;
 use crate::fixtures::packing::Packing;
 use crate::fixtures::service::debs;
-use crate::fixtures::tarball::{Member, file, tar};
+use crate::fixtures::tarball::{Member, file, hardlink, tar};
 use crate::support::Place;
 
 /// An image with a compiler and make. One script calls the compiler, another one make, which may call both.
@@ -116,22 +116,126 @@ fn a_file_in_doubt_does_not_keep_questions_of_others_open() {
     assert_eq!(open, [format!("{own} -")]);
 }
 
+/// Code of Python without its source: it is not searched.
+fn unsearched() -> Member {
+    file("srv/a.pyc", "x")
+}
+
 #[test]
 fn programs_that_were_not_searched_are_one_more_reader() {
     let place = Place::new();
-    // Code of Python without its source.
-    let image = image_with(&place, &[file("srv/a.pyc", "x")]);
+    let image = image_with(&place, &[unsearched()]);
     let report = place.report(&image);
     let proof = |id: &str| {
         let all = items(&report.json["findings"]);
         all.iter().find(|one| one["id"] == id).unwrap()["proof"].to_string()
     };
-    assert!(proof("compilers:unsure").contains("/srv/a.pyc may run or open compilers"));
+    assert!(proof("compilers:unsure").contains("/srv/a.pyc may run or open them"));
     assert!(proof("compilers:unsure").contains("not searched for all names: /srv/a.pyc"));
-    assert!(proof("build-tools:unsure").contains("/srv/a.pyc may run or open build tools"));
-    // A no for compilers says nothing about build tools.
+    assert!(proof("build-tools:unsure").contains("/srv/a.pyc may run or open them"));
+    // A no for compilers says nothing about make.
     let (answers, open) = asked(&place, &image, &["--answer", "compilers:unsure=no"]);
     assert_eq!((answers.len(), open), (1, vec!["build-tools:unsure -".to_owned()]));
+}
+
+#[test]
+fn a_no_for_a_tool_is_none_for_another_one_that_something_unsearched_may_run() {
+    let place = Place::new();
+    let program = |name: &str| Elf::program(name).build();
+    let packages = debs(&[
+        ("cmake", "3.25", &[("usr/bin/cmake", program("cmake"))]),
+        ("git", "2.39", &[("usr/bin/git", program("git"))]),
+        ("swig", "4.1", &[("usr/bin/swig", program("swig"))]),
+    ]);
+    let script = file("srv/build.sh", "#!/bin/sh\ncmake -B build\n").mode(0o755);
+    let image = put(&place, [service(&[]), packages, vec![script, unsearched()]].concat(), "/srv/service");
+    let report = place.report(&image);
+    let id = |path: &str| super::finding(&report, path).unwrap()["id"].as_str().unwrap().to_owned();
+    let (cmake, git) = (id("/usr/bin/cmake"), id("/usr/bin/git"));
+    assert_ne!(cmake, git);
+    let (answers, open) = asked(&place, &image, &["--answer", &format!("{cmake}=no")]);
+    assert_eq!(answers, [format!("{cmake} no")]);
+    assert!(open.contains(&format!("{git} -")), "{open:?}");
+}
+
+#[test]
+fn a_question_names_the_readers_of_all_names_of_a_file() {
+    let place = Place::new();
+    let program = |name: &str| Elf::program(name).build();
+    let mut packages = debs(&[
+        ("cmake", "3.25", &[("usr/bin/cmake", program("cmake"))]),
+        ("swig", "4.1", &[("usr/bin/swig", program("swig"))]),
+    ]);
+    packages.retain(|member| member.name != b"usr/bin/swig");
+    let script = file("srv/build.sh", "#!/bin/sh\ncmake -B build\n").mode(0o755);
+    let link = hardlink("usr/bin/swig", "usr/bin/cmake");
+    let members = [service(&[]), packages, vec![link.clone(), script.clone(), unsearched()]].concat();
+    let found = |members: Vec<Member>| {
+        let report = place.report(&put(&place, members, "/srv/service"));
+        super::finding(&report, "/usr/bin/cmake").unwrap().clone()
+    };
+    let one = found(members);
+    assert!(one["proof"].to_string().contains("/srv/build.sh names cmake"), "{one:#}");
+    assert!(one["proof"].to_string().contains("/srv/a.pyc may run or open them"), "{one:#}");
+    assert!(one["question"].as_str().unwrap().contains("one of these"), "{one:#}");
+    // The other name is of no package: that is in doubt, too.
+    let cmake = debs(&[("cmake", "3.25", &[("usr/bin/cmake", program("cmake"))])]);
+    let one = found([service(&[]), cmake, vec![link, script]].concat());
+    let question = "Are these files used at run time? /srv/build.sh names cmake.";
+    assert_eq!(one["question"], question, "{one:#}");
+}
+
+#[test]
+fn packages_that_depend_on_a_tool_hide_no_other_doubt() {
+    let place = Place::new();
+    let status = "Package: git-lfs\nStatus: install ok installed\nArchitecture: amd64\nVersion: 1\nDepends: git\n\n\
+                  Package: git\nStatus: install ok installed\nArchitecture: amd64\nVersion: 1\n\n";
+    let members = |more: &[Member]| {
+        let own = vec![
+            file("var/lib/dpkg/status", status),
+            file("var/lib/dpkg/info/git.list", "/usr/bin/git\n/usr/bin/xyzzyd\n"),
+            file("usr/bin/git", Elf::program("git").build()).mode(0o755),
+            file("usr/bin/xyzzyd", Elf::program("xyzzyd").build()).mode(0o755),
+            file("srv/run.sh", "#!/bin/sh\nexec sleep 1\n").mode(0o755),
+        ];
+        [service(&[]), own, more.to_vec()].concat()
+    };
+    let question = |members: Vec<Member>, path: &str| {
+        let report = place.report(&put(&place, members, "/srv/service"));
+        super::finding(&report, path).unwrap()["question"].as_str().unwrap().to_owned()
+    };
+    let git = "Does this need the files at run time? git-lfs 1 depends on git.";
+    assert_eq!(question(members(&[]), "/usr/bin/git"), git);
+    // A program that was not searched may run git, too.
+    let both = "Does one of these need the files at run time? git-lfs 1 depends on git. And 1 more.";
+    assert_eq!(question(members(&[unsearched()]), "/usr/bin/git"), both);
+    // Files are not searched for the other name: the service may run it.
+    let other = question(members(&[]), "/usr/bin/xyzzyd");
+    assert!(other.contains("or the service, run or read /usr/bin/xyzzyd"), "{other}");
+}
+
+#[test]
+fn many_packages_that_depend_on_many_tools_are_found_in_time() {
+    let place = Place::new();
+    let count = 300;
+    let mut status = String::new();
+    let mut add = |name: String, depends: String| {
+        status += &format!(
+            "Package: {name}\nStatus: install ok installed\nArchitecture: amd64\nVersion: 1\nDepends: {depends}\n\n"
+        );
+    };
+    for number in 0..count {
+        add(format!("lib{number}-dev"), format!("lib{}-dev", (number + 1) % count));
+        let all: Vec<String> = (0..count).map(|number| format!("lib{number}-dev")).collect();
+        add(format!("tool{number}"), all.join(", "));
+    }
+    let members = vec![
+        file("var/lib/dpkg/status", status),
+        file("var/lib/dpkg/info/lib7-dev.list", "/usr/include/seven.h\n"),
+        file("usr/include/seven.h", "int seven;\n"),
+    ];
+    let report = super::judged_files(members);
+    assert_eq!(super::of(&report, "/usr/include/seven.h"), "headers unsure");
 }
 
 #[test]

@@ -504,38 +504,56 @@ fn a_recommended_package_whose_module_is_enabled_is_named() {
 
 #[test]
 fn recommended_packages_that_nothing_uses_are_not_named() {
-    // A plugin needs a library that its package only recommends; a list is for builds; a module that
-    // builds extensions names libraries of all systems.
-    let plugin = file("usr/lib/tc/q_atm.so", Elf::library("q_atm.so").needing(&["libatm.so.1"]).build());
+    // A list is for builds; a module that builds extensions names libraries of all systems.
     let debs = || {
         vec![
-            deb("iproute2", "libc6", vec![program("usr/sbin/tc", &["libc.so.6"]), plugin.clone()]),
-            deb("libatm1", "libc6", library("usr/lib/x86_64-linux-gnu", "libatm.so.1", "", &[])),
             deb("libx11-6", "libc6", library("usr/lib/x86_64-linux-gnu", "libX11.so.6", "", &[])),
             deb("clang", "libc6", vec![program("usr/bin/clang", &["libc.so.6"])]),
             deb("golang-misc", "clang", vec![text("usr/share/golang/list", 3_000)]),
         ]
     };
-    let automatic = ["golang-misc", "libatm1", "libx11-6"]
+    let automatic = ["golang-misc", "libx11-6"]
         .map(|name| format!("Package: {name}\nArchitecture: amd64\nAuto-Installed: 1\n\n"));
     let states = file("var/lib/apt/extended_states", automatic.concat());
     let numpy =
         file("usr/lib/python3/dist-packages/numpy/distutils/system_info.py", "libs = ['libX11.so']\n");
-    let command = "apt-get update && apt-get install -y iproute2 clang cmake git";
-    let script = "#!/bin/sh\ntc qdisc\nclang -o a a.c\n";
+    let command = "apt-get update && apt-get install -y clang cmake git";
     let scene = devel()
         .install(command, [debs(), tools()].concat(), vec![states])
         .copy("numpy /usr/lib/python3/dist-packages/numpy", vec![numpy])
-        .copy("serve.sh /srv/", vec![file("srv/serve.sh", script).mode(0o755)])
+        .copy("serve.sh /srv/", vec![file("srv/serve.sh", "#!/bin/sh\nclang a.c\n").mode(0o755)])
         .cmd(&["/srv/serve.sh"]);
     let proposals = scene.propose();
     assert!(!proposals.list.is_empty());
     for proposal in &proposals.list {
         let installed = installed(&proposal.dockerfile);
-        assert!(installed.contains(&"iproute2") && installed.contains(&"clang"), "{installed:?}");
-        for name in ["golang-misc", "libatm1", "libx11-6"] {
+        assert!(installed.contains(&"clang"), "{installed:?}");
+        for name in ["golang-misc", "libx11-6"] {
             assert!(!installed.contains(&name), "{installed:?}");
         }
+    }
+}
+
+#[test]
+fn a_library_that_a_recommended_package_has_for_a_plugin_is_named() {
+    // Settings of the service may name the plugin.
+    let plugin = file("usr/lib/collectd/curl.so", Elf::library("").needing(&["libcurl.so.4"]).build());
+    let debs = vec![
+        deb("collectd-core", "libc6", vec![program("usr/sbin/collectd", &["libc.so.6"]), plugin]),
+        deb("libcurl4", "libc6", library("usr/lib/x86_64-linux-gnu", "libcurl.so.4", "", &[])),
+    ];
+    let scene = devel()
+        .install(
+            "apt-get update && apt-get install -y collectd-core cmake git",
+            [debs, tools()].concat(),
+            vec![],
+        )
+        .copy("collectd.conf /srv/", vec![file("srv/collectd.conf", "LoadPlugin curl\n")])
+        .cmd(&["/usr/sbin/collectd", "-C", "/srv/collectd.conf"]);
+    for proposal in &scene.propose().list {
+        let installed = installed(&proposal.dockerfile);
+        assert!(installed.contains(&"collectd-core") && installed.contains(&"libcurl4"), "{installed:?}");
+        assert!(proposal.closure.resolved, "{:#?}", proposal.closure);
     }
 }
 

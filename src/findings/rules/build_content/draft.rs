@@ -11,11 +11,11 @@ use crate::base::text::{elide_middle, escape};
 use crate::cuda::Use;
 use crate::findings::demand::{Certainty, Demand};
 use crate::findings::draft::Draft;
-use crate::findings::facts::{Dependent, Facts};
+use crate::findings::facts::Facts;
 use crate::findings::named::MAX_SHOWN_CHARS;
 use crate::findings::value::{Item, User, Verdict};
 
-pub(super) fn draft(facts: &Facts<'_>, key: Key, group: Group) -> Draft {
+pub(super) fn draft(facts: &Facts<'_>, key: Key, group: Group<'_>) -> Draft {
     let rule = key.rule;
     let place = match &key.place {
         FindingLocation::Toolkit(root) => format!(" in the CUDA toolkit {}", escape(root)),
@@ -38,9 +38,8 @@ pub(super) fn draft(facts: &Facts<'_>, key: Key, group: Group) -> Draft {
     let readers = (draft.verdict == Verdict::Unsure && !key.is_doubtful)
         .then(|| group.asked.readers(facts, rule, some))
         .flatten();
-    let pairs = readers.iter().flatten().map(|one| (one.user.clone(), one.why.clone()));
-    draft.readers.extend(pairs);
-    let readers = readers.as_deref();
+    let list = readers.as_ref().map(|readers| readers.list.as_slice());
+    draft.readers.extend(readers.iter().flat_map(|readers| readers.keys.iter().cloned()));
     match key.because {
         VerdictReason::Hidden => common::describe_shadowed(&mut draft),
         VerdictReason::Loaded => {
@@ -54,13 +53,24 @@ pub(super) fn draft(facts: &Facts<'_>, key: Key, group: Group) -> Draft {
                 draft.proof.push(format!("and {more} more chains"));
             }
         }
-        VerdictReason::Read(demands) => read(facts, &demands, readers, &mut draft),
+        VerdictReason::Read(demands) => read(facts, &demands, list, &mut draft),
         VerdictReason::Named(user) => named(facts, user, &mut draft),
         VerdictReason::Unsearched => {
             "No known user, but not all programs of the image could be searched for their names."
                 .clone_into(&mut draft.reason);
             draft.proof.push(searched(facts, "them"));
             common::ask_unsearched(facts, "run or open these files", &mut draft);
+            match list {
+                // Under another name of the files.
+                Some(list) if list.len() > 1 => read(facts, &[], Some(list), &mut draft),
+                None => {
+                    let who = common::unsearched(facts)
+                        .unwrap_or_else(|| "a program that was not searched".to_owned());
+                    draft.question =
+                        Some(format!("Does the service run or open these files, or does {who}?"));
+                }
+                Some(_) => {}
+            }
         }
         VerdictReason::NotSearchedFor => {
             "No known user. Files are not searched for these program names.".clone_into(&mut draft.reason);
@@ -81,7 +91,7 @@ pub(super) fn draft(facts: &Facts<'_>, key: Key, group: Group) -> Draft {
             let folder = escape(folder);
             draft.question = Some(format!("Does anything run the tools in {folder} at run time?"));
         }
-        VerdictReason::Doubtful(doubt) => doubtful(facts, doubt, readers, &mut draft),
+        VerdictReason::Doubtful(doubt) => doubtful(facts, doubt, list, &mut draft),
         VerdictReason::Free => free(facts, &key.place, group.elf, &group.read_as, &mut draft),
     }
     draft
@@ -140,81 +150,83 @@ fn read(facts: &Facts<'_>, named: &[u32], readers: Option<&[Reader]>, draft: &mu
 
 /// Files that only their path classifies.
 fn doubtful(facts: &Facts<'_>, doubt: Doubt, readers: Option<&[Reader]>, draft: &mut Draft) {
-    let first = draft.items.iter().filter_map(|item| item.node).map(|node| facts.shown(node)).min();
-    let first = elide_middle(&first.unwrap_or_default(), MAX_SHOWN_CHARS);
-    let count = draft.items.len();
-    let these = if count == 1 { first } else { format!("{first} or any other of these {count} files") };
-    let (title, reason, question) = match doubt {
+    let these = these(facts, &draft.items);
+    let (title, reason, question, statement) = match doubt {
         Doubt::Unowned => (
             ", not owned by a package",
             "No installed package owns these files: they were added outside package managers.",
             format!("Does the service run {these}?"),
+            "no package database lists them",
         ),
         Doubt::Foreign => (
             ", owned by non-development packages",
             "Installed packages own these files, and they are not development packages.",
             format!("Does one of these packages, or the service, run or read {these}?"),
+            "the catalog does not list their packages as development packages",
         ),
         Doubt::Kind => (
             ", by path only",
             "Only the path suggests what these files are: their names and contents do not.",
             format!("Does the service run or read {these}?"),
+            "neither content, name nor owner confirms the path",
         ),
         Doubt::Test => (
             "",
             "These files are in test folders. Which modules import them is unknown.",
             format!("Does the service import {these}? Users of test.support do."),
+            "they belong to installed packages or Python's standard library",
         ),
         Doubt::PackageName => (
             ", by package name only",
             "Only the names of their packages suggest development files.",
             format!("Does the service run or read {these}?"),
+            "neither content nor path confirms the names of their packages",
         ),
-        Doubt::Dependent => (
-            ", required by installed packages",
-            "Packages that are not development packages depend on the packages that own these files.",
-            format!("Does one of the dependent packages use {these}?"),
-        ),
-        Doubt::Folder => (
-            ", in a configured folder",
-            "A setting of the image names a folder that contains these files.",
-            format!("Does the service read {these}?"),
-        ),
-    };
-    draft.title.push_str(title);
-    reason.clone_into(&mut draft.reason);
-    let statement = match doubt {
-        Doubt::Unowned => "no package database lists them".to_owned(),
-        Doubt::Foreign => "the catalog does not list their packages as development packages".to_owned(),
-        Doubt::Kind => "neither content, name nor owner confirms the path".to_owned(),
-        Doubt::Test => "they belong to installed packages or Python's standard library".to_owned(),
-        Doubt::PackageName => "neither content nor path confirms the names of their packages".to_owned(),
-        Doubt::Dependent => {
-            draft.proof.extend(depends(facts, &draft.items, readers));
-            draft.question = Some(question);
-            return;
-        }
         Doubt::Folder => {
             let node = draft.items.iter().find_map(|item| item.node);
             let setting = node.and_then(|node| facts.named.folder(facts, node)).unwrap_or("a setting");
-            format!("{setting} names a parent folder")
+            draft.proof.push(format!("{setting} names a parent folder"));
+            (
+                ", in a configured folder",
+                "A setting of the image names a folder that contains these files.",
+                format!("Does the service read {these}?"),
+                "",
+            )
         }
+        Doubt::Dependent => return dependent(facts, readers, draft),
     };
-    draft.proof.push(statement);
+    draft.title.push_str(title);
+    reason.clone_into(&mut draft.reason);
+    draft.proof.extend(Some(statement).filter(|statement| !statement.is_empty()).map(str::to_owned));
     draft.question = Some(question);
 }
 
-/// The dependents of the packages that own these files: all that the question is about, or some.
-fn depends(facts: &Facts<'_>, items: &[Item], readers: Option<&[Reader]>) -> Vec<String> {
-    let owners: BTreeSet<usize> = items.iter().filter_map(|item| facts.owner(item.node?)).collect();
-    let all: Vec<Dependent<'_>> = owners.iter().flat_map(|place| facts.dependents(*place)).collect();
-    let mut statements: Vec<String> = if let Some(readers) = readers {
-        readers.iter().map(Reader::statement).collect()
+/// The first of these files, and how many others there are.
+fn these(facts: &Facts<'_>, items: &[Item]) -> String {
+    let first = items.iter().filter_map(|item| item.node).map(|node| facts.shown(node)).min();
+    let first = elide_middle(&first.unwrap_or_default(), MAX_SHOWN_CHARS);
+    match items.len() {
+        1 => first,
+        count => format!("{first} or any other of these {count} files"),
+    }
+}
+
+/// Files of packages on which others depend; `readers` are all that may need them, if nothing else is in doubt.
+fn dependent(facts: &Facts<'_>, readers: Option<&[Reader]>, draft: &mut Draft) {
+    draft.title.push_str(", required by installed packages");
+    let owners: BTreeSet<usize> = draft.items.iter().filter_map(|item| facts.owner(item.node?)).collect();
+    let all = facts.dependents(owners.iter().copied());
+    if readers.is_some() {
+        read(facts, &[], readers, draft);
     } else {
-        let some: BTreeSet<String> =
-            all.iter().map(|one| format!("{} {}", one.user().0, one.why())).collect();
-        some.into_iter().take(MOST_READERS).collect()
-    };
+        "Packages that are not development packages depend on the packages that own these files."
+            .clone_into(&mut draft.reason);
+        let some = all.iter().take(MOST_READERS).map(|one| Reader::of_package(one).statement());
+        draft.proof.extend(some);
+        let these = these(facts, &draft.items);
+        draft.question =
+            Some(format!("Does one of the dependent packages, or the service, run or read {these}?"));
+    }
     // What other build packages bring.
     let direct: BTreeSet<&str> = all.iter().map(|one| one.on.name.as_str()).collect();
     let names = owners.iter().filter_map(|place| Some(facts.inventory.packages.get(*place)?.name.as_str()));
@@ -225,9 +237,8 @@ fn depends(facts: &Facts<'_>, items: &[Item], readers: Option<&[Reader]>) -> Vec
             0 => String::new(),
             more => format!(" and {more} more"),
         };
-        statements.push(format!("that requires {}{and_more}, directly or indirectly", shown.join(", ")));
+        draft.proof.push(format!("that requires {}{and_more}, directly or indirectly", shown.join(", ")));
     }
-    statements
 }
 
 /// Adds the searches that found no user.

@@ -91,10 +91,10 @@ pub(super) fn agreement(facts: &Facts<'_>, file: &ClassifiedFile<'_>, path: &[u8
 /// The package of a file, if others depend on it that may use the file.
 pub(super) fn required_package(facts: &Facts<'_>, file: &ClassifiedFile<'_>) -> Option<usize> {
     let owner = file.item.node.and_then(|node| facts.owner(node));
-    owner.filter(|place| file.category != Category::DocsSamples && facts.has_dependents(*place))
+    owner.filter(|place| file.category != Category::DocsSamples && facts.is_required(*place))
 }
 
-/// The same, whatever depends on its package.
+/// Whether a file matches the rule for its path or its package, whatever depends on that package.
 pub(super) fn own_agreement(facts: &Facts<'_>, file: &ClassifiedFile<'_>, path: &[u8]) -> Agreement {
     let Some(node) = file.item.node else { return Agreement::Agrees };
     let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();

@@ -28,19 +28,14 @@ impl Reader {
         Self { user: Some(demand.user.clone()), who: demand.who.clone(), why: demand.why.clone() }
     }
 
-    fn of_package(dependent: &Dependent<'_>) -> Self {
+    pub(super) fn of_package(dependent: &Dependent<'_>) -> Self {
         let (who, user) = dependent.user();
         Self { user: Some(user), who, why: dependent.why() }
     }
 
-    fn unsearched(facts: &Facts<'_>, rule: &Rule) -> Self {
-        let who = match common::unsearched(facts) {
-            Some((first, 1)) => first,
-            Some((first, count)) => format!("{first} or another of the {count} files that were not searched"),
-            None => "A program that was not searched".to_owned(),
-        };
-        // A no for debuggers is none for compilers.
-        Self { user: None, who, why: format!("may run or open {}", rule.title.to_lowercase()) }
+    fn unsearched(facts: &Facts<'_>) -> Self {
+        let who = common::unsearched(facts).unwrap_or_else(|| "A program that was not searched".to_owned());
+        Self { user: None, who, why: "may run or open them".to_owned() }
     }
 
     /// The statement that it may need the files, without a full stop.
@@ -51,30 +46,40 @@ impl Reader {
 
 /// What decides whether files are needed whose verdict is open, besides what they are.
 #[derive(Default)]
-pub(super) struct Asked {
+pub(super) struct Asked<'f> {
     /// The names under which they are read, and the site-packages folders in which they are.
-    names: BTreeSet<(String, Option<Vec<u8>>)>,
+    names: BTreeSet<(&'f str, Option<Vec<u8>>)>,
     /// Packages of the files on which others depend, as indexes in the inventory.
     required: BTreeSet<usize>,
-    /// Whether programs that were not searched may run or open them.
-    unsearched: bool,
+    /// The names under which programs that were not searched may run or open them.
+    unsearched: BTreeSet<&'f str>,
 }
 
-impl Asked {
+/// All who may need files, and how other questions know each of them.
+pub(super) struct Readers {
+    pub(super) list: Vec<Reader>,
+    pub(super) keys: BTreeSet<(Option<User>, String)>,
+}
+
+impl<'f> Asked<'f> {
     /// `None` if something else about the file is in doubt: a no for all readers is not enough to remove it.
-    pub(super) fn of(facts: &Facts<'_>, sorted: &ClassifiedFile<'_>, paths: &mut PathBuffer) -> Option<Self> {
+    pub(super) fn of(
+        facts: &'f Facts<'_>,
+        sorted: &ClassifiedFile<'f>,
+        paths: &mut PathBuffer,
+    ) -> Option<Self> {
         let mut asked = Self::default();
         for name in facts.classification.names(sorted) {
             let path = path_in(facts, &name.item, paths);
             let read = names(facts, name, &path);
             match without_readers(facts, name, &path, own_agreement(facts, name, &path), &read) {
                 VerdictReason::Free => {}
-                VerdictReason::Unsearched => asked.unsearched = true,
+                VerdictReason::Unsearched if !read.is_empty() => asked.unsearched.extend(&read),
                 _ => return None,
             }
             asked.required.extend(required_package(facts, name));
             let copy = site_root(&path).map(|(site, _)| site.to_vec());
-            asked.names.extend(read.into_iter().map(|name| (name.to_owned(), copy.clone())));
+            asked.names.extend(read.into_iter().map(|name| (name, copy.clone())));
         }
         Some(asked)
     }
@@ -82,29 +87,32 @@ impl Asked {
     pub(super) fn extend(&mut self, other: Self) {
         self.names.extend(other.names);
         self.required.extend(other.required);
-        self.unsearched |= other.unsearched;
+        self.unsearched.extend(other.unsearched);
     }
 
     /// All readers of the files, if they are known; `some` are those that their verdict names.
-    pub(super) fn readers(&self, facts: &Facts<'_>, rule: &Rule, some: &[u32]) -> Option<Vec<Reader>> {
+    pub(super) fn readers(&self, facts: &Facts<'_>, rule: &Rule, some: &[u32]) -> Option<Readers> {
         let mut places = BTreeSet::new();
         for (name, copy) in &self.names {
-            let of_name: Vec<u32> = facts.demands.on(name, copy.as_deref()).collect();
-            if of_name.len() >= demand::MOST {
+            if facts.demands.is_cut(name) {
                 return None;
             }
-            places.extend(of_name);
+            places.extend(facts.demands.on(name, copy.as_deref()));
         }
         // Files beside a program have its readers, under names of its own.
         if !some.iter().all(|place| places.contains(place)) {
             return None;
         }
         let demands = places.iter().filter_map(|place| facts.demands.get(*place)).map(Reader::of);
-        let dependents = self.required.iter().flat_map(|place| facts.dependents(*place));
-        let unsearched = self.unsearched.then(|| Reader::unsearched(facts, rule));
-        let all = demands.chain(dependents.map(|one| Reader::of_package(&one))).chain(unsearched);
-        let readers = each_once(all);
-        (1..demand::MOST).contains(&readers.len()).then_some(readers)
+        let dependents = facts.dependents(self.required.iter().copied());
+        let known = each_once(demands.chain(dependents.iter().map(Reader::of_package)));
+        let keys = known.iter().map(|one| (one.user.clone(), one.why.clone()));
+        // A no for what compiles says nothing about what runs git.
+        let unsearched = self.unsearched.iter().map(|name| (None, format!("{} as {name}", rule.id)));
+        let keys = keys.chain(unsearched).collect();
+        let unsearched = (!self.unsearched.is_empty()).then(|| Reader::unsearched(facts));
+        let list: Vec<Reader> = known.into_iter().chain(unsearched).collect();
+        (1..demand::MOST).contains(&list.len()).then_some(Readers { list, keys })
     }
 }
 

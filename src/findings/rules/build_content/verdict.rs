@@ -168,8 +168,23 @@ pub(super) fn reason_for(
             return None;
         }
         let other = because(facts, name, &path, agreement);
-        if worst.as_ref().is_none_or(|(worst, _)| verdict(facts, &other.0) > verdict(facts, worst)) {
+        let Some((reason, object)) = &mut worst else {
             worst = Some(other);
+            continue;
+        };
+        let (was, is) = (verdict(facts, reason), verdict(facts, &other.0));
+        match (&mut *reason, other) {
+            _ if was > is => {}
+            (reason, other) if is > was => (*reason, *object) = other,
+            // Readers under all names are readers of the file.
+            (VerdictReason::Read(readers), (VerdictReason::Read(more), _)) => {
+                readers.extend(more);
+                readers.sort_unstable();
+                readers.dedup();
+            }
+            (VerdictReason::Read(_), _) => {}
+            (reason, other) if matches!(other.0, VerdictReason::Read(_)) => (*reason, *object) = other,
+            _ => {}
         }
     }
     worst
