@@ -1,6 +1,6 @@
 //! The facts that rules evaluate.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::classification::FileClassification;
 use super::demand::Demands;
@@ -42,9 +42,9 @@ struct RequiredTools {
     /// All on which a package depends that is not a build package, directly or indirectly.
     all: HashSet<usize>,
     /// By build package: those that depend on it, and are no build packages.
-    by_others: HashMap<usize, Vec<usize>>,
+    by_others: BTreeMap<usize, Vec<usize>>,
     /// By build package: build packages that depend on it.
-    by_tools: HashMap<usize, Vec<usize>>,
+    by_tools: BTreeMap<usize, Vec<usize>>,
 }
 
 /// A package that is not a build package and depends on one.
@@ -149,7 +149,7 @@ impl<'a> Facts<'a> {
         let mut known: HashSet<usize> = open.iter().copied().collect();
         let mut found: BTreeSet<(usize, usize)> = BTreeSet::new();
         while let Some(tool) = open.pop() {
-            let of = |list: &'_ HashMap<usize, Vec<usize>>| list.get(&tool).cloned().unwrap_or_default();
+            let of = |list: &BTreeMap<usize, Vec<usize>>| list.get(&tool).cloned().unwrap_or_default();
             found.extend(of(&self.required.by_others).into_iter().map(|package| (package, tool)));
             open.extend(of(&self.required.by_tools).into_iter().filter(|other| known.insert(*other)));
         }
@@ -189,11 +189,15 @@ impl<'a> Facts<'a> {
             let list = if is_tool { &mut required.by_tools } else { &mut required.by_others };
             let names = package.depends.iter();
             let on = names.filter_map(|name| tools.get(&(package.manager, name.as_str()))).flatten();
-            on.for_each(|on| list.entry(*on).or_default().push(place));
+            for on in on {
+                list.entry(*on).or_default().push(place);
+            }
         }
         let mut below: HashMap<usize, Vec<usize>> = HashMap::new();
         for (on, by) in &required.by_tools {
-            by.iter().for_each(|place| below.entry(*place).or_default().push(*on));
+            for place in by {
+                below.entry(*place).or_default().push(*on);
+            }
         }
         let mut open: Vec<usize> = required.by_others.keys().copied().collect();
         while let Some(tool) = open.pop() {

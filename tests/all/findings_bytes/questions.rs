@@ -216,19 +216,16 @@ fn packages_that_depend_on_a_tool_hide_no_other_doubt() {
 
 #[test]
 fn many_packages_that_depend_on_many_tools_are_found_in_time() {
-    let place = Place::new();
     let count = 300;
-    let mut status = String::new();
-    let mut add = |name: String, depends: String| {
-        status += &format!(
+    let stanza = |name: String, depends: String| {
+        format!(
             "Package: {name}\nStatus: install ok installed\nArchitecture: amd64\nVersion: 1\nDepends: {depends}\n\n"
-        );
+        )
     };
-    for number in 0..count {
-        add(format!("lib{number}-dev"), format!("lib{}-dev", (number + 1) % count));
-        let all: Vec<String> = (0..count).map(|number| format!("lib{number}-dev")).collect();
-        add(format!("tool{number}"), all.join(", "));
-    }
+    let all: Vec<String> = (0..count).map(|number| format!("lib{number}-dev")).collect();
+    let libraries = (0..count).map(|number| stanza(all[number].clone(), all[(number + 1) % count].clone()));
+    let tools = (0..count).map(|number| stanza(format!("tool{number}"), all.join(", ")));
+    let status: String = libraries.chain(tools).collect();
     let members = vec![
         file("var/lib/dpkg/status", status),
         file("var/lib/dpkg/info/lib7-dev.list", "/usr/include/seven.h\n"),
