@@ -342,7 +342,12 @@ impl<'w, 'a> Keep<'w, 'a> {
 
     /// Keeps the target of a kept link, unless the user chose to remove it.
     fn follow_link(&mut self, link: Node<'a>) {
-        let Some(target) = self.context.paths.lookup(&link.path()) else { return };
+        let path = link.path();
+        let Some(target) = self.context.paths.lookup(&path) else { return };
+        // Documentation of a package shows styles and fonts of others, which it only recommends.
+        if self.fate(link.id()) == FileDisposition::Installed && path.starts_with(b"/usr/share/doc/") {
+            return;
+        }
         let record = self.context.rootfs.node(target);
         if record.kind() == NodeKind::File && !self.context.goes(record) {
             self.require(target, b"");

@@ -504,20 +504,24 @@ fn a_recommended_package_whose_module_is_enabled_is_named() {
 
 #[test]
 fn recommended_packages_that_nothing_uses_are_not_named() {
-    // A list is for builds; a module that builds extensions names libraries of all systems.
+    // A list is for builds; a module that builds extensions names libraries of all systems; a page of documentation has
+    // the style of a program that made it.
+    let page = symlink("usr/share/doc/curl/html/base.css", "/usr/share/mkdocs/base.css");
     let debs = || {
         vec![
             deb("libx11-6", "libc6", library("usr/lib/x86_64-linux-gnu", "libX11.so.6", "", &[])),
             deb("clang", "libc6", vec![program("usr/bin/clang", &["libc.so.6"])]),
             deb("golang-misc", "clang", vec![text("usr/share/golang/list", 3_000)]),
+            deb("curl", "libc6", vec![program("usr/bin/curl", &["libc.so.6"]), page.clone()]),
+            deb("mkdocs", "", vec![text("usr/share/mkdocs/base.css", 3_000)]),
         ]
     };
-    let automatic = ["golang-misc", "libx11-6"]
+    let automatic = ["golang-misc", "libx11-6", "mkdocs"]
         .map(|name| format!("Package: {name}\nArchitecture: amd64\nAuto-Installed: 1\n\n"));
     let states = file("var/lib/apt/extended_states", automatic.concat());
     let numpy =
         file("usr/lib/python3/dist-packages/numpy/distutils/system_info.py", "libs = ['libX11.so']\n");
-    let command = "apt-get update && apt-get install -y clang cmake git";
+    let command = "apt-get update && apt-get install -y clang curl cmake git";
     let scene = devel()
         .install(command, [debs(), tools()].concat(), vec![states])
         .copy("numpy /usr/lib/python3/dist-packages/numpy", vec![numpy])
@@ -528,7 +532,7 @@ fn recommended_packages_that_nothing_uses_are_not_named() {
     for proposal in &proposals.list {
         let installed = installed(&proposal.dockerfile);
         assert!(installed.contains(&"clang"), "{installed:?}");
-        for name in ["golang-misc", "libx11-6"] {
+        for name in ["golang-misc", "libx11-6", "mkdocs"] {
             assert!(!installed.contains(&name), "{installed:?}");
         }
     }
