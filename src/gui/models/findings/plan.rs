@@ -5,9 +5,11 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use super::item::can_be_chosen;
+use super::prediction::Prediction;
+use super::question::{self, QuestionItem};
 use super::words;
 use crate::analysis::Analysis;
-use crate::base::size::{grouped, human};
+use crate::base::size::human;
 use crate::base::text::counted;
 use crate::base::text::printable;
 use crate::findings::{Answer, Answers, Finding, Findings, Plan, PlanChanges, SavedPlan, Verdict};
@@ -65,67 +67,6 @@ struct Choice {
     from_nothing: bool,
     changes: BTreeMap<String, bool>,
     answers: Answers,
-}
-
-/// The question of a finding, and its answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct QuestionItem {
-    /// Id of the finding.
-    pub id: String,
-    /// Title of the finding, safe to show.
-    pub title: String,
-    /// The question, safe to show. Yes means: used, keep it.
-    pub text: String,
-    /// What the layers lose without its files; 0 for a finding without files of its own.
-    pub bytes: u64,
-    /// The same with the files of `also`.
-    pub all_bytes: u64,
-    /// The answer; `None` while the question is open.
-    pub answer: Option<Answer>,
-    /// Whether the answer was given for this finding; else it follows from that of another one.
-    pub is_own: bool,
-    /// Titles of findings whose questions a no answers, too: open ones, or those that have no own answer.
-    pub also: Vec<String>,
-    /// Whether it is in `also` of another question.
-    pub follows: bool,
-}
-
-impl QuestionItem {
-    fn new(finding: &Finding, plan: &Plan) -> Option<Self> {
-        Some(Self {
-            id: finding.id.clone(),
-            title: printable(&finding.title),
-            text: printable(finding.question.as_deref()?),
-            bytes: finding.bytes,
-            all_bytes: finding.bytes,
-            answer: plan.answer(&finding.id),
-            is_own: plan.answers().get(&finding.id).is_some(),
-            also: Vec::new(),
-            follows: false,
-        })
-    }
-
-    /// Whether its answer changes the plan.
-    pub fn has_bytes(&self) -> bool {
-        self.bytes > 0
-    }
-}
-
-/// Sizes now, and when the plan is carried out.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Prediction {
-    /// How many findings are chosen.
-    pub chosen: usize,
-    /// Questions without an answer, of findings that could be chosen; those that are answered with another count once.
-    pub open: usize,
-    /// How many could be chosen.
-    pub choosable: usize,
-    /// Bytes of the merged view.
-    pub merged: (u64, u64),
-    /// Blobs as stored: the second one is an estimate. `None` where the size of a blob is not known.
-    pub pull: Option<(u64, u64)>,
-    /// Bytes that the layers lose.
-    pub lost: u64,
 }
 
 impl ChosenPlan {
@@ -347,70 +288,8 @@ impl ChosenPlan {
         let mut answers = self.answers.clone();
         answers.retain(|id, _| findings.find(id).is_some());
         let plan = Plan::of(findings, chosen, answers);
-        self.questions = questions(findings, &plan);
-        self.prediction = predict(analysis, findings, &plan);
+        self.questions = question::of(findings, &plan);
+        self.prediction = Prediction::of(analysis, findings, &plan);
         self.plan = plan;
-    }
-}
-
-/// All questions, in the order of the findings.
-fn questions(findings: &Findings, plan: &Plan) -> Vec<QuestionItem> {
-    let mut items: Vec<QuestionItem> =
-        findings.list.iter().filter_map(|one| QuestionItem::new(one, plan)).collect();
-    let places: BTreeMap<String, usize> = items.iter().map(|item| item.id.clone()).zip(0..).collect();
-    for question in plan.questions(findings) {
-        let place = |finding: &Finding| places.get(&finding.id).copied();
-        let (Some(leading), Some(own)) = (question.answered_with.and_then(place), place(question.finding))
-        else {
-            continue;
-        };
-        items[own].follows = true;
-        let title = items[own].title.clone();
-        items[leading].also.push(title);
-        items[leading].all_bytes = items[leading].all_bytes.saturating_add(question.finding.bytes);
-    }
-    items
-}
-
-fn predict(analysis: &Analysis, findings: &Findings, plan: &Plan) -> Option<Prediction> {
-    let predicted = analysis.predict(plan)?;
-    let totals = analysis.totals()?;
-    let chosen = || findings.list.iter().filter(|one| plan.contains(&one.id));
-    Some(Prediction {
-        chosen: chosen().count(),
-        open: plan.open_questions(findings).filter(|one| one.answered_with.is_none()).count(),
-        choosable: findings.list.iter().filter(|one| can_be_chosen(one.verdict, one.bytes)).count(),
-        merged: (totals.merged_bytes, predicted.merged_bytes),
-        pull: totals.compressed_bytes.zip(predicted.compressed_bytes),
-        lost: chosen().map(|one| one.bytes).sum(),
-    })
-}
-
-impl Prediction {
-    /// What is chosen, in words.
-    pub fn sentence(&self) -> String {
-        if self.choosable == 0 {
-            return "No removable findings".to_owned();
-        }
-        let selected = format!(
-            "{} of {} selected",
-            grouped(self.chosen as u64),
-            counted(self.choosable, "selectable finding")
-        );
-        match self.open {
-            0 => selected,
-            open => format!("{selected}, {}", counted(open, "open question")),
-        }
-    }
-
-    /// What the plan makes of the sizes, in a sentence for the overview; `None` when it changes nothing.
-    pub fn outcome(&self) -> Option<String> {
-        if self.chosen == 0 {
-            return None;
-        }
-        let findings = counted(self.chosen, "selected finding");
-        let pull =
-            self.pull.map_or_else(String::new, |(_, then)| format!(", about {} compressed", human(then)));
-        Some(format!("After removal of {findings}: {} merged{pull}.", human(self.merged.1)))
     }
 }
