@@ -73,6 +73,7 @@ impl Demands {
         let mut demands = Self { copies: copies(facts), ..Self::default() };
         demands.frameworks(facts);
         demands.settings(facts);
+        demands.programs_in_settings(facts);
         demands.command(facts);
         demands.mentions(facts);
         demands.compiled_before(facts);
@@ -206,6 +207,18 @@ impl Demands {
         let flags = facts.variable("XLA_FLAGS").unwrap_or_default();
         if flags.contains("xla_gpu_cuda_data_dir") {
             self.setting("XLA_FLAGS", &["ptxas", "libdevice"], Certainty::Known);
+        }
+    }
+
+    /// Variables whose value is a program: `TOOLCHAIN=gcc`. A path that exists is deliberate.
+    fn programs_in_settings(&mut self, facts: &Facts<'_>) {
+        for (name, value) in facts.environment().iter().filter_map(|text| text.split_once('=')) {
+            let Some(program) = value.split_whitespace().next() else { continue };
+            let exists = program.starts_with('/') && facts.paths.lookup(program.as_bytes()).is_some();
+            let certainty = if exists { Certainty::Known } else { Certainty::Asked };
+            let base = program.rsplit('/').next().unwrap_or(program);
+            let setting = format!("ENV {}", printable(name));
+            self.word(tool_name(base), certainty, &setting, &|| User::Setting(setting.clone()));
         }
     }
 

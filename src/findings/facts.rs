@@ -6,11 +6,11 @@ use super::classification::FileClassification;
 use super::demand::Demands;
 use super::input::Input;
 use super::named::Named;
-use super::value::User;
+use super::value::{Category, User};
 use crate::base::convert::layer16;
 use crate::base::text::escape;
 use crate::cuda::catalog::{Catalog, PackageRule, normalized_python_name};
-use crate::cuda::links::{Object, ObjectId, Paths};
+use crate::cuda::links::{Object, ObjectId, Paths, site_root};
 use crate::cuda::{Flavor, Inode, Inventory, Library, Package};
 use crate::formats::binary::FileFacts;
 use crate::layer::{ContentHash, LayerRead};
@@ -34,6 +34,8 @@ pub struct Facts<'a> {
     /// By package: the rule that makes it a build package, and whether it is a driver package. System packages only.
     package_rules: Vec<(Option<&'a PackageRule>, bool)>,
     required: RequiredTools,
+    /// Whether the image has a compiler outside Python packages.
+    pub(super) has_compiler: bool,
 }
 
 /// Build packages on which installed packages depend, as indexes in [`Inventory::packages`].
@@ -96,8 +98,10 @@ impl<'a> Facts<'a> {
             named: Named::default(),
             package_rules: input.inventory.packages.iter().map(rules).collect(),
             required: RequiredTools::default(),
+            has_compiler: false,
         };
         facts.required = facts.find_required();
+        facts.has_compiler = facts.find_compiler();
         facts.demands = Demands::of(&facts);
         facts.named = Named::of(&facts);
         facts
@@ -169,6 +173,12 @@ impl<'a> Facts<'a> {
             })
             .map(|(place, _)| place)
             .collect()
+    }
+
+    fn find_compiler(&self) -> bool {
+        let compilers = self.classification.files.iter().filter(|file| file.category == Category::Compilers);
+        let mut nodes = compilers.filter_map(|file| file.item.node);
+        nodes.any(|node| site_root(&self.path(node)).is_none())
     }
 
     fn find_required(&self) -> RequiredTools {

@@ -181,7 +181,8 @@ impl<'a> Choice<'a> {
                 inode,
                 sort,
                 of_package,
-                of_helper: of_package && packages::is_helper(self.packages, owner),
+                of_helper: of_package
+                    && packages::is_helper(self.packages, owner, || context.path(node.id())),
                 of_distribution,
             });
         }

@@ -66,10 +66,20 @@ const HELPERS: [&str; 38] = [
     "wheel",
 ];
 
-/// Whether a package is one of [`HELPERS`].
-pub(super) fn is_helper(packages: &Packages, owner: Option<usize>) -> bool {
+/// Whether a package is one of [`HELPERS`]; that of a file in an archive of uv by the folder of its module.
+pub(super) fn is_helper(packages: &Packages, owner: Option<usize>, path: impl FnOnce() -> Vec<u8>) -> bool {
+    let is_one = |name: &str| HELPERS.contains(&normalized_python_name(name).as_str());
     let package = owner.and_then(|owner| packages.list.get(owner));
-    package.is_some_and(|package| HELPERS.contains(&normalized_python_name(&package.name).as_str()))
+    package
+        .map_or_else(|| archived(&path()).is_some_and(|name| is_one(&name)), |package| is_one(&package.name))
+}
+
+/// The module folder of a file such as `/root/.cache/uv/archive-v0/HASH/hatchling/cli.py`.
+fn archived(path: &[u8]) -> Option<String> {
+    let start = memchr::memmem::find(path, b"/archive-v")?;
+    let mut parts = path[start + 1..].split(|byte| *byte == b'/').skip(2);
+    let (folder, _file) = (parts.next()?, parts.next()?);
+    String::from_utf8(folder.to_vec()).ok()
 }
 
 /// Whether a word counts in a source of a package; `words` are all words of that source.

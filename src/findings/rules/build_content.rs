@@ -261,7 +261,7 @@ fn asked<'f>(facts: &'f Facts<'_>, file: &Judged<'f>, paths: &mut PathBuffer) ->
         VerdictReason::Read(_) | VerdictReason::Unsearched | VerdictReason::Doubtful(Doubt::Dependent)
     );
     let is_open = is_one && verdict(facts, &file.because) == Verdict::Unsure;
-    is_open.then(|| Asked::of(facts, file.sorted, paths))
+    is_open.then(|| Asked::of(facts, of_file(file.sorted, &file.place), file.sorted, paths))
 }
 
 /// `None` if it is not build content.

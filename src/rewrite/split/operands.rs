@@ -52,8 +52,9 @@ pub(super) fn operands(steps: &Steps<'_, '_>, step: usize) -> Vec<Operands> {
             }
             for at in places(&call) {
                 let word = &call.words[at];
-                let end = word.text.find(['*', '?', '[']);
-                let literal = &word.text[..end.unwrap_or(word.text.len())];
+                let text = steps.filled(step, word);
+                let end = text.find(['*', '?', '[']);
+                let literal = &text[..end.unwrap_or(text.len())];
                 // Only the folder of a pattern is a path; the literal part of its name is not.
                 let (above, name) = literal.rsplit_once('/').unwrap_or((".", literal));
                 let path = match end {
@@ -65,7 +66,7 @@ pub(super) fn operands(steps: &Steps<'_, '_>, step: usize) -> Vec<Operands> {
                     span: word.span.clone(),
                     path,
                     is_pattern: end.is_some(),
-                    is_relative: !word.text.starts_with('/'),
+                    is_relative: !text.starts_with('/'),
                 });
             }
         }

@@ -10,7 +10,7 @@ use crate::base::convert::layer16;
 use crate::cuda::Inode;
 use crate::cuda::links::folder_of;
 use crate::formats::binary::FileFacts;
-use crate::formats::dockerfile::Keyword;
+use crate::formats::dockerfile::{Keyword, Word};
 use crate::formats::document::DocumentKind;
 use crate::layer::EntryKind;
 use crate::rewrite::recipe::Recipe;
@@ -144,6 +144,22 @@ impl<'s, 'r> Steps<'s, 'r> {
     }
 
     /// The `RUN` of a step.
+    /// The text of a word of a step, with variables that an earlier `ENV` of the stage sets.
+    pub(super) fn filled(&self, step: usize, word: &Word) -> String {
+        if !word.text.contains('$') {
+            return word.text.clone();
+        }
+        let before = self.list.get(..step).unwrap_or_default();
+        let value = |name: &str| {
+            let settings = before.iter().rev().filter_map(|step| self.tidying.instruction(step.place));
+            let words = settings.filter(|one| one.keyword == Keyword::Env).flat_map(|one| &one.words);
+            let mut pairs = words.filter_map(|word| word.text.split_once('='));
+            let value = pairs.find(|(known, _)| *known == name).map(|(_, value)| value);
+            value.filter(|value| !value.contains('$')).map(str::to_owned)
+        };
+        self.tidying.file.expand_word(word, &value)
+    }
+
     pub(super) fn run(&self, step: usize) -> Option<&Run> {
         self.tidying.run(self.list.get(step)?.place)
     }

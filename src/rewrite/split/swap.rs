@@ -40,6 +40,7 @@ pub(super) fn draft(
         changes: false,
     };
     let mut names = added(keep, &asked.kept);
+    swap.question();
     if !base.own {
         swap.from();
     }
@@ -136,6 +137,16 @@ impl Swap<'_, '_, '_, '_, '_, '_, '_> {
         };
         let bytes: u64 = self.keep.context.rootfs.nodes().filter(gone).map(crate::rootfs::Node::bytes).sum();
         let what = described(base);
+        let reason = format!(
+            "Nothing is compiled here, so the image can start from {what}. That is {} less.",
+            human(bytes)
+        );
+        self.edit(word.span.clone(), reference(self.stage, base), reason, Some(bytes));
+    }
+
+    /// A comment above the base image if much is left out that is not proven unused.
+    fn question(&mut self) {
+        let Some(from) = self.stage.file.instructions.get(self.stage.base_from) else { return };
         let question = self.keep.context.open_question(&|node| self.keep.fate(node) == FileDisposition::Gone);
         if let Some(question) = question {
             let at = from.span.start;
@@ -147,11 +158,6 @@ impl Swap<'_, '_, '_, '_, '_, '_, '_> {
                 None,
             );
         }
-        let reason = format!(
-            "Nothing is compiled here, so the image can start from {what}. That is {} less.",
-            human(bytes)
-        );
-        self.edit(word.span.clone(), reference(self.stage, base), reason, Some(bytes));
     }
 
     /// Installations without build-only packages; missing packages are added to the first one.

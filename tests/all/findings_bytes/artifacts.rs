@@ -2,9 +2,12 @@
 
 use super::{all, finding, judged, judged_files, of, service};
 use crate::fixtures::elf::{Elf, object};
+use crate::fixtures::image::{Image, Layer};
+use crate::fixtures::layout::Layout;
 use crate::fixtures::packing::Packing;
 use crate::fixtures::service::{SITE, debs, wheel};
-use crate::fixtures::tarball::{Member, dir, file};
+use crate::fixtures::tarball::{Member, dir, file, tar};
+use crate::support::Place;
 
 fn relocatable(machine: u16) -> Vec<u8> {
     object(1, machine, 0, (0, 0), &[(".text", &[0x90; 64])])
@@ -533,6 +536,59 @@ fn modules_that_compile_make_compilers_a_question() {
         let wheel = wheel(SITE, package, "1.0", &[(&format!("{package}/a.py"), b"pass\n".to_vec())]);
         all(&of(wheel), &[(&path, &format!("compilers {verdict}"))]);
     }
+}
+
+#[test]
+fn what_uv_keeps_of_build_backends_names_no_compiler() {
+    let path = "usr/lib/gcc/x86_64-linux-gnu/13/cc1plus";
+    for (package, verdict) in [("hatchling", "compilers safe"), ("service", "compilers unsure")] {
+        let mut members = debs(&[("g++-13", "13.2", &[(path, Elf::program("cc1plus").build())])]);
+        let source = format!("root/.cache/uv/archive-v0/a1b2/{package}/builders/binary.py");
+        members.push(file(source, "subprocess.run(['gcc', 'a.c'])\n"));
+        all(&judged_files(members), &[(&format!("/{path}"), verdict)]);
+    }
+}
+
+#[test]
+fn a_variable_whose_value_is_a_compiler_is_a_reader() {
+    let gcc: &[(&str, Vec<u8>)] = &[
+        ("usr/bin/gcc-13", Elf::program("gcc").build()),
+        ("usr/lib/gcc/x86_64-linux-gnu/13/cc1", Elf::program("cc1").build()),
+    ];
+    let of = |value: &str| {
+        let members = [service(&[]), debs(&[("gcc-13", "13.2", gcc)])].concat();
+        let mut image =
+            Image::new(Packing::Gzip).add("RUN install", Layer::new(&tar(members), Packing::Gzip));
+        image.config = serde_json::json!({"Cmd": ["/srv/service"], "Env": [format!("TOOLCHAIN={value}")]});
+        let place = Place::new();
+        place.report(&format!("oci:{}", place.put_layout("image", &Layout::of(&image, "t"))))
+    };
+    for (value, verdict) in [
+        ("gcc", "compilers unsure"),
+        ("gcc-13 -O2", "compilers unsure"),
+        // A path that exists is deliberate; the compiler behind it is what it runs.
+        ("/usr/bin/gcc-13", "compilers needed"),
+        ("/opt/gcc/share", "compilers safe"),
+    ] {
+        all(&of(value), &[("/usr/lib/gcc/x86_64-linux-gnu/13/cc1", verdict)]);
+    }
+}
+
+#[test]
+fn headers_stay_where_something_unsearched_may_compile() {
+    let header = "usr/include/math.h";
+    let archive = "usr/lib/x86_64-linux-gnu/libc_nonshared.a";
+    let libc: &[(&str, Vec<u8>)] =
+        &[(header, b"double sqrt(double);\n".to_vec()), (archive, b"!<arch>\n".to_vec())];
+    let gcc: &[(&str, Vec<u8>)] = &[("usr/lib/gcc/x86_64-linux-gnu/13/cc1", Elf::program("cc1").build())];
+    let unsearched = || file("srv/a.pyc", "x");
+    let paths = [format!("/{header}"), format!("/{archive}")];
+    let with = [debs(&[("libc6-dev", "2.36", libc), ("gcc-13", "13.2", gcc)]), vec![unsearched()]].concat();
+    let report = judged_files(with);
+    all(&report, &[(&paths[0], "headers unsure"), (&paths[1], "static-libraries unsure")]);
+    // Nothing reads them without a compiler.
+    let report = judged_files([debs(&[("libc6-dev", "2.36", libc)]), vec![unsearched()]].concat());
+    all(&report, &[(&paths[0], "headers safe"), (&paths[1], "static-libraries safe")]);
 }
 
 #[test]

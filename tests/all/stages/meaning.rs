@@ -230,6 +230,17 @@ fn what_a_later_command_removes_of_a_copy_does_not_come_back() {
 }
 
 #[test]
+fn a_folder_that_a_variable_names_is_made_again() {
+    let made = || vec![text("opt/engine/table", 9_000), dir("data").owned_by(65_534, 0)];
+    let scene = base()
+        .set("ENV STATE=/data", "Env", json!(["STATE=/data"]))
+        .run("make && make install && install -d -o nobody $STATE", made())
+        .cmd(&["/opt/engine/table"]);
+    let stages = best(&scene, "stages");
+    in_order(&stages, &["ENV STATE=/data", "RUN install -d -o nobody $STATE"]);
+}
+
+#[test]
 fn an_argument_comes_before_what_uses_it() {
     let made = || vec![text("opt/engine/table", 9_000)];
     let scene = base()

@@ -36,7 +36,7 @@ pub(super) fn draft(facts: &Facts<'_>, key: Key, group: Group<'_>) -> Draft {
     draft.items = group.items;
     let some: &[u32] = if let VerdictReason::Read(demands) = &key.because { demands } else { &[] };
     let readers = (draft.verdict == Verdict::Unsure && !key.is_doubtful)
-        .then(|| group.asked.readers(facts, rule, some))
+        .then(|| group.asked.readers(facts, some))
         .flatten();
     let list = readers.as_ref().map(|readers| readers.list.as_slice());
     draft.readers.extend(readers.iter().flat_map(|readers| readers.keys.iter().cloned()));

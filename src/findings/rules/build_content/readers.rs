@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::super::common::{self, path_in};
+use super::COMPILERS;
 use super::evidence::{own_agreement, required_package};
-use super::verdict::{VerdictReason, names, without_readers};
+use super::verdict::{VerdictReason, is_read_by_compilers, names, without_readers};
 use crate::cuda::links::site_root;
 use crate::findings::classification::ClassifiedFile;
 use crate::findings::demand::{self, Demand};
@@ -51,8 +52,8 @@ pub(super) struct Asked<'f> {
     names: BTreeSet<(&'f str, Option<Vec<u8>>)>,
     /// Packages of the files on which others depend, as indexes in the inventory.
     required: BTreeSet<usize>,
-    /// The names under which programs that were not searched may run or open them.
-    unsearched: BTreeSet<&'f str>,
+    /// What programs that were not searched may run or open: a rule, and the name under which files are read.
+    unsearched: BTreeSet<(&'static str, &'f str)>,
 }
 
 /// All who may need files, and how other questions know each of them.
@@ -65,6 +66,7 @@ impl<'f> Asked<'f> {
     /// `None` if something else about the file is in doubt: a no for all readers is not enough to remove it.
     pub(super) fn of(
         facts: &'f Facts<'_>,
+        rule: &'static Rule,
         sorted: &ClassifiedFile<'f>,
         paths: &mut PathBuffer,
     ) -> Option<Self> {
@@ -74,7 +76,15 @@ impl<'f> Asked<'f> {
             let read = names(facts, name, &path);
             match without_readers(facts, name, &path, own_agreement(facts, name, &path), &read) {
                 VerdictReason::Free => {}
-                VerdictReason::Unsearched if !read.is_empty() => asked.unsearched.extend(&read),
+                VerdictReason::Unsearched if is_read_by_compilers(name) => {
+                    // Nobody needs them without a compiler.
+                    let is_of_toolkit = facts.catalog.toolkit_root(&path).is_some();
+                    let compiler = if is_of_toolkit { "nvcc" } else { "compiler" };
+                    asked.unsearched.insert((COMPILERS.id, compiler));
+                }
+                VerdictReason::Unsearched if !read.is_empty() => {
+                    asked.unsearched.extend(read.iter().map(|name| (rule.id, *name)));
+                }
                 _ => return None,
             }
             asked.required.extend(required_package(facts, name));
@@ -91,7 +101,7 @@ impl<'f> Asked<'f> {
     }
 
     /// All readers of the files, if they are known; `some` are those that their verdict names.
-    pub(super) fn readers(&self, facts: &Facts<'_>, rule: &Rule, some: &[u32]) -> Option<Readers> {
+    pub(super) fn readers(&self, facts: &Facts<'_>, some: &[u32]) -> Option<Readers> {
         let mut places = BTreeSet::new();
         for (name, copy) in &self.names {
             if facts.demands.is_cut(name) {
@@ -108,7 +118,7 @@ impl<'f> Asked<'f> {
         let known = each_once(demands.chain(dependents.iter().map(Reader::of_package)));
         let keys = known.iter().map(|one| (one.user.clone(), one.why.clone()));
         // A no for what compiles says nothing about what runs git.
-        let unsearched = self.unsearched.iter().map(|name| (None, format!("{} as {name}", rule.id)));
+        let unsearched = self.unsearched.iter().map(|(rule, name)| (None, format!("{rule} as {name}")));
         let keys = keys.chain(unsearched).collect();
         let unsearched = (!self.unsearched.is_empty()).then(|| Reader::unsearched(facts));
         let list: Vec<Reader> = known.into_iter().chain(unsearched).collect();

@@ -249,7 +249,9 @@ pub(super) fn without_readers(
     }
     // Files that are run or opened by name may be mentioned in files that were not searched.
     let object = facts.object_of((sorted.item.layer, sorted.item.entry));
-    let by_name = matches!(sorted.category, Category::Compilers | Category::BuildTools) || object.is_some();
+    let by_name = matches!(sorted.category, Category::Compilers | Category::BuildTools)
+        || object.is_some()
+        || is_read_by_compilers(sorted) && facts.has_compiler;
     let searched = &facts.inventory.searched;
     let in_libraries = names.iter().any(|name| demand::is_not_searched_in_libraries(name));
     if facts.named.cut
@@ -275,11 +277,14 @@ fn searched_terms(sorted: &ClassifiedFile<'_>, path: &[u8]) -> Option<BTreeSet<&
     (is_tool && is_program && !name.starts_with('_')).then(|| demand::searched_terms(name))
 }
 
+/// Whether compilers and linkers read a file: what may run them unnoticed needs it, too.
+pub(super) fn is_read_by_compilers(sorted: &ClassifiedFile<'_>) -> bool {
+    matches!(sorted.category, Category::Headers | Category::StaticLibraries | Category::BuildMetadata)
+}
+
 /// The name of everything installed outside toolkits that compiling or linking at run time reads.
 fn libraries(facts: &Facts<'_>, sorted: &ClassifiedFile<'_>, path: &[u8]) -> Option<&'static str> {
-    let is_read =
-        matches!(sorted.category, Category::Headers | Category::StaticLibraries | Category::BuildMetadata);
-    (is_read && facts.catalog.toolkit_root(path).is_none()).then_some("libraries")
+    (is_read_by_compilers(sorted) && facts.catalog.toolkit_root(path).is_none()).then_some("libraries")
 }
 
 /// Folders of data of autotools.
