@@ -210,15 +210,13 @@ impl Demands {
         }
     }
 
-    /// Variables whose value is a program: `TOOLCHAIN=gcc`. A path that exists is deliberate.
+    /// Variables whose value is a program: `TOOLCHAIN=gcc`. Many images set such ones by habit.
     fn programs_in_settings(&mut self, facts: &Facts<'_>) {
         for (name, value) in facts.environment().iter().filter_map(|text| text.split_once('=')) {
             let Some(program) = value.split_whitespace().next() else { continue };
-            let exists = program.starts_with('/') && facts.paths.lookup(program.as_bytes()).is_some();
-            let certainty = if exists { Certainty::Known } else { Certainty::Asked };
             let base = program.rsplit('/').next().unwrap_or(program);
             let setting = format!("ENV {}", printable(name));
-            self.word(tool_name(base), certainty, &setting, &|| User::Setting(setting.clone()));
+            self.word(tool_name(base), Certainty::Asked, &setting, &|| User::Setting(setting.clone()));
         }
     }
 

@@ -566,8 +566,8 @@ fn a_variable_whose_value_is_a_compiler_is_a_reader() {
     for (value, verdict) in [
         ("gcc", "compilers unsure"),
         ("gcc-13 -O2", "compilers unsure"),
-        // A path that exists is deliberate; the compiler behind it is what it runs.
-        ("/usr/bin/gcc-13", "compilers needed"),
+        // The driver alone compiles nothing.
+        ("/usr/bin/gcc-13", "compilers unsure"),
         ("/opt/gcc/share", "compilers safe"),
     ] {
         all(&of(value), &[("/usr/lib/gcc/x86_64-linux-gnu/13/cc1", verdict)]);

@@ -77,10 +77,11 @@ impl<'f> Asked<'f> {
             match without_readers(facts, name, &path, own_agreement(facts, name, &path), &read) {
                 VerdictReason::Free => {}
                 VerdictReason::Unsearched if is_read_by_compilers(name) => {
-                    // Nobody needs them without a compiler.
-                    let is_of_toolkit = facts.catalog.toolkit_root(&path).is_some();
-                    let compiler = if is_of_toolkit { "nvcc" } else { "compiler" };
-                    asked.unsearched.insert((COMPILERS.id, compiler));
+                    // Nobody needs them without a compiler. Those of a toolkit are read by either one.
+                    asked.unsearched.insert((COMPILERS.id, "compiler"));
+                    if facts.catalog.toolkit_root(&path).is_some() {
+                        asked.unsearched.insert((COMPILERS.id, "nvcc"));
+                    }
                 }
                 VerdictReason::Unsearched if !read.is_empty() => {
                     asked.unsearched.extend(read.iter().map(|name| (rule.id, *name)));
