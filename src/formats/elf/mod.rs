@@ -28,6 +28,8 @@ pub(in crate::formats) use scan::ElfScan;
 /// The first bytes of every ELF file.
 pub(in crate::formats) const MAGIC: &[u8; 4] = b"\x7fELF";
 
+/// Machine number of files that are for no machine (`EM_NONE`).
+const MACHINE_NONE: u16 = 0;
 /// Machine number of GPU code (`EM_CUDA`).
 pub const MACHINE_CUDA: u16 = 190;
 

@@ -250,3 +250,19 @@ fn more_than_the_limits_allow_is_said() {
     assert!(facts.problems[1].what.contains("beyond the first 5"));
     assert!(facts.problems[3].what.contains("more problem"));
 }
+
+#[test]
+fn only_files_for_a_machine_need_names() {
+    for (machine, problems) in [(62, 1), (0, 0)] {
+        // As Guile writes its code: a dynamic table without strings.
+        let mut file = Library { machine, ..Library::sample() }.build();
+        let tags = [(1_u64, 1_u64), (14, 11)].map(|(tag, at)| [tag.to_le_bytes(), at.to_le_bytes()].concat());
+        let table = file.windows(32).position(|bytes| *bytes == tags.concat()).unwrap();
+        for tag in file[table..].chunks_exact_mut(16).take_while(|tag| **tag != [0; 16]) {
+            tag[..8].copy_from_slice(&0x6fff_0000_u64.to_le_bytes());
+        }
+        let facts = elf(&file, b"boot.go", &BinaryLimits::default());
+        assert_eq!(facts.problems.len(), problems, "{:?}", facts.problems);
+        assert_eq!(facts.needed, Vec::<Vec<u8>>::new());
+    }
+}

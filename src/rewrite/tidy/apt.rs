@@ -61,7 +61,10 @@ pub(super) fn leave_out_recommended(work: &mut Work<'_>, needed: &[(String, u16)
                 let edit = Edit {
                     at: end..end,
                     with: format!(" {}", names.join(" ")),
-                    reason: format!("Recommended packages whose files the image uses: {}.", names.join(", ")),
+                    reason: format!(
+                        "Recommended packages that files of the image need: {}.",
+                        names.join(", ")
+                    ),
                     applicability: Applicability::Review,
                     bytes: None,
                 };
