@@ -216,11 +216,19 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     });
     follow_programs(facts, &mut judged);
     follow_links(facts, &mut judged);
-    let asked = map_stretches(&judged, STRETCH, |judged| {
+    let is_open = |at: &usize| is_about_readers(facts, &judged[*at].because);
+    let open: Vec<usize> = (0..judged.len()).filter(is_open).collect();
+    let asked = map_stretches(&open, STRETCH, |open| {
         let mut paths = PathBuffer::default();
-        judged.iter().map(|one| asked(facts, one, &mut paths)).collect()
+        let of = |at: &usize| {
+            let file = &judged[*at];
+            Asked::of(facts, of_file(file.sorted, &file.place), file.sorted, &mut paths)
+        };
+        open.iter().map(of).collect()
     });
-    for (Judged { sorted, because, object, mut place }, asked) in judged.into_iter().zip(asked) {
+    let mut asked = open.into_iter().zip(asked).peekable();
+    for (at, Judged { sorted, because, object, mut place }) in judged.into_iter().enumerate() {
+        let asked = asked.next_if(|(open, _)| *open == at).map(|(_, asked)| asked);
         if let FindingLocation::Python(folder) = &place
             && !places.contains(folder)
         {
@@ -252,16 +260,13 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     groups.into_iter().map(|(key, group)| draft::draft(facts, key, group)).collect()
 }
 
-/// What a question about a file depends on besides the file; `None` if there is no such question, and inside if the
-/// question is about the file, too.
-#[allow(clippy::option_option, reason = "not asked, and asked about the file")]
-fn asked<'f>(facts: &'f Facts<'_>, file: &Judged<'f>, paths: &mut PathBuffer) -> Option<Option<Asked<'f>>> {
+/// Whether a question for this reason is about who may need the files.
+fn is_about_readers(facts: &Facts<'_>, because: &VerdictReason) -> bool {
     let is_one = matches!(
-        file.because,
+        because,
         VerdictReason::Read(_) | VerdictReason::Unsearched | VerdictReason::Doubtful(Doubt::Dependent)
     );
-    let is_open = is_one && verdict(facts, &file.because) == Verdict::Unsure;
-    is_open.then(|| Asked::of(facts, of_file(file.sorted, &file.place), file.sorted, paths))
+    is_one && verdict(facts, because) == Verdict::Unsure
 }
 
 /// `None` if it is not build content.
