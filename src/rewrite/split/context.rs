@@ -1,15 +1,17 @@
 //! The image and derived facts for the planner.
 
 mod command;
+mod open;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use self::open::{is_named, starts_something, used};
 use super::stage::Final;
 use super::state::{State, state};
 use crate::base::size::human;
 use crate::cuda::Inode;
 use crate::cuda::links::{ObjectId, Paths};
-use crate::findings::{Answer, Category, Finding, User, Verdict};
+use crate::findings::{Category, Finding, Verdict};
 use crate::formats::dockerfile::Keyword;
 use crate::rewrite::input::Input;
 use crate::rewrite::recipe::Recipe;
@@ -374,33 +376,4 @@ fn texts(recipe: &Recipe, stage: &Final<'_>) -> HashMap<u16, String> {
         }
     }
     texts
-}
-
-/// Whether the image defines what it runs: a command that is more than a shell.
-fn starts_something(input: &Input<'_>) -> bool {
-    const SHELLS: [&str; 6] = ["sh", "bash", "dash", "ash", "zsh", "nvidia_entrypoint.sh"];
-    let config = input.image.run_config();
-    let words = config.into_iter().flat_map(|config| [config.entrypoint(), config.cmd()]).flatten().flatten();
-    let mut words = words.map(|word| word.rsplit('/').next().unwrap_or_default());
-    words.any(|word| !word.is_empty() && !SHELLS.contains(&word))
-}
-
-/// Findings whose question was answered with yes. Who compiles at run time needs headers and libraries, too, unless
-/// their own question was answered otherwise: compilers only recommend those of the C library.
-fn used<'f>(input: &Input<'f>) -> HashSet<&'f str> {
-    let findings = input.findings;
-    let answered = findings.list.iter().filter(|one| input.plan.answer(&one.id) == Some(Answer::Used));
-    let answered: Vec<&Finding> = answered.collect();
-    let compilers = answered.iter().filter(|one| one.category == Category::Compilers);
-    let with_them = compilers
-        .flat_map(|one| findings.answered_with(&one.id))
-        .filter(|one| matches!(one.category, Category::Headers | Category::StaticLibraries))
-        .filter(|one| input.plan.answer(&one.id).is_none());
-    answered.iter().copied().chain(with_them).map(|one| one.id.as_str()).collect()
-}
-
-/// Whether a file of the image, a setting or a reachable program indicates a use of a finding. A package that could use
-/// it is weaker evidence.
-fn is_named(finding: &Finding) -> bool {
-    finding.users.iter().any(|user| !matches!(user, User::Package(..)))
 }

@@ -143,7 +143,6 @@ impl<'s, 'r> Steps<'s, 'r> {
         }
     }
 
-    /// The `RUN` of a step.
     /// The text of a word of a step, with variables that an earlier `ENV` of the stage sets.
     pub(super) fn filled(&self, step: usize, word: &Word) -> String {
         if !word.text.contains('$') {
@@ -160,6 +159,7 @@ impl<'s, 'r> Steps<'s, 'r> {
         self.tidying.file.expand_word(word, &value)
     }
 
+    /// The `RUN` of a step.
     pub(super) fn run(&self, step: usize) -> Option<&Run> {
         self.tidying.run(self.list.get(step)?.place)
     }

@@ -1,0 +1,35 @@
+//! What of the findings with a question stays in a smaller stage.
+
+use std::collections::HashSet;
+
+use crate::findings::{Answer, Category, Finding, User};
+use crate::rewrite::input::Input;
+
+/// Whether the image defines what it runs: a command that is more than a shell.
+pub(super) fn starts_something(input: &Input<'_>) -> bool {
+    const SHELLS: [&str; 6] = ["sh", "bash", "dash", "ash", "zsh", "nvidia_entrypoint.sh"];
+    let config = input.image.run_config();
+    let words = config.into_iter().flat_map(|config| [config.entrypoint(), config.cmd()]).flatten().flatten();
+    let mut words = words.map(|word| word.rsplit('/').next().unwrap_or_default());
+    words.any(|word| !word.is_empty() && !SHELLS.contains(&word))
+}
+
+/// Findings whose question was answered with yes. Who compiles at run time needs headers and libraries, too, unless
+/// their own question was answered otherwise: compilers only recommend those of the C library.
+pub(super) fn used<'f>(input: &Input<'f>) -> HashSet<&'f str> {
+    let findings = input.findings;
+    let answered = findings.list.iter().filter(|one| input.plan.answer(&one.id) == Some(Answer::Used));
+    let answered: Vec<&Finding> = answered.collect();
+    let compilers = answered.iter().filter(|one| one.category == Category::Compilers);
+    let with_them = compilers
+        .flat_map(|one| findings.answered_with(&one.id))
+        .filter(|one| matches!(one.category, Category::Headers | Category::StaticLibraries))
+        .filter(|one| input.plan.answer(&one.id).is_none());
+    answered.iter().copied().chain(with_them).map(|one| one.id.as_str()).collect()
+}
+
+/// Whether a file of the image, a setting or a reachable program indicates a use of a finding. A package that could use
+/// it is weaker evidence.
+pub(super) fn is_named(finding: &Finding) -> bool {
+    finding.users.iter().any(|user| !matches!(user, User::Package(..)))
+}
