@@ -123,6 +123,7 @@ impl<'a> Choice<'a> {
         let mut files: Vec<OwnFile<'a>> = Vec::new();
         let mut places = Places::new(context.rootfs);
         let mut known_owners: HashMap<(Option<usize>, bool), bool> = HashMap::new();
+        let mut helpers: HashMap<(Option<usize>, Option<NodeId>), bool> = HashMap::new();
         let may_be = |inode: Inode| usize::from(inode.0) >= self.base_layers && context.size(inode) > 0;
         for (inode, node) in
             context.files_of(layers, |inode, _| may_be(inode)).filter(|(inode, _)| may_be(*inode))
@@ -171,6 +172,11 @@ impl<'a> Choice<'a> {
             if sort == Sort::Binary && is_known(context, inode, name) {
                 continue;
             }
+            // Archives of uv have no owner.
+            let archived = above == Folder::Cache && owner.is_none();
+            let helper = (owner, archived.then_some(folder));
+            let archive = || archived.then(|| context.path(node.id()));
+            let is_helper = || packages::is_helper(self.packages, owner, archive().as_deref());
             let of_distribution = owner
                 .and_then(|owner| self.packages.list.get(owner)?.maker.as_deref())
                 .is_some_and(|maker| DISTRIBUTIONS.iter().any(|known| maker.contains(known)));
@@ -181,8 +187,7 @@ impl<'a> Choice<'a> {
                 inode,
                 sort,
                 of_package,
-                of_helper: of_package
-                    && packages::is_helper(self.packages, owner, || context.path(node.id())),
+                of_helper: of_package && *helpers.entry(helper).or_insert_with(is_helper),
                 of_distribution,
             });
         }

@@ -66,12 +66,14 @@ const HELPERS: [&str; 38] = [
     "wheel",
 ];
 
-/// Whether a package is one of [`HELPERS`]; that of a file in an archive of uv by the folder of its module.
-pub(super) fn is_helper(packages: &Packages, owner: Option<usize>, path: impl FnOnce() -> Vec<u8>) -> bool {
+/// Whether a package is one of [`HELPERS`]; that of a file in an `archive` of uv by the folder of its module.
+pub(super) fn is_helper(packages: &Packages, owner: Option<usize>, archive: Option<&[u8]>) -> bool {
     let is_one = |name: &str| HELPERS.contains(&normalized_python_name(name).as_str());
     let package = owner.and_then(|owner| packages.list.get(owner));
-    package
-        .map_or_else(|| archived(&path()).is_some_and(|name| is_one(&name)), |package| is_one(&package.name))
+    match package {
+        Some(package) => is_one(&package.name),
+        None => archive.and_then(archived).is_some_and(|name| is_one(&name)),
+    }
 }
 
 /// The module folder of a file such as `/root/.cache/uv/archive-v0/HASH/hatchling/cli.py`.
