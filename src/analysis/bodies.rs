@@ -2,9 +2,12 @@
 
 mod source;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
+
 use std::os::unix::fs::MetadataExt as _;
 use std::sync::Arc;
+
+use hashbrown::HashMap;
 
 use super::body::{Compared, SAMPLE_BYTES, pass, sample, whole};
 use super::layer_cache::{BodiesByLayer, LayerCache};

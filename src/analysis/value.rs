@@ -250,7 +250,7 @@ impl Analysis {
             all.extend(findings.warnings.iter().cloned());
         }
         // Layers with the same blob are read once: their faults are reported once.
-        let mut told = std::collections::HashSet::new();
+        let mut told = hashbrown::HashSet::new();
         all.retain(|warning| told.insert((warning.code, warning.subject.clone(), warning.message.clone())));
         all
     }

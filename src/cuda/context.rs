@@ -1,8 +1,11 @@
 //! Input of the inventory: the merged view with the facts of its files.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+
 use std::ops::Range;
 use std::sync::Arc;
+
+use hashbrown::HashMap;
 
 use super::catalog::Catalog;
 use super::links::Paths;

@@ -2,7 +2,9 @@
 
 mod displaced;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
+
+use hashbrown::HashMap;
 
 use super::catalog::{LibraryName, split_library_name};
 use super::classes::is_framework_component;

@@ -1,6 +1,8 @@
 //! GPU code of single files, and sums over the image.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
+
+use hashbrown::HashSet;
 
 use super::context::{BinaryFile, InventoryContext};
 use super::value::{GpuCode, GpuCodeSum, GpuHolder, HolderKind};

@@ -1,6 +1,6 @@
 //! Assembly of the inventory.
 
-use std::collections::HashSet;
+use hashbrown::HashSet;
 
 use super::context::{BinaryFile, Inode, Input, InventoryContext};
 use super::frameworks::Evidence;

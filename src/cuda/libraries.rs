@@ -1,7 +1,10 @@
 //! CUDA libraries: component, version, supplier and CUDA major version.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+
 use std::sync::Arc;
+
+use hashbrown::HashMap;
 
 use super::catalog::{LibraryComponent, split_library_name};
 use super::context::{BinaryFile, Inode, InventoryContext};

@@ -1,6 +1,6 @@
 //! Loader configuration of the image.
 
-use std::collections::HashSet;
+use hashbrown::HashSet;
 
 use super::context::InventoryContext;
 use crate::base::WarningCode;

@@ -1,7 +1,8 @@
 //! The library search path of all processes of an image, and its sources.
 
-use std::collections::HashSet;
 use std::sync::Arc;
+
+use hashbrown::HashSet;
 
 use super::links::{Paths, split_library_path};
 use crate::base::redact;

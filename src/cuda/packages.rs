@@ -4,7 +4,9 @@ mod automatic;
 mod listed;
 mod own;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
+
+use hashbrown::HashMap;
 
 use super::context::InventoryContext;
 use super::value::Package;

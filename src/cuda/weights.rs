@@ -1,7 +1,8 @@
 //! Model weight files in the image.
 
-use std::collections::HashSet;
 use std::sync::Arc;
+
+use hashbrown::HashSet;
 
 use super::context::{Inode, InventoryContext};
 use super::value::WeightFile;

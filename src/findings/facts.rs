@@ -1,6 +1,8 @@
 //! The facts that rules evaluate.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
+
+use hashbrown::{HashMap, HashSet};
 
 use super::classification::FileClassification;
 use super::demand::Demands;

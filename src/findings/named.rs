@@ -1,6 +1,8 @@
 //! Files mentioned elsewhere: by path in variables and the command, by library name in application files.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
+
+use hashbrown::HashSet;
 
 use super::facts::Facts;
 use super::value::User;

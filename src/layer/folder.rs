@@ -1,13 +1,13 @@
 //! An unpacked root filesystem as one layer. Folders are opened, and of regular files only relevant ones; no link is
 //! followed, and the walk stays on its file system.
 
-use std::collections::HashMap;
 use std::ffi::CStr;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::Arc;
 
+use hashbrown::HashMap;
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, fstat, openat, readlinkat, statat};
 use rustix::io::Errno;
 
@@ -183,11 +183,11 @@ impl Walk<'_> {
                 path
             };
             match self.inodes.entry(stat.st_ino) {
-                std::collections::hash_map::Entry::Occupied(first) => {
+                hashbrown::hash_map::Entry::Occupied(first) => {
                     kind = EntryKind::HardLink;
                     link.clone_from(first.get());
                 }
-                std::collections::hash_map::Entry::Vacant(slot) => {
+                hashbrown::hash_map::Entry::Vacant(slot) => {
                     slot.insert(path());
                 }
             }

@@ -227,7 +227,7 @@ fn of_plan(document: PlanDocument) -> Result<SavedPlan, PlanFileError> {
 fn of_report(report: ReportHead) -> Result<SavedPlan, PlanFileError> {
     let plan = report.plan.ok_or(PlanFileError::NoPlan)?;
     bounded("plan.findings", plan.findings.len())?;
-    let mut titles: std::collections::HashMap<String, String> = report
+    let mut titles: hashbrown::HashMap<String, String> = report
         .findings
         .unwrap_or_default()
         .into_iter()

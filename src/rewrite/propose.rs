@@ -1,7 +1,8 @@
 //! Creates proposals.
 
 use std::cmp::Reverse;
-use std::collections::HashSet;
+
+use hashbrown::HashSet;
 
 use super::input::{Input, RewriteError};
 use super::proof::prove;
@@ -11,6 +12,7 @@ use super::{split, tidy};
 use crate::base::redact;
 use crate::base::size::human;
 use crate::findings::Verdict;
+use crate::jobs::{map_all, workers};
 
 /// Proposals for an image, best first: proven ones before others, those without manual work before others, those with
 /// at least three quarters of the largest saving before others; of these the one with the smallest diff, else by saved
@@ -28,7 +30,7 @@ pub fn propose(input: &Input<'_>) -> Result<Proposals, RewriteError> {
     let to_fill_in: Vec<&str> = marks
         .filter(|mark| recipe.origin == Origin::Reconstructed && recipe.file.text().contains(mark))
         .collect();
-    let proven = drafts.into_iter().filter_map(|mut draft| {
+    let proven = map_all(drafts, workers(), |mut draft| {
         draft.manual_steps.extend(to_fill_in.iter().map(|mark| match *mark {
             UNKNOWN => format!("{mark} marks values that are not recorded in the history: fill them in"),
             NAMED_BY_LAYER => {
@@ -38,7 +40,8 @@ pub fn propose(input: &Input<'_>) -> Result<Proposals, RewriteError> {
         }));
         prove(input, &recipe, draft)
     });
-    let mut list: Vec<_> = proven.filter(|proposal| is_worth_a_change(input, proposal)).collect();
+    let worth = proven.into_iter().flatten().filter(|proposal| is_worth_a_change(input, proposal));
+    let mut list: Vec<_> = worth.collect();
     let is_ready =
         |proposal: &Proposal| proposal.closure.resolved && proposal.applicability != Applicability::Manual;
     let saved = |one: &Proposal| one.predicted.saved_bytes;

@@ -31,6 +31,7 @@ use super::recipe::{Origin, Recipe};
 use super::tidy::{self, TidyContext, View};
 use crate::base::convert::layer16;
 use crate::cuda::Flavor;
+use crate::jobs::{map_all, workers};
 use crate::rootfs::NodeKind;
 use bases::{Base, bases};
 use context::SplitContext;
@@ -71,20 +72,20 @@ pub(super) fn drafts(
     let compiles = steps.list.iter().any(|step| step.compiles);
     let sources = sources::build_only(&context, &steps);
     let asked = packages::asked(&context, &steps, compiles);
-    if let Some(own) = all.iter().find(|base| base.own) {
-        let dropped = asked.dropped.iter().filter_map(|name| context.by_name.get(name.as_str()));
-        let all_asked: Vec<usize> = asked.kept.iter().chain(dropped).copied().collect();
-        let missing = packages::added(&Keep::of(&context, own, &all_asked, &sources), &all_asked);
+    let dropped = asked.dropped.iter().filter_map(|name| context.by_name.get(name.as_str()));
+    let all_asked: Vec<usize> = asked.kept.iter().chain(dropped).copied().collect();
+    let mut tries: Vec<(&Base, &[usize])> = all.iter().map(|base| (base, asked.kept.as_slice())).collect();
+    // The current base once more, with all that the instructions ask for.
+    tries.extend(all.iter().find(|base| base.own).map(|own| (own, all_asked.as_slice())));
+    let mut keeps = map_all(tries, workers(), |(base, wanted)| Keep::of(&context, base, wanted, &sources));
+    if let Some(own) = keeps.pop_if(|_| all.iter().any(|base| base.own)) {
+        let missing = packages::added(&own, &all_asked);
         let layer = |name: &String| {
             context.by_name.get(name.as_str()).map(|place| input.inventory.packages[*place].layer)
         };
         needed.extend(missing.into_iter().filter_map(|name| layer(&name).map(|layer| (name, layer))));
     }
-    let keeps: Vec<Keep<'_, '_>> = all
-        .iter()
-        .map(|base| Keep::of(&context, base, &asked.kept, &sources))
-        .filter(|keep| can_start_from(keep) && takes_something_away(keep))
-        .collect();
+    keeps.retain(|keep| can_start_from(keep) && takes_something_away(keep));
     let tidied = if compiles { tidy::Tidied::default() } else { tidy::of_file(&tidying) };
     let make = |id: &'static str, keep: &Keep<'_, '_>| {
         let asked = asked.with_needed(keep);

@@ -3,8 +3,9 @@
 //! A path of the timeline exists in some layer. It has versions, each with the layers between which it is visible; so
 //! the state after any layer is a filter, not a new merge.
 
-use std::collections::HashMap;
 use std::sync::Arc;
+
+use hashbrown::HashMap;
 
 use super::merge::{Merger, Watch, apply_all};
 use super::value::{Inode, NONE, NodeKind, Origin, Place};

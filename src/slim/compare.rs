@@ -1,6 +1,6 @@
 //! Compares two merged views, entry for entry.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use super::bits::Bits;
 use crate::base::text::escape;

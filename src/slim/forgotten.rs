@@ -14,8 +14,11 @@
 mod databases;
 mod owned;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
+
 use std::sync::{Arc, OnceLock};
+
+use hashbrown::{HashMap, HashSet};
 
 use self::databases::{Database, Databases};
 use self::owned::{Fate, Owned};

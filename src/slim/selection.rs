@@ -17,9 +17,12 @@ mod outputs;
 mod predict;
 mod sizes;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+
 use std::ops::Range;
 use std::sync::Arc;
+
+use hashbrown::HashMap;
 
 use self::draft::Draft;
 pub(super) use self::outputs::named;

@@ -1,6 +1,8 @@
 //! Opens the written image with the ordinary reader and compares it with what was predicted.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
+
+use hashbrown::HashMap;
 
 use super::SlimError;
 use super::compare::{Difference, Inode, compare};

@@ -6,9 +6,10 @@
 
 mod streamed;
 
-use std::collections::HashMap;
 use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
+
+use hashbrown::HashMap;
 
 use super::blob::{Reading, digest_of, fault};
 use super::compare::Inode;

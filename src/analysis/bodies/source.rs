@@ -1,7 +1,10 @@
 //! Files that are read after the layers, several at a time.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+
 use std::sync::Arc;
+
+use hashbrown::HashMap;
 
 use super::super::body::{mark_of, sample, search, whole};
 use super::super::layer_cache::{BodiesByLayer, LayerCache};
@@ -75,7 +78,7 @@ impl Source<'_> {
             found.samples.insert(entry, sample);
         });
         cancel.check()?;
-        let mut alike: HashMap<(u64, &ContentHash), u32> = HashMap::new();
+        let mut alike: HashMap<(u64, ContentHash), u32> = HashMap::new();
         let sample_of =
             |source: &Self, inode: Inode| source.known(inode, |known| known.samples.get(&inode.1)).copied();
         let samples: Vec<(u64, Inode, ContentHash)> = groups
@@ -84,11 +87,11 @@ impl Source<'_> {
             .filter_map(|(size, inode)| Some((size, inode, sample_of(self, inode)?)))
             .collect();
         for (size, _, sample) in &samples {
-            *alike.entry((*size, sample)).or_default() += 1;
+            *alike.entry((*size, *sample)).or_default() += 1;
         }
         let equal = samples
             .iter()
-            .filter(|(size, _, sample)| alike.get(&(*size, sample)).is_some_and(|count| *count > 1));
+            .filter(|(size, _, sample)| alike.get(&(*size, *sample)).is_some_and(|count| *count > 1));
         let equal: Vec<Inode> = equal.map(|(_, inode, _)| *inode).collect();
         let unread =
             |source: &Self, inode: Inode| source.known(inode, |known| known.hashes.get(&inode.1)).is_none();

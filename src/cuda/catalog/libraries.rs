@@ -1,7 +1,6 @@
 //! CUDA components of libraries, and libraries that the host supplies.
 
-use std::collections::HashMap;
-
+use hashbrown::HashMap;
 use serde::Deserialize;
 
 use super::entry::{CatalogEntry, CatalogError, entry, texts};

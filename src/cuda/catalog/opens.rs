@@ -1,7 +1,6 @@
 //! Libraries that other libraries and Python packages open at run time.
 
-use std::collections::HashMap;
-
+use hashbrown::HashMap;
 use serde::Deserialize;
 
 use super::entry::{CatalogEntry, entry, texts};

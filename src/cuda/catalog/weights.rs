@@ -1,7 +1,6 @@
 //! Formats of model weight files.
 
-use std::collections::HashMap;
-
+use hashbrown::HashMap;
 use serde::Deserialize;
 
 use super::Catalog;

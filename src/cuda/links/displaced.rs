@@ -1,8 +1,11 @@
 //! Libraries that are loaded only if other Python packages have not loaded their own before: the first
 //! library with a name serves the whole process.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
+
 use std::rc::Rc;
+
+use hashbrown::{HashMap, HashSet};
 
 use super::names::{NameId, NumberMap};
 use super::process::{Fallback, OpenedFile};

@@ -1,7 +1,8 @@
 //! Interned names, so that the search compares and stores numbers.
 
-use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
+
+use hashbrown::HashMap;
 
 use crate::base::convert::index32;
 use crate::base::text::escape;

@@ -1,7 +1,10 @@
 //! Libraries opened at run time, from the dlopen table.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
+
 use std::rc::Rc;
+
+use hashbrown::HashSet;
 
 use super::OpenRule;
 use super::names::{NameId, NumberMap};

@@ -1,6 +1,6 @@
 //! Results of the simulated processes, collected by object and converted to [`Links`].
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use super::names::NameId;
 use super::process::{Loaded, Process, Resolved};

@@ -1,7 +1,10 @@
 //! State shared by all simulated processes: objects, search folders and cached lookups.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+
 use std::rc::Rc;
+
+use hashbrown::HashMap;
 
 use super::expand::{PATH_BYTES, Tokens, expand};
 use super::names::{NameId, Names, NumberMap};

@@ -1,8 +1,11 @@
 //! Simulates all processes, first their NEEDED entries and then their opened libraries, and records the
 //! results.
 
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
+
 use std::rc::Rc;
+
+use hashbrown::{HashMap, HashSet};
 
 use super::names::{NameId, NumberMap};
 use super::paths::{file_name, folder_of};

@@ -1,6 +1,6 @@
 //! Packages installed as dependencies, as recorded by package managers.
 
-use std::collections::HashSet;
+use hashbrown::HashSet;
 
 use super::super::context::{InventoryContext, Visible};
 use super::super::value::Package;

@@ -1,6 +1,6 @@
 //! Kinds of files, what is found in them, and why one cannot be read.
 
-use std::collections::HashSet;
+use hashbrown::HashSet;
 
 use super::node::Position;
 use crate::base::text::and_more;

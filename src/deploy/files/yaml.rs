@@ -1,7 +1,6 @@
 //! YAML to documents with positions. Aliases are expanded within [`EXPANDED_BYTES`], merge keys (`<<`) are resolved.
 
-use std::collections::{HashMap, HashSet};
-
+use hashbrown::{HashMap, HashSet};
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span};
 
 use super::node::{Entry, Node, Position, Value};

@@ -1,6 +1,6 @@
 //! Driver files, which the host supplies.
 
-use std::collections::HashSet;
+use hashbrown::HashSet;
 
 use super::common;
 use crate::base::convert::{index32, layer16};

@@ -7,7 +7,7 @@ mod opened;
 mod removal;
 mod uses;
 
-use std::collections::{HashMap, HashSet};
+use hashbrown::{HashMap, HashSet};
 
 use crate::cuda::{Inode, Package};
 use crate::findings::draft::Draft;

@@ -2,7 +2,9 @@
 
 mod links;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
+
+use hashbrown::{HashMap, HashSet};
 
 use super::common;
 use crate::base::convert::index32;

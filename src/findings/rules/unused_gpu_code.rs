@@ -1,6 +1,8 @@
 //! GPU code that no target uses.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
+
+use hashbrown::HashSet;
 
 use crate::base::size::human;
 use crate::cuda::compat::TargetGpu;

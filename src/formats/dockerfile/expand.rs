@@ -1,6 +1,6 @@
 //! Stages, and expansion of variables.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use super::fill::Filling;
 use super::joined::Joined;

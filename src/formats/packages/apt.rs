@@ -1,6 +1,6 @@
 //! apt's records beside dpkg's database: automatically installed packages, and the autoremove settings.
 
-use std::collections::HashSet;
+use hashbrown::HashSet;
 
 use super::fields::{Part, Parts};
 use super::{Bounds, some_text};

@@ -13,8 +13,9 @@ pub mod forget;
 pub mod pip;
 pub mod rpm;
 
-use std::collections::HashSet;
 use std::fmt::Display;
+
+use hashbrown::HashSet;
 
 /// One package, as a database declares it. Text is truncated at 4 KiB, and bytes that are not UTF-8 are replaced; it
 /// must be escaped before it is shown.

@@ -1,6 +1,6 @@
 //! The plan, and the Dockerfile that implements it.
 
-use std::collections::HashSet;
+use hashbrown::HashSet;
 
 use super::Content;
 use super::findings::listed;

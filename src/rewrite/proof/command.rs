@@ -2,7 +2,9 @@
 
 mod python;
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
+
+use hashbrown::HashSet;
 
 use super::image_pair::ImagePair;
 use super::notes::ProofNotes;

@@ -1,6 +1,8 @@
 //! Files that are left out, reappear or change, beyond those that something loads.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+
+use hashbrown::HashMap;
 
 use super::image_pair::{FileDisposition, ImagePair};
 use super::notes::ProofNotes;

@@ -1,8 +1,7 @@
 //! The current image and the new image, side by side.
 
-use std::collections::HashSet;
-
 use hashbrown::HashMap;
+use hashbrown::HashSet;
 
 use super::super::input::Input;
 use super::side::Side;

@@ -1,6 +1,8 @@
 //! NEEDED entries and dlopens: resolved before, resolved afterwards.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
+
+use hashbrown::{HashMap, HashSet};
 
 use super::image_pair::{FileDisposition, ImagePair};
 use super::notes::ProofNotes;

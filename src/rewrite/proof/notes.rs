@@ -1,6 +1,6 @@
 //! The notes of a proof, limited in number.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 /// Maximum sentences kept per list: an image may have a fault for each of its files.
 const MOST: usize = 200;

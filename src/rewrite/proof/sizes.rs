@@ -1,7 +1,8 @@
 //! Sizes of the new image, and the files it lacks.
 
 use std::cmp::Reverse;
-use std::collections::HashSet;
+
+use hashbrown::HashSet;
 
 use super::super::select::Selection;
 use super::super::value::Removed;

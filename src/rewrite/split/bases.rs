@@ -1,6 +1,8 @@
 //! Base images for a smaller final stage.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
+
+use hashbrown::HashSet;
 
 use super::context::SplitContext;
 use crate::base::convert::layer16;

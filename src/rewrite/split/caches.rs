@@ -1,6 +1,6 @@
 //! Further names of files in caches that the plan removes.
 
-use std::collections::HashSet;
+use hashbrown::HashSet;
 
 use crate::findings::{Category, Finding};
 use crate::rewrite::input::Input;

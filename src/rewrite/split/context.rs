@@ -3,14 +3,16 @@
 mod command;
 mod open;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
+
+use hashbrown::{HashMap, HashSet};
 
 use self::open::{is_named, starts_something, used};
 use super::stage::Final;
 use super::state::{State, state};
 use crate::base::size::human;
-use crate::cuda::Inode;
 use crate::cuda::links::{ObjectId, Paths};
+use crate::cuda::{Inode, Package};
 use crate::findings::{Category, Finding, Verdict};
 use crate::formats::dockerfile::Keyword;
 use crate::rewrite::input::Input;
@@ -46,6 +48,8 @@ pub(super) struct SplitContext<'a> {
     pub(super) by_name: BTreeMap<&'a str, usize>,
     /// By package: its dependencies.
     depends: Vec<Vec<usize>>,
+    /// By package: whether it is from NVIDIA's repository.
+    cuda: Vec<bool>,
     /// By package: whether a large part looks like build content and stays: then it is installed for that part.
     built_for: HashSet<usize>,
     /// Libraries by soname and file name, as indexes in the inventory.
@@ -105,6 +109,8 @@ impl<'a> SplitContext<'a> {
             }
         }
         let packages = input.inventory.packages.iter().enumerate();
+        let is_cuda =
+            |package: &Package| input.catalog.is_nvidia_package(&package.name, package.maker.as_deref());
         let system = packages.filter(|(_, package)| package.is_of_system());
         let texts = texts(recipe, stage);
         let health = recipe.file.instructions.iter().filter(|one| one.keyword == Keyword::Healthcheck);
@@ -123,6 +129,7 @@ impl<'a> SplitContext<'a> {
             objects: objects.collect(),
             texts,
             depends: Vec::new(),
+            cuda: input.inventory.packages.iter().map(is_cuda).collect(),
             built_for: HashSet::new(),
             libraries: HashMap::new(),
             library_at: HashMap::new(),
@@ -169,8 +176,7 @@ impl<'a> SplitContext<'a> {
 
     /// Whether a package is from NVIDIA's repository.
     pub(super) fn is_cuda(&self, package: usize) -> bool {
-        let package = &self.input.inventory.packages[package];
-        self.input.catalog.is_nvidia_package(&package.name, package.maker.as_deref())
+        self.cuda[package]
     }
 
     /// Whether a package file was modified: an upper layer stores it again, or the instruction that installs the

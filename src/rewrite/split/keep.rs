@@ -3,7 +3,9 @@
 mod scripts;
 mod view;
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
+
+use hashbrown::HashSet;
 
 use super::bases::Base;
 use super::context::SplitContext;
@@ -162,20 +164,21 @@ impl<'w, 'a> Keep<'w, 'a> {
         }
         let path = node.path();
         let layer = node.layer();
+        let link = node.entry().and_then(|entry| self.context.rootfs.layer(layer).link(entry));
+        let to_alternative = link.is_some_and(|link| link.starts_with(b"/etc/alternatives/"));
+        let to_package = || {
+            let target = self.context.paths.lookup(&path);
+            target.is_some_and(|target| self.context.system_owner(target).is_some())
+        };
         // The user's own commands are repeated.
-        let by_tool = ["update-alternatives", "a2en", "enable-mod", "phpenmod"];
-        let named = self.context.says(layer, &String::from_utf8_lossy(&path));
-        if named || !self.context.installs(layer) || by_tool.iter().any(|tool| self.context.says(layer, tool))
-        {
-            return false;
-        }
-        let target = node.entry().and_then(|entry| self.context.rootfs.layer(layer).link(entry));
-        if target.is_some_and(|target| target.starts_with(b"/etc/alternatives/")) {
-            return true;
-        }
-        let reached =
-            || self.context.paths.lookup(&path).and_then(|target| self.context.system_owner(target));
-        path.starts_with(b"/etc/") && reached().is_some()
+        let by_user = || {
+            let tools = ["update-alternatives", "a2en", "enable-mod", "phpenmod"];
+            let named = self.context.says(layer, &String::from_utf8_lossy(&path));
+            named || tools.iter().any(|tool| self.context.says(layer, tool))
+        };
+        (to_alternative || path.starts_with(b"/etc/") && to_package())
+            && self.context.installs(layer)
+            && !by_user()
     }
 
     pub(super) fn copy(&mut self, node: NodeId) {

@@ -7,7 +7,9 @@ mod owners;
 mod repeat;
 mod settings;
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
+
+use hashbrown::HashSet;
 
 use super::keep::{FileDisposition, Keep};
 use super::owners::{Owner, owners};
@@ -227,7 +229,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
             .keep
             .recompiled
             .iter()
-            .filter(|node| !self.covered.contains(node))
+            .filter(|node| !self.covered.contains(*node))
             .map(|node| self.keep.context.rootfs.node(*node))
             .collect();
         let Some(first) = left.first() else { return };

@@ -1,6 +1,8 @@
 //! Build-only files: sources, and files that compilers and build systems write next to them.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
+
+use hashbrown::HashSet;
 
 use super::context::SplitContext;
 use super::operands::operands;

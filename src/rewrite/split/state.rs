@@ -133,7 +133,7 @@ pub(super) fn state(path: &[u8]) -> Option<State> {
 /// `/a/b.py` of `/a/__pycache__/b.cpython-311.pyc`.
 pub(super) fn source_of(path: &[u8]) -> Option<Vec<u8>> {
     let marker = b"/__pycache__/";
-    let at = path.windows(marker.len()).rposition(|part| part == marker)?;
+    let at = memchr::memmem::rfind(path, marker)?;
     let name = path.get(at + marker.len()..)?;
     let stem = name.split(|byte| *byte == b'.').next().filter(|stem| !stem.is_empty())?;
     Some([&path[..at], b"/", stem, b".py"].concat())

@@ -1,6 +1,8 @@
 //! The instructions of the final stage, with their effects and layers.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::BTreeSet;
+
+use hashbrown::{HashMap, HashSet};
 
 use super::context::SplitContext;
 use super::runs::units;

@@ -1,7 +1,9 @@
 //! The image's layers as input of clean-ups.
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
+
+use hashbrown::HashSet;
 
 use super::context::{Kind, Look, Waste, is_within};
 use crate::base::convert::index32;

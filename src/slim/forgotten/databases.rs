@@ -1,6 +1,6 @@
 //! The package databases of an image, with the files that belong to single packages.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use super::owned::Diversions;
 use crate::analysis::Analysis;

@@ -1,6 +1,6 @@
 //! Which files of a package are in the result.
 
-use std::collections::{HashMap, HashSet};
+use hashbrown::{HashMap, HashSet};
 
 use crate::cuda::links::{Paths, file_name, folder_of};
 use crate::formats::packages::Package;

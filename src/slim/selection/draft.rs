@@ -1,7 +1,10 @@
 //! Which entries stay.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
+
 use std::sync::Arc;
+
+use hashbrown::HashSet;
 
 use super::ghosts::Ghosts;
 use super::{Change, Output};
@@ -317,7 +320,7 @@ impl<'a> Draft<'a> {
                 let change = Change { path: Some(holder.clone()), facts, ..Change::default() };
                 chosen.changes[usize::from(inode.0)].insert(inode.1, change);
             }
-            let mut there = HashSet::from([holder.clone()]);
+            let mut there: HashSet<Vec<u8>> = HashSet::from([holder.clone()]);
             for name in kept.iter().skip(1) {
                 let layer = &self.layers[usize::from(name.0)];
                 if !there.contains(&normal(layer.link(name.1).unwrap_or_default())) {

@@ -1,6 +1,8 @@
 //! Entries that stay in their layer although the merged view does not show them: whiteouts above must stay too.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
+
+use hashbrown::HashMap;
 
 use crate::layer::{DirId, EntryId, EntryKind, LayerIndex};
 use crate::rootfs::{PathId, Timeline};

@@ -1,6 +1,6 @@
 //! GPU code against the GPU architecture, and PTX against the driver.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use super::driver::{Isa, Ptx};
 use super::host::Host;

@@ -1,6 +1,6 @@
 //! Files with GPU code that are in use, and their weight in the verdict.
 
-use std::collections::{HashMap, HashSet};
+use hashbrown::{HashMap, HashSet};
 
 use super::frameworks::{Frameworks, is_core, whole_name};
 use super::look::{Look, is_cuda_component};

@@ -1,6 +1,6 @@
 //! Driver libraries in the image.
 
-use std::collections::{HashMap, HashSet};
+use hashbrown::{HashMap, HashSet};
 
 use super::look::Look;
 use crate::cuda::catalog::{major_minor, numbers};

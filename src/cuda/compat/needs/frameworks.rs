@@ -1,6 +1,6 @@
 //! Framework of a file.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use super::look::Look;
 use crate::cuda::catalog::split_library_name;

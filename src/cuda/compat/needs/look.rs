@@ -1,6 +1,6 @@
 //! The image, prepared for deriving its requirements.
 
-use std::collections::{HashMap, HashSet};
+use hashbrown::{HashMap, HashSet};
 
 use super::environments;
 use crate::base::text::escape;

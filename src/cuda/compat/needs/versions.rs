@@ -1,6 +1,6 @@
 //! CUDA versions that files in use were built for.
 
-use std::collections::HashSet;
+use hashbrown::HashSet;
 
 use super::frameworks::{Frameworks, whole_name};
 use super::look::{Look, is_cuda_component};

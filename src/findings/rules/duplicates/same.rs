@@ -1,6 +1,6 @@
 //! Large identical files.
 
-use std::collections::HashSet;
+use hashbrown::HashSet;
 
 use super::RULE;
 use crate::base::size::human;

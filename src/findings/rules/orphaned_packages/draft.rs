@@ -1,6 +1,8 @@
 //! Findings about packages that are no longer needed.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
+
+use hashbrown::{HashMap, HashSet};
 
 use super::super::common;
 use super::RULE;

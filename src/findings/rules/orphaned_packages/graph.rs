@@ -1,6 +1,6 @@
 //! Dependencies between installed packages, as `apt autoremove` follows them.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use crate::cuda::Package;
 

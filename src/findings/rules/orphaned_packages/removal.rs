@@ -1,6 +1,8 @@
 //! What is known about each package that is removed or no longer needed.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
+
+use hashbrown::HashSet;
 
 use super::files::{self, Kind};
 use super::graph::Graph;

@@ -1,6 +1,8 @@
 //! Uses of package files without a dependency: links, script interpreters, the command, names.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
+
+use hashbrown::HashSet;
 
 use crate::cuda::Inode;
 use crate::cuda::catalog::{normalized_python_name, split_library_name};

@@ -1,6 +1,8 @@
 //! Symbolic links from outside into caches.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
+
+use hashbrown::HashSet;
 
 use crate::cuda::Inode;
 use crate::cuda::catalog::Walker;

@@ -1,6 +1,6 @@
 //! Why an unreferenced library is removable, or which question remains.
 
-use std::collections::HashSet;
+use hashbrown::HashSet;
 
 use super::super::common::holds;
 use crate::cuda::links::{RootKind, folder_of, site_root};

@@ -1,7 +1,8 @@
 //! A shrunk file as it is in memory: with its holes, so that data which crosses them is in one piece again.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+
+use hashbrown::HashMap;
 
 use super::super::MAGIC;
 use super::SEGMENTS_MAX;

@@ -1,6 +1,6 @@
 //! What of the findings with a question stays in a smaller stage.
 
-use std::collections::HashSet;
+use hashbrown::HashSet;
 
 use crate::findings::{Answer, Category, Finding, User};
 use crate::rewrite::input::Input;

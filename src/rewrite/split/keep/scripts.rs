@@ -1,6 +1,6 @@
 //! What scripts and settings name, and what Python compiles from the base.
 
-use std::collections::HashSet;
+use hashbrown::HashSet;
 
 use super::{FileDisposition, Keep};
 use crate::rewrite::split::state::source_of;
