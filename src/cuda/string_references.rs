@@ -39,7 +39,7 @@ pub(super) struct StringReferenceScan {
 
 impl StringReferenceScan {
     fn leave_out_program(&mut self, file: &OwnFile<'_>) {
-        if file.sort != Sort::Text {
+        if !matches!(file.sort, Sort::Text | Sort::Source) {
             self.searched.programs_left_out += 1;
             add_first(&mut self.searched.programs, file.node);
         }

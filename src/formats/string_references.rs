@@ -3,6 +3,7 @@
 
 mod bounds;
 mod command;
+mod comments;
 mod found;
 mod habits;
 mod keys;
@@ -80,7 +81,7 @@ enum State {
     Text {
         text: Vec<u8>,
         size: u64,
-        remarks: bool,
+        sort: Sort,
     },
     /// The last bytes read; positions from `next` on are not searched yet.
     Binary {
@@ -114,11 +115,11 @@ impl Scanner {
                     self.push(&bytes[taken..]);
                 }
             }
-            State::Text { text, size, remarks } => {
+            State::Text { text, size, sort } => {
                 if text.is_empty() && bytes.len() as u64 == *size {
-                    let remarks = *remarks;
+                    let sort = *sort;
                     self.state = State::Done;
-                    return self.found.search_text(bytes, remarks);
+                    return self.found.search_text(bytes, sort);
                 }
                 let room = in_memory(TEXT_BYTES).saturating_sub(text.len());
                 text.extend_from_slice(&bytes[..bytes.len().min(room)]);
@@ -153,7 +154,7 @@ impl Scanner {
             self.decide();
         }
         match &self.state {
-            State::Text { text, remarks, .. } => self.found.search_text(text, *remarks),
+            State::Text { text, sort, .. } => self.found.search_text(text, *sort),
             State::Binary { tail, next, at_start } => {
                 self.found.search_binary(tail, *next..tail.len(), *at_start);
             }
@@ -176,7 +177,7 @@ impl State {
     fn of(sort: Sort, size: u64) -> Self {
         match sort {
             Sort::Binary => Self::Binary { tail: Vec::new(), next: 0, at_start: true },
-            _ => Self::Text { text: Vec::new(), size, remarks: sort == Sort::Script },
+            _ => Self::Text { text: Vec::new(), size, sort },
         }
     }
 }

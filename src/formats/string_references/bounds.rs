@@ -181,10 +181,3 @@ pub(super) fn is_shell(text: &[u8]) -> bool {
     let line = text.iter().take(NAME_BYTES).take_while(|byte| **byte != b'\n').count();
     text.starts_with(b"#!") && text[..line].trim_ascii_end().ends_with(b"sh")
 }
-
-/// Whether a line is a comment: it begins with `#`, but not with `#!` or with the `#include` of C code in a script.
-pub(super) fn is_remark(line: &[u8]) -> bool {
-    let blanks = line.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r')).count();
-    let Some([b'#', rest @ ..]) = line.get(blanks..) else { return false };
-    !rest.starts_with(b"!") && !rest.trim_ascii_start().starts_with(b"include")
-}

@@ -5,8 +5,10 @@ use std::collections::BTreeSet;
 use memchr::memrchr;
 
 use super::bounds::{self, CALLS, SHARED};
+use super::comments::Comments;
 use super::habits::StringScanState;
 use super::keys::{self, BINARY, Finder, Key, LONGEST, PROGRAM, TEXT};
+use super::sort::Sort;
 use super::unloaded::{Placing, Reference};
 use super::words::{CARGO_BUILDS, Word};
 use super::{LIBRARIES, StringReferences, WORDS, command};
@@ -91,7 +93,8 @@ impl Found {
         }
     }
 
-    pub(super) fn search_text(&mut self, text: &[u8], remarks: bool) {
+    pub(super) fn search_text(&mut self, text: &[u8], sort: Sort) {
+        let comments = Comments::of(text, sort);
         let shell = bounds::is_shell(text);
         let counts = |word: Word, place: &std::ops::Range<usize>, line: usize| {
             if word.text == "CC" {
@@ -113,11 +116,11 @@ impl Found {
                 seen = at;
                 // A key may begin with the previous line's end.
                 let own = if text[at] == b'\n' { (at + 1, None) } else { line };
-                let is_remark = own.1.unwrap_or_else(|| remarks && bounds::is_remark(&text[own.0..]));
+                let is_comment = own.1.unwrap_or_else(|| comments.is_line(&text[own.0..]));
                 if text[at] != b'\n' {
-                    line.1 = Some(is_remark);
+                    line.1 = Some(is_comment);
                 }
-                if !is_remark {
+                if !is_comment && !comments.contains(at.max(own.0)) {
                     found.look(text, at, key, true, |word, place| Counts::of(counts(word, place, own.0)));
                 }
             });

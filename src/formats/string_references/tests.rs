@@ -365,6 +365,27 @@ fn remarks_do_not_count() {
 }
 
 #[test]
+fn comments_of_sources_do_not_count() {
+    let source = |text: &str| words(Sort::Source, text);
+    assert_eq!(source("// go build ./...\n\t//nvcc\n"), <[&str; 0]>::default());
+    assert_eq!(
+        source("/*\nPackage x needs gcc:\n\n  go build -tags y\n*/\npackage x\n"),
+        <[&str; 0]>::default()
+    );
+    assert_eq!(source("/** gcc */\n * clang\nrun('cc1')"), ["clang", "cc1"]);
+    // Code after a comment, and what only looks like one.
+    assert_eq!(source("/* c8 ignore next */ spawn('gcc')"), ["gcc"]);
+    assert_eq!(source("spawn('gcc') // nvcc"), ["nvcc", "gcc"]);
+    assert_eq!(source("glob('src/**/*.js')\nspawn('gcc')\n/* x */"), ["gcc"]);
+    assert_eq!(source("/*\nspawn('gcc')"), ["gcc"]);
+    assert_eq!(words(Sort::Text, "// gcc"), ["gcc"]);
+    for piece in [1, 7, 4096] {
+        let text = b"/*\n  go build\n*/\nexec.Command(\"gcc\")\n";
+        assert_eq!(found(Sort::Source, text, piece).words, ["gcc"]);
+    }
+}
+
+#[test]
 fn binaries_hold_strings() {
     let none = <[&str; 0]>::default();
     assert_eq!(words(Sort::Binary, b"\0git\0\0/usr/bin/make\0perf stat -a\0"), ["make", "git", "perf"]);
