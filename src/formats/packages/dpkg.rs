@@ -1,5 +1,7 @@
 //! The dpkg database: `status`, the parts of `status.d` in distroless images, and file lists.
 
+use hashbrown::HashMap;
+
 use super::fields::{Part, Parts, lines};
 use super::{Bounds, Collector, Package, Problem, Read, some_text, text};
 
@@ -167,27 +169,33 @@ pub fn list_name(file_name: &[u8]) -> Option<&[u8]> {
     (!name.is_empty()).then_some(name)
 }
 
-/// A file that dpkg unpacks at another path, because another package or the administrator has a file at its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Diversion<'a> {
-    /// The path in the file lists of packages.
-    pub from: &'a [u8],
-    /// Where the file is.
-    pub to: &'a [u8],
-    /// The package whose own file stays at `from`; `None` if no package's does.
-    pub by: Option<&'a [u8]>,
+/// Files that dpkg unpacked at other paths than those in the file lists of their packages, because another package or
+/// the administrator has a file there.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Diversions {
+    /// By path: where the file is, and the package whose own file stays; `None` if no package's does.
+    moved: HashMap<Vec<u8>, (Vec<u8>, Option<Vec<u8>>)>,
 }
 
-/// Parses `/var/lib/dpkg/diversions`: three lines each, the last one a package or `:`. `None` if it is damaged.
-pub fn read_diversions(bytes: &[u8]) -> Option<Vec<Diversion<'_>>> {
-    let all: Vec<&[u8]> = lines(bytes).map(|(_, line)| line).collect();
-    let (threes, rest) = all.as_chunks::<3>();
-    let mut diversions = Vec::with_capacity(threes.len());
-    for [from, to, by] in threes {
-        if !from.starts_with(b"/") || !to.starts_with(b"/") || by.is_empty() {
-            return None;
+impl Diversions {
+    /// Parses `/var/lib/dpkg/diversions`: three lines each, the last one a package or `:`. `None` if it is damaged.
+    pub fn read(bytes: &[u8]) -> Option<Self> {
+        let all: Vec<&[u8]> = lines(bytes).map(|(_, line)| line).collect();
+        let (threes, rest) = all.as_chunks::<3>();
+        let mut moved = HashMap::with_capacity(threes.len());
+        for [from, to, by] in threes {
+            if !from.starts_with(b"/") || !to.starts_with(b"/") || by.is_empty() {
+                return None;
+            }
+            moved.insert(from.to_vec(), (to.to_vec(), (*by != b":").then(|| by.to_vec())));
         }
-        diversions.push(Diversion { from, to, by: (*by != b":").then_some(*by) });
+        rest.is_empty().then_some(Self { moved })
     }
-    rest.is_empty().then_some(diversions)
+
+    /// Where the file is that a package lists at `path`, if it was moved. A diversion may be older than the file that
+    /// it will move: where there is none, the file is at `path`.
+    pub fn place(&self, path: &[u8], package: &[u8]) -> Option<&[u8]> {
+        let (to, by) = self.moved.get(path)?;
+        (by.as_deref() != Some(package)).then_some(to.as_slice())
+    }
 }

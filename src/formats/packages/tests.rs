@@ -1,5 +1,6 @@
 use std::process::Command;
 
+use super::dpkg::Diversions;
 use super::forget::{NotEditable, without_packages};
 use super::{Bounds, Collector, PROBLEMS, Package, Read, apk, dpkg, fields, pip};
 use crate::formats::pieces::PiecesWriter;
@@ -180,12 +181,14 @@ fn a_database_that_is_not_understood_is_not_edited() {
 
 #[test]
 fn diversions_are_three_lines_each() {
-    let all = dpkg::read_diversions(b"/a\n/a.real\nwrapper\n/b\n/b.distrib\n:\n").unwrap();
-    let all: Vec<_> = all.iter().map(|one| (one.from, one.to, one.by)).collect();
-    assert_eq!(all, [(&b"/a"[..], &b"/a.real"[..], Some(&b"wrapper"[..])), (b"/b", b"/b.distrib", None)]);
-    assert_eq!(dpkg::read_diversions(b""), Some(Vec::new()));
+    let all = Diversions::read(b"/a\n/a.real\nwrapper\n/b\n/b.distrib\n:\n").unwrap();
+    assert_eq!(all.place(b"/a", b"tool"), Some(&b"/a.real"[..]));
+    assert_eq!(all.place(b"/a", b"wrapper"), None);
+    assert_eq!(all.place(b"/b", b"tool"), Some(&b"/b.distrib"[..]));
+    assert_eq!(all.place(b"/c", b"tool"), None);
+    assert_eq!(Diversions::read(b""), Some(Diversions::default()));
     for damaged in [&b"/a\n/b\n"[..], b"/a\n\n:\n", b"a\n/b\n:\n", b"/a\n/b\n\n", b"/a\n/b\n:\n\n"] {
-        assert_eq!(dpkg::read_diversions(damaged), None);
+        assert_eq!(Diversions::read(damaged), None);
     }
 }
 

@@ -2,12 +2,12 @@
 
 use hashbrown::HashMap;
 
-use super::owned::Diversions;
 use crate::analysis::Analysis;
 use crate::base::convert::layer16;
 use crate::base::text::escape;
 use crate::cuda::links::Paths;
 use crate::formats::document::DocumentKind;
+use crate::formats::packages::dpkg::Diversions;
 use crate::formats::packages::forget::without_packages;
 use crate::formats::packages::rpm::{self, DatabaseKind};
 use crate::formats::packages::{Package, Read, apk, dpkg};
@@ -105,14 +105,12 @@ fn manager(kind: DocumentKind) -> Option<&'static str> {
 /// The diversions of dpkg, and why they are not known.
 fn diversions(paths: &Paths<'_>, visible: &[Visible<'_>]) -> (Diversions, Option<String>) {
     let path = b"/var/lib/dpkg/diversions";
-    let Some(node) = paths.entry_at(path) else { return (Diversions::new(), None) };
+    let Some(node) = paths.entry_at(path) else { return (Diversions::default(), None) };
     let document = visible.iter().find(|visible| visible.node == node).and_then(|one| whole(one.document));
-    let Some(read) = document.as_deref().and_then(dpkg::read_diversions) else {
-        return (Diversions::new(), Some(format!("{} cannot be read", escape(path))));
-    };
-    let diversion =
-        |one: &dpkg::Diversion<'_>| (one.from.to_vec(), (one.to.to_vec(), one.by.map(<[u8]>::to_vec)));
-    (read.iter().map(diversion).collect(), None)
+    match document.as_deref().and_then(Diversions::read) {
+        Some(read) => (read, None),
+        None => (Diversions::default(), Some(format!("{} cannot be read", escape(path)))),
+    }
 }
 
 /// The bytes of a document that is stored to its end.

@@ -1,9 +1,10 @@
 //! Which files of a package are in the result.
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashSet;
 
 use crate::cuda::links::{Paths, file_name, folder_of};
 use crate::formats::packages::Package;
+use crate::formats::packages::dpkg::Diversions;
 use crate::rootfs::{NodeId, NodeKind};
 use crate::slim::bits::Bits;
 
@@ -17,9 +18,6 @@ pub(super) enum Fate {
     /// It had none: it stands for what it depends on.
     Empty,
 }
-
-/// Files that dpkg unpacked elsewhere: by path, where, and the package that has its own file there.
-pub(super) type Diversions = HashMap<Vec<u8>, (Vec<u8>, Option<Vec<u8>>)>;
 
 /// Folders with a file or folder about each package.
 const PAPERS: [&[u8]; 4] =
@@ -73,10 +71,8 @@ impl Owned<'_> {
 
     /// The node of a path in a file list. Lists name diverted files by the path of their package.
     fn find(&self, package: &Package, path: &[u8]) -> Option<NodeId> {
-        let diverted =
-            self.diversions.get(path).filter(|(_, by)| by.as_deref() != Some(package.name.as_bytes()));
-        // A diversion may be older than the file that it will move.
-        let moved = diverted.and_then(|(to, _)| self.paths.entry_at(to));
+        let place = self.diversions.place(path, package.name.as_bytes());
+        let moved = place.and_then(|place| self.paths.entry_at(place));
         moved.or_else(|| self.paths.entry_at(path))
     }
 }

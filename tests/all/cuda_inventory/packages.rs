@@ -55,6 +55,25 @@ fn a_package_of_dpkg_has_the_files_of_its_list() {
 }
 
 #[test]
+fn a_diverted_file_belongs_to_the_package_that_lists_its_path() {
+    let wrapper: Deb<'_> = ("wrapper", "1.0", &[("usr/bin/tool", body(30))]);
+    let tool: Deb<'_> = ("tool", "1.0", &[("usr/bin/tool", body(700))]);
+    let mut members: Vec<Member> = debs(&[wrapper, tool]);
+    members.retain(|member| member.name != b"usr/bin/tool");
+    members.push(file("usr/bin/tool", body(30)));
+    members.push(file("usr/bin/tool.real", body(700)));
+    let lines_with = |diversions: &str| {
+        let diversions = file("var/lib/dpkg/diversions", diversions);
+        lines(&report_of_members(members.iter().cloned().chain([diversions]).collect()))
+    };
+    let moved = ["dpkg tool 1.0 700 1 0", "dpkg wrapper 1.0 30 1 0"];
+    assert_eq!(lines_with("/usr/bin/tool\n/usr/bin/tool.real\nwrapper\n"), moved);
+    // A diversion for a file that is not there yet.
+    let listed = lines_with("/usr/bin/tool\n/usr/bin/tool.other\nwrapper\n");
+    assert!(listed.contains(&"dpkg tool 1.0 30 1 0".to_owned()), "{listed:?}");
+}
+
+#[test]
 fn a_package_belongs_to_the_layer_that_brought_it() {
     let first: Deb<'_> = ("first", "1.0", &[("usr/bin/first", body(10))]);
     let second: Deb<'_> = ("second", "1.0", &[("usr/bin/second", body(20))]);
