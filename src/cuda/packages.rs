@@ -15,7 +15,7 @@ use crate::base::convert::layer16;
 use crate::base::text::{escape, printable};
 use crate::base::warning::Warnings;
 use crate::formats::document::DocumentKind;
-use crate::formats::packages::dpkg::Diversions;
+use crate::formats::packages::dpkg::{DIVERSIONS, Diversions};
 use crate::formats::packages::{self as formats, apk, conda, dpkg, pip, rpm};
 use crate::jobs::both;
 use crate::layer::Document;
@@ -185,14 +185,16 @@ fn read_dpkg(
 ) {
     let bytes = |document: &Document| document.bytes().unwrap_or_default();
     let mut files: HashMap<Vec<u8>, Vec<NodeId>> = HashMap::new();
-    let diversions = context.visible(DocumentKind::DpkgDiversions);
-    let diversions = diversions.first().and_then(|visible| Diversions::read(&bytes(visible.document)));
+    let diversions = context.entry_at(DIVERSIONS).and_then(|node| {
+        let (layer, entry) = context.node(node).content()?;
+        Diversions::read(&bytes(context.layer(layer)?.facts.document(entry)?))
+    });
     let diversions = diversions.unwrap_or_default();
     for visible in context.visible(DocumentKind::DpkgList) {
         if let Some(name) = dpkg::list_name(context.node(visible.node).name()) {
             let at = |path| {
-                let place = diversions.place(path, name).filter(|place| context.entry_at(place).is_some());
-                place.unwrap_or(path)
+                let to = diversions.diverted_to(path, name).filter(|to| context.entry_at(to).is_some());
+                to.unwrap_or(path)
             };
             let list = lists.absolute(dpkg::list_paths(&bytes(visible.document)).map(at));
             files.entry(name.to_vec()).or_default().extend(list.unwrap_or_default());

@@ -40,6 +40,8 @@ pub enum DocumentKind {
     PipRecord,
     /// `WHEEL` of a Python package: the platforms it was built for.
     PipWheel,
+    /// `pyvenv.cfg` of a Python virtual environment, in any folder.
+    PythonEnvironment,
     /// `torch/version.py`.
     TorchVersion,
     /// A file of `conda-meta`.
@@ -148,9 +150,12 @@ impl Folder {
         })
     }
 
-    /// Kind of the file `name` in this folder; `None` if it is not stored.
-    pub fn document(self, name: &[u8]) -> Option<DocumentKind> {
-        Some(match (self, name) {
+    /// Kind of the file `name` in a folder, or in one of no kind; `None` if it is not stored.
+    pub fn document(folder: Option<Self>, name: &[u8]) -> Option<DocumentKind> {
+        if name == b"pyvenv.cfg" {
+            return Some(DocumentKind::PythonEnvironment);
+        }
+        Some(match (folder?, name) {
             (Self::Dpkg, b"status") => DocumentKind::DpkgStatus,
             (Self::Dpkg, b"diversions") => DocumentKind::DpkgDiversions,
             (Self::DpkgParts, _) if name.ends_with(b".md5sums") => DocumentKind::DpkgSums,

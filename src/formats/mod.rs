@@ -28,6 +28,7 @@ pub mod os_release;
 pub mod packages;
 pub mod pax;
 pub mod pieces;
+pub mod python_environment;
 pub mod string_references;
 pub mod tar;
 pub mod zstd;

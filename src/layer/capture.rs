@@ -258,7 +258,7 @@ impl<'a> Capture<'a> {
         if self.last_folder.0 != file.dir || file.dir == DirId::ROOT {
             self.last_folder = (file.dir, Folder::of(&index.dir_path(file.dir)));
         }
-        let kind = self.last_folder.1?.document(file.name)?;
+        let kind = Folder::document(self.last_folder.1, file.name)?;
         let most = match kind.keep() {
             Keep::Whole => self.limits.document_bytes,
             Keep::Database => self.limits.database_bytes,

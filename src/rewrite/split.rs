@@ -74,10 +74,12 @@ pub(super) fn drafts(
     let asked = packages::asked(&context, &steps, compiles);
     let dropped = asked.dropped.iter().filter_map(|name| context.by_name.get(name.as_str()));
     let all_asked: Vec<usize> = asked.kept.iter().chain(dropped).copied().collect();
-    let mut tries: Vec<(&Base, &[usize])> = all.iter().map(|base| (base, asked.kept.as_slice())).collect();
+    let mut candidates: Vec<(&Base, &[usize])> =
+        all.iter().map(|base| (base, asked.kept.as_slice())).collect();
     // The current base once more, with all that the instructions ask for.
-    tries.extend(all.iter().find(|base| base.own).map(|own| (own, all_asked.as_slice())));
-    let mut keeps = map_all(tries, workers(), |(base, wanted)| Keep::of(&context, base, wanted, &sources));
+    candidates.extend(all.iter().find(|base| base.own).map(|own| (own, all_asked.as_slice())));
+    let mut keeps =
+        map_all(candidates, workers(), |(base, wanted)| Keep::of(&context, base, wanted, &sources));
     if let Some(own) = keeps.pop_if(|_| all.iter().any(|base| base.own)) {
         let missing = packages::added(&own, &all_asked);
         let layer = |name: &String| {

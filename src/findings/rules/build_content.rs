@@ -257,7 +257,10 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
             group.read_as.extend(read_as(facts, name).map(str::to_owned));
         }
     }
-    groups.into_iter().map(|(key, group)| draft::draft(facts, key, group)).collect()
+    let mut drafts: Vec<Draft> =
+        groups.into_iter().map(|(key, group)| draft::draft(facts, key, group)).collect();
+    draft::tell_apart(facts, &mut drafts);
+    drafts
 }
 
 /// Whether a question for this reason is about who may need the files.

@@ -169,16 +169,26 @@ pub fn list_name(file_name: &[u8]) -> Option<&[u8]> {
     (!name.is_empty()).then_some(name)
 }
 
-/// Files that dpkg unpacked at other paths than those in the file lists of their packages, because another package or
-/// the administrator has a file there.
+/// The file of dpkg's diversions.
+pub const DIVERSIONS: &[u8] = b"/var/lib/dpkg/diversions";
+
+/// Diverted files: dpkg unpacked them at other paths than those in the file lists of their packages, because another
+/// package or the administrator has a file there.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Diversions {
-    /// By path: where the file is, and the package whose own file stays; `None` if no package's does.
-    moved: HashMap<Vec<u8>, (Vec<u8>, Option<Vec<u8>>)>,
+    /// By the path in file lists.
+    moved: HashMap<Vec<u8>, Diversion>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Diversion {
+    to: Vec<u8>,
+    /// The package whose own file stays; `None` if no package's does.
+    by: Option<Vec<u8>>,
 }
 
 impl Diversions {
-    /// Parses `/var/lib/dpkg/diversions`: three lines each, the last one a package or `:`. `None` if it is damaged.
+    /// Parses [`DIVERSIONS`]: three lines each, the last one a package or `:`. `None` if it is damaged.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let all: Vec<&[u8]> = lines(bytes).map(|(_, line)| line).collect();
         let (threes, rest) = all.as_chunks::<3>();
@@ -187,15 +197,21 @@ impl Diversions {
             if !from.starts_with(b"/") || !to.starts_with(b"/") || by.is_empty() {
                 return None;
             }
-            moved.insert(from.to_vec(), (to.to_vec(), (*by != b":").then(|| by.to_vec())));
+            let by = (*by != b":").then(|| by.to_vec());
+            moved.insert(from.to_vec(), Diversion { to: to.to_vec(), by });
         }
         rest.is_empty().then_some(Self { moved })
     }
 
-    /// Where the file is that a package lists at `path`, if it was moved. A diversion may be older than the file that
-    /// it will move: where there is none, the file is at `path`.
-    pub fn place(&self, path: &[u8], package: &[u8]) -> Option<&[u8]> {
-        let (to, by) = self.moved.get(path)?;
-        (by.as_deref() != Some(package)).then_some(to.as_slice())
+    /// The path to which dpkg diverts the file that a package lists at `path`. The diversion may be older than the file,
+    /// which is then at `path`.
+    pub fn diverted_to(&self, path: &[u8], package: &[u8]) -> Option<&[u8]> {
+        let diversion = self.moved.get(path)?;
+        (diversion.by.as_deref() != Some(package)).then_some(diversion.to.as_slice())
+    }
+
+    /// The paths to which the administrator diverted files: no package does it again.
+    pub fn local(&self) -> impl Iterator<Item = &[u8]> {
+        self.moved.values().filter(|one| one.by.is_none()).map(|one| one.to.as_slice())
     }
 }

@@ -182,10 +182,11 @@ fn a_database_that_is_not_understood_is_not_edited() {
 #[test]
 fn diversions_are_three_lines_each() {
     let all = Diversions::read(b"/a\n/a.real\nwrapper\n/b\n/b.distrib\n:\n").unwrap();
-    assert_eq!(all.place(b"/a", b"tool"), Some(&b"/a.real"[..]));
-    assert_eq!(all.place(b"/a", b"wrapper"), None);
-    assert_eq!(all.place(b"/b", b"tool"), Some(&b"/b.distrib"[..]));
-    assert_eq!(all.place(b"/c", b"tool"), None);
+    assert_eq!(all.diverted_to(b"/a", b"tool"), Some(&b"/a.real"[..]));
+    assert_eq!(all.diverted_to(b"/a", b"wrapper"), None);
+    assert_eq!(all.diverted_to(b"/b", b"tool"), Some(&b"/b.distrib"[..]));
+    assert_eq!(all.diverted_to(b"/c", b"tool"), None);
+    assert_eq!(all.local().collect::<Vec<_>>(), [b"/b.distrib"]);
     assert_eq!(Diversions::read(b""), Some(Diversions::default()));
     for damaged in [&b"/a\n/b\n"[..], b"/a\n\n:\n", b"a\n/b\n:\n", b"/a\n/b\n\n", b"/a\n/b\n:\n\n"] {
         assert_eq!(Diversions::read(damaged), None);

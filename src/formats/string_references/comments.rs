@@ -1,4 +1,4 @@
-//! Comments of texts: what they name, nothing runs.
+//! Finds comments in texts: tools that are named there are not run.
 
 use std::ops::Range;
 
@@ -13,41 +13,68 @@ pub(super) struct Comments {
 
 impl Comments {
     pub(super) fn of(text: &[u8], sort: Sort) -> Self {
-        Self { sort, blocks: if sort == Sort::Source { blocks(text) } else { Vec::new() } }
+        // A comment before `import "C"` in Go is C code. Some languages end a line at `\r` alone.
+        let is_unclear = || {
+            memchr::memmem::find(text, b"import \"C\"").is_some()
+                || memchr::memchr_iter(b'\r', text)
+                    .any(|at| text.get(at + 1).is_some_and(|next| *next != b'\n'))
+        };
+        if sort != Sort::Source {
+            return Self { sort, blocks: Vec::new() };
+        }
+        if is_unclear() {
+            return Self { sort: Sort::Text, blocks: Vec::new() };
+        }
+        Self { sort, blocks: blocks(text) }
     }
 
-    /// Whether a line is a comment as a whole. `line` is the text from its start.
-    pub(super) fn is_line(&self, line: &[u8]) -> bool {
+    /// Whether the line that begins at `start` is a comment as a whole.
+    pub(super) fn is_line(&self, text: &[u8], start: usize) -> bool {
+        let line = &text[start..];
         match self.sort {
             Sort::Script => is_remark(line),
-            Sort::Source => is_slashed(line),
+            // The end of a block may follow in the line.
+            Sort::Source => is_slashed(line) && !self.contains(start),
             Sort::Text | Sort::Binary => false,
         }
     }
 
-    /// Whether a position is in a comment of several lines.
+    /// Whether a position is in a comment between `/*` and `*/`.
     pub(super) fn contains(&self, at: usize) -> bool {
         let after = self.blocks.partition_point(|block| block.end <= at);
         self.blocks.get(after).is_some_and(|block| block.start <= at)
     }
 }
 
-/// The blocks that begin a line: elsewhere, and if it is not closed, `/*` may be a part of a string, such as a pattern
-/// of paths.
+/// The blocks that begin a line. Elsewhere `/*` may be a part of a string, such as a pattern of paths.
 fn blocks(text: &[u8]) -> Vec<Range<usize>> {
     let mut blocks = Vec::new();
     let mut at = 0;
     while let Some(start) = memchr::memmem::find(&text[at..], b"/*").map(|found| at + found) {
         at = start + 2;
-        let line = memchr::memrchr(b'\n', &text[..start]).map_or(0, |newline| newline + 1);
-        if !text[line..start].iter().all(|byte| matches!(byte, b' ' | b'\t')) {
+        let before = text[..start].iter().rev().find(|byte| !matches!(byte, b' ' | b'\t'));
+        if before.is_some_and(|byte| *byte != b'\n') {
             continue;
         }
         let Some(length) = memchr::memmem::find(&text[at..], b"*/") else { break };
-        at += length + 2;
-        blocks.push(start..at);
+        let end = at + length + 2;
+        if is_comment(&text[start..end]) {
+            blocks.push(start..end);
+            at = end;
+        }
     }
     blocks
+}
+
+/// Whether a block is a comment, and does not begin in a string of several lines: after the end of the string there may be
+/// code, and in the string there may be expressions.
+fn is_comment(block: &[u8]) -> bool {
+    const QUOTES: [&[u8]; 3] = [b"`", b"\"\"\"", b"'''"];
+    const EXPRESSIONS: [&[u8]; 2] = [b"${", b"\\("];
+    let has = |part: &&[u8]| memchr::memmem::find(block, part).is_some();
+    let mut lines = block.split(|byte| *byte == b'\n').skip(1);
+    let is_starred = lines.all(|line| line.trim_ascii_start().starts_with(b"*"));
+    !EXPRESSIONS.iter().any(has) && (is_starred || !QUOTES.iter().any(has))
 }
 
 /// Whether a line is a comment: it begins with `#`, but not with `#!` or with the `#include` of C code in a script.
@@ -56,8 +83,12 @@ fn is_remark(line: &[u8]) -> bool {
     !rest.starts_with(b"!") && !rest.trim_ascii_start().starts_with(b"include")
 }
 
+/// Whether a line is a comment: it begins with `//`, but not with the path of an interpreter, as the first line of a script
+/// in Go does: `//usr/bin/env go run "$0" "$@"; exit`.
 fn is_slashed(line: &[u8]) -> bool {
-    line[blanks(line)..].starts_with(b"//")
+    let line = &line[blanks(line)..];
+    let rest = &line[line.iter().take_while(|byte| **byte == b'/').count()..];
+    line.starts_with(b"//") && !rest.starts_with(b"usr/") && !rest.starts_with(b"bin/")
 }
 
 fn blanks(line: &[u8]) -> usize {

@@ -116,7 +116,7 @@ impl Found {
                 seen = at;
                 // A key may begin with the previous line's end.
                 let own = if text[at] == b'\n' { (at + 1, None) } else { line };
-                let is_comment = own.1.unwrap_or_else(|| comments.is_line(&text[own.0..]));
+                let is_comment = own.1.unwrap_or_else(|| comments.is_line(text, own.0));
                 if text[at] != b'\n' {
                     line.1 = Some(is_comment);
                 }

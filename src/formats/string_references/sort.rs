@@ -14,7 +14,7 @@ pub enum Sort {
     Script,
     /// A source in a language with the comments of C, in lines and blocks.
     Source,
-    /// Text without comments that are known.
+    /// Text whose comment syntax is not known.
     Text,
     /// A program or shared library.
     Binary,
@@ -54,16 +54,16 @@ impl Sort {
             | b"csh" | b"ex" | b"exs" | b"exp" | b"fish" | b"gemspec" | b"hcl" | b"jq" | b"ksh" | b"mk"
             | b"nim" | b"nix" | b"path" | b"pm" | b"ps1" | b"psm1" | b"pyw" | b"r" | b"rake" | b"raku"
             | b"ru" | b"sed" | b"socket" | b"tcl" | b"tf" | b"timer" | b"tcsh" | b"zsh" => Some(Self::Script),
-            b"js" | b"mjs" | b"cjs" | b"ts" | b"tsx" | b"jsx" | b"mts" | b"cts" | b"cs" | b"csx"
-            | b"dart" | b"go" | b"gradle" | b"groovy" | b"java" | b"kt" | b"kts" | b"scala" | b"swift" => {
-                Some(Self::Source)
-            }
+            b"js" | b"mjs" | b"cjs" | b"ts" | b"tsx" | b"jsx" | b"mts" | b"cts" | b"dart" | b"go"
+            | b"gradle" | b"groovy" | b"java" | b"kt" | b"kts" | b"scala" | b"swift" => Some(Self::Source),
             b"txt" | b"xml" | b"pbtxt" | b"lua" | b"json" | b"ipynb" | b"asp" | b"aspx" | b"bat" | b"cgi"
-            | b"clj" | b"cljc" | b"cljs" | b"cmd" | b"coffee" | b"cshtml" | b"edn" | b"ejs" | b"el"
-            | b"erb" | b"erl" | b"escript" | b"fcgi" | b"fs" | b"fsx" | b"ftl" | b"hbs" | b"hs" | b"inc"
-            | b"j2" | b"jinja" | b"jinja2" | b"json5" | b"jsonc" | b"jsp" | b"lisp" | b"ml" | b"mustache"
-            | b"php" | b"php5" | b"php7" | b"php8" | b"phtml" | b"rkt" | b"scm" | b"svelte" | b"template"
-            | b"tmpl" | b"tpl" | b"twig" | b"vue" | b"vb" | b"vbs" => Some(Self::Text),
+            | b"clj" | b"cljc" | b"cljs" | b"cmd" | b"coffee" | b"cs" | b"csx" | b"cshtml" | b"edn"
+            | b"ejs" | b"el" | b"erb" | b"erl" | b"escript" | b"fcgi" | b"fs" | b"fsx" | b"ftl" | b"hbs"
+            | b"hs" | b"inc" | b"j2" | b"jinja" | b"jinja2" | b"json5" | b"jsonc" | b"jsp" | b"lisp"
+            | b"ml" | b"mustache" | b"php" | b"php5" | b"php7" | b"php8" | b"phtml" | b"rkt" | b"scm"
+            | b"svelte" | b"template" | b"tmpl" | b"tpl" | b"twig" | b"vue" | b"vb" | b"vbs" => {
+                Some(Self::Text)
+            }
             _ => None,
         }
     }

@@ -373,12 +373,26 @@ fn comments_of_sources_do_not_count() {
         <[&str; 0]>::default()
     );
     assert_eq!(source("/** gcc */\n * clang\nrun('cc1')"), ["clang", "cc1"]);
+    assert_eq!(source("/**\n * Runs `gcc`.\n */\nrun('cc1')"), ["cc1"]);
+    // Strings of several lines.
+    assert_eq!(source("const ignore = `\n/*\n!/src\n`;\nspawn('gcc', a)\n/** doc */"), ["gcc"]);
+    let banner = "banner = `\n/*\n * ${execSync('git rev-parse HEAD')}\n */`";
+    assert_eq!(source(banner), ["git"]);
+    // The first line of a script, C code in Go, the end of a block in its line, other ends of lines.
+    assert_eq!(source("//usr/bin/env go run \"$0\" \"$@\"; exit\npackage main\n"), ["go"]);
+    assert_eq!(source("// #include <cuda_runtime.h>\nimport \"C\"\n"), ["cuda_runtime.h"]);
+    assert_eq!(source("/*\n// old\n//*/ spawn('gcc')"), ["gcc"]);
+    assert_eq!(source("// (c)\rspawn('gcc')\r"), ["gcc"]);
+    assert_eq!(source("// gcc\r\nspawn('cc1')\r\n"), ["cc1"]);
     // Code after a comment, and what only looks like one.
     assert_eq!(source("/* c8 ignore next */ spawn('gcc')"), ["gcc"]);
     assert_eq!(source("spawn('gcc') // nvcc"), ["nvcc", "gcc"]);
     assert_eq!(source("glob('src/**/*.js')\nspawn('gcc')\n/* x */"), ["gcc"]);
     assert_eq!(source("/*\nspawn('gcc')"), ["gcc"]);
     assert_eq!(words(Sort::Text, "// gcc"), ["gcc"]);
+    for name in ["main.go", "a.mjs", "A.java", "a.swift"] {
+        assert_eq!(Sort::by_name(name.as_bytes()), Some(Sort::Source), "{name}");
+    }
     for piece in [1, 7, 4096] {
         let text = b"/*\n  go build\n*/\nexec.Command(\"gcc\")\n";
         assert_eq!(found(Sort::Source, text, piece).words, ["gcc"]);

@@ -12,7 +12,7 @@ use crate::layer::index::{EntryId, EntryKind, LayerIndex};
 use crate::layer::watch::SCRIPT_BYTES;
 
 /// In the order of their numbers.
-const DOCUMENTS: [DocumentKind; 25] = [
+const DOCUMENTS: [DocumentKind; 26] = [
     DocumentKind::DpkgStatus,
     DocumentKind::DpkgStatusPart,
     DocumentKind::DpkgSums,
@@ -38,6 +38,7 @@ const DOCUMENTS: [DocumentKind; 25] = [
     DocumentKind::DnfHistory,
     DocumentKind::DnfJournal,
     DocumentKind::DpkgDiversions,
+    DocumentKind::PythonEnvironment,
 ];
 
 /// An entry with its first line.

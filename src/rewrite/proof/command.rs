@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 use hashbrown::HashSet;
 
+use super::environments;
 use super::image_pair::ImagePair;
 use super::notes::ProofNotes;
 use super::side::{Side, shown};
@@ -31,6 +32,8 @@ const NVIDIA_ENTRYPOINT: &[u8] = b"/opt/nvidia/nvidia_entrypoint.sh";
 pub(super) struct Started {
     /// Pythons of the new view that it runs.
     pub(super) pythons: HashSet<Inode>,
+    /// Of them: those that search the packages of the system, as none does in a virtual environment without these.
+    pub(super) searching_system: HashSet<Inode>,
     /// Whether it runs a shell script, whose text is not analysed.
     pub(super) script: bool,
 }
@@ -96,6 +99,9 @@ impl Runner<'_, '_> {
             runs_python |= self.script(inode, depth);
         } else if let (Some(inode), true) = (file, runs_python) {
             self.started.pythons.insert(inode);
+            if !environments::is_isolated(self.pair, program) {
+                self.started.searching_system.insert(inode);
+            }
         } else if file.is_none() && name != b"exec" {
             self.paths(arguments);
             return;

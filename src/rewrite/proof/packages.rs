@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hashbrown::HashSet;
+
 use super::command::{Started, is_python};
 use super::image_pair::{FileDisposition, ImagePair};
 use super::notes::ProofNotes;
@@ -139,10 +141,14 @@ fn gone(
     let is_planned = share.lost == 0 && share.changed == 0 && share.planned > 0;
     let Some(root) = package.root.as_deref().filter(|_| !is_planned) else { return };
     let pythons = pythons_of(pair, root, all);
-    let runs = pythons.iter().any(|python| {
-        let inode = pair.new.node(*python).content();
-        started.script || inode.is_some_and(|inode| started.pythons.contains(&inode))
-    });
+    let of_system = root.starts_with(b"/usr/") && !is_in_python_path(pair, root);
+    let running = if of_system { &started.searching_system } else { &started.pythons };
+    let runs = |running: &HashSet<_>| {
+        let mut inodes = pythons.iter().filter_map(|python| pair.new.node(*python).content());
+        inodes.any(|inode| running.contains(&inode))
+    };
+    let isolated = !started.script && !runs(running) && runs(&started.pythons);
+    let runs = !pythons.is_empty() && started.script || runs(running);
     let Some(python) = pythons.first().map(|python| pair.new.shown(*python)) else { return };
     let installs = matches!(package.name.as_str(), "pip" | "wheel");
     let name = name(package);
@@ -150,6 +156,12 @@ fn gone(
         notes.unproven.add(format!("{name} is left out: {python} no longer installs packages"));
     } else if runs {
         notes.faults.add(format!("{name} is left out, but {python} runs and searches that folder"));
+    } else if isolated {
+        notes.unproven.say(format!("isolated {python}"), || {
+            format!(
+                "{name} is left out; {python} runs in a virtual environment without the system's packages"
+            )
+        });
     } else {
         notes.unproven.say(format!("package {python}"), || {
             format!("{name} is left out; {python} searches that folder, but nothing is known to run it")
@@ -177,10 +189,7 @@ fn pythons_of(pair: &ImagePair<'_>, root: &[u8], all: &[NodeId]) -> Vec<NodeId> 
         names.insert(0, parts[at]);
         candidates.extend(names.iter().map(|name| [&prefix[..], b"/bin/", name].concat()));
     }
-    let in_path = pair.new.environment.iter().any(|pair| {
-        let list = pair.strip_prefix("PYTHONPATH=").unwrap_or_default();
-        list.split(':').any(|folder| folder.trim_end_matches('/').as_bytes() == root)
-    });
+    let in_path = is_in_python_path(pair, root);
     // Debian's dist-packages belongs to every Python of the system, and that in `/usr/local` to the one with its
     // version.
     let of_system = root.starts_with(b"/usr/");
@@ -201,6 +210,13 @@ fn pythons_of(pair: &ImagePair<'_>, root: &[u8], all: &[NodeId]) -> Vec<NodeId> 
     found.sort_unstable();
     found.dedup();
     found
+}
+
+fn is_in_python_path(pair: &ImagePair<'_>, folder: &[u8]) -> bool {
+    pair.new.environment.iter().any(|pair| {
+        let list = pair.strip_prefix("PYTHONPATH=").unwrap_or_default();
+        list.split(':').any(|one| one.trim_end_matches('/').as_bytes() == folder)
+    })
 }
 
 /// System packages that lose files without a finding.

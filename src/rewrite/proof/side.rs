@@ -68,17 +68,22 @@ impl<'a> Side<'a> {
 
     /// The file that a command runs, as a shell resolves it.
     pub(super) fn program(&self, name: &[u8]) -> Option<NodeId> {
-        let file = |node: &NodeId| self.node(*node).kind() == NodeKind::File;
-        if name.contains(&b'/') {
-            return self.find(name).filter(file);
-        }
-        let in_folder = |folder: &[u8]| {
+        Some(self.program_in(name)?.1)
+    }
+
+    /// The folder in which a shell finds a program, and its file, to which links may lead.
+    pub(super) fn program_in(&self, name: &[u8]) -> Option<(NodeId, NodeId)> {
+        let in_folder = |folder: &[u8], name: &[u8]| {
             let folder = self.find(folder).filter(|node| self.node(*node).kind() == NodeKind::Directory)?;
-            self.find_from(folder, name).filter(file)
+            let file = self.find_from(folder, name)?;
+            (self.node(file).kind() == NodeKind::File).then_some((folder, file))
         };
+        if let Some(slash) = memchr::memrchr(b'/', name) {
+            return in_folder(&name[..=slash], &name[slash + 1..]);
+        }
         match self.variable("PATH") {
-            Some(list) => list.as_bytes().split(|byte| *byte == b':').find_map(in_folder),
-            None => DEFAULT_PATH.into_iter().find_map(in_folder),
+            Some(list) => list.as_bytes().split(|byte| *byte == b':').find_map(|one| in_folder(one, name)),
+            None => DEFAULT_PATH.into_iter().find_map(|one| in_folder(one, name)),
         }
     }
 

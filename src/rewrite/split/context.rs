@@ -48,8 +48,10 @@ pub(super) struct SplitContext<'a> {
     pub(super) by_name: BTreeMap<&'a str, usize>,
     /// By package: its dependencies.
     depends: Vec<Vec<usize>>,
+    /// Files of packages that an instruction diverted: packages are not unpacked there again.
+    diverted: HashSet<NodeId>,
     /// By package: whether it is from NVIDIA's repository.
-    cuda: Vec<bool>,
+    is_cuda: Vec<bool>,
     /// By package: whether a large part looks like build content and stays: then it is installed for that part.
     built_for: HashSet<usize>,
     /// Libraries by soname and file name, as indexes in the inventory.
@@ -129,7 +131,8 @@ impl<'a> SplitContext<'a> {
             objects: objects.collect(),
             texts,
             depends: Vec::new(),
-            cuda: input.inventory.packages.iter().map(is_cuda).collect(),
+            is_cuda: input.inventory.packages.iter().map(is_cuda).collect(),
+            diverted: super::packages::diverted(input),
             built_for: HashSet::new(),
             libraries: HashMap::new(),
             library_at: HashMap::new(),
@@ -176,16 +179,16 @@ impl<'a> SplitContext<'a> {
 
     /// Whether a package is from NVIDIA's repository.
     pub(super) fn is_cuda(&self, package: usize) -> bool {
-        self.cuda[package]
+        self.is_cuda[package]
     }
 
     /// Whether a package file was modified: an upper layer stores it again, or the instruction that installs the
-    /// package names it or its folder.
+    /// package diverts it, or names it or its folder.
     pub(super) fn is_changed(&self, node: Node<'_>, package: usize) -> bool {
         if node.kind() == NodeKind::Directory {
             return false;
         }
-        if node.layer() > self.input.inventory.packages[package].layer {
+        if node.layer() > self.input.inventory.packages[package].layer || self.diverted.contains(&node.id()) {
             return true;
         }
         let Some(text) = self.texts.get(&node.layer()) else { return false };

@@ -2,11 +2,17 @@
 
 use std::collections::BTreeSet;
 
+use hashbrown::HashSet;
+
 use super::context::SplitContext;
 use super::keep::Keep;
 use super::shell::{Work, is_package_word};
 use super::steps::{Kind, Steps};
+use crate::cuda::links::Paths;
+use crate::formats::packages::dpkg::{DIVERSIONS, Diversions};
+use crate::rewrite::input::Input;
 use crate::rewrite::tidy::Call;
+use crate::rootfs::NodeId;
 
 /// Maximum packages compared with each other to find the few to name.
 const MOST_COMPARED: usize = 60;
@@ -158,4 +164,17 @@ pub(super) fn added(keep: &Keep<'_, '_>, kept: &[usize]) -> Vec<String> {
     }
     added.sort_unstable();
     added
+}
+
+/// Files that instructions diverted.
+pub(super) fn diverted(input: &Input<'_>) -> HashSet<NodeId> {
+    let rootfs = &input.merge.rootfs;
+    let paths = Paths::new(rootfs);
+    let read = || {
+        let (layer, entry) = rootfs.node(paths.entry_at(DIVERSIONS)?).content()?;
+        let layer = input.layers.get(usize::from(layer))?.as_deref()?;
+        Diversions::read(&layer.facts.document(entry)?.bytes().ok()?)
+    };
+    let diversions = read().unwrap_or_default();
+    diversions.local().filter_map(|path| paths.entry_at(path)).collect()
 }

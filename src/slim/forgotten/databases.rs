@@ -7,7 +7,7 @@ use crate::base::convert::layer16;
 use crate::base::text::escape;
 use crate::cuda::links::Paths;
 use crate::formats::document::DocumentKind;
-use crate::formats::packages::dpkg::Diversions;
+use crate::formats::packages::dpkg::{DIVERSIONS, Diversions};
 use crate::formats::packages::forget::without_packages;
 use crate::formats::packages::rpm::{self, DatabaseKind};
 use crate::formats::packages::{Package, Read, apk, dpkg};
@@ -104,12 +104,11 @@ fn manager(kind: DocumentKind) -> Option<&'static str> {
 
 /// The diversions of dpkg, and why they are not known.
 fn diversions(paths: &Paths<'_>, visible: &[Visible<'_>]) -> (Diversions, Option<String>) {
-    let path = b"/var/lib/dpkg/diversions";
-    let Some(node) = paths.entry_at(path) else { return (Diversions::default(), None) };
+    let Some(node) = paths.entry_at(DIVERSIONS) else { return (Diversions::default(), None) };
     let document = visible.iter().find(|visible| visible.node == node).and_then(|one| whole(one.document));
     match document.as_deref().and_then(Diversions::read) {
         Some(read) => (read, None),
-        None => (Diversions::default(), Some(format!("{} cannot be read", escape(path)))),
+        None => (Diversions::default(), Some(format!("{} cannot be read", escape(DIVERSIONS)))),
     }
 }
 

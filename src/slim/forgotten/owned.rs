@@ -71,8 +71,8 @@ impl Owned<'_> {
 
     /// The node of a path in a file list. Lists name diverted files by the path of their package.
     fn find(&self, package: &Package, path: &[u8]) -> Option<NodeId> {
-        let place = self.diversions.place(path, package.name.as_bytes());
-        let moved = place.and_then(|place| self.paths.entry_at(place));
+        let to = self.diversions.diverted_to(path, package.name.as_bytes());
+        let moved = to.and_then(|to| self.paths.entry_at(to));
         moved.or_else(|| self.paths.entry_at(path))
     }
 }

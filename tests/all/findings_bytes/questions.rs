@@ -82,6 +82,34 @@ fn a_no_answers_all_questions_about_the_same_readers() {
 }
 
 #[test]
+fn titles_of_several_findings_name_packages() {
+    let place = Place::new();
+    let program = |name: &str| Elf::program(name).build();
+    let script =
+        |name: &str, text: &str| file(format!("srv/{name}"), format!("#!/bin/sh\n{text}\n")).mode(0o755);
+    let make: &[(&str, Vec<u8>)] = &[("usr/bin/make", program("make"))];
+    let git: &[(&str, Vec<u8>)] = &[("usr/bin/git", program("git"))];
+    let titles = |name: &str, scripts: &[Member]| {
+        let packages = debs(&[("make", "4.3", make), ("git", "2.39", git)]);
+        let members = [service(&[]), packages, scripts.to_vec()].concat();
+        let mut image =
+            Image::new(Packing::Gzip).add("RUN install # buildkit", Layer::new(&tar(members), Packing::Gzip));
+        image.config = serde_json::json!({"Cmd": ["/srv/service"]});
+        let image = format!("oci:{}", place.put_layout(name, &Layout::of(&image, "t")));
+        let report = place.report(&image);
+        let found = items(&report.json["findings"]).iter().filter(|one| one["rule"] == "build-tools");
+        found.map(|one| one["title"].as_str().unwrap().to_owned()).collect::<BTreeSet<_>>()
+    };
+    let both = titles("both", &[script("build.sh", "make all"), script("clone.sh", "git clone x")]);
+    assert_eq!(
+        both,
+        BTreeSet::from(["System build tools: git", "System build tools: make"].map(str::to_owned))
+    );
+    let one = titles("one", &[script("build.sh", "make all")]);
+    assert!(one.contains("System build tools"), "{one:?}");
+}
+
+#[test]
 fn what_else_is_in_doubt_is_asked_on_its_own() {
     let place = Place::new();
     // No package owns this program: the service may run it, whatever the script does.

@@ -1,6 +1,7 @@
 //! What the final stage installs again, and what it copies over it.
 
-use cutaway::rewrite::Applicability;
+use cutaway::findings::Plan;
+use cutaway::rewrite::{Applicability, Given};
 
 use super::parts::{BASE, TRIPLE, built, devel, library, program, python, static_library, text, tools};
 use super::scene::{Deb, Scene, deb, gone, has_lines, has_none, last_stage, one};
@@ -536,6 +537,35 @@ fn recommended_packages_that_nothing_uses_are_not_named() {
             assert!(!installed.contains(&name), "{installed:?}");
         }
     }
+}
+
+#[test]
+fn a_file_that_an_instruction_diverted_is_there_again() {
+    // apt unpacks the program at its own path, over which the wrapper is copied.
+    let debs = vec![deb("tool", "libc6", vec![program("usr/bin/tool", &["libc.so.6"])])];
+    let diverted = vec![
+        file("var/lib/dpkg/diversions", "/usr/bin/tool\n/usr/bin/tool.distrib\n:\n"),
+        program("usr/bin/tool.distrib", &["libc.so.6"]),
+    ];
+    let wrapper = file("usr/bin/tool", "#!/bin/sh\nexec /usr/bin/tool.distrib \"$@\"\n").mode(0o755);
+    let command = "apt-get update && apt-get install -y tool cmake git && dpkg-divert --local --rename --add /usr/bin/tool";
+    let scene = devel()
+        .install(command, [debs, tools()].concat(), diverted)
+        .copy("wrapper /usr/bin/tool", vec![wrapper])
+        .run("make -C /src install", vec![program("usr/local/bin/serve", &["libc.so.6"])])
+        .cmd(&["/usr/bin/tool"]);
+    // Not built here: what builds scenes knows no diversions.
+    let analysis = scene.analysis();
+    let plan = Plan::of_safe(analysis.findings.as_ref().unwrap());
+    let text = scene.dockerfile();
+    let given = Some(Given { name: "Dockerfile", text: text.as_bytes() });
+    let proposals = analysis.propose(&plan, given).unwrap().unwrap();
+    let staged = proposals.list.iter().filter(|one| one.id.starts_with("stages"));
+    for proposal in staged.clone() {
+        let stage = last_stage(&proposal.dockerfile);
+        assert!(stage.contains("COPY --from=build /usr/bin/tool.distrib "), "{stage}");
+    }
+    assert!(staged.count() > 0);
 }
 
 #[test]

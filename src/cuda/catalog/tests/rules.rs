@@ -234,6 +234,12 @@ fn places_and_packages() {
     assert_eq!(rule("libcurl4-openssl-dev"), Some("generic-headers"));
     assert_eq!(rule("gcc-13-base"), None);
     assert_eq!(rule("gcc-13"), Some("compilers"));
+    assert_eq!(rule("postgresql-server-dev-15"), Some("generic-headers"));
+    assert_eq!(rule("gobject-introspection"), Some("introspection-tools"));
+    // There it has the library and the typelibs.
+    for manager in ["rpm", "apk", "conda"] {
+        assert!(catalog().is_devel_package(manager, "gobject-introspection").is_none(), "{manager}");
+    }
     assert_eq!(catalog().is_devel_package("rpm", "libcublas-devel-12-4").unwrap().id, "cuda-libraries-devel");
     assert!(catalog().is_devel_package("conda", "cuda-cupti").is_none());
     assert!(catalog().is_driver_package("dpkg", "libnvidia-compute-580").is_some());

@@ -1,6 +1,6 @@
 //! Title, reason, question and proof of a finding about build content.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::common::{self, searched};
 use super::evidence::Doubt;
@@ -95,6 +95,39 @@ pub(super) fn draft(facts: &Facts<'_>, key: Key, group: Group<'_>) -> Draft {
         VerdictReason::Free => free(facts, &key.place, group.elf, &group.read_as, &mut draft),
     }
     draft
+}
+
+/// Adds to each title that several findings of one verdict have the system packages with most of their bytes.
+pub(super) fn tell_apart(facts: &Facts<'_>, drafts: &mut [Draft]) {
+    let mut counts: BTreeMap<(Verdict, String), usize> = BTreeMap::new();
+    for draft in drafts.iter() {
+        *counts.entry((draft.verdict, draft.title.clone())).or_default() += 1;
+    }
+    for draft in drafts {
+        if counts.get(&(draft.verdict, draft.title.clone())).is_some_and(|count| *count > 1) {
+            let packages = packages_of(facts, &draft.items);
+            if !packages.is_empty() {
+                draft.title = format!("{}: {}", draft.title, packages.join(", "));
+            }
+        }
+    }
+}
+
+/// Up to two system packages with most bytes of these files.
+fn packages_of<'f>(facts: &'f Facts<'_>, items: &[Item]) -> Vec<&'f str> {
+    let inventory = facts.inventory;
+    let mut bytes: BTreeMap<&str, u64> = BTreeMap::new();
+    for item in items {
+        let owner = item.node.and_then(|node| inventory.owners.of(node));
+        let package = owner.and_then(|owner| inventory.packages.get(owner));
+        // Titles name the folders of other packages.
+        if let Some(package) = package.filter(|package| package.is_of_system()) {
+            *bytes.entry(&package.name).or_default() += item.bytes;
+        }
+    }
+    let mut largest: Vec<(&str, u64)> = bytes.into_iter().collect();
+    largest.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
+    largest.into_iter().take(2).map(|(name, _)| name).collect()
 }
 
 fn named(facts: &Facts<'_>, user: User, draft: &mut Draft) {

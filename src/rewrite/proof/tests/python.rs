@@ -74,6 +74,42 @@ fn a_package_that_is_left_out_as_a_whole() {
 }
 
 #[test]
+fn a_virtual_environment_does_not_search_the_system() {
+    const SYSTEM: &str = "usr/lib/python3/dist-packages";
+    let scene_with = |settings: Option<&str>| {
+        let mako = wheel(SYSTEM, "mako", &[("mako/__init__.py", b"m".to_vec())]);
+        let mut more: Vec<Entry<'_>> = mako.iter().map(|(path, what)| (path.as_str(), copy(what))).collect();
+        more.push(("usr/bin/python3", What::Link("python3.12")));
+        more.extend(settings.map(|settings| ("opt/venv/pyvenv.cfg", text(settings))));
+        scene(more)
+    };
+    let paths = ["mako/__init__.py", "mako-1.0.dist-info/METADATA", "mako-1.0.dist-info/RECORD"];
+    let paths: Vec<String> = paths.iter().map(|path| format!("{SYSTEM}/{path}")).collect();
+    let out: Vec<(u16, &str)> = paths.iter().map(|path| (1, path.as_str())).collect();
+    let own = scene_with(Some("home = /usr/bin\ninclude-system-site-packages = false\n"));
+    let told =
+        "mako 1.0 (pip in /usr/lib/python3/dist-packages) is left out; /usr/bin/python3.12 runs in a virtual";
+    unproven(&own.without(&out), &[told]);
+    for settings in [None, Some("include-system-site-packages = true"), Some("home = /usr/bin")] {
+        let fault =
+            "mako 1.0 (pip in /usr/lib/python3/dist-packages) is left out, but /usr/bin/python3.12 runs";
+        faults(&scene_with(settings).without(&out), &[fault]);
+    }
+    // The Python of the system runs, too.
+    let mut draft = own.draft(&out);
+    draft.entrypoint = Some(vec!["/usr/bin/python3.12".to_owned()]);
+    let proven = own.prove(&draft);
+    assert!(proven.closure.faults.iter().any(|text| text.contains("mako 1.0")), "{:#?}", proven.closure);
+    // Its own packages are needed.
+    let venv: Vec<String> = ["model/__init__.py", "model/data.bin", "model-1.0.dist-info/METADATA"]
+        .iter()
+        .map(|path| format!("{SITE}/{path}"))
+        .collect();
+    let venv: Vec<(u16, &str)> = venv.iter().map(|path| (1, path.as_str())).collect();
+    faults(&own.without(&venv), &["model 1.0"]);
+}
+
+#[test]
 fn sources_beside_what_runs_are_needed() {
     let scene = scene(Vec::new());
     faults(&scene.without(&[(1, "app/lib/helper.py")]), &["1 Python file in /app", "/app/lib/helper.py"]);
