@@ -42,6 +42,7 @@
 
 mod draft;
 mod edit;
+mod environments;
 mod input;
 mod proof;
 mod propose;

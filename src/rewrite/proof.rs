@@ -4,7 +4,6 @@
 //! the current image: everything that resolves today must resolve afterwards.
 
 mod command;
-mod environments;
 mod files;
 mod image_pair;
 mod judged;

@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 
 use hashbrown::HashSet;
 
-use super::environments;
 use super::image_pair::ImagePair;
 use super::notes::ProofNotes;
 use super::side::{Side, shown};
@@ -14,6 +13,7 @@ use crate::base::text::counted;
 use crate::cuda::Inode;
 use crate::cuda::links::{SHELLS, WRAPPERS, commands, file_name};
 use crate::formats::dockerfile::is_assignment;
+use crate::rewrite::environments::is_isolated;
 use crate::rootfs::{NodeId, NodeKind};
 
 /// Maximum interpreters followed: a script may be the interpreter of a script; Linux follows 4. Wrappers
@@ -99,7 +99,7 @@ impl Runner<'_, '_> {
             runs_python |= self.script(inode, depth);
         } else if let (Some(inode), true) = (file, runs_python) {
             self.started.pythons.insert(inode);
-            if !environments::is_isolated(self.pair, program) {
+            if !self.is_isolated(program) {
                 self.started.searching_system.insert(inode);
             }
         } else if file.is_none() && name != b"exec" {
@@ -123,6 +123,16 @@ impl Runner<'_, '_> {
             }
         }
         self.paths(arguments);
+    }
+
+    /// Whether a Python, started under this name, does not search the packages of the system. It looks for `pyvenv.cfg`
+    /// in the folder of its name, before links, and above (PEP 405).
+    fn is_isolated(&self, name: &[u8]) -> bool {
+        let new = &self.pair.new;
+        let Some((folder, _)) = new.program_in(name) else { return false };
+        let folders = [folder, new.node(folder).parent().id()];
+        let settings = folders.into_iter().find_map(|folder| new.find_from(folder, b"pyvenv.cfg"));
+        settings.is_some_and(|node| is_isolated(new.rootfs, self.pair.input.layers, node))
     }
 
     /// The file of a program in the new view, or else in the old one, after comparing both.

@@ -1,5 +1,6 @@
 //! The parts of the image that a smaller final stage has, and how they get there.
 
+mod python;
 mod scripts;
 mod view;
 
@@ -263,31 +264,7 @@ impl<'w, 'a> Keep<'w, 'a> {
                 self.require(node, b"");
             }
         }
-        // Python packages need their Python.
-        let mut versions = BTreeSet::new();
-        for (place, package) in self.context.input.inventory.packages.iter().enumerate() {
-            let files = self.context.files_of.get(&place).map(Vec::as_slice).unwrap_or_default();
-            if package.manager == "pip"
-                && files.iter().any(|node| self.fate(*node) == FileDisposition::Copied)
-            {
-                versions.extend(package.root.as_deref().and_then(python_of));
-            }
-        }
-        for version in versions {
-            for folder in ["/usr/bin/", "/usr/local/bin/"] {
-                let path = [folder.as_bytes(), &version].concat();
-                if let Some(node) = self.context.paths.lookup(&path) {
-                    self.require(node, b"");
-                }
-            }
-            // Old packages import pkg_resources, which came with pip.
-            let imported = ["python3-setuptools", "python3-pkg-resources"];
-            for package in imported.iter().filter_map(|name| self.context.by_name.get(name)) {
-                if !self.base.packages.contains(package) {
-                    self.install(*package);
-                }
-            }
-        }
+        self.pythons();
         self.modules();
         let inventory = self.context.input.inventory;
         for mention in &inventory.mentions {
@@ -374,13 +351,6 @@ impl<'w, 'a> Keep<'w, 'a> {
             }
         }
     }
-}
-
-/// `python3.11` of a folder such as `/usr/local/lib/python3.11/dist-packages`.
-fn python_of(root: &[u8]) -> Option<Vec<u8>> {
-    let parts = root.split(|byte| *byte == b'/');
-    let mut found = parts.filter(|part| part.strip_prefix(b"python3.").is_some_and(|rest| !rest.is_empty()));
-    found.next().map(<[u8]>::to_vec)
 }
 
 fn in_base(context: &SplitContext<'_>, base: &Base) -> HashSet<NodeId> {

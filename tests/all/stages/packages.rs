@@ -378,6 +378,33 @@ fn a_virtual_environment_keeps_the_python_that_it_is_of() {
 }
 
 #[test]
+fn modules_of_the_system_come_with_environments_that_search_them() {
+    let site = "opt/venv/lib/python3.10/site-packages";
+    let resources = "usr/lib/python3/dist-packages/pkg_resources/__init__.py";
+    for (setting, is_named) in [("true", true), ("false", false)] {
+        let mut members = wheel(site, "app", "1.0", &[("app/__init__.py", b"pass\n".to_vec())]);
+        members.extend([
+            file(
+                "opt/venv/pyvenv.cfg",
+                format!("home = /usr/bin\ninclude-system-site-packages = {setting}\n"),
+            ),
+            symlink("opt/venv/bin/python3", "/usr/bin/python3"),
+            symlink("opt/venv/bin/python", "python3"),
+            file("opt/venv/bin/serve", "#!/opt/venv/bin/python\nimport app\n").mode(0o755),
+        ]);
+        let resources = deb("python3-pkg-resources", "python3", vec![text(resources, 4_000)]);
+        let scene: Scene = devel()
+            .apt("python3 cmake git", [python(), vec![resources], tools()].concat())
+            .run("python3 -m venv /opt/venv && /opt/venv/bin/pip install app", members)
+            .cmd(&["/opt/venv/bin/serve"]);
+        let best = &scene.propose().list[0];
+        assert!(best.closure.resolved, "{:#?}", best.closure);
+        let installed = installed(&best.dockerfile);
+        assert_eq!(installed.contains(&"python3-pkg-resources"), is_named, "{setting}: {}", best.dockerfile);
+    }
+}
+
+#[test]
 fn a_virtual_environment_of_a_python_that_nobody_named_keeps_it_too() {
     // Python came as a dependency of something that goes.
     let site = "opt/venv/lib/python3.10/site-packages";

@@ -1,0 +1,56 @@
+//! Pythons of kept packages.
+
+use std::collections::BTreeSet;
+
+use super::{FileDisposition, Keep};
+use crate::rewrite::environments::is_isolated;
+
+impl Keep<'_, '_> {
+    /// Python packages need their Python.
+    pub(super) fn pythons(&mut self) {
+        let (mut versions, mut searching) = (BTreeSet::new(), false);
+        for (place, package) in self.context.input.inventory.packages.iter().enumerate() {
+            let files = self.context.files_of.get(&place).map(Vec::as_slice).unwrap_or_default();
+            if package.manager == "pip"
+                && files.iter().any(|node| self.fate(*node) == FileDisposition::Copied)
+            {
+                let version = package.root.as_deref().and_then(python_of);
+                searching |=
+                    version.is_some() && !self.is_isolated(package.root.as_deref().unwrap_or_default());
+                versions.extend(version);
+            }
+        }
+        for version in versions {
+            for folder in ["/usr/bin/", "/usr/local/bin/"] {
+                let path = [folder.as_bytes(), &version].concat();
+                if let Some(node) = self.context.paths.lookup(&path) {
+                    self.require(node, b"");
+                }
+            }
+        }
+        if searching {
+            // Old packages import pkg_resources, which came with pip.
+            let imported = ["python3-setuptools", "python3-pkg-resources"];
+            for package in imported.iter().filter_map(|name| self.context.by_name.get(name)) {
+                if !self.base.packages.contains(package) {
+                    self.install(*package);
+                }
+            }
+        }
+    }
+
+    /// Whether a packages folder is that of a virtual environment that does not search the packages of the system.
+    fn is_isolated(&self, root: &[u8]) -> bool {
+        let prefix = memchr::memmem::rfind(root, b"/lib/python").map(|at| &root[..at]);
+        let settings =
+            prefix.and_then(|prefix| self.context.paths.lookup(&[prefix, b"/pyvenv.cfg"].concat()));
+        settings.is_some_and(|node| is_isolated(self.context.rootfs, self.context.input.layers, node))
+    }
+}
+
+/// `python3.11` of a folder such as `/usr/local/lib/python3.11/dist-packages`.
+fn python_of(root: &[u8]) -> Option<Vec<u8>> {
+    let parts = root.split(|byte| *byte == b'/');
+    let mut found = parts.filter(|part| part.strip_prefix(b"python3.").is_some_and(|rest| !rest.is_empty()));
+    found.next().map(<[u8]>::to_vec)
+}
