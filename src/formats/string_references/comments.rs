@@ -46,10 +46,16 @@ impl Comments {
     }
 }
 
+/// Quotes of strings of several lines.
+const QUOTES: [&[u8]; 3] = [b"`", b"\"\"\"", b"'''"];
+/// Maximum blocks that are no comments in one text; what follows is searched.
+const REFUSED: usize = 64;
+
 /// The blocks that begin a line. Elsewhere `/*` may be a part of a string, such as a pattern of paths.
 fn blocks(text: &[u8]) -> Vec<Range<usize>> {
     let mut blocks = Vec::new();
-    let mut at = 0;
+    let (mut at, mut refused) = (0, 0);
+    let strings = QUOTES.iter().filter_map(|quote| memchr::memmem::find(text, quote)).min();
     while let Some(start) = memchr::memmem::find(&text[at..], b"/*").map(|found| at + found) {
         at = start + 2;
         let before = text[..start].iter().rev().find(|byte| !matches!(byte, b' ' | b'\t'));
@@ -58,9 +64,13 @@ fn blocks(text: &[u8]) -> Vec<Range<usize>> {
         }
         let Some(length) = memchr::memmem::find(&text[at..], b"*/") else { break };
         let end = at + length + 2;
-        if is_comment(&text[start..end]) {
+        if strings.is_none_or(|first| start < first) || is_comment(&text[start..end]) {
             blocks.push(start..end);
             at = end;
+        } else if refused == REFUSED {
+            break;
+        } else {
+            refused += 1;
         }
     }
     blocks
@@ -69,7 +79,6 @@ fn blocks(text: &[u8]) -> Vec<Range<usize>> {
 /// Whether a block is a comment, and does not begin in a string of several lines: after the end of the string there may be
 /// code, and in the string there may be expressions.
 fn is_comment(block: &[u8]) -> bool {
-    const QUOTES: [&[u8]; 3] = [b"`", b"\"\"\"", b"'''"];
     const EXPRESSIONS: [&[u8]; 2] = [b"${", b"\\("];
     let has = |part: &&[u8]| memchr::memmem::find(block, part).is_some();
     let mut lines = block.split(|byte| *byte == b'\n').skip(1);

@@ -374,6 +374,7 @@ fn comments_of_sources_do_not_count() {
     );
     assert_eq!(source("/** gcc */\n * clang\nrun('cc1')"), ["clang", "cc1"]);
     assert_eq!(source("/**\n * Runs `gcc`.\n */\nrun('cc1')"), ["cc1"]);
+    assert_eq!(source("/*\nUse `go build` or\n  go get x\n*/\npackage x\nrun(`gcc -v`)"), ["gcc"]);
     // Strings of several lines.
     assert_eq!(source("const ignore = `\n/*\n!/src\n`;\nspawn('gcc', a)\n/** doc */"), ["gcc"]);
     let banner = "banner = `\n/*\n * ${execSync('git rev-parse HEAD')}\n */`";
