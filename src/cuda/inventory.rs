@@ -9,7 +9,7 @@ use super::packages::Packages;
 use super::stack::Known;
 use super::value::Inventory;
 use super::{
-    base_image, classes, duplicates, frameworks, gpu_code, libraries, packages, rules, stack,
+    base_image, classes, development, duplicates, frameworks, gpu_code, libraries, packages, rules, stack,
     string_references, toolkits, weights,
 };
 use crate::base::text::escape;
@@ -108,6 +108,7 @@ pub fn inventory(input: &Input<'_>, warnings_per_code: usize) -> (Inventory, Wan
         links,
         mentions: heard.mentions,
         searched: heard.searched,
+        development: development::find(&context, &packages),
         packages: packages.list,
         owners: packages.owners,
         warnings: finish(warnings, input),

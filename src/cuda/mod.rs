@@ -76,6 +76,7 @@ pub mod catalog;
 mod classes;
 pub mod compat;
 mod context;
+mod development;
 mod duplicates;
 mod frameworks;
 mod gpu_code;
@@ -97,6 +98,7 @@ mod weights;
 
 pub use crate::formats::fatbin::arch_name;
 pub use context::{FileContents, Inode, Input};
+pub use development::{DevelopmentList, DevelopmentPackages, NpmPackage};
 pub use inventory::{Wanted, inventory};
 pub use loader_path::{SearchFolder, is_compat_path, is_stub_path, search_folders, shown_folder};
 pub use names::{compression_name, kind_label, kind_name};

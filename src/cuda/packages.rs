@@ -6,7 +6,7 @@ mod own;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use super::context::InventoryContext;
 use super::value::Package;
@@ -28,6 +28,8 @@ use listed::{LIST_BYTES, Lists};
 pub struct Owners {
     /// By node: package index plus 1; 0 without an owner.
     by_node: Vec<u32>,
+    /// Files that several Python packages list.
+    shared: HashSet<NodeId>,
 }
 
 impl Owners {
@@ -36,6 +38,11 @@ impl Owners {
     pub fn of(&self, node: NodeId) -> Option<usize> {
         let place = *self.by_node.get(node.0 as usize)?;
         (place as usize).checked_sub(1)
+    }
+
+    /// Whether several Python packages list a file.
+    pub fn is_shared(&self, node: NodeId) -> bool {
+        self.shared.contains(&node)
     }
 }
 

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::development::DevelopmentPackages;
 use super::links::{Links, ObjectId};
 use super::packages::Owners;
 use crate::base::Warning;
@@ -50,6 +51,8 @@ pub struct Inventory {
     pub packages: Vec<Package>,
     /// The owning package of each file.
     pub owners: Owners,
+    /// Packages for the development of projects.
+    pub development: Vec<DevelopmentPackages>,
     /// References to tools and libraries in application files, sorted by path; each inode once.
     pub mentions: Vec<StringReference>,
     /// Coverage of [`Self::mentions`].

@@ -42,6 +42,12 @@ pub enum DocumentKind {
     PipWheel,
     /// `pyvenv.cfg` of a Python virtual environment, in any folder.
     PythonEnvironment,
+    /// `pyproject.toml` of a Python project, in any folder.
+    PythonProject,
+    /// `node_modules/.package-lock.json`: what npm installed there.
+    NpmInstalled,
+    /// `package.json` of a project, not of an installed package.
+    NpmProject,
     /// `torch/version.py`.
     TorchVersion,
     /// A file of `conda-meta`.
@@ -118,6 +124,8 @@ pub enum Folder {
     UsrLib,
     /// `/etc/ld.so.conf.d`.
     LoaderConf,
+    /// Below a `node_modules`.
+    NodeModules,
     /// Possible root of a CUDA toolkit, see [`may_be_toolkit`].
     Cuda,
 }
@@ -146,14 +154,19 @@ impl Folder {
             _ if name == b"conda-meta" => Self::CondaMeta,
             _ if name.ends_with(b".dist-info") || name.ends_with(b".egg-info") => Self::PythonPackage,
             _ if may_be_toolkit(parent, name) => Self::Cuda,
+            _ if memchr::memmem::find(path, b"/node_modules/").is_some() => Self::NodeModules,
             _ => return None,
         })
     }
 
     /// Kind of the file `name` in a folder, or in one of no kind; `None` if it is not stored.
     pub fn document(folder: Option<Self>, name: &[u8]) -> Option<DocumentKind> {
-        if name == b"pyvenv.cfg" {
-            return Some(DocumentKind::PythonEnvironment);
+        match name {
+            b"pyvenv.cfg" => return Some(DocumentKind::PythonEnvironment),
+            b"pyproject.toml" => return Some(DocumentKind::PythonProject),
+            b".package-lock.json" => return Some(DocumentKind::NpmInstalled),
+            b"package.json" if folder != Some(Self::NodeModules) => return Some(DocumentKind::NpmProject),
+            _ => {}
         }
         Some(match (folder?, name) {
             (Self::Dpkg, b"status") => DocumentKind::DpkgStatus,

@@ -29,6 +29,7 @@ pub mod packages;
 pub mod pax;
 pub mod pieces;
 pub mod python_environment;
+pub mod python_project;
 pub mod string_references;
 pub mod tar;
 pub mod zstd;

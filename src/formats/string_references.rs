@@ -8,6 +8,7 @@ mod found;
 mod habits;
 mod keys;
 mod sort;
+mod strings;
 mod unloaded;
 mod words;
 
@@ -17,7 +18,7 @@ use crate::base::convert::in_memory;
 use found::Found;
 pub use habits::UncertaintyReason;
 use sort::HEAD_BYTES;
-pub use sort::{BINARY_BYTES, Sort, TEXT_BYTES};
+pub use sort::{BINARY_BYTES, SOURCE_BYTES, Sort, TEXT_BYTES};
 pub use words::{CARGO_BUILDS, STARTS, TREE_SCRIPTS, WORDS};
 
 /// Maximum library names stored for one file. Real programs open some dozens at most.
@@ -64,8 +65,8 @@ impl StringReferences {
     }
 }
 
-/// A search of a file read as a stream, in chunks of any length. Stores a text completely, at most [`TEXT_BYTES`], and
-/// some hundred bytes of a binary.
+/// A search of a file read as a stream, in chunks of any length. Stores a text completely, at most [`TEXT_BYTES`] or
+/// [`SOURCE_BYTES`], and some hundred bytes of a binary.
 pub struct Scanner {
     state: State,
     found: Found,
@@ -121,7 +122,7 @@ impl Scanner {
                     self.state = State::Done;
                     return self.found.search_text(bytes, sort);
                 }
-                let room = in_memory(TEXT_BYTES).saturating_sub(text.len());
+                let room = in_memory(sort.most()).saturating_sub(text.len());
                 text.extend_from_slice(&bytes[..bytes.len().min(room)]);
             }
             State::Binary { tail, next, at_start } => {

@@ -43,23 +43,24 @@ pub struct WrittenLayer {
     pub(super) compression: Compression,
 }
 
-/// Makes the documents. `layers` are those of the result, in order.
+/// Makes the documents. `layers` are those of the result, in order. `of_oci`: whatever the types of the source.
 pub(super) fn documents(
     image: &Image,
     selection: &Selection,
     layers: &[WrittenLayer],
     platform: Option<&Platform>,
+    of_oci: bool,
 ) -> Result<Documents, SlimError> {
     let config = config(image, selection, layers, platform);
     let config_digest = digest(&config)?;
     let is_zstd = layers.iter().any(|layer| layer.compression == Compression::Zstd);
+    let was_docker = image.media_type.as_deref() == Some(DOCKER_MANIFEST);
     // Docker's manifests have no zstd.
-    let docker = image.media_type.as_deref() == Some(DOCKER_MANIFEST) && !is_zstd;
+    let docker = was_docker && !is_zstd && !of_oci;
     let mut manifest = match &image.manifest {
         Some(_) => Object::parse(&image.manifest_bytes),
         None => Object::default(),
     };
-    let was_docker = image.media_type.as_deref() == Some(DOCKER_MANIFEST);
     let media_type = if docker { DOCKER_MANIFEST } else { OCI_MANIFEST };
     manifest.set_default("schemaVersion", &json!(2));
     if manifest.get("mediaType").is_some() || image.manifest.is_none() || docker != was_docker {

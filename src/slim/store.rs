@@ -52,6 +52,11 @@ pub trait Store: Sync {
     /// The destination refuses it.
     fn begin(&self) -> Result<Box<dyn BlobSink + Send + '_>, SlimError>;
 
+    /// Whether it is an OCI image layout, which readers open only with documents of OCI's media types.
+    fn is_layout(&self) -> bool {
+        false
+    }
+
     /// Completes the image under a temporary name.
     ///
     /// # Errors

@@ -125,7 +125,8 @@ fn write_to(
     let hashes = writer.hashes.into_inner().unwrap_or_else(PoisonError::into_inner);
     cancel.check()?;
     platforms::keep(&carried, &*store, progress, cancel)?;
-    let mut documents = documents(&analysis.image, selection, &layers, opened.platform.as_ref())?;
+    let platform = opened.platform.as_ref();
+    let mut documents = documents(&analysis.image, selection, &layers, platform, store.is_layout())?;
     documents.platforms = platforms::index(&analysis.image, carried, &documents)?;
     let index_digest = documents.platforms.as_ref().map(|platforms| platforms.digest.clone());
     let (manifest_digest, config_digest) =

@@ -26,6 +26,7 @@ mod cuda_view;
 mod deletion;
 mod deploy;
 mod deployment_view;
+mod development_packages;
 mod dockerfile;
 #[cfg(feature = "gui")]
 mod dockerfile_view;

@@ -22,6 +22,7 @@ pub(super) fn own(context: &InventoryContext<'_>, found: &mut [PackageDraft]) ->
     }
     let replaced = replaced(context, found, &claims);
     let mut by_node = vec![0_u32; context.rootfs.len()];
+    let mut shared = HashSet::new();
     let mut order: Vec<usize> = (0..found.len()).collect();
     order.sort_by_key(|place| (rank(&found[*place].package), *place));
     for place in order {
@@ -34,6 +35,10 @@ pub(super) fn own(context: &InventoryContext<'_>, found: &mut [PackageDraft]) ->
             let owner = &mut by_node[id.0 as usize];
             if *owner == 0 {
                 *owner = index32(place + 1);
+            } else if found[place].package.manager == "pip"
+                && found[*owner as usize - 1].package.manager == "pip"
+            {
+                shared.insert(id);
             }
             if let (NodeKind::File, Some(inode)) = (node.kind(), node.content()) {
                 count += 1;
@@ -45,7 +50,7 @@ pub(super) fn own(context: &InventoryContext<'_>, found: &mut [PackageDraft]) ->
         found[place].package.bytes = Some(bytes);
         found[place].package.files = Some(count);
     }
-    Owners { by_node }
+    Owners { by_node, shared }
 }
 
 /// A file in a higher layer than every database with its package, so possibly not the package's own.

@@ -9,6 +9,7 @@ use super::folders::{Folder, is_cache, is_foreign_folder, is_system};
 use super::order::{OwnFile, Places, by_path};
 use super::{add_first, packages};
 use crate::base::convert::{index32, layer16};
+use crate::cuda::catalog::normalized_python_name;
 use crate::cuda::context::{Inode, InventoryContext};
 use crate::cuda::packages::Packages;
 use crate::cuda::value::{Package, Searched, Toolkit};
@@ -123,6 +124,8 @@ impl<'a> Choice<'a> {
         let mut files: Vec<OwnFile<'a>> = Vec::new();
         let mut places = Places::new(context.rootfs);
         let mut known_owners: HashMap<(Option<usize>, bool), bool> = HashMap::new();
+        // By folder of an archive: whether an environment has a copy of it.
+        let mut copies: HashMap<NodeId, bool> = HashMap::new();
         let mut helpers: HashMap<(Option<usize>, Option<NodeId>), bool> = HashMap::new();
         let may_be = |inode: Inode| usize::from(inode.0) >= self.base_layers && context.size(inode) > 0;
         for (inode, node) in
@@ -143,7 +146,12 @@ impl<'a> Choice<'a> {
             }
             // uv's archives are copies of what environments contain. The environments in its cache run themselves.
             let is_archive = || memchr::memmem::find(&context.path(node.id()), b"/archive-v").is_some();
-            let in_packages = above == Folder::Packages || above == Folder::Cache && is_archive();
+            let archived = above == Folder::Cache && is_archive();
+            let is_copy = || self.is_installed(&context.path(node.id()));
+            if archived && *copies.entry(folder).or_insert_with(is_copy) {
+                continue;
+            }
+            let in_packages = above == Folder::Packages || archived;
             let owner = self.packages.owners.of(node.id());
             let own = started || owner.is_some_and(|owner| self.own_packages.contains(&owner));
             let is_known_owner = || self.is_known_owner(owner, in_packages);
@@ -255,6 +263,26 @@ impl<'a> Choice<'a> {
             || catalog.framework_of_package(package.manager, &package.name).is_some()
             || catalog.component_of_package(&package.name).is_some()
             || package.name.to_ascii_lowercase().starts_with("nvidia-")
+    }
+
+    /// Whether the package in an archive of uv is also installed in an environment, as files of its own: then nothing
+    /// runs the archive. A file there, by its path.
+    fn is_installed(&self, path: &[u8]) -> bool {
+        let folder = packages::archive_of(path).and_then(|archive| self.context.paths.lookup(archive));
+        let children = folder.into_iter().flat_map(|folder| self.context.node(folder).children());
+        let packages: Vec<&[u8]> =
+            children.filter_map(|child| child.name().strip_suffix(b".dist-info")).collect();
+        !packages.is_empty()
+            && packages.iter().all(|stem| {
+                let name = String::from_utf8_lossy(stem);
+                let Some((name, version)) = name.rsplit_once('-') else { return false };
+                let installed = self.packages.list.iter().filter(|package| package.manager == "pip");
+                let name = normalized_python_name(name);
+                installed.filter(|package| package.version == version).any(|package| {
+                    let root = package.root.as_deref().unwrap_or_default();
+                    packages::archive_of(root).is_none() && normalized_python_name(&package.name) == name
+                })
+            })
     }
 
     /// Ownership of the files in a folder, given that of `above`. Packages may be in Python's own folder.

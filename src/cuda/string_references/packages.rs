@@ -76,6 +76,13 @@ pub(super) fn is_helper(packages: &Packages, owner: Option<usize>, archive: Opti
     }
 }
 
+/// The folder of an archive of uv, `/root/.cache/uv/archive-v0/HASH`, of a file in it.
+pub(super) fn archive_of(path: &[u8]) -> Option<&[u8]> {
+    let start = memchr::memmem::find(path, b"/archive-v")? + 1;
+    let mut slashes = memchr::memchr_iter(b'/', &path[start..]).map(|at| start + at);
+    path.get(..slashes.nth(1)?)
+}
+
 /// The module folder of a file such as `/root/.cache/uv/archive-v0/HASH/hatchling/cli.py`.
 fn archived(path: &[u8]) -> Option<String> {
     let start = memchr::memmem::find(path, b"/archive-v")?;

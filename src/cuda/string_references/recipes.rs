@@ -31,6 +31,13 @@ const SCRIPTS: [&[u8]; 15] = [
     b"test-driver",
 ];
 
+/// Whether a file is metadata of an installed package: that of Python lists what it was built with, that of npm where its
+/// repository is and how it is built and tested.
+fn is_metadata(path: &[u8]) -> bool {
+    let has = |part: &[u8]| memchr::memmem::find(path, part).is_some();
+    has(b".dist-info/") || path.ends_with(b"/package.json") && has(b"/node_modules/")
+}
+
 /// Removes the references in files that only builds read. Those of a build system count if another file or the command
 /// refers to a build system or to such scripts; those of cargo's build scripts if one of them refers to their folder.
 /// What cargo and build services record never counts. Files that the command starts always count.
@@ -47,8 +54,7 @@ pub(super) fn leave_out(
             if is_recipe(&path) { Kind::OfTree } else { Kind::Own }
         } else if is_of_cargo(context, &path) || is_of_service(&path) {
             Kind::Record
-        } else if memchr::memmem::find(&path, b".dist-info/").is_some() {
-            // Metadata of Python packages lists what they were built with.
+        } else if is_metadata(&path) {
             Kind::Record
         } else if is_build_script(context, &path) {
             Kind::OfCargo

@@ -8,6 +8,7 @@ mod common;
 mod compat_on_loader_path;
 mod cuda_requirement;
 mod devel_base;
+mod development_packages;
 mod driver_capabilities;
 mod driver_libraries;
 mod duplicates;
@@ -48,6 +49,7 @@ static TABLE: &[(&Rule, Option<Find>)] = &[
     (&build_content::DOCS_SAMPLES, None),
     (&build_content::PYTHON_TESTS, None),
     (&build_content::BUILD_TOOLS, None),
+    (&development_packages::RULE, Some(development_packages::find)),
     (&orphaned_packages::RULE, None),
     (&driver_libraries::RULE, Some(driver_libraries::find)),
     (&duplicates::RULE, Some(duplicates::find)),

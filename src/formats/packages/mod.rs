@@ -10,6 +10,7 @@ pub mod dnf;
 pub mod dpkg;
 mod fields;
 pub mod forget;
+pub mod npm;
 pub mod pip;
 pub mod rpm;
 

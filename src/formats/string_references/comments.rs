@@ -19,7 +19,7 @@ impl Comments {
                 || memchr::memchr_iter(b'\r', text)
                     .any(|at| text.get(at + 1).is_some_and(|next| *next != b'\n'))
         };
-        if sort != Sort::Source {
+        if !matches!(sort, Sort::Source | Sort::JavaScript) {
             return Self { sort, blocks: Vec::new() };
         }
         if is_unclear() {
@@ -32,9 +32,9 @@ impl Comments {
     pub(super) fn is_line(&self, text: &[u8], start: usize) -> bool {
         let line = &text[start..];
         match self.sort {
-            Sort::Script => is_remark(line),
+            Sort::Script | Sort::Python => is_remark(line),
             // The end of a block may follow in the line.
-            Sort::Source => is_slashed(line) && !self.contains(start),
+            Sort::Source | Sort::JavaScript => is_slashed(line) && !self.contains(start),
             Sort::Text | Sort::Binary => false,
         }
     }

@@ -1,5 +1,6 @@
 //! What a search has found so far in a file.
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use memchr::memrchr;
@@ -9,12 +10,13 @@ use super::comments::Comments;
 use super::habits::StringScanState;
 use super::keys::{self, BINARY, Finder, Key, LONGEST, PROGRAM, TEXT};
 use super::sort::Sort;
+use super::strings::Strings;
 use super::unloaded::{Placing, Reference};
 use super::words::{CARGO_BUILDS, Word};
 use super::{LIBRARIES, StringReferences, WORDS, command};
 
 /// Maximum key matches examined in one file. Real files have some thousands; a hostile one consists of them.
-const PLACES: usize = 1 << 16;
+const PLACES: usize = 1 << 18;
 
 #[derive(Default)]
 pub(super) struct Found {
@@ -96,7 +98,17 @@ impl Found {
     pub(super) fn search_text(&mut self, text: &[u8], sort: Sort) {
         let comments = Comments::of(text, sort);
         let shell = bounds::is_shell(text);
+        let strings = OnceCell::new();
+        let strings = || {
+            let found = strings.get_or_init(|| Strings::of(text, sort.language()?));
+            found.as_ref()
+        };
         let counts = |word: Word, place: &std::ops::Range<usize>, line: usize| {
+            // Names of variables, operators and modules are not programs.
+            let is_program = if sort == Sort::JavaScript { word.is_program() } else { word.is_weak() };
+            if is_program && strings().is_some_and(|strings: &Strings| !strings.contains(place.start)) {
+                return false;
+            }
             if word.text == "CC" {
                 command::is_of_environment(text, place, line)
             } else if word.is_weak() {
@@ -120,7 +132,9 @@ impl Found {
                 if text[at] != b'\n' {
                     line.1 = Some(is_comment);
                 }
-                if !is_comment && !comments.contains(at.max(own.0)) {
+                let is_documentation =
+                    || strings().is_some_and(|strings: &Strings| strings.is_documentation(at.max(own.0)));
+                if !is_comment && !comments.contains(at.max(own.0)) && !is_documentation() {
                     found.look(text, at, key, true, |word, place| Counts::of(counts(word, place, own.0)));
                 }
             });

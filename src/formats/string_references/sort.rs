@@ -1,7 +1,12 @@
 //! How a file is searched, by its name or first bytes.
 
+use super::strings::Language;
+
 /// Size limit of searched texts: no script, written or generated, is larger.
 pub const TEXT_BYTES: u64 = 1 << 20;
+/// Size limit of searched sources in Python and JavaScript, which tools put together from many: that of TypeScript's
+/// compiler has 9 MB.
+pub const SOURCE_BYTES: u64 = 16 << 20;
 /// Size limit of searched binaries: larger ones are framework libraries, whose needs follow from their links.
 pub const BINARY_BYTES: u64 = 64 << 20;
 /// Bytes that identify a program: up to the type in the ELF header.
@@ -12,7 +17,11 @@ pub(super) const HEAD_BYTES: usize = 18;
 pub enum Sort {
     /// A script or settings. Lines that begin with `#` are comments.
     Script,
-    /// A source in a language with the comments of C, in lines and blocks.
+    /// A source in Python.
+    Python,
+    /// A source in JavaScript or `TypeScript`.
+    JavaScript,
+    /// A source in another language with the comments of C, in lines and blocks.
     Source,
     /// Text whose comment syntax is not known.
     Text,
@@ -49,28 +58,42 @@ impl Sort {
         let dot = name.iter().rposition(|byte| *byte == b'.')?;
         match &name[dot + 1..] {
             // Settings, and languages whose comments begin with `#`.
-            b"py" | b"sh" | b"bash" | b"pl" | b"rb" | b"toml" | b"yaml" | b"yml" | b"cfg" | b"conf"
-            | b"ini" | b"service" | b"R" | b"jl" | b"env" | b"properties" | b"awk" | b"bats" | b"cr"
-            | b"csh" | b"ex" | b"exs" | b"exp" | b"fish" | b"gemspec" | b"hcl" | b"jq" | b"ksh" | b"mk"
-            | b"nim" | b"nix" | b"path" | b"pm" | b"ps1" | b"psm1" | b"pyw" | b"r" | b"rake" | b"raku"
-            | b"ru" | b"sed" | b"socket" | b"tcl" | b"tf" | b"timer" | b"tcsh" | b"zsh" => Some(Self::Script),
-            b"js" | b"mjs" | b"cjs" | b"ts" | b"tsx" | b"jsx" | b"mts" | b"cts" | b"dart" | b"go"
-            | b"gradle" | b"groovy" | b"java" | b"kt" | b"kts" | b"scala" | b"swift" => Some(Self::Source),
-            b"txt" | b"xml" | b"pbtxt" | b"lua" | b"json" | b"ipynb" | b"asp" | b"aspx" | b"bat" | b"cgi"
-            | b"clj" | b"cljc" | b"cljs" | b"cmd" | b"coffee" | b"cs" | b"csx" | b"cshtml" | b"edn"
-            | b"ejs" | b"el" | b"erb" | b"erl" | b"escript" | b"fcgi" | b"fs" | b"fsx" | b"ftl" | b"hbs"
-            | b"hs" | b"inc" | b"j2" | b"jinja" | b"jinja2" | b"json5" | b"jsonc" | b"jsp" | b"lisp"
-            | b"ml" | b"mustache" | b"php" | b"php5" | b"php7" | b"php8" | b"phtml" | b"rkt" | b"scm"
-            | b"svelte" | b"template" | b"tmpl" | b"tpl" | b"twig" | b"vue" | b"vb" | b"vbs" => {
-                Some(Self::Text)
+            b"py" | b"pyw" => Some(Self::Python),
+            b"sh" | b"bash" | b"pl" | b"rb" | b"toml" | b"yaml" | b"yml" | b"cfg" | b"conf" | b"ini"
+            | b"service" | b"R" | b"jl" | b"env" | b"properties" | b"awk" | b"bats" | b"cr" | b"csh"
+            | b"ex" | b"exs" | b"exp" | b"fish" | b"gemspec" | b"hcl" | b"jq" | b"ksh" | b"mk" | b"nim"
+            | b"nix" | b"path" | b"pm" | b"ps1" | b"psm1" | b"r" | b"rake" | b"raku" | b"ru" | b"sed"
+            | b"socket" | b"tcl" | b"tf" | b"timer" | b"tcsh" | b"zsh" => Some(Self::Script),
+            b"js" | b"mjs" | b"cjs" | b"ts" | b"tsx" | b"jsx" | b"mts" | b"cts" => Some(Self::JavaScript),
+            b"dart" | b"go" | b"gradle" | b"groovy" | b"java" | b"kt" | b"kts" | b"scala" | b"swift" => {
+                Some(Self::Source)
             }
+            b"txt" | b"xml" | b"pbtxt" | b"lua" | b"json" | b"ipynb" | b"asp" | b"aspx" | b"cgi" | b"clj"
+            | b"cljc" | b"cljs" | b"coffee" | b"cs" | b"csx" | b"cshtml" | b"edn" | b"ejs" | b"el"
+            | b"erb" | b"erl" | b"escript" | b"fcgi" | b"fs" | b"fsx" | b"ftl" | b"hbs" | b"hs" | b"inc"
+            | b"j2" | b"jinja" | b"jinja2" | b"json5" | b"jsonc" | b"jsp" | b"lisp" | b"ml" | b"mustache"
+            | b"php" | b"php5" | b"php7" | b"php8" | b"phtml" | b"rkt" | b"scm" | b"svelte" | b"template"
+            | b"tmpl" | b"tpl" | b"twig" | b"vue" | b"vb" | b"vbs" => Some(Self::Text),
             _ => None,
         }
     }
 
     /// Size limit of searched files of this kind, in bytes.
     pub fn most(self) -> u64 {
-        if self == Self::Binary { BINARY_BYTES } else { TEXT_BYTES }
+        match self {
+            Self::Binary => BINARY_BYTES,
+            Self::Python | Self::JavaScript => SOURCE_BYTES,
+            Self::Script | Self::Source | Self::Text => TEXT_BYTES,
+        }
+    }
+
+    /// The language of a source, if its strings are known.
+    pub(super) fn language(self) -> Option<Language> {
+        match self {
+            Self::Python => Some(Language::Python),
+            Self::JavaScript => Some(Language::JavaScript),
+            Self::Script | Self::Source | Self::Text | Self::Binary => None,
+        }
     }
 
     /// Kind by the first bytes, for a file whose kind does not follow from its name.

@@ -391,9 +391,10 @@ fn comments_of_sources_do_not_count() {
     assert_eq!(source("glob('src/**/*.js')\nspawn('gcc')\n/* x */"), ["gcc"]);
     assert_eq!(source("/*\nspawn('gcc')"), ["gcc"]);
     assert_eq!(words(Sort::Text, "// gcc"), ["gcc"]);
-    for name in ["main.go", "a.mjs", "A.java", "a.swift"] {
+    for name in ["main.go", "a.gradle", "A.java", "a.swift"] {
         assert_eq!(Sort::by_name(name.as_bytes()), Some(Sort::Source), "{name}");
     }
+    assert_eq!(Sort::by_name(b"a.mjs"), Some(Sort::JavaScript));
     for piece in [1, 7, 4096] {
         let text = b"/*\n  go build\n*/\nexec.Command(\"gcc\")\n";
         assert_eq!(found(Sort::Source, text, piece).words, ["gcc"]);
@@ -480,11 +481,32 @@ fn the_head_tells_what_the_name_does_not() {
         assert_eq!(search(b"#!/bin/sh\nnvcc\n", false, piece), <[&str; 0]>::default());
         assert_eq!(search(b"it says nvcc and more", true, piece), <[&str; 0]>::default());
     }
-    assert_eq!(Sort::by_name(b"a.py"), Some(Sort::Script));
+    assert_eq!(Sort::by_name(b"a.py"), Some(Sort::Python));
     assert_eq!(Sort::by_name(b"a.json"), Some(Sort::Text));
     assert_eq!(Sort::by_name(b"py"), None);
     assert!(Scanner::new(Sort::Text, TEXT_BYTES + 1).is_none());
     assert!(Scanner::waiting(BINARY_BYTES + 1, true).is_none());
+}
+
+#[test]
+fn operators_and_variables_of_java_script_and_python_are_no_programs() {
+    let js = |text: &str| words(Sort::JavaScript, text);
+    for code in
+        ["x = (size / 2)", "a=b,c++&&g++;", "import a from 'b'; export { a as /x/ }", "y = make(ld -1)"]
+    {
+        assert_eq!(js(code), <[&str; 0]>::default(), "{code}");
+    }
+    assert_eq!(js("spawn('ld', ['-o', out])"), ["ld"]);
+    assert_eq!(js("exec(`cd ${folder} && make -j ${jobs}`)"), ["make"]);
+
+    assert_eq!(js("const cc = process.env.CC || 'cc'"), ["cc"]);
+    // Where the strings are not certain, all of the text counts.
+    assert_eq!(js("<p>Don't</p>\nx = (size / 2)"), ["size"]);
+    let py = |text: &str| words(Sort::Python, text);
+    assert_eq!(py("x = (size / 2)\n"), <[&str; 0]>::default());
+    assert_eq!(py("run(['strip', '-s', path])\n"), ["strip"]);
+    assert_eq!(py("def f():\n    '''Compiles with\n    gcc -O2.\n    '''\n"), <[&str; 0]>::default());
+    assert_eq!(py("SCRIPT = '''\n    gcc -O2 a.c\n    '''\n"), ["gcc"]);
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::layer::index::{EntryId, EntryKind, LayerIndex};
 use crate::layer::watch::SCRIPT_BYTES;
 
 /// In the order of their numbers.
-const DOCUMENTS: [DocumentKind; 26] = [
+const DOCUMENTS: [DocumentKind; 29] = [
     DocumentKind::DpkgStatus,
     DocumentKind::DpkgStatusPart,
     DocumentKind::DpkgSums,
@@ -39,6 +39,9 @@ const DOCUMENTS: [DocumentKind; 26] = [
     DocumentKind::DnfJournal,
     DocumentKind::DpkgDiversions,
     DocumentKind::PythonEnvironment,
+    DocumentKind::PythonProject,
+    DocumentKind::NpmInstalled,
+    DocumentKind::NpmProject,
 ];
 
 /// An entry with its first line.

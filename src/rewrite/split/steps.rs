@@ -131,6 +131,11 @@ impl<'s, 'r> Steps<'s, 'r> {
         Self { tidying, list, by_layer, earlier }
     }
 
+    /// The step that made a layer.
+    pub(super) fn of_layer(&self, layer: u16) -> Option<usize> {
+        self.by_layer.get(&layer).copied()
+    }
+
     /// The step that added the content of a file, ignoring those that only change owners or modes.
     pub(super) fn origin(&self, node: Node<'_>) -> Option<usize> {
         let mut inode = node.content().or_else(|| Some((node.layer(), node.entry()?)))?;

@@ -172,6 +172,10 @@ impl ArchiveStore {
 }
 
 impl Store for ArchiveStore {
+    fn is_layout(&self) -> bool {
+        matches!(self.form, ArchiveForm::Oci(_))
+    }
+
     fn keep(&self, blob: &KeptBlob<'_>, progress: &Progress, cancel: &CancelToken) -> Result<(), SlimError> {
         let mut sink = self.sink()?;
         if sink.tar.as_ref().is_some_and(|tar| tar.names.contains(&blob_name(blob.digest))) {

@@ -130,6 +130,10 @@ fn check_existing(folder: &Path, form: &FolderForm) -> Result<(), SlimError> {
 }
 
 impl Store for FolderStore {
+    fn is_layout(&self) -> bool {
+        matches!(self.form, FolderForm::Layout(_))
+    }
+
     fn keep(&self, blob: &KeptBlob<'_>, progress: &Progress, cancel: &CancelToken) -> Result<(), SlimError> {
         if self.link_present(blob, progress, cancel).is_some() {
             return Ok(());

@@ -550,6 +550,20 @@ fn what_uv_keeps_of_build_backends_names_no_compiler() {
 }
 
 #[test]
+fn what_uv_keeps_of_an_installed_package_names_no_compiler() {
+    let path = "usr/lib/gcc/x86_64-linux-gnu/13/cc1plus";
+    for (version, verdict) in [("1.0", "compilers safe"), ("2.0", "compilers unsure")] {
+        let mut members = debs(&[("g++-13", "13.2", &[(path, Elf::program("cc1plus").build())])]);
+        // Not linked: the environment is in another layer or file system.
+        members.extend(wheel(SITE, "Some_Service", version, &[("service/a.py", b"pass\n".to_vec())]));
+        let archive = "root/.cache/uv/archive-v0/a1b2";
+        let content = [("service/b.py", b"subprocess.run(['gcc', 'a.c'])\n".to_vec())];
+        members.extend(wheel(archive, "some-service", "1.0", &content));
+        all(&judged_files(members), &[(&format!("/{path}"), verdict)]);
+    }
+}
+
+#[test]
 fn a_variable_whose_value_is_a_compiler_is_a_reader() {
     let gcc: &[(&str, Vec<u8>)] = &[
         ("usr/bin/gcc-13", Elf::program("gcc").build()),

@@ -178,7 +178,7 @@ fn other_tools_read_all_platforms() {
 }
 
 #[test]
-fn lists_of_docker_stay_lists_and_unnamed_siblings_get_an_index() {
+fn lists_of_docker_and_unnamed_siblings_get_an_index_in_a_layout() {
     let (place, folder) = (Place::new(), tempdir().unwrap());
     let mut list = Layout::default();
     let images: Vec<Image> = images().into_iter().map(Image::with_docker_types).collect();
@@ -190,15 +190,13 @@ fn lists_of_docker_stay_lists_and_unnamed_siblings_get_an_index() {
         let descriptor = flat.add_image(&image);
         flat.root(tagged(descriptor, "1"));
     }
-    for (name, layout, kind) in
-        [("list", list, "docker.distribution.manifest.list"), ("flat", flat, "oci.image.index")]
-    {
+    for (name, layout) in [("list", list), ("flat", flat)] {
         let reference = format!("oci:{}:1", place.put_layout(name, &layout));
         let out = at(&folder, name);
         let written = slim(&place, &reference, &format!("oci:{out}"), &["--platform", "linux/amd64"]);
         judge(&place, &reference, &format!("oci:{out}"), &written);
         let index = json(&blobs(&out)[hex(&written["output"]["index_digest"])]);
-        assert!(index["mediaType"].as_str().unwrap().contains(kind), "{index:#}");
+        assert!(index["mediaType"].as_str().unwrap().contains("oci.image.index"), "{index:#}");
         assert!(index["manifests"].as_array().unwrap().iter().all(|one| one.get("annotations").is_none()));
     }
 }

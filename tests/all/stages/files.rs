@@ -5,7 +5,7 @@ use cutaway::rewrite::Applicability;
 use super::parts::{built, devel, library, program, python, text, tools};
 use super::scene::{Scene, gone, has_lines, has_none, last_stage, one};
 use crate::fixtures::filler;
-use crate::fixtures::tarball::{Member, dir, file, hardlink, symlink};
+use crate::fixtures::tarball::{Member, dir, file, hardlink, symlink, whiteout};
 
 fn base() -> Scene {
     devel().apt("cmake git", tools())
@@ -353,4 +353,31 @@ fn an_archive_that_the_build_unpacks_is_not_copied_again() {
     assert!(gone.contains(&"/opt/src/lib.tar.gz") && !gone.contains(&"/opt/src/models.tar.gz"), "{gone:?}");
     has_lines(best, &["COPY models.tar.gz /opt/src/"]);
     assert!(!gone.contains(&"/opt/assets.tar.gz"), "{gone:?}");
+}
+
+#[test]
+fn what_a_later_step_removes_is_not_copied_as_it_was_before() {
+    let stages = |more: &[Member]| {
+        let packages = ["express", "typescript"]
+            .map(|name| file(format!("srv/node_modules/{name}/index.js"), filler::code(name, 400_000)));
+        let results = vec![
+            text("srv/dist/index.js", 2_000),
+            text("srv/node_modules/.package-lock.json", 500),
+            program("usr/local/bin/serve", &["libcurand.so.10"]),
+        ];
+        let scene = base()
+            .workdir("/srv", "/srv")
+            .copy("package.json package-lock.json ./", vec![text("srv/package.json", 300)])
+            .run("npm ci", packages.to_vec())
+            .copy(". .", vec![text("srv/src/index.ts", 2_000)])
+            .run("npm run build && make install", [&results, more].concat())
+            .cmd(&["/usr/local/bin/serve", "/srv/dist/index.js"]);
+        let best = &scene.propose().list[0];
+        assert!(best.dockerfile.matches("FROM ").count() > 1, "{}", best.dockerfile);
+        last_stage(&best.dockerfile).to_owned()
+    };
+    let stage = stages(&[]);
+    assert!(stage.contains("COPY --from=deps"), "{stage}");
+    let stage = stages(&[whiteout("srv/node_modules/typescript")]);
+    assert!(!stage.contains("COPY --from=deps"), "{stage}");
 }

@@ -235,6 +235,8 @@ fn places_and_packages() {
     assert_eq!(rule("gcc-13-base"), None);
     assert_eq!(rule("gcc-13"), Some("compilers"));
     assert_eq!(rule("postgresql-server-dev-15"), Some("generic-headers"));
+    assert_eq!(rule("opencl-c-headers"), Some("generic-headers"));
+    assert_eq!(rule("libhttp-headers-fast-perl"), None);
     assert_eq!(rule("gobject-introspection"), Some("introspection-tools"));
     // There it has the library and the typelibs.
     for manager in ["rpm", "apk", "conda"] {

@@ -35,10 +35,28 @@ impl Lines<'_, '_, '_, '_, '_> {
         if texts.any(|text| variables(text).any(|name| names.contains(&name))) {
             return;
         }
+        if self.removes_later(root.folder, step) {
+            return;
+        }
         let Some(later) = self.later(root.folder, step) else { return };
         let taken = |name: &&str| !self.stage.names.contains(*name) && *name != self.build;
         let Some(name) = ["deps", "dependencies", "packages"].into_iter().find(taken) else { return };
         self.division = Some(Division { step, name: name.to_owned(), folder: root.folder, later });
+    }
+
+    /// Whether a later step removes something that a folder has after a step: a copy of the folder as it is then would
+    /// bring it back, such as packages that `npm prune` removed.
+    fn removes_later(&self, folder: NodeId, step: usize) -> bool {
+        let context = self.keep.context;
+        let above = [&context.rootfs.node(folder).path()[..], b"/"].concat();
+        let is_before = |layer: u16| self.steps.of_layer(layer).is_none_or(|of| of <= step);
+        context.rootfs.hidden().iter().any(|hidden| {
+            if !is_before(hidden.layer) || is_before(hidden.by) {
+                return false;
+            }
+            let path = context.rootfs.layer(hidden.layer).path(hidden.entry);
+            path.starts_with(&above) && context.paths.entry_at(&path).is_none()
+        })
     }
 
     /// The content that later steps add to a folder: folders of their own, and files by folder; `None` when these are

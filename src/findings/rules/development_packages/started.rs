@@ -1,0 +1,80 @@
+//! Packages for development that the image's command starts all the same.
+
+use std::collections::BTreeMap;
+
+use super::Contents;
+use crate::base::text::printable;
+use crate::cuda::catalog::normalized_python_name;
+use crate::cuda::{DevelopmentList, DevelopmentPackages};
+use crate::findings::facts::Facts;
+use crate::rootfs::NodeId;
+
+/// The first package that the command starts: by its name, by a program of it, or by a script of the project. With
+/// what starts it, as the beginning of a sentence.
+pub(super) fn started<'p>(
+    facts: &Facts<'_>,
+    found: &DevelopmentPackages,
+    packages: &'p [Contents],
+) -> Option<(&'p str, String)> {
+    let programs = programs(facts, found, packages);
+    let mut open: Vec<(String, String)> = facts
+        .command()
+        .into_iter()
+        .map(|text| (text.to_owned(), "The image's command starts".to_owned()))
+        .collect();
+    let mut scripts = found.scripts.clone();
+    while let Some((text, starts)) = open.pop() {
+        for word in words(&text) {
+            if let Some(package) = programs.get(word) {
+                return Some((packages.get(*package)?.name.as_str(), starts));
+            }
+            for script in [word.to_owned(), format!("pre{word}"), format!("post{word}")] {
+                let Some(text) = scripts.remove(&script) else { continue };
+                open.push((text, format!("The script {} of package.json starts", printable(&script))));
+            }
+        }
+    }
+    None
+}
+
+/// The words of a command that may name a program: last parts of paths.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split(|c: char| c.is_whitespace() || "'\"();&|`$={},<>".contains(c));
+    words.filter_map(|word| word.rsplit('/').next()).filter(|word| !word.is_empty())
+}
+
+/// By the name of a program, and of a package: index of the package.
+fn programs(
+    facts: &Facts<'_>,
+    found: &DevelopmentPackages,
+    packages: &[Contents],
+) -> BTreeMap<String, usize> {
+    let mut programs = BTreeMap::new();
+    let mut owner: BTreeMap<NodeId, usize> = BTreeMap::new();
+    for (place, package) in packages.iter().enumerate() {
+        match found.packages {
+            DevelopmentList::Npm(_) => {
+                owner.extend(package.files.iter().map(|file| (*file, place)));
+                programs.insert(package.name.clone(), place);
+            }
+            DevelopmentList::Pip(_) => {
+                let nodes = package.files.iter().map(|file| facts.node(*file));
+                let of_bin = nodes.filter(|node| node.parent().name() == b"bin");
+                programs
+                    .extend(of_bin.map(|node| (String::from_utf8_lossy(node.name()).into_owned(), place)));
+                let name = normalized_python_name(&package.name);
+                programs.insert(name.replace('-', "_"), place);
+                programs.insert(name, place);
+            }
+        }
+    }
+    let links = facts.paths.child(found.folder, b".bin").filter(|_| !owner.is_empty());
+    for link in links.into_iter().flat_map(|bin| facts.node(bin).children()) {
+        let target = facts.paths.link(link.id());
+        let target = target.and_then(|target| facts.paths.lookup_from(link.parent().id(), target));
+        if let Some(place) = target.and_then(|target| owner.get(&target)) {
+            programs.insert(String::from_utf8_lossy(link.name()).into_owned(), *place);
+        }
+    }
+    programs
+}

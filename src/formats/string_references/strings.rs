@@ -1,0 +1,309 @@
+//! Strings of sources in Python and JavaScript: only what is written in one can name a program.
+
+use std::ops::Range;
+
+/// A language whose strings are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Language {
+    Python,
+    JavaScript,
+}
+
+/// The strings of a source.
+#[derive(Debug, Default)]
+pub(super) struct Strings {
+    /// Between the quotes, in order. Of templates, the parts without expressions.
+    strings: Vec<Range<usize>>,
+    /// Strings of Python that are statements: documentation.
+    documentation: Vec<Range<usize>>,
+}
+
+/// Maximum nested brackets and templates: real sources have some dozen.
+const DEPTH: usize = 1_000;
+
+impl Strings {
+    /// `None` if the strings are not certain: the text may be in another language, or is damaged.
+    pub(super) fn of(text: &[u8], language: Language) -> Option<Self> {
+        let mut reader = Reader { text, at: 0, found: Self::default() };
+        match language {
+            Language::Python => reader.python()?,
+            Language::JavaScript => reader.java_script()?,
+        }
+        Some(reader.found)
+    }
+
+    /// Whether a position is in a string.
+    pub(super) fn contains(&self, at: usize) -> bool {
+        is_in(&self.strings, at)
+    }
+
+    /// Whether a position is in documentation.
+    pub(super) fn is_documentation(&self, at: usize) -> bool {
+        is_in(&self.documentation, at)
+    }
+}
+
+fn is_in(ranges: &[Range<usize>], at: usize) -> bool {
+    let after = ranges.partition_point(|range| range.end <= at);
+    ranges.get(after).is_some_and(|range| range.start <= at)
+}
+
+struct Reader<'t> {
+    text: &'t [u8],
+    at: usize,
+    found: Strings,
+}
+
+impl Reader<'_> {
+    fn rest(&self) -> &[u8] {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    /// The end of a string of one line that begins at `self.at`, after its quote.
+    fn line_string(&self, quote: u8) -> Option<usize> {
+        let mut at = self.at;
+        loop {
+            match *self.text.get(at)? {
+                b'\\' if self.text.get(at + 1) == Some(&b'\r') && self.text.get(at + 2) == Some(&b'\n') => {
+                    at += 3
+                }
+                b'\\' => at += 2,
+                b'\n' | b'\r' => return None,
+                byte if byte == quote => return Some(at),
+                _ => at += 1,
+            }
+        }
+    }
+
+    fn to_line_end(&mut self) {
+        let length = memchr::memchr2(b'\n', b'\r', self.rest()).unwrap_or(self.rest().len());
+        self.at += length;
+    }
+
+    fn python(&mut self) -> Option<()> {
+        let (mut depth, mut is_line_start, mut is_continued) = (0_usize, true, false);
+        while let Some(byte) = self.text.get(self.at).copied() {
+            self.at += 1;
+            match byte {
+                b'\n' => {
+                    is_line_start = !is_continued;
+                    is_continued = false;
+                    continue;
+                }
+                b' ' | b'\t' | b'\r' | b'\x0c' => continue,
+                b'\\' => {
+                    is_continued = true;
+                    continue;
+                }
+                b'#' => {
+                    self.to_line_end();
+                    continue;
+                }
+                b'(' | b'[' | b'{' => depth += 1,
+                b')' | b']' | b'}' => depth = depth.checked_sub(1)?,
+                b'\'' | b'"' => {
+                    let begin = self.at - 1;
+                    let end = match self.rest() {
+                        [one, two, ..] if *one == byte && *two == byte => {
+                            self.at += 2;
+                            let start = self.at;
+                            let end = self.long_string(byte)?;
+                            self.found.strings.push(start..end);
+                            end + 3
+                        }
+                        _ => {
+                            let end = self.line_string(byte)?;
+                            self.found.strings.push(self.at..end);
+                            end + 1
+                        }
+                    };
+                    self.at = end;
+                    let line = self.rest();
+                    let line = &line[..memchr::memchr(b'\n', line).unwrap_or(line.len())];
+                    if is_line_start && depth == 0 && line.trim_ascii().is_empty() {
+                        self.found.documentation.push(begin..end);
+                    }
+                }
+                // Prefixes of a string do not change what its line is.
+                b'r' | b'R' | b'u' | b'U' if matches!(self.rest(), [b'\'' | b'"', ..]) => continue,
+                _ => {}
+            }
+            is_line_start = false;
+        }
+        (depth == 0).then_some(())
+    }
+
+    /// The end of a string in three quotes that begins at `self.at`, after them.
+    fn long_string(&self, quote: u8) -> Option<usize> {
+        let mut at = self.at;
+        loop {
+            at += memchr::memchr2(quote, b'\\', self.text.get(at..)?)?;
+            if self.text[at] == b'\\' {
+                at += 2;
+            } else if self.text[at..].starts_with(&[quote; 3]) {
+                return Some(at);
+            } else {
+                at += 1;
+            }
+        }
+    }
+
+    fn java_script(&mut self) -> Option<()> {
+        // Open brackets; `$` is that of an expression in a template.
+        let mut open: Vec<u8> = Vec::new();
+        let mut before = Before::Operator;
+        if self.text.starts_with(b"#!") {
+            self.to_line_end();
+        }
+        while let Some(byte) = self.text.get(self.at).copied() {
+            self.at += 1;
+            before = match byte {
+                _ if byte.is_ascii_whitespace() => continue,
+                b'\'' | b'"' => {
+                    let end = self.line_string(byte)?;
+                    self.found.strings.push(self.at..end);
+                    self.at = end + 1;
+                    Before::Value
+                }
+                b'`' => self.template(&mut open)?,
+                b'/' => match self.text.get(self.at) {
+                    Some(b'/') => {
+                        self.to_line_end();
+                        continue;
+                    }
+                    Some(b'*') => {
+                        self.at += 3 + memchr::memmem::find(self.text.get(self.at + 1..)?, b"*/")?;
+                        continue;
+                    }
+                    _ if before == Before::Operator => {
+                        self.at = self.pattern()?;
+                        Before::Value
+                    }
+                    // After a closing bracket it may be either. If a pattern would contain quotes, that matters.
+                    _ if before == Before::Closed && self.is_quoted_pattern() => return None,
+                    _ => Before::Operator,
+                },
+                b'(' | b'[' | b'{' => {
+                    if open.len() >= DEPTH {
+                        return None;
+                    }
+                    open.push(byte);
+                    Before::Operator
+                }
+                b')' | b']' => {
+                    open.pop().filter(|begun| matches!((begun, byte), (b'(', b')') | (b'[', b']')))?;
+                    if byte == b')' { Before::Closed } else { Before::Value }
+                }
+                b'}' => match open.pop()? {
+                    b'$' => self.template(&mut open)?,
+                    b'{' => Before::Closed,
+                    _ => return None,
+                },
+                _ if is_word(byte) => {
+                    let start = self.at - 1;
+                    let length = self.rest().iter().take_while(|byte| is_word(**byte)).count();
+                    self.at += length;
+                    let word = &self.text[start..self.at];
+                    let is_member = self.text[..start].ends_with(b".");
+                    if OPERATORS.contains(&word) && !is_member { Before::Operator } else { Before::Value }
+                }
+                b'+' | b'-' if self.text.get(self.at) == Some(&byte) => {
+                    self.at += 1;
+                    // `a++ / b`, and `++/x/.lastIndex`, which nobody writes.
+                    Before::Value
+                }
+                _ => Before::Operator,
+            };
+        }
+        open.is_empty().then_some(())
+    }
+
+    /// Reads a template up to its end or to the next expression in it.
+    fn template(&mut self, open: &mut Vec<u8>) -> Option<Before> {
+        let start = self.at;
+        loop {
+            self.at += memchr::memchr3(b'`', b'\\', b'$', self.rest())?;
+            match self.text[self.at] {
+                b'\\' => self.at += 2,
+                b'`' => {
+                    self.found.strings.push(start..self.at);
+                    self.at += 1;
+                    return Some(Before::Value);
+                }
+                _ if self.rest().starts_with(b"${") => {
+                    self.found.strings.push(start..self.at);
+                    self.at += 2;
+                    if open.len() >= DEPTH {
+                        return None;
+                    }
+                    open.push(b'$');
+                    return Some(Before::Operator);
+                }
+                _ => self.at += 1,
+            }
+        }
+    }
+
+    /// The end of a regular expression that begins at `self.at`, after its slash.
+    fn pattern(&self) -> Option<usize> {
+        /// Longer ones are rare, and a hostile text has many beginnings.
+        const LONGEST: usize = 4_096;
+        let (mut at, mut is_class) = (self.at, false);
+        loop {
+            if at > self.at + LONGEST {
+                return None;
+            }
+            match *self.text.get(at)? {
+                b'\\' => at += 1,
+                b'\n' | b'\r' => return None,
+                b'[' => is_class = true,
+                b']' => is_class = false,
+                b'/' if !is_class => return Some(at + 1),
+                _ => {}
+            }
+            at += 1;
+        }
+    }
+
+    /// Whether what follows would be a regular expression with quotes.
+    fn is_quoted_pattern(&self) -> bool {
+        let pattern = self.pattern().and_then(|end| self.text.get(self.at..end)).unwrap_or_default();
+        pattern.iter().any(|byte| matches!(byte, b'\'' | b'"' | b'`'))
+    }
+}
+
+/// What precedes a slash in JavaScript: whether it divides or begins a regular expression.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Before {
+    Operator,
+    Value,
+    /// A bracket that ends a value or a statement.
+    Closed,
+}
+
+/// Words that a value follows.
+const OPERATORS: [&[u8]; 16] = [
+    b"await",
+    b"case",
+    b"delete",
+    b"do",
+    b"else",
+    b"extends",
+    b"in",
+    b"instanceof",
+    b"new",
+    b"of",
+    b"return",
+    b"throw",
+    b"typeof",
+    b"void",
+    b"yield",
+    b"default",
+];
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'#' | 0x80..)
+}
+
+#[cfg(test)]
+mod tests;
