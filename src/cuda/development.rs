@@ -11,7 +11,7 @@ use super::value::Package;
 use crate::formats::document::DocumentKind;
 use crate::formats::packages::npm;
 use crate::formats::python_project::{Project, Requirement};
-use crate::rootfs::NodeId;
+use crate::rootfs::{NodeId, NodeKind, Rootfs};
 
 /// Packages for the development of a project.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +46,24 @@ pub struct NpmPackage {
     pub version: String,
     /// Its folder. Folders `node_modules` in it have packages of their own.
     pub folder: NodeId,
+}
+
+impl NpmPackage {
+    /// Its files, without those of packages inside it.
+    pub fn files(&self, rootfs: &Rootfs) -> Vec<NodeId> {
+        let mut files = Vec::new();
+        let mut open = vec![rootfs.node(self.folder)];
+        while let Some(folder) = open.pop() {
+            for child in folder.children() {
+                match child.kind() {
+                    NodeKind::File => files.push(child.id()),
+                    NodeKind::Directory if child.name() != b"node_modules" => open.push(child),
+                    _ => {}
+                }
+            }
+        }
+        files
+    }
 }
 
 /// The packages of all projects, by folder.

@@ -1,7 +1,8 @@
 //! Single files of an image that have no function of their own beside their parser.
 
 use crate::formats::compression::{Compression, SNIFF_BYTES, sniff};
-use crate::formats::packages::{apk, apt, conda, dnf, dpkg, pip, rpm as packages};
+use crate::formats::packages::{apk, apt, conda, dnf, dpkg, npm, pip, rpm as packages};
+use crate::formats::python_project;
 use crate::formats::string_references::{Scanner, Sort};
 use crate::formats::zstd::zstd_window;
 
@@ -17,8 +18,11 @@ pub fn packages_system(data: &[u8]) {
     apt::read_conf(data, &mut apt::AutoRemove::default());
 }
 
-/// The records of Python packages.
+/// The records of Python packages and of npm, and the projects that require them.
 pub fn packages_python(data: &[u8]) {
+    python_project::Project::read(data);
+    npm::read_installed(data);
+    npm::Project::read(data);
     pip::read_metadata(data);
     pip::record_paths(data, |_| ());
     pip::torch_version(data);

@@ -120,7 +120,10 @@ dependencies = ["flask[async]>=3"]
 dev = ["pytest", "Ruff_Lint"]
 "#;
 
-fn packages() -> Vec<(&'static str, &'static [&'static str], Vec<(&'static str, Vec<u8>)>)> {
+/// Name, what it requires, files.
+type Package = (&'static str, &'static [&'static str], Vec<(&'static str, Vec<u8>)>);
+
+fn packages() -> Vec<Package> {
     let module = |path| vec![(path, b"x = 1\n".to_vec())];
     vec![
         (
@@ -138,10 +141,7 @@ fn packages() -> Vec<(&'static str, &'static [&'static str], Vec<(&'static str, 
     ]
 }
 
-fn environment(
-    project: &str,
-    packages: &[(&'static str, &'static [&'static str], Vec<(&'static str, Vec<u8>)>)],
-) -> Vec<Member> {
+fn environment(project: &str, packages: &[Package]) -> Vec<Member> {
     let packages: Vec<_> =
         packages.iter().map(|(name, requires, content)| (*name, *requires, &content[..])).collect();
     python(project, &packages)

@@ -52,9 +52,7 @@ pub(super) fn leave_out(
         let path = context.path(mention.node);
         if is_started(mention) {
             if is_recipe(&path) { Kind::OfTree } else { Kind::Own }
-        } else if is_of_cargo(context, &path) || is_of_service(&path) {
-            Kind::Record
-        } else if is_metadata(&path) {
+        } else if is_of_cargo(context, &path) || is_of_service(&path) || is_metadata(&path) {
             Kind::Record
         } else if is_build_script(context, &path) {
             Kind::OfCargo

@@ -98,26 +98,10 @@ fn draft(facts: &Facts<'_>, found: &DevelopmentPackages) -> Option<Draft> {
 
 fn of_npm(facts: &Facts<'_>, found: &DevelopmentPackages, list: &[NpmPackage]) -> Vec<Contents> {
     let contents = |package: &NpmPackage| {
-        let mut files = Vec::new();
-        below(facts.node(package.folder), &mut files);
         let is_declared = found.declared.contains(&package.name);
-        Contents::new(facts, (&package.name, &package.version), is_declared, files)
+        Contents::new(facts, (&package.name, &package.version), is_declared, package.files(facts.rootfs))
     };
     list.iter().map(contents).collect()
-}
-
-/// The files of a package of npm, without those of packages inside it.
-fn below(folder: Node<'_>, files: &mut Vec<NodeId>) {
-    let mut open = vec![folder];
-    while let Some(folder) = open.pop() {
-        for child in folder.children() {
-            match child.kind() {
-                NodeKind::File => files.push(child.id()),
-                NodeKind::Directory if child.name() != b"node_modules" => open.push(child),
-                _ => {}
-            }
-        }
-    }
 }
 
 /// Leaves out files that have a name elsewhere, outside of the caches of package managers.

@@ -121,7 +121,9 @@ pub(super) fn in_commands(text: &[u8], place: &Range<usize>, line: usize, word: 
     if let [head @ .., quote @ (b'\'' | b'"' | b'`')] = before {
         return match rest {
             [end, after @ ..] if end == quote => {
-                reads_environment(head) || is_in_call(head.trim_ascii_end(), after.trim_ascii_start())
+                reads_environment(head)
+                    || is_in_call(head.trim_ascii_end(), after.trim_ascii_start())
+                        && !is_word_list(word, head.trim_ascii_end(), after.trim_ascii_start())
             }
             _ => has_argument(rest, word),
         };
@@ -183,6 +185,17 @@ fn is_in_call(before: &[u8], after: &[u8]) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether an English word between these texts is the first in a list of words, as in `["as", "async", "from"]`: the
+/// next one looks like none of its arguments.
+fn is_word_list(word: &str, before: &[u8], after: &[u8]) -> bool {
+    const ENGLISH: [&str; 5] = ["as", "flex", "scalar", "size", "strings"];
+    let next = after.strip_prefix(b",").unwrap_or_default().trim_ascii_start();
+    let [quote @ (b'\'' | b'"'), next @ ..] = next else { return false };
+    let length = next.iter().take(REACH).position(|byte| byte == quote).unwrap_or_default();
+    let is_plain = next[..length].iter().all(|byte| byte.is_ascii_alphabetic() || *byte == b'_');
+    ENGLISH.contains(&word) && before.ends_with(b"[") && length > 0 && is_plain
 }
 
 /// Whether the text after a word looks like command arguments, not like prose.

@@ -65,7 +65,7 @@ impl Reader<'_> {
         loop {
             match *self.text.get(at)? {
                 b'\\' if self.text.get(at + 1) == Some(&b'\r') && self.text.get(at + 2) == Some(&b'\n') => {
-                    at += 3
+                    at += 3;
                 }
                 b'\\' => at += 2,
                 b'\n' | b'\r' => return None,
@@ -75,7 +75,7 @@ impl Reader<'_> {
         }
     }
 
-    fn to_line_end(&mut self) {
+    fn skip_line(&mut self) {
         let length = memchr::memchr2(b'\n', b'\r', self.rest()).unwrap_or(self.rest().len());
         self.at += length;
     }
@@ -96,7 +96,7 @@ impl Reader<'_> {
                     continue;
                 }
                 b'#' => {
-                    self.to_line_end();
+                    self.skip_line();
                     continue;
                 }
                 b'(' | b'[' | b'{' => depth += 1,
@@ -153,7 +153,7 @@ impl Reader<'_> {
         let mut open: Vec<u8> = Vec::new();
         let mut before = Before::Operator;
         if self.text.starts_with(b"#!") {
-            self.to_line_end();
+            self.skip_line();
         }
         while let Some(byte) = self.text.get(self.at).copied() {
             self.at += 1;
@@ -168,7 +168,7 @@ impl Reader<'_> {
                 b'`' => self.template(&mut open)?,
                 b'/' => match self.text.get(self.at) {
                     Some(b'/') => {
-                        self.to_line_end();
+                        self.skip_line();
                         continue;
                     }
                     Some(b'*') => {

@@ -499,6 +499,8 @@ fn operators_and_variables_of_java_script_and_python_are_no_programs() {
     assert_eq!(js("spawn('ld', ['-o', out])"), ["ld"]);
     assert_eq!(js("exec(`cd ${folder} && make -j ${jobs}`)"), ["make"]);
 
+    assert_eq!(js("new Set(['as', 'async', 'from'])"), <[&str; 0]>::default());
+    assert_eq!(js("spawn(['size', '-A', file]); run(['as', file])"), ["as", "size"]);
     assert_eq!(js("const cc = process.env.CC || 'cc'"), ["cc"]);
     // Where the strings are not certain, all of the text counts.
     assert_eq!(js("<p>Don't</p>\nx = (size / 2)"), ["size"]);

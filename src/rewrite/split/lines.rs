@@ -74,6 +74,9 @@ pub(super) struct Lines<'l, 'w, 'a, 's, 'r> {
     pub(super) stored_again: u64,
     /// Commands at the end of the build stage.
     pub(super) removed: Vec<(String, u64)>,
+    /// Commands before these that remove packages for development, with the bytes, and the files.
+    pub(super) pruned: Vec<(String, u64)>,
+    pruned_files: HashSet<NodeId>,
     pub(super) assumed: Vec<String>,
     pub(super) manual_steps: Vec<String>,
     /// Steps of the build stage that the new stage repeats completely.
@@ -123,6 +126,8 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
             covered: HashSet::new(),
             stored_again: 0,
             removed: Vec::new(),
+            pruned: Vec::new(),
+            pruned_files: HashSet::new(),
             assumed: Vec::new(),
             manual_steps: Vec::new(),
             repeated: HashSet::new(),
@@ -138,6 +143,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
     }
 
     pub(super) fn write(&mut self) {
+        self.prune();
         self.junk();
         self.divide();
         self.packages_first();

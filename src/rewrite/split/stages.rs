@@ -71,7 +71,7 @@ pub(super) fn draft(
         stored_again: lines.stored_again,
         environment: config.environment,
         entrypoint: config.entrypoint,
-        stages: stages(input, stage, steps, last, &lines.removed, &build),
+        stages: stages(input, stage, steps, last, &[&lines.removed[..], &lines.pruned].concat(), &build),
         kept: config.kept,
         assumed,
         manual_steps: lines.manual_steps.clone(),
@@ -142,6 +142,14 @@ impl Writer<'_, '_, '_, '_> {
                 None,
             );
         }
+        for (command, bytes) in &lines.pruned {
+            let text = format!("{} {command}", self.word("RUN"));
+            self.put(
+                &text,
+                "The build needs the packages for development, the service does not.",
+                Some(*bytes),
+            );
+        }
         if !lines.removed.is_empty() {
             let paths: Vec<&str> = lines.removed.iter().map(|(path, _)| path.as_str()).collect();
             let bytes = lines.removed.iter().map(|(_, bytes)| bytes).sum();
@@ -157,7 +165,8 @@ impl Writer<'_, '_, '_, '_> {
         let flags = file.instructions.get(self.stage.base_from).map(|from| from.flags.as_slice());
         let flags = flags.unwrap_or_default().iter().map(|flag| format!("{} ", file.slice(&flag.span)));
         let flags: String = flags.collect();
-        let is_apart = lines.removed.is_empty() && ends_with_blank(file.text(), self.at);
+        let is_apart =
+            lines.removed.is_empty() && lines.pruned.is_empty() && ends_with_blank(file.text(), self.at);
         let gap = if is_apart { "" } else { "\n" };
         let nodes = self.keep.context.rootfs.nodes().filter(|node| node.kind() == NodeKind::File);
         let gone =

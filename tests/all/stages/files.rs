@@ -1,5 +1,6 @@
 //! What is copied file by file or whole, by whom it is owned, and what cannot be written down.
 
+use cutaway::findings::{Answer, Answers, Plan, Verdict};
 use cutaway::rewrite::Applicability;
 
 use super::parts::{built, devel, library, program, python, text, tools};
@@ -380,4 +381,48 @@ fn what_a_later_step_removes_is_not_copied_as_it_was_before() {
     assert!(stage.contains("COPY --from=deps"), "{stage}");
     let stage = stages(&[whiteout("srv/node_modules/typescript")]);
     assert!(!stage.contains("COPY --from=deps"), "{stage}");
+}
+
+#[test]
+fn packages_for_development_are_removed_by_npm_after_the_build() {
+    let record = serde_json::json!({"packages": {
+        "node_modules/express": {"version": "5.1.0"},
+        "node_modules/typescript": {"version": "5.9.3", "dev": true},
+    }});
+    let mut packages = vec![file("srv/node_modules/typescript/index.js", filler::code("tsc", 400_000))];
+    packages.extend(
+        (0..8)
+            .map(|n| file(format!("srv/node_modules/express/{n}.js"), filler::code("express", 100_000 + n))),
+    );
+    let record = file("srv/node_modules/.package-lock.json", record.to_string());
+    let scene = base()
+        .workdir("/srv", "/srv")
+        .copy("package.json package-lock.json ./", vec![text("srv/package.json", 300)])
+        .run("npm ci", [&packages[..], &[record]].concat())
+        .copy(". .", vec![text("srv/src/index.ts", 2_000)])
+        .run(
+            "npm run build && make install",
+            vec![
+                text("srv/dist/index.js", 2_000),
+                text("srv/node_modules/.cache", 2_000),
+                program("usr/local/bin/serve", &["libcurand.so.10"]),
+            ],
+        )
+        .cmd(&["/usr/local/bin/serve", "/srv/dist/index.js"]);
+    let analysis = scene.analysis();
+    let findings = analysis.findings.as_ref().unwrap();
+    // As long as the question is open, they stay.
+    let safe = Plan::of_safe(findings);
+    let best = &scene.propose_by(&analysis, &safe, &scene.dockerfile()).list[0];
+    assert!(!best.dockerfile.contains("npm prune"), "{}", best.dockerfile);
+    assert!(!gone(best).iter().any(|path| path.contains("node_modules")), "{:?}", gone(best));
+    let finding = findings.list.iter().find(|one| one.rule.id == "development-packages").unwrap();
+    let mut answers = Answers::default();
+    answers.give(finding.id.clone(), Answer::Unused);
+    let plan = Plan::of(findings, |one| one.verdict == Verdict::Safe, answers);
+    let best = &scene.propose_by(&analysis, &plan, &scene.dockerfile()).list[0];
+    assert!(best.dockerfile.contains("RUN npm prune --omit=dev\n\nFROM "), "{}", best.dockerfile);
+    assert!(!best.dockerfile.contains("rm -rf /srv"), "{}", best.dockerfile);
+    assert!(gone(best).contains(&"/srv/node_modules/typescript/index.js"), "{:?}", gone(best));
+    assert!(!gone(best).contains(&"/srv/node_modules/express/0.js"), "{:?}", gone(best));
 }

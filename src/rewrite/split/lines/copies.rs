@@ -7,9 +7,13 @@ use super::super::words::{shell_word, word};
 use super::{Division, Lines};
 use crate::base::size::human;
 use crate::base::text::{counted, escape, printable};
+use crate::cuda::DevelopmentList;
 use crate::cuda::links::{Object, Resolution, SearchStep, file_name, folder_of};
-use crate::rootfs::NodeId;
+use crate::rootfs::{Node, NodeId, NodeKind};
 use std::collections::BTreeSet;
+
+/// Bytes below which what a copied folder has too much is not worth a command.
+const LITTLE: u64 = 10 << 20;
 
 impl Lines<'_, '_, '_, '_, '_> {
     /// Copies what the build stage created up to a step and the final stage needs.
@@ -147,6 +151,9 @@ impl Lines<'_, '_, '_, '_, '_> {
         let removed: Vec<Vec<u8>> = self.removed.iter().map(|(path, _)| path.clone().into_bytes()).collect();
         let mut open = vec![self.keep.context.rootfs.node(folder)];
         while let Some(node) = open.pop() {
+            if self.pruned_files.contains(&node.id()) {
+                continue;
+            }
             if !removed.is_empty() && removed.iter().any(|path| is_within(&node.path(), path)) {
                 continue;
             }
@@ -155,9 +162,55 @@ impl Lines<'_, '_, '_, '_, '_> {
         }
     }
 
+    /// Packages of npm for development that the plan removes from a copied folder: npm removes them after the build.
+    pub(super) fn prune(&mut self) {
+        let context = self.keep.context;
+        let last = self.steps.list.get(self.last).map(|step| step.place);
+        for found in &context.input.inventory.development {
+            let DevelopmentList::Npm(packages) = &found.packages else { continue };
+            let above =
+                std::iter::successors(Some(context.rootfs.node(found.folder)), |node| Some(node.parent()));
+            let above: Vec<NodeId> =
+                above.take_while(|node| node.id() != NodeId::ROOT).map(Node::id).collect();
+            let is_copied = |root: &Root| root.files.is_empty() && above.contains(&root.folder);
+            if !self.roots.list.iter().any(is_copied) {
+                continue;
+            }
+            let files = packages.iter().flat_map(|package| package.files(context.rootfs));
+            let mut files: Vec<NodeId> = files.collect();
+            let bytes = |files: &[NodeId]| files.iter().map(|file| context.rootfs.node(*file).bytes()).sum();
+            let all: u64 = bytes(&files);
+            files.retain(|file| context.goes(context.rootfs.node(*file)));
+            let gone: u64 = bytes(&files);
+            // The rest is in findings of other rules, such as what a build left.
+            if gone < LITTLE.min(context.input.merge.merged_bytes / 100).max(1) || gone < all / 2 {
+                continue;
+            }
+            let project = context.rootfs.node(found.folder).parent().path();
+            let Some(folder) = shell_word(&project) else { continue };
+            let is_there =
+                last.and_then(|place| self.steps.tidying.absolute(place, ".")).as_deref() == Some(&*folder);
+            let from = if is_there { String::new() } else { format!("cd {folder} && ") };
+            self.pruned.push((format!("{from}npm prune --omit=dev"), gone));
+            self.pruned_files.extend(files);
+        }
+    }
+
     /// Superfluous parts of copied folders: removed at the end of the build stage if they are large.
     pub(super) fn junk(&mut self) {
-        const LITTLE: u64 = 10 << 20;
+        let pruned = &self.pruned_files;
+        let is_pruned = |node: Node<'_>| {
+            let mut open = vec![node];
+            while let Some(node) = open.pop() {
+                if node.kind() == NodeKind::File && !pruned.contains(&node.id()) {
+                    return false;
+                }
+                open.extend(node.children());
+            }
+            true
+        };
+        let rootfs = self.keep.context.rootfs;
+        self.roots.junk.retain(|(node, _)| pruned.is_empty() || !is_pruned(rootfs.node(*node)));
         let merged = self.keep.context.input.merge.merged_bytes;
         let all: u64 = self.roots.junk.iter().map(|(_, bytes)| bytes).sum();
         if all < LITTLE.min(merged / 100).max(1) {

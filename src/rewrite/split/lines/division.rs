@@ -12,6 +12,10 @@ use crate::rootfs::{Node, NodeId, NodeKind};
 impl Lines<'_, '_, '_, '_, '_> {
     /// Divides the build stage where a folder receives dependencies before the first code and results after it.
     pub(super) fn divide(&mut self) {
+        // What is removed at the end of the build stage would be in an earlier one.
+        if !self.pruned.is_empty() {
+            return;
+        }
         let candidates = self.roots.list.iter().filter(|root| root.files.is_empty() && root.steps.len() > 1);
         let Some(root) = candidates.max_by_key(|root| root.bytes) else { return };
         let (Some(first), Some(last)) = (root.steps.first(), root.steps.last()) else { return };
