@@ -26,6 +26,8 @@ pub struct DevelopmentPackages {
     pub declared: BTreeSet<String>,
     /// Commands of the project by name, as `npm run` starts them.
     pub scripts: BTreeMap<String, String>,
+    /// Whether a tool that removes what is not for the run time removes these packages and nothing else.
+    pub can_prune: bool,
 }
 
 /// The packages by manager.
@@ -81,23 +83,22 @@ fn of_npm(context: &InventoryContext<'_>) -> Vec<DevelopmentPackages> {
             continue;
         }
         let Ok(bytes) = visible.document.bytes() else { continue };
-        let mut list = Vec::new();
-        for package in npm::read_installed(&bytes).into_iter().filter(|package| package.is_development) {
-            let Some(inside) = package.path.strip_prefix("node_modules/") else { continue };
-            let mut parts = inside.split('/');
-            // A path that leads elsewhere is none of the record's.
-            let at = parts.try_fold(folder.id(), |at, part| match part {
-                "" | "." | ".." => None,
-                name => context.paths.child(at, name.as_bytes()),
-            });
-            let Some(folder) = at else { continue };
-            let name = inside.rsplit("node_modules/").next().unwrap_or(inside);
-            list.push(NpmPackage { name: name.to_owned(), version: package.version, folder });
+        let (mut list, mut recorded) = (Vec::new(), HashSet::new());
+        let mut can_prune = true;
+        for package in npm::read_installed(&bytes) {
+            can_prune &= !package.is_foreign;
+            let Some((at, name)) = folder_of_package(context, folder.id(), &package.path) else { continue };
+            recorded.insert(at);
+            if package.is_development {
+                list.push(NpmPackage { name, version: package.version, folder: at });
+            }
         }
         if !list.is_empty() {
+            can_prune &= has_only(context, folder.id(), &recorded);
             let beside = context.paths.child(folder.parent().id(), b"package.json");
             let mut projects = context.visible(DocumentKind::NpmProject).iter();
             let project = projects.find(|project| Some(project.node) == beside);
+            can_prune &= project.is_some();
             let project = project.and_then(|project| project.document.bytes().ok());
             let project = project.map(|bytes| npm::Project::read(&bytes)).unwrap_or_default();
             found.push(DevelopmentPackages {
@@ -106,10 +107,55 @@ fn of_npm(context: &InventoryContext<'_>) -> Vec<DevelopmentPackages> {
                 packages: DevelopmentList::Npm(list),
                 declared: project.dev_dependencies.into_keys().collect(),
                 scripts: project.scripts,
+                can_prune,
             });
         }
     }
     found
+}
+
+/// The folder of a package and its name, by its path in the record: `node_modules/NAME`, and further such pairs, where the
+/// name may have a scope. Others are none of the record's.
+fn folder_of_package(context: &InventoryContext<'_>, root: NodeId, path: &str) -> Option<(NodeId, String)> {
+    let mut parts = path.split('/').peekable();
+    let (mut at, mut name) = (root, String::new());
+    let mut is_first = true;
+    while parts.next_if_eq(&"node_modules").is_some() {
+        if !std::mem::take(&mut is_first) {
+            at = context.paths.child(at, b"node_modules")?;
+        }
+        name = parts.next()?.to_owned();
+        if name.starts_with('@') {
+            at = context.paths.child(at, name.as_bytes())?;
+            name = format!("{name}/{}", parts.next()?);
+        }
+        let own = name.rsplit('/').next()?;
+        if matches!(own, "" | "." | "..") {
+            return None;
+        }
+        at = context.paths.child(at, own.as_bytes())?;
+    }
+    (parts.next().is_none() && !is_first).then_some((at, name))
+}
+
+/// Whether a folder `node_modules`, and those in its packages, have no package besides the recorded ones.
+fn has_only(context: &InventoryContext<'_>, modules: NodeId, recorded: &HashSet<NodeId>) -> bool {
+    let mut open = vec![modules];
+    while let Some(folder) = open.pop() {
+        for child in context.node(folder).children() {
+            if child.name().starts_with(b"@") && child.kind() == NodeKind::Directory {
+                open.push(child.id());
+            } else if child.kind() == NodeKind::Symlink {
+                return false;
+            } else if child.kind() == NodeKind::Directory && !child.name().starts_with(b".") {
+                if !recorded.contains(&child.id()) {
+                    return false;
+                }
+                open.extend(context.paths.child(child.id(), b"node_modules"));
+            }
+        }
+    }
+    true
 }
 
 /// The packages of one packages folder.
@@ -142,9 +188,9 @@ impl<'a> Environment<'a> {
     /// Whether a project is installed here: all that it always requires is here, and something that it requires for
     /// development.
     fn has(&self, project: &Project) -> bool {
-        let mut always = project.runtime.iter().filter(|one| !one.is_conditional);
         let is_here = |one: &Requirement| self.place(one).is_some();
-        project.development.iter().any(is_here) && always.all(is_here)
+        let mut always = project.runtime.iter().filter(|one| !one.is_conditional).peekable();
+        project.development.iter().any(is_here) && always.peek().is_some() && always.all(is_here)
     }
 
     /// The packages that these requirements and packages lead to. Conditions are taken to hold; extras count where
@@ -178,12 +224,12 @@ impl<'a> Environment<'a> {
     }
 
     /// The packages that only the development of these projects requires, sorted by name.
-    fn only_for_development(&self, projects: &[&Project]) -> Vec<usize> {
+    /// `needed` is what others require.
+    fn only_for_development(&self, projects: &[&Project], needed: &[&Requirement]) -> Vec<usize> {
         let development = projects.iter().flat_map(|project| &project.development);
-        let runtime = projects.iter().flat_map(|project| &project.runtime);
         let named = self.reached(development, std::iter::empty());
         let others = self.by_name.values().copied().filter(|place| !named.contains(place));
-        let needed = self.reached(runtime, others);
+        let needed = self.reached(needed.iter().copied(), others);
         let mut only: Vec<usize> = named.into_iter().filter(|place| !needed.contains(place)).collect();
         only.sort_by_key(|place| (&self.packages[*place].name, *place));
         only
@@ -194,9 +240,11 @@ fn of_python(context: &InventoryContext<'_>, packages: &Packages) -> Vec<Develop
     let mut projects: Vec<(NodeId, Project)> = Vec::new();
     for visible in context.visible(DocumentKind::PythonProject) {
         let project = visible.document.bytes().ok().and_then(|bytes| Project::read(&bytes));
-        projects.extend(project.filter(|one| !one.development.is_empty()).map(|one| (visible.node, one)));
+        // In a packages folder it belongs to a package.
+        let is_own = memchr::memmem::find(&context.path(visible.node), b"-packages/").is_none();
+        projects.extend(project.filter(|_| is_own).map(|one| (visible.node, one)));
     }
-    if projects.is_empty() {
+    if projects.iter().all(|(_, project)| project.development.is_empty()) {
         return Vec::new();
     }
     let mut folders: BTreeMap<&[u8], Vec<usize>> = BTreeMap::new();
@@ -206,12 +254,22 @@ fn of_python(context: &InventoryContext<'_>, packages: &Packages) -> Vec<Develop
             folders.entry(root).or_default().push(place);
         }
     }
+    // What packages in other folders require, those of the system too, may be taken from this one.
+    let requires: Vec<(Option<&Vec<u8>>, Requirement)> = (packages.list.iter())
+        .filter(|package| package.manager == "pip")
+        .flat_map(|package| package.depends.iter().map(move |line| (package.root.as_ref(), line)))
+        .filter_map(|(root, line)| Some((root, Requirement::read(line)?)))
+        .filter(|(_, requirement)| requirement.only_with.is_empty())
+        .collect();
     let mut found = Vec::new();
     for (root, places) in folders {
         let environment = Environment::of(&packages.list, &places);
         let here: Vec<_> = projects.iter().filter(|(_, project)| environment.has(project)).collect();
-        let only =
-            environment.only_for_development(&here.iter().map(|(_, project)| project).collect::<Vec<_>>());
+        let of_projects = projects.iter().flat_map(|(_, project)| &project.runtime);
+        let elsewhere = requires.iter().filter(|(other, _)| other.map(Vec::as_slice) != Some(root));
+        let needed: Vec<&Requirement> = of_projects.chain(elsewhere.map(|(_, one)| one)).collect();
+        let here_only: Vec<&Project> = here.iter().map(|(_, project)| project).collect();
+        let only = environment.only_for_development(&here_only, &needed);
         let Some(folder) = context.paths.lookup(root).filter(|_| !only.is_empty()) else { continue };
         let declared = here.iter().flat_map(|(_, project)| &project.development);
         found.push(DevelopmentPackages {
@@ -220,6 +278,7 @@ fn of_python(context: &InventoryContext<'_>, packages: &Packages) -> Vec<Develop
             packages: DevelopmentList::Pip(only),
             declared: declared.map(|one| normalized_python_name(&one.name)).collect(),
             scripts: BTreeMap::new(),
+            can_prune: false,
         });
     }
     found

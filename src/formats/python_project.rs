@@ -77,15 +77,16 @@ impl Requirement {
 
 /// The extras that a marker compares with: `extra == "socks" and python_version > "3.8"`.
 fn asked_extras(marker: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    for part in marker.split("extra").skip(1) {
-        let Some(value) = part.trim_start().strip_prefix("==") else { continue };
-        let mut quoted = value.trim_start().split(['"', '\'']);
-        if let (Some(""), Some(extra)) = (quoted.next(), quoted.next()) {
-            found.push(extra.to_owned());
-        }
-    }
-    found
+    // Every second part is between quotes.
+    let parts: Vec<&str> = marker.split(['"', '\'']).collect();
+    let is_compared = |before: &str, after: &str| {
+        let before = before.trim_end().strip_suffix("==").map(str::trim_end);
+        let after = after.trim_start().strip_prefix("==").map(str::trim_start);
+        before.is_some_and(|text| text.ends_with("extra"))
+            || after.is_some_and(|text| text.starts_with("extra"))
+    };
+    let triples = parts.windows(3).step_by(2);
+    triples.filter(|three| is_compared(three[0], three[2])).map(|three| three[1].to_owned()).collect()
 }
 
 #[derive(Default, Deserialize)]

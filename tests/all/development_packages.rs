@@ -12,7 +12,7 @@ use crate::support::{Place, Report};
 const SITE: &str = "app/.venv/lib/python3.12/site-packages";
 
 /// The findings of an image with these files and this command.
-fn found(members: Vec<Member>, command: &[&str]) -> Vec<Value> {
+fn found_in(members: Vec<Member>, command: &[&str]) -> Vec<Value> {
     let mut image = Image::of(Packing::Gzip, [tar(members)]);
     image.config = json!({"Cmd": command, "WorkingDir": "/app"});
     let place = Place::new();
@@ -53,7 +53,7 @@ fn node(scripts: &Value) -> Vec<Member> {
 
 #[test]
 fn npm_records_what_only_development_requires() {
-    let found = found(node(&json!({})), &["node", "dist/index.js"]);
+    let found = found_in(node(&json!({})), &["node", "dist/index.js"]);
     let [one] = &found[..] else { panic!("{found:#?}") };
     assert_eq!((&one["verdict"], &one["category"]), (&json!("unsure"), &json!("build-tools")));
     assert_eq!(one["title"], "Development packages: tsx, debug");
@@ -73,29 +73,31 @@ fn npm_records_what_only_development_requires() {
 #[test]
 fn what_the_command_starts_is_required() {
     for (scripts, command, reason) in [
-        (json!({}), &["npx", "tsx", "src/index.ts"][..], "The image's command starts: tsx"),
+        (json!({}), &["npx", "tsx", "src/index.ts"][..], "The image's command starts tsx"),
         (
             json!({}),
             &["/bin/sh", "-c", "exec node_modules/.bin/run-ts src/index.ts"],
-            "The image's command starts: tsx",
+            "The image's command starts tsx",
         ),
         (
             json!({"start": "tsx src/index.ts"}),
             &["npm", "start"],
-            "The script start of package.json starts: tsx",
+            "The script start of package.json starts tsx",
         ),
         (
             json!({"start": "npm run serve", "preserve": "run-ts check.ts", "serve": "node ."}),
             &["npm", "start"],
-            "The script preserve of package.json starts: tsx",
+            "The script preserve of package.json starts tsx",
         ),
     ] {
-        let found = found(node(&scripts), command);
+        let found = found_in(node(&scripts), command);
         assert_eq!(found[0]["verdict"], "needed", "{command:?} {found:#?}");
         assert!(found[0]["reason"].as_str().unwrap().starts_with(reason), "{command:?} {found:#?}");
     }
     // A script that nothing starts does not count.
-    let found = found(node(&json!({"dev": "tsx watch src/index.ts"})), &["npm", "start"]);
+    let found = found_in(node(&json!({"dev": "tsx watch src/index.ts"})), &["npm", "start"]);
+    assert_eq!(found[0]["verdict"], "unsure");
+    let found = found_in(node(&json!({"test": "tsx test"})), &["node", "test"]);
     assert_eq!(found[0]["verdict"], "unsure");
 }
 
@@ -152,7 +154,7 @@ fn groups_for_development_are_followed_through_the_metadata() {
     let mut members = environment(PROJECT, &packages());
     members.push(file(format!("{SITE}/__pycache__/pluggy.cpython-312.pyc"), "bytecode"));
     members.push(file(format!("{SITE}/__pycache__/click.cpython-312.pyc"), "bytecode"));
-    let found = found(members, &["/app/.venv/bin/python", "-m", "service"]);
+    let found = found_in(members, &["/app/.venv/bin/python", "-m", "service"]);
     let [one] = &found[..] else { panic!("{found:#?}") };
     assert_eq!(one["verdict"], "unsure");
     assert_eq!(one["title"], "Development packages: pytest, ruff-lint, pluggy and 1 more");
@@ -178,23 +180,23 @@ fn what_something_else_installed_requires_is_kept() {
     // Installed, and no project requires it.
     let mut more = packages();
     more.push(("plugin", &["pluggy"], vec![("plugin.py", b"x = 1\n".to_vec())]));
-    let kept = found(environment(PROJECT, &more), &["python"]);
+    let kept = found_in(environment(PROJECT, &more), &["python"]);
     assert!(!paths(&kept[0]).iter().any(|path| path.contains("pluggy")), "{kept:#?}");
     // The extra of a package that another one asks for.
     let mut more = packages();
     more.push(("plugin", &["flask[dev]"], vec![("plugin.py", b"x = 1\n".to_vec())]));
-    let kept = found(environment(PROJECT, &more), &["python"]);
+    let kept = found_in(environment(PROJECT, &more), &["python"]);
     assert!(!paths(&kept[0]).iter().any(|path| path.contains("mypy")), "{kept:#?}");
     // A file that another package lists, too.
     let mut more = packages();
     more.push(("both", &[], vec![("pluggy.py", b"x = 1\n".to_vec())]));
-    let kept = found(environment(PROJECT, &more), &["python"]);
+    let kept = found_in(environment(PROJECT, &more), &["python"]);
     assert!(!paths(&kept[0]).contains(&format!("/{SITE}/pluggy.py").as_str()), "{kept:#?}");
     // A file with a second name elsewhere, as uv links from its cache; names in caches do not count.
     let mut members = environment(PROJECT, &packages());
     members.push(hardlink("srv/own.py", format!("{SITE}/pluggy.py")));
     members.push(hardlink("root/.cache/uv/archive-v0/x/mypy.py", format!("{SITE}/mypy.py")));
-    let kept = found(members, &["python"]);
+    let kept = found_in(members, &["python"]);
     assert!(!paths(&kept[0]).contains(&format!("/{SITE}/pluggy.py").as_str()), "{kept:#?}");
     assert!(paths(&kept[0]).contains(&format!("/{SITE}/mypy.py").as_str()), "{kept:#?}");
 }
@@ -203,18 +205,30 @@ fn what_something_else_installed_requires_is_kept() {
 fn projects_that_are_not_installed_here_declare_nothing() {
     // A source tree whose own dependencies are not installed.
     let other = PROJECT.replace("flask", "django");
-    assert_eq!(found(environment(&other, &packages()), &["python"]), Vec::<Value>::new());
+    assert_eq!(found_in(environment(&other, &packages()), &["python"]), Vec::<Value>::new());
+    // Without dependencies of its own it may be any project.
+    let none = PROJECT.replace("flask[async]>=3", "").replace("\"\"", "");
+    assert_eq!(found_in(environment(&none, &packages()), &["python"]), Vec::<Value>::new());
+    // Another project here requires it when it runs.
+    let mut members = environment(PROJECT, &packages());
+    members
+        .push(file("app/member/pyproject.toml", "[project]\nname = 'member'\ndependencies = ['pytest']\n"));
+    let kept = found_in(members, &["python"]);
+    assert!(
+        !paths(&kept[0]).iter().any(|path| path.contains("pytest") || path.contains("pluggy")),
+        "{kept:#?}"
+    );
     // A group that may be a part of the service.
     let group = PROJECT.replace("dev =", "inference =");
-    assert_eq!(found(environment(&group, &packages()), &["python"]), Vec::<Value>::new());
+    assert_eq!(found_in(environment(&group, &packages()), &["python"]), Vec::<Value>::new());
 }
 
 #[test]
 fn a_program_that_the_command_starts_is_required() {
-    let found = found(environment(PROJECT, &packages()), &["/app/.venv/bin/python", "-m", "pytest"]);
+    let found = found_in(environment(PROJECT, &packages()), &["/app/.venv/bin/python", "-m", "pytest"]);
     assert_eq!(found[0]["verdict"], "needed", "{found:#?}");
     assert!(
-        found[0]["reason"].as_str().unwrap().starts_with("The image's command starts: pytest"),
+        found[0]["reason"].as_str().unwrap().starts_with("The image's command starts pytest"),
         "{found:#?}"
     );
 }

@@ -124,8 +124,8 @@ impl<'a> Choice<'a> {
         let mut files: Vec<OwnFile<'a>> = Vec::new();
         let mut places = Places::new(context.rootfs);
         let mut known_owners: HashMap<(Option<usize>, bool), bool> = HashMap::new();
-        // By folder of an archive: whether an environment has a copy of it.
-        let mut copies: HashMap<NodeId, bool> = HashMap::new();
+        // By archive of uv: whether an environment has a copy of it.
+        let mut copies: HashMap<Vec<u8>, bool> = HashMap::new();
         let mut helpers: HashMap<(Option<usize>, Option<NodeId>), bool> = HashMap::new();
         let may_be = |inode: Inode| usize::from(inode.0) >= self.base_layers && context.size(inode) > 0;
         for (inode, node) in
@@ -147,8 +147,7 @@ impl<'a> Choice<'a> {
             // uv's archives are copies of what environments contain. The environments in its cache run themselves.
             let is_archive = || memchr::memmem::find(&context.path(node.id()), b"/archive-v").is_some();
             let archived = above == Folder::Cache && is_archive();
-            let is_copy = || self.is_installed(&context.path(node.id()));
-            if archived && *copies.entry(folder).or_insert_with(is_copy) {
+            if archived && self.is_copy(node.id(), &mut copies) {
                 continue;
             }
             let in_packages = above == Folder::Packages || archived;
@@ -265,10 +264,19 @@ impl<'a> Choice<'a> {
             || package.name.to_ascii_lowercase().starts_with("nvidia-")
     }
 
-    /// Whether the package in an archive of uv is also installed in an environment, as files of its own: then nothing
-    /// runs the archive. A file there, by its path.
-    fn is_installed(&self, path: &[u8]) -> bool {
-        let folder = packages::archive_of(path).and_then(|archive| self.context.paths.lookup(archive));
+    /// Whether a file is in an archive of uv whose package is also installed in an environment, as files of its own: then
+    /// nothing runs the archive.
+    fn is_copy(&self, file: NodeId, known: &mut HashMap<Vec<u8>, bool>) -> bool {
+        let path = self.context.path(file);
+        let Some(archive) = packages::archive_of(&path) else { return false };
+        match known.get(archive) {
+            Some(known) => *known,
+            None => *known.entry(archive.to_vec()).or_insert_with(|| self.is_installed(archive)),
+        }
+    }
+
+    fn is_installed(&self, archive: &[u8]) -> bool {
+        let folder = self.context.paths.lookup(archive);
         let children = folder.into_iter().flat_map(|folder| self.context.node(folder).children());
         let packages: Vec<&[u8]> =
             children.filter_map(|child| child.name().strip_suffix(b".dist-info")).collect();

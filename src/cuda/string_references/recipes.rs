@@ -33,7 +33,12 @@ const SCRIPTS: [&[u8]; 15] = [
 
 /// Whether a file is metadata of an installed package: that of Python lists what it was built with, that of npm where its
 /// repository is and how it is built and tested.
-fn is_metadata(path: &[u8]) -> bool {
+fn is_metadata(lived_in: &[Vec<u8>], path: &[u8]) -> bool {
+    let inside = [folder_of(path), b"/"].concat();
+    // The service itself may be installed like a package.
+    if lived_in.iter().any(|path| path == folder_of(&inside) || path.starts_with(&inside)) {
+        return false;
+    }
     let has = |part: &[u8]| memchr::memmem::find(path, part).is_some();
     has(b".dist-info/") || path.ends_with(b"/package.json") && has(b"/node_modules/")
 }
@@ -52,7 +57,7 @@ pub(super) fn leave_out(
         let path = context.path(mention.node);
         if is_started(mention) {
             if is_recipe(&path) { Kind::OfTree } else { Kind::Own }
-        } else if is_of_cargo(context, &path) || is_of_service(&path) || is_metadata(&path) {
+        } else if is_of_cargo(context, &path) || is_of_service(&path) || is_metadata(&lived_in, &path) {
             Kind::Record
         } else if is_build_script(context, &path) {
             Kind::OfCargo

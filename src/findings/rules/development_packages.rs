@@ -4,7 +4,7 @@ mod started;
 
 use std::collections::BTreeMap;
 
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 
 use super::common;
 use crate::base::text::{and_more, printable};
@@ -14,7 +14,7 @@ use crate::findings::classification::item;
 use crate::findings::draft::Draft;
 use crate::findings::facts::Facts;
 use crate::findings::value::{Category, Rule, Severity, Verdict};
-use crate::rootfs::{Node, NodeId, NodeKind};
+use crate::rootfs::{NodeId, NodeKind};
 
 pub(super) static RULE: Rule = Rule {
     id: "development-packages",
@@ -71,7 +71,9 @@ fn draft(facts: &Facts<'_>, found: &DevelopmentPackages) -> Option<Draft> {
     }
     let mut draft = Draft::new(&RULE, Verdict::Unsure, format!("Development packages: {}", listed(TITLED)));
     let declared_in: Vec<String> = found.declared_in.iter().map(|node| facts.shown(*node)).collect();
-    let declared_in = declared_in.join(", ");
+    let (shown, count) = (declared_in.iter().take(TITLED), declared_in.len());
+    let shown: Vec<&str> = shown.map(String::as_str).collect();
+    let declared_in = format!("{}{}", shown.join(", "), and_more(count, shown.len()));
     draft.reason = match found.packages {
         DevelopmentList::Npm(_) => {
             format!("npm installed these packages for development only, as {declared_in} records.")
@@ -84,7 +86,7 @@ fn draft(facts: &Facts<'_>, found: &DevelopmentPackages) -> Option<Draft> {
     if let Some((package, why)) = started::started(facts, found, &packages) {
         draft.verdict = Verdict::Needed;
         draft.title = format!("Development packages, in use: {}", listed(TITLED));
-        draft.reason = format!("{why}: {package}, which the project declares for development.");
+        draft.reason = format!("{why} {package}, a package for development.");
         draft.question = None;
     }
     let statement = |one: &Contents| format!("{} {}: {} files", one.name, one.version, one.files.len());
@@ -109,8 +111,11 @@ fn keep_linked(facts: &Facts<'_>, packages: &mut [Contents]) {
     let all: HashSet<NodeId> = packages.iter().flat_map(|package| package.files.iter().copied()).collect();
     let mut walker = facts.catalog.walker();
     let mut is_elsewhere = |name: NodeId| {
+        if all.contains(&name) {
+            return false;
+        }
         let rule = walker.path(&facts.path(name)).devel;
-        !all.contains(&name) && rule.is_none_or(|rule| rule.category != Category::PackageCaches.as_str())
+        rule.is_none_or(|rule| rule.category != Category::PackageCaches.as_str())
     };
     for package in packages {
         let (before, rootfs) = (package.files.len(), facts.rootfs);
@@ -129,6 +134,7 @@ fn keep_linked(facts: &Facts<'_>, packages: &mut [Contents]) {
 /// Files of Python packages: those that they list, and the bytecode of those, which not every installer lists.
 fn of_pip(facts: &Facts<'_>, found: &DevelopmentPackages, list: &[usize]) -> Vec<Contents> {
     let mut files: BTreeMap<usize, Vec<NodeId>> = list.iter().map(|place| (*place, Vec::new())).collect();
+    let mut bytecode: HashMap<NodeId, HashMap<&[u8], Vec<NodeId>>> = HashMap::new();
     for node in facts.rootfs.nodes() {
         let id = node.id();
         let Some(own) = facts.owner(id).and_then(|owner| files.get_mut(&owner)) else { continue };
@@ -138,11 +144,8 @@ fn of_pip(facts: &Facts<'_>, found: &DevelopmentPackages, list: &[usize]) -> Vec
         own.push(id);
         let Some(stem) = node.name().strip_suffix(b".py") else { continue };
         let Some(cache) = facts.paths.child(node.parent().id(), b"__pycache__") else { continue };
-        let is_bytecode = |one: &Node<'_>| {
-            let rest = one.name().strip_prefix(stem);
-            facts.owner(one.id()).is_none() && rest.is_some_and(|rest| rest.starts_with(b".cpython-"))
-        };
-        own.extend(facts.node(cache).children().filter(is_bytecode).map(Node::id));
+        let files = bytecode.entry(cache).or_insert_with(|| bytecode_in(facts, cache));
+        own.extend(files.get(stem).into_iter().flatten());
     }
     let contents = |(place, files): (usize, Vec<NodeId>)| {
         let package = facts.inventory.packages.get(place)?;
@@ -150,6 +153,17 @@ fn of_pip(facts: &Facts<'_>, found: &DevelopmentPackages, list: &[usize]) -> Vec
         Some(Contents::new(facts, (&package.name, &package.version), is_declared, files))
     };
     files.into_iter().filter_map(contents).collect()
+}
+
+/// The bytecode in a folder `__pycache__` that no package lists, by the name of its module.
+fn bytecode_in<'a>(facts: &Facts<'a>, cache: NodeId) -> HashMap<&'a [u8], Vec<NodeId>> {
+    let mut by_module: HashMap<&[u8], Vec<NodeId>> = HashMap::new();
+    for file in facts.node(cache).children().filter(|file| facts.owner(file.id()).is_none()) {
+        if let Some(end) = memchr::memmem::find(file.name(), b".cpython-") {
+            by_module.entry(&file.name()[..end]).or_default().push(file.id());
+        }
+    }
+    by_module
 }
 
 /// The command that installs a project without the packages.

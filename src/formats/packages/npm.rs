@@ -14,6 +14,9 @@ pub struct Installed {
     pub version: String,
     /// Whether only development dependencies of the project require it.
     pub is_development: bool,
+    /// Whether nothing that the project declares requires it, or it is a link to a folder: `npm prune` removes more than
+    /// the packages for development then.
+    pub is_foreign: bool,
 }
 
 #[derive(Deserialize)]
@@ -27,6 +30,10 @@ struct Entry {
     version: String,
     #[serde(default)]
     dev: bool,
+    #[serde(default)]
+    extraneous: bool,
+    #[serde(default)]
+    link: bool,
 }
 
 /// The packages of the record, sorted by path; none if it is no such record.
@@ -36,6 +43,7 @@ pub fn read_installed(bytes: &[u8]) -> Vec<Installed> {
         path,
         version: entry.version,
         is_development: entry.dev,
+        is_foreign: entry.extraneous || entry.link,
     };
     record.packages.into_iter().map(package).collect()
 }

@@ -19,6 +19,8 @@ fn requirements_have_a_name_extras_and_conditions() {
         (extra.name.as_str(), extra.only_with),
         ("pysocks", vec!["socks".to_owned(), "all".to_owned()])
     );
+    assert_eq!(read("lxml; extra == 'extra'").only_with, ["extra"]);
+    assert_eq!(read("lxml; 'socks' == extra and os_name == 'nt'").only_with, ["socks"]);
     assert_eq!(read("own @ https://example.org/own.whl").name, "own");
     assert_eq!(Requirement::read("; extra == 'a'"), None);
     assert_eq!(Requirement::read(""), None);

@@ -173,10 +173,7 @@ fn is_in_call(before: &[u8], after: &[u8]) -> bool {
                 head.last().is_some_and(|byte| byte.is_ascii_alphanumeric() || b"_)]\"'".contains(byte));
             !is_key && matches!(after, [b',' | b']', ..])
         }
-        [head @ .., b'('] => {
-            let name = name(head);
-            FUNCTIONS.iter().any(|part| memchr::memmem::find(&name, part).is_some())
-        }
+        [head @ .., b'('] => is_function(head),
         [head @ .., b'=' | b':'] => {
             let name = name(unquoted(head.trim_ascii_end()));
             let lower = name.to_ascii_lowercase();
@@ -187,15 +184,24 @@ fn is_in_call(before: &[u8], after: &[u8]) -> bool {
     }
 }
 
+/// Whether a text ends with the name of a function that starts programs.
+fn is_function(text: &[u8]) -> bool {
+    let length = text.iter().rev().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+    let name = &text[text.len() - length..];
+    FUNCTIONS.iter().any(|part| memchr::memmem::find(name, part).is_some())
+}
+
 /// Whether an English word between these texts is the first in a list of words, as in `["as", "async", "from"]`: the
 /// next one looks like none of its arguments.
 fn is_word_list(word: &str, before: &[u8], after: &[u8]) -> bool {
-    const ENGLISH: [&str; 5] = ["as", "flex", "scalar", "size", "strings"];
+    const ENGLISH: [&str; 4] = ["as", "flex", "size", "strings"];
     let next = after.strip_prefix(b",").unwrap_or_default().trim_ascii_start();
     let [quote @ (b'\'' | b'"'), next @ ..] = next else { return false };
     let length = next.iter().take(REACH).position(|byte| byte == quote).unwrap_or_default();
     let is_plain = next[..length].iter().all(|byte| byte.is_ascii_alphabetic() || *byte == b'_');
-    ENGLISH.contains(&word) && before.ends_with(b"[") && length > 0 && is_plain
+    let Some(head) = before.strip_suffix(b"[") else { return false };
+    let is_call = head.trim_ascii_end().strip_suffix(b"(").is_some_and(|head| is_function(head));
+    ENGLISH.contains(&word) && !is_call && length > 0 && is_plain
 }
 
 /// Whether the text after a word looks like command arguments, not like prose.

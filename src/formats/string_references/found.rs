@@ -100,13 +100,14 @@ impl Found {
         let shell = bounds::is_shell(text);
         let strings = OnceCell::new();
         let strings = || {
-            let found = strings.get_or_init(|| Strings::of(text, sort.language()?));
+            let found = strings.get_or_init(|| Strings::of(text, sort.language(text)?));
             found.as_ref()
         };
         let counts = |word: Word, place: &std::ops::Range<usize>, line: usize| {
-            // Names of variables, operators and modules are not programs.
-            let is_program = if sort == Sort::JavaScript { word.is_program() } else { word.is_weak() };
-            if is_program && strings().is_some_and(|strings: &Strings| !strings.contains(place.start)) {
+            // Names of variables and operators are not programs. Other names may be keys.
+            let is_operator = sort == Sort::JavaScript && (word.is_english() || word.text == "g++");
+            let may_be_code = (is_operator || word.is_weak()) && word.text != "CC";
+            if may_be_code && strings().is_some_and(|strings: &Strings| !strings.contains(place.start)) {
                 return false;
             }
             if word.text == "CC" {

@@ -87,13 +87,24 @@ impl Sort {
         }
     }
 
-    /// The language of a source, if its strings are known.
-    pub(super) fn language(self) -> Option<Language> {
-        match self {
-            Self::Python => Some(Language::Python),
-            Self::JavaScript => Some(Language::JavaScript),
-            Self::Script | Self::Source | Self::Text | Self::Binary => None,
+    /// The language of a source, if its strings are known. A script that another program starts is none: a shell reads
+    /// `''''exec uv run "$0"'''` in it as a command.
+    pub(super) fn language(self, text: &[u8]) -> Option<Language> {
+        let (language, interpreters) = match self {
+            Self::Python => (Language::Python, &[&b"python"[..], b"pypy"][..]),
+            Self::JavaScript => (Language::JavaScript, &[&b"node"[..], b"bun", b"deno"][..]),
+            Self::Script | Self::Source | Self::Text | Self::Binary => return None,
+        };
+        if !text.starts_with(b"#!") {
+            return Some(language);
         }
+        let line = &text[..memchr::memchr(b'\n', text).unwrap_or(text.len())];
+        // `#!/usr/bin/env -S uv run python` starts uv.
+        let words = line[2..].split(|byte| matches!(byte, b' ' | b'\t' | b'/')).map(<[u8]>::trim_ascii);
+        let program = words
+            .filter(|word| !word.starts_with(b"-"))
+            .find(|word| !matches!(*word, b"" | b"usr" | b"bin" | b"local" | b"env" | b"opt"));
+        interpreters.iter().any(|name| program.is_some_and(|word| word.starts_with(name))).then_some(language)
     }
 
     /// Kind by the first bytes, for a file whose kind does not follow from its name.

@@ -18,13 +18,19 @@ pub(super) struct Strings {
     documentation: Vec<Range<usize>>,
 }
 
+/// Maximum bytes that are looked at ahead in one source.
+const LOOKED: usize = 64 << 20;
+
 /// Maximum nested brackets and templates: real sources have some dozen.
 const DEPTH: usize = 1_000;
+
+/// Maximum strings of a source: that of TypeScript's compiler has some 100,000. Each takes 16 bytes.
+const STRINGS: usize = 1 << 20;
 
 impl Strings {
     /// `None` if the strings are not certain: the text may be in another language, or is damaged.
     pub(super) fn of(text: &[u8], language: Language) -> Option<Self> {
-        let mut reader = Reader { text, at: 0, found: Self::default() };
+        let mut reader = Reader { text, at: 0, looked: 0, found: Self::default() };
         match language {
             Language::Python => reader.python()?,
             Language::JavaScript => reader.java_script()?,
@@ -51,12 +57,19 @@ fn is_in(ranges: &[Range<usize>], at: usize) -> bool {
 struct Reader<'t> {
     text: &'t [u8],
     at: usize,
+    /// Bytes that were looked at ahead.
+    looked: usize,
     found: Strings,
 }
 
 impl Reader<'_> {
     fn rest(&self) -> &[u8] {
         self.text.get(self.at..).unwrap_or_default()
+    }
+
+    fn add(&mut self, string: Range<usize>) -> Option<()> {
+        self.found.strings.push(string);
+        (self.found.strings.len() <= STRINGS).then_some(())
     }
 
     /// The end of a string of one line that begins at `self.at`, after its quote.
@@ -108,19 +121,24 @@ impl Reader<'_> {
                             self.at += 2;
                             let start = self.at;
                             let end = self.long_string(byte)?;
-                            self.found.strings.push(start..end);
+                            self.add(start..end)?;
                             end + 3
                         }
                         _ => {
                             let end = self.line_string(byte)?;
-                            self.found.strings.push(self.at..end);
+                            self.add(self.at..end)?;
                             end + 1
                         }
                     };
+                    // An expression in it may have strings with the same quotes, and those end it here.
+                    let before = self.text[..begin].last().copied().unwrap_or_default();
+                    if matches!(before, b'f' | b'F' | b't' | b'T' | b'r' | b'R')
+                        && is_open(&self.text[begin..end])
+                    {
+                        return None;
+                    }
                     self.at = end;
-                    let line = self.rest();
-                    let line = &line[..memchr::memchr(b'\n', line).unwrap_or(line.len())];
-                    if is_line_start && depth == 0 && line.trim_ascii().is_empty() {
+                    if is_line_start && depth == 0 && self.is_line_end() {
                         self.found.documentation.push(begin..end);
                     }
                 }
@@ -131,6 +149,12 @@ impl Reader<'_> {
             is_line_start = false;
         }
         (depth == 0).then_some(())
+    }
+
+    /// Whether nothing follows in the line.
+    fn is_line_end(&self) -> bool {
+        let mut rest = self.rest().iter().skip_while(|byte| matches!(byte, b' ' | b'\t' | b'\r'));
+        rest.next().is_none_or(|byte| *byte == b'\n')
     }
 
     /// The end of a string in three quotes that begins at `self.at`, after them.
@@ -161,7 +185,7 @@ impl Reader<'_> {
                 _ if byte.is_ascii_whitespace() => continue,
                 b'\'' | b'"' => {
                     let end = self.line_string(byte)?;
-                    self.found.strings.push(self.at..end);
+                    self.add(self.at..end)?;
                     self.at = end + 1;
                     Before::Value
                 }
@@ -175,12 +199,14 @@ impl Reader<'_> {
                         self.at += 3 + memchr::memmem::find(self.text.get(self.at + 1..)?, b"*/")?;
                         continue;
                     }
+                    // A tag of JSX, in whose text quotes are letters.
+                    _ if self.text[..self.at].ends_with(b"</") => return None,
                     _ if before == Before::Operator => {
                         self.at = self.pattern()?;
                         Before::Value
                     }
-                    // After a closing bracket it may be either. If a pattern would contain quotes, that matters.
-                    _ if before == Before::Closed && self.is_quoted_pattern() => return None,
+                    // After a closing bracket it may be either. Quotes or escapes in a pattern matter.
+                    _ if before == Before::Closed && self.may_be_pattern() => return None,
                     _ => Before::Operator,
                 },
                 b'(' | b'[' | b'{' => {
@@ -212,6 +238,16 @@ impl Reader<'_> {
                     // `a++ / b`, and `++/x/.lastIndex`, which nobody writes.
                     Before::Value
                 }
+                // `1./2`; but `[.../a/.exec(b)]`.
+                b'.' if !self.text[..self.at].ends_with(b"...") => Before::Value,
+                // `a!/2` in TypeScript asserts that there is a value.
+                b'!' if before != Before::Operator
+                    && self.text.get(self.at) != Some(&b'=')
+                    && !self.text[..self.at - 1].ends_with(b"\n")
+                    && !self.text[..self.at - 1].ends_with(b" ") =>
+                {
+                    before
+                }
                 _ => Before::Operator,
             };
         }
@@ -226,12 +262,12 @@ impl Reader<'_> {
             match self.text[self.at] {
                 b'\\' => self.at += 2,
                 b'`' => {
-                    self.found.strings.push(start..self.at);
+                    self.add(start..self.at)?;
                     self.at += 1;
                     return Some(Before::Value);
                 }
                 _ if self.rest().starts_with(b"${") => {
-                    self.found.strings.push(start..self.at);
+                    self.add(start..self.at)?;
                     self.at += 2;
                     if open.len() >= DEPTH {
                         return None;
@@ -265,11 +301,20 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether what follows would be a regular expression with quotes.
-    fn is_quoted_pattern(&self) -> bool {
-        let pattern = self.pattern().and_then(|end| self.text.get(self.at..end)).unwrap_or_default();
-        pattern.iter().any(|byte| matches!(byte, b'\'' | b'"' | b'`'))
+    /// Whether what follows would be a regular expression that is read in another way as a division.
+    fn may_be_pattern(&mut self) -> bool {
+        let Some(end) = self.pattern() else { return true };
+        let pattern = self.text.get(self.at..end).unwrap_or_default();
+        // Each look ahead counts: a hostile text consists of beginnings.
+        self.looked += pattern.len();
+        self.looked > LOOKED || pattern.iter().any(|byte| matches!(byte, b'\'' | b'"' | b'`' | b'\\' | b'['))
     }
+}
+
+/// Whether replacement fields are open at the end of a formatted string.
+fn is_open(string: &[u8]) -> bool {
+    let count = |byte| memchr::memchr_iter(byte, string).count();
+    count(b'{') != count(b'}')
 }
 
 /// What precedes a slash in JavaScript: whether it divides or begins a regular expression.

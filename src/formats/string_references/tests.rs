@@ -504,7 +504,13 @@ fn operators_and_variables_of_java_script_and_python_are_no_programs() {
     assert_eq!(js("const cc = process.env.CC || 'cc'"), ["cc"]);
     // Where the strings are not certain, all of the text counts.
     assert_eq!(js("<p>Don't</p>\nx = (size / 2)"), ["size"]);
+    // Keys and patterns may be programs.
+    assert_eq!(js("const KITS = { gcc: ['-O2'] }; /^clang$/.exec(name)"), ["gcc", "clang"]);
+    assert_eq!(js("spawn(['size', 'vmlinux'])"), ["size"]);
+    assert_eq!(js("#!/usr/bin/env -S make -f\nx = (size / 2)"), ["make", "size"]);
     let py = |text: &str| words(Sort::Python, text);
+    assert_eq!(py("#!/bin/sh\n''''exec make \"$0\" # '''\n"), ["make"]);
+    assert_eq!(py("#!/usr/bin/env python3\nx = (size / 2)\n"), <[&str; 0]>::default());
     assert_eq!(py("x = (size / 2)\n"), <[&str; 0]>::default());
     assert_eq!(py("run(['strip', '-s', path])\n"), ["strip"]);
     assert_eq!(py("def f():\n    '''Compiles with\n    gcc -O2.\n    '''\n"), <[&str; 0]>::default());

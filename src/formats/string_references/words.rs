@@ -198,13 +198,6 @@ impl Word {
         WEAK.contains(&self.text)
     }
 
-    /// Whether it is the name of a program, not of a file, a variable or a function.
-    pub(super) fn is_program(self) -> bool {
-        let is_part =
-            |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'+' | b'-');
-        self.text.bytes().all(is_part) && TOOLS.contains(&self.text)
-    }
-
     /// Whether it is so short that random bytes may match.
     pub(super) fn is_short(self) -> bool {
         self.text.len() <= 3

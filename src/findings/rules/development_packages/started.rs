@@ -24,9 +24,13 @@ pub(super) fn started<'p>(
         .collect();
     let mut scripts = found.scripts.clone();
     while let Some((text, starts)) = open.pop() {
+        let runs_scripts = words(&text).any(|word| RUNNERS.contains(&last_part(word)));
         for word in words(&text) {
-            if let Some(package) = programs.get(word) {
+            if let Some(package) = named(word).find_map(|name| programs.get(name)) {
                 return Some((packages.get(*package)?.name.as_str(), starts));
+            }
+            if !runs_scripts {
+                continue;
             }
             for script in [word.to_owned(), format!("pre{word}"), format!("post{word}")] {
                 let Some(text) = scripts.remove(&script) else { continue };
@@ -37,10 +41,26 @@ pub(super) fn started<'p>(
     None
 }
 
-/// The words of a command that may name a program: last parts of paths.
+/// Programs and options that start scripts of `package.json`.
+const RUNNERS: [&str; 5] = ["npm", "yarn", "pnpm", "bun", "--run"];
+
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let words = text.split(|c: char| c.is_whitespace() || "'\"();&|`$={},<>".contains(c));
-    words.filter_map(|word| word.rsplit('/').next()).filter(|word| !word.is_empty())
+    words.filter(|word| !word.is_empty())
+}
+
+fn last_part(word: &str) -> &str {
+    word.rsplit('/').next().unwrap_or(word)
+}
+
+/// What a word may name: a program by its path; a package, or a file of it, as `ts-node/register`, `@scope/name` and
+/// `node_modules/tsx/dist/cli.mjs`.
+fn named(word: &str) -> impl Iterator<Item = &str> {
+    let inside = word.rsplit("node_modules/").next().unwrap_or(word);
+    let mut slashes = inside.match_indices('/').map(|(at, _)| at);
+    let scope = usize::from(inside.starts_with('@'));
+    let package = slashes.nth(scope).and_then(|end| inside.get(..end)).unwrap_or(inside);
+    [last_part(word), package].into_iter()
 }
 
 /// By the name of a program, and of a package: index of the package.

@@ -25,6 +25,9 @@ fn strings_of_java_script() {
     assert_eq!(js("i++ / 'a' / 2"), Some(vec!["a"]));
     assert_eq!(js("#!/usr/bin/env node don't\n'a'"), Some(vec!["a"]));
     assert_eq!(js("'a\\\nb'"), Some(vec!["a\\\nb"]));
+    assert_eq!(js("a = 1./3, b = 'c', d = e/2"), Some(vec!["c"]));
+    assert_eq!(js("a = [.../[']/.exec(b)], 'c'"), Some(vec!["c"]));
+    assert_eq!(js("a = x!/2, b = 'c', d = e! / 2; f = g!=/'/"), Some(vec!["c"]));
     assert_eq!(js("f(a) / 2 + b[1] / 3; 'c'"), Some(vec!["c"]));
 }
 
@@ -40,6 +43,12 @@ fn uncertain_strings_of_java_script_are_none() {
         "(]",
         "/* a",
         "x = /a",
+        // An element of JSX in one line, with a pair of apostrophes.
+        "const v = () => <p>It's {exec('gcc')} and that's all</p>",
+        // A pattern with an escaped slash after a closing bracket: the rest would be a comment.
+        "if (cc) /\\//.test(cc) || exec('gcc')",
+        "function f() {}\n/^\\//.test(p) && exec('gcc')",
+        "f(a)\n!/\\//.test(p) && exec('gcc')",
         // A pattern or two divisions.
         "if (a) /'/.test(b); 'c'",
         "{} /\"/.test(b); 'c'",
@@ -47,6 +56,7 @@ fn uncertain_strings_of_java_script_are_none() {
         assert_eq!(js(text), None, "{text}");
     }
     assert_eq!(js(&"(".repeat(5_000)), None);
+    assert_eq!(js(&"''".repeat(2_000_000)), None);
 }
 
 #[test]
@@ -54,7 +64,11 @@ fn strings_of_python() {
     assert_eq!(py("run(['gcc', \"a\"])  # don't\nr'\\'x'"), Some(vec!["gcc", "a", "\\'x"]));
     assert_eq!(py("x = '''a\n'b' \\''' c'''\n"), Some(vec!["a\n'b' \\''' c"]));
     assert_eq!(py("x = ''\ny = ''''''\n"), Some(vec!["", ""]));
-    for text in ["x = 'a\n'", "f(", ")", "'''a"] {
+    // Quotes in an expression of an f-string end it, in Python before 3.12.
+    assert_eq!(py("f\"{run(['ld'])} {{}}\""), Some(vec!["{run(['ld'])} {{}}"]));
+    assert_eq!(py("f\"{run([\"ld\", \"-o\"])}\"\n"), None);
+    assert_eq!(py("\u{feff}x = 'a'\r\ny = 'b'\r\n"), Some(vec!["a", "b"]));
+    for text in ["x = 'a\\", "x = '''a\\", "x = 'a\n'", "f(", ")", "'''a"] {
         assert_eq!(py(text), None, "{text}");
     }
 }

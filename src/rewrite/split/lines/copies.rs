@@ -168,6 +168,9 @@ impl Lines<'_, '_, '_, '_, '_> {
         let last = self.steps.list.get(self.last).map(|step| step.place);
         for found in &context.input.inventory.development {
             let DevelopmentList::Npm(packages) = &found.packages else { continue };
+            if !found.can_prune {
+                continue;
+            }
             let above =
                 std::iter::successors(Some(context.rootfs.node(found.folder)), |node| Some(node.parent()));
             let above: Vec<NodeId> =
@@ -177,13 +180,11 @@ impl Lines<'_, '_, '_, '_, '_> {
                 continue;
             }
             let files = packages.iter().flat_map(|package| package.files(context.rootfs));
-            let mut files: Vec<NodeId> = files.collect();
-            let bytes = |files: &[NodeId]| files.iter().map(|file| context.rootfs.node(*file).bytes()).sum();
-            let all: u64 = bytes(&files);
-            files.retain(|file| context.goes(context.rootfs.node(*file)));
-            let gone: u64 = bytes(&files);
-            // The rest is in findings of other rules, such as what a build left.
-            if gone < LITTLE.min(context.input.merge.merged_bytes / 100).max(1) || gone < all / 2 {
+            let files: Vec<NodeId> = files.collect();
+            let gone: u64 = files.iter().map(|file| context.rootfs.node(*file).bytes()).sum();
+            // What another finding keeps would be removed, too.
+            let stays = files.iter().any(|file| !context.goes(context.rootfs.node(*file)));
+            if stays || gone < LITTLE.min(context.input.merge.merged_bytes / 100).max(1) {
                 continue;
             }
             let project = context.rootfs.node(found.folder).parent().path();
