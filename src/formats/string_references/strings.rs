@@ -303,7 +303,7 @@ impl Reader<'_> {
 
     /// Whether what follows would be a regular expression that is read in another way as a division.
     fn may_be_pattern(&mut self) -> bool {
-        let Some(end) = self.pattern() else { return true };
+        let Some(end) = self.pattern() else { return false };
         let pattern = self.text.get(self.at..end).unwrap_or_default();
         // Each look ahead counts: a hostile text consists of beginnings.
         self.looked += pattern.len();

@@ -17,11 +17,7 @@ pub(super) fn started<'p>(
     packages: &'p [Contents],
 ) -> Option<(&'p str, String)> {
     let programs = programs(facts, found, packages);
-    let mut open: Vec<(String, String)> = facts
-        .command()
-        .into_iter()
-        .map(|text| (text.to_owned(), "The image's command starts".to_owned()))
-        .collect();
+    let mut open = vec![(facts.command().join(" "), "The image's command starts".to_owned())];
     let mut scripts = found.scripts.clone();
     while let Some((text, starts)) = open.pop() {
         let runs_scripts = words(&text).any(|word| RUNNERS.contains(&last_part(word)));

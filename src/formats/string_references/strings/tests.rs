@@ -28,7 +28,9 @@ fn strings_of_java_script() {
     assert_eq!(js("a = 1./3, b = 'c', d = e/2"), Some(vec!["c"]));
     assert_eq!(js("a = [.../[']/.exec(b)], 'c'"), Some(vec!["c"]));
     assert_eq!(js("a = x!/2, b = 'c', d = e! / 2; f = g!=/'/"), Some(vec!["c"]));
-    assert_eq!(js("f(a) / 2 + b[1] / 3; 'c'"), Some(vec!["c"]));
+    assert_eq!(js("f(a) / 2 + b / 3; 'c'"), Some(vec!["c"]));
+    assert_eq!(js("f(a) / b[1]; 'c'"), Some(vec!["c"]));
+    assert_eq!(js("f(a)\n!/\\//.test(p) && exec('gcc')"), Some(vec!["gcc"]));
 }
 
 #[test]
@@ -48,7 +50,6 @@ fn uncertain_strings_of_java_script_are_none() {
         // A pattern with an escaped slash after a closing bracket: the rest would be a comment.
         "if (cc) /\\//.test(cc) || exec('gcc')",
         "function f() {}\n/^\\//.test(p) && exec('gcc')",
-        "f(a)\n!/\\//.test(p) && exec('gcc')",
         // A pattern or two divisions.
         "if (a) /'/.test(b); 'c'",
         "{} /\"/.test(b); 'c'",
