@@ -124,7 +124,7 @@ fn folder_of_package(context: &InventoryContext<'_>, root: NodeId, path: &str) -
         if !std::mem::take(&mut is_first) {
             at = context.paths.child(at, b"node_modules")?;
         }
-        name = parts.next()?.to_owned();
+        parts.next()?.clone_into(&mut name);
         if name.starts_with('@') {
             at = context.paths.child(at, name.as_bytes())?;
             name = format!("{name}/{}", parts.next()?);

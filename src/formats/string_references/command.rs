@@ -200,7 +200,7 @@ fn is_word_list(word: &str, before: &[u8], after: &[u8]) -> bool {
     let length = next.iter().take(REACH).position(|byte| byte == quote).unwrap_or_default();
     let is_plain = next[..length].iter().all(|byte| byte.is_ascii_alphabetic() || *byte == b'_');
     let Some(head) = before.strip_suffix(b"[") else { return false };
-    let is_call = head.trim_ascii_end().strip_suffix(b"(").is_some_and(|head| is_function(head));
+    let is_call = head.trim_ascii_end().strip_suffix(b"(").is_some_and(is_function);
     ENGLISH.contains(&word) && !is_call && length > 0 && is_plain
 }
 
