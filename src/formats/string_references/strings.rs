@@ -1,4 +1,4 @@
-//! Strings of sources in Python and JavaScript: only what is written in one can name a program.
+//! Strings of sources in Python and JavaScript: words that are also English or operators name a program only in one.
 
 use std::ops::Range;
 
