@@ -1,8 +1,8 @@
 //! Packages of which no file is left, and the package databases without them.
 //!
 //! A package is forgotten if the merged view of the result has no file that it owns. Folders do not count, nor links
-//! to files that are removed, nor what nearly every package has about itself: its copyright notice, which stays in the
-//! image, and its changelog.
+//! to files that are removed or that only compilers follow, nor what nearly every package has about itself: its
+//! copyright notice, which stays in the image, and its changelog.
 //!
 //! What is not known keeps a package: without a list of its files, in a damaged database, or where a database cannot be
 //! edited byte for byte, it stays.
@@ -58,6 +58,19 @@ pub(super) struct Forgotten {
 }
 
 impl Forgotten {
+    /// A note on the packages, where the databases are not changed.
+    pub(super) fn still_listed(&self) -> Option<String> {
+        let names: Vec<String> = self.packages.iter().map(|package| package.name.clone()).collect();
+        let count = counted(names.len(), "package");
+        (!names.is_empty()).then(|| {
+            format!(
+                "the package database still lists {count} without files ({}): a package manager in images built from \
+                 this one takes them for installed; `--forget-packages` takes them out",
+                listed(&names)
+            )
+        })
+    }
+
     /// Removes the files from the merged view and from the layers, where their entries are.
     pub(super) fn remove(&self, rootfs: &Rootfs, gone: &mut [Bits], nodes: &mut Bits) -> Vec<Inode> {
         let mut entries = Vec::new();
@@ -147,7 +160,7 @@ impl<'a> Forgetting<'a> {
     /// The packages that go.
     fn choose(&mut self) -> BTreeSet<Place> {
         let mut chosen = BTreeSet::new();
-        let mut empty = Vec::new();
+        let (mut empty, mut absent) = (Vec::new(), Vec::new());
         let mut unlisted = Vec::new();
         let databases = self.databases.clone();
         for (number, database) in databases.iter().enumerate() {
@@ -157,8 +170,9 @@ impl<'a> Forgetting<'a> {
                     None => unlisted.push(named(package)),
                     Some(Fate::Stays) => {}
                     Some(Fate::Empty) => empty.push((number, place)),
-                    Some(Fate::Gone) => match self.obstacle(database, place) {
+                    Some(fate @ (Fate::Absent | Fate::Gone)) => match self.obstacle(database, place) {
                         Some(reason) => self.stay.entry(reason).or_default().push(named(package)),
+                        None if fate == Fate::Absent => absent.push((number, place)),
                         None => drop(chosen.insert((number, place))),
                     },
                 }
@@ -168,8 +182,39 @@ impl<'a> Forgetting<'a> {
             let reason = "no list of their files is known".to_owned();
             self.stay.entry(reason).or_default().extend(unlisted);
         }
+        self.add_absent(&mut chosen, &absent);
         self.follow(&mut chosen, &empty);
         chosen
+    }
+
+    /// Adds the packages whose files were missing before, unless a package that stays depends on them: without the one,
+    /// the package manager would refuse to install anything.
+    fn add_absent(&self, chosen: &mut BTreeSet<Place>, absent: &[Place]) {
+        let mut goes: HashSet<Place> = absent.iter().copied().collect();
+        let mut by_name: HashMap<&str, Vec<Place>> = HashMap::new();
+        for place in &goes {
+            for name in offers(self.package(*place)) {
+                by_name.entry(name).or_default().push(*place);
+            }
+        }
+        let stays = |place: &Place| !chosen.contains(place) && !goes.contains(place);
+        let mut open: Vec<Place> = self.installed().map(|(place, _)| place).filter(stays).collect();
+        while let Some(place) = open.pop() {
+            for need in &self.package(place).depends {
+                // Each list is followed once.
+                let needed = by_name.remove(need.as_str()).unwrap_or_default();
+                open.extend(needed.into_iter().filter(|place| goes.remove(place)));
+            }
+        }
+        chosen.extend(goes);
+    }
+
+    /// All installed packages.
+    fn installed(&self) -> impl Iterator<Item = (Place, &'a Package)> + '_ {
+        self.databases.iter().enumerate().flat_map(|(number, database)| {
+            let packages = database.read.packages.iter().enumerate().filter(|(_, one)| one.installed);
+            packages.map(move |(place, package)| ((number, place), package))
+        })
     }
 
     /// Adds the packages that only stand for others, if one of those goes.
@@ -180,10 +225,8 @@ impl<'a> Forgetting<'a> {
                 by_need.entry(need).or_default().push(*place);
             }
         }
-        let installed =
-            self.databases.iter().flat_map(|database| &database.read.packages).filter(|one| one.installed);
         let mut left: HashMap<&str, usize> = HashMap::new();
-        for name in installed.flat_map(offers) {
+        for name in self.installed().flat_map(|(_, package)| offers(package)) {
             *left.entry(name).or_default() += 1;
         }
         let mut open: Vec<Place> = chosen.iter().copied().collect();
@@ -242,11 +285,7 @@ impl<'a> Forgetting<'a> {
 
     /// A note on packages that stay and depend on those that go.
     fn dependents(&self, chosen: &BTreeSet<Place>) -> Option<String> {
-        let all = self.databases.iter().enumerate().flat_map(|(number, database)| {
-            let installed = database.read.packages.iter().enumerate().filter(|(_, one)| one.installed);
-            installed.map(move |(place, package)| ((number, place), package))
-        });
-        let (go, stay): (Vec<_>, Vec<_>) = all.partition(|(place, _)| chosen.contains(place));
+        let (go, stay): (Vec<_>, Vec<_>) = self.installed().partition(|(place, _)| chosen.contains(place));
         let there: HashSet<&str> = stay.iter().flat_map(|(_, package)| offers(package)).collect();
         let lost: HashSet<&str> = go.iter().flat_map(|(_, package)| offers(package)).collect();
         let broken = stay.iter().filter_map(|(_, package)| {
@@ -255,13 +294,18 @@ impl<'a> Forgetting<'a> {
             Some(format!("{} needs {}", named(package), printable(need)))
         });
         let broken: Vec<String> = broken.collect();
-        let count = counted(broken.len(), "package");
         (!broken.is_empty()).then(|| {
-            format!(
-                "{}: {count} that stay depend on forgotten ones, and the package manager may install those again: {}",
-                self.manager,
-                listed(&broken)
-            )
+            let verb = if broken.len() == 1 { "depends" } else { "depend" };
+            let count = counted(broken.len(), "remaining package");
+            let what = format!("{}: {count} {verb} on forgotten ones ({})", self.manager, listed(&broken));
+            // apt refuses; apk and rpm's tools bring the dependency back.
+            match self.manager {
+                "dpkg" => format!(
+                    "{what}; in images built from this one, apt installs nothing before `apt-get --fix-broken \
+                     install`, which brings those back"
+                ),
+                _ => format!("{what}; the package manager may install them again"),
+            }
         })
     }
 }

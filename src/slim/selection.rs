@@ -229,8 +229,11 @@ impl Selection {
         let is_base = |inode: Inode| usize::from(inode.0) < base;
         let is_over_base = |inode: Inode| is_base(inode) || (base > 0 && draft.is_over_base(inode));
         let rest = Rest { gone: &nodes, is_base: &is_base, is_over_base: &is_over_base };
-        let forgotten =
-            if options.forget_packages { forget(analysis, before, &rest) } else { Forgotten::default() };
+        let mut forgotten = forget(analysis, before, &rest);
+        if !options.forget_packages {
+            forgotten =
+                Forgotten { notes: forgotten.still_listed().into_iter().collect(), ..Forgotten::default() };
+        }
         let files = forgotten.remove(&before.rootfs, &mut gone, &mut nodes);
         items.extend(files.into_iter().map(|(layer, entry)| (layer, entry, None)));
         warnings.extend(forgotten.notes);

@@ -243,8 +243,7 @@ impl Reader<'_> {
                 // `a!/2` in TypeScript asserts that there is a value.
                 b'!' if before != Before::Operator
                     && self.text.get(self.at) != Some(&b'=')
-                    && !self.text[..self.at - 1].ends_with(b"\n")
-                    && !self.text[..self.at - 1].ends_with(b" ") =>
+                    && !self.text[..self.at - 1].last().is_some_and(u8::is_ascii_whitespace) =>
                 {
                     before
                 }

@@ -15,8 +15,21 @@ pub(super) enum Fate {
     Stays,
     /// It had files, and none is left.
     Gone,
+    /// Its files are not in the image as it was: an earlier step removed them, or dpkg did not unpack them.
+    Absent,
     /// It had none: it stands for what it depends on.
     Empty,
+}
+
+/// What is left of a path in a file list.
+enum Left {
+    No,
+    Folder,
+    File,
+    /// A link to a file that stays.
+    Link,
+    /// One that nobody needs who does not compile: `libm.so`, to a library of another package.
+    DevelopmentLink,
 }
 
 /// Folders with a file or folder about each package.
@@ -34,39 +47,49 @@ pub(super) struct Owned<'a> {
 impl Owned<'_> {
     /// What becomes of a package with this file list, which may name folders.
     pub(super) fn fate(&self, package: &Package, list: &[&[u8]]) -> Fate {
-        let rootfs = self.paths.rootfs();
-        let mut others = Vec::new();
-        for path in list.iter().copied().filter(|path| !is_paper(path, package.name.as_bytes())) {
-            let node = self.find(package, path);
-            match node.map(|node| rootfs.node(node).kind()) {
-                Some(NodeKind::Directory) => {}
-                Some(NodeKind::File | NodeKind::Other) if node.is_some_and(|node| !self.gone.has(node.0)) => {
-                    return Fate::Stays;
-                }
-                _ => others.push((path, node)),
-            }
-        }
-        if others.is_empty() {
-            return Fate::Empty;
-        }
+        let mut fate = Fate::Absent;
+        let mut keeps_link = false;
         // What others are below is a folder, even if it is missing or a link to one: `/lib` is one to `usr/lib`.
         let folders: HashSet<&[u8]> = list.iter().map(|path| folder_of(path)).collect();
-        others.retain(|(path, _)| !folders.contains(path));
-        if others.iter().any(|(_, node)| node.is_some_and(|node| self.is_left(node))) {
-            Fate::Stays
-        } else if others.is_empty() {
-            Fate::Empty
-        } else {
-            Fate::Gone
+        let files = list.iter().copied().filter(|path| !is_paper(path, package.name.as_bytes()));
+        let mut has_files = false;
+        for path in files {
+            let Some(node) = self.find(package, path) else {
+                has_files |= !folders.contains(path);
+                continue;
+            };
+            match self.left(node, path) {
+                Left::Folder => continue,
+                Left::File => return Fate::Stays,
+                Left::Link => keeps_link = true,
+                Left::No => fate = Fate::Gone,
+                Left::DevelopmentLink => {}
+            }
+            has_files = true;
+        }
+        match fate {
+            _ if keeps_link => Fate::Stays,
+            Fate::Absent if !has_files => Fate::Empty,
+            fate => fate,
         }
     }
 
-    /// Whether a file or link is left. A link to a file that is removed is not; where others lead may be known only in a
-    /// container.
-    fn is_left(&self, node: NodeId) -> bool {
-        let is_removed = |node: NodeId| self.gone.has(node.0);
-        let leads_to_removed = || self.paths.lookup(&self.paths.path(node)).is_some_and(is_removed);
-        !is_removed(node) && !leads_to_removed()
+    /// What is left of a path.
+    fn left(&self, node: NodeId, path: &[u8]) -> Left {
+        let rootfs = self.paths.rootfs();
+        let is_removed = self.gone.has(node.0);
+        match rootfs.node(node).kind() {
+            NodeKind::Directory => Left::Folder,
+            _ if is_removed => Left::No,
+            NodeKind::File | NodeKind::Other => Left::File,
+            NodeKind::Symlink => match self.paths.lookup(&self.paths.path(node)) {
+                Some(target) if self.gone.has(target.0) => Left::No,
+                Some(target) if rootfs.node(target).kind() == NodeKind::Directory => Left::Folder,
+                _ if path.ends_with(b".so") || is_about_a_package(path) => Left::DevelopmentLink,
+                // Where a link leads may be known only in a container.
+                _ => Left::Link,
+            },
+        }
     }
 
     /// The node of a path in a file list. Lists name diverted files by the path of their package.
@@ -82,4 +105,9 @@ fn is_paper(path: &[u8], name: &[u8]) -> bool {
     let of = |folder: &[u8], last: &[u8]| PAPERS.contains(&folder) && last == name;
     let folder = folder_of(path);
     of(folder, file_name(path)) || of(folder_of(folder), file_name(folder))
+}
+
+/// Whether a path is directly in the folder of documents about a package.
+fn is_about_a_package(path: &[u8]) -> bool {
+    PAPERS.contains(&folder_of(folder_of(path)))
 }

@@ -161,6 +161,11 @@ fn without_the_option_the_database_stays() {
     let (selection, _) =
         slim(&place, &format!("oci:{source}"), &paths, &SlimOptions::default(), "out").unwrap();
     assert!(selection.forgotten.is_empty());
+    assert!(
+        selection.warnings[0].contains("still lists 1 package without files (gcc)"),
+        "{:?}",
+        selection.warnings
+    );
     assert_eq!(packages(&place, &format!("oci:{}", place.path("out"))), ["cpp", "gcc", "gcc.doc", "libc6"]);
 }
 
@@ -221,15 +226,22 @@ fn a_database_in_an_upper_layer_and_merged_folders() {
 
 #[test]
 fn a_file_that_is_left_keeps_its_packages() {
-    let debs: [Deb<'_>; 7] = [
+    let debs: [Deb<'_>; 11] = [
         // One path of two packages.
         ("one", &[], &["/usr/shared", "/usr/one"]),
-        ("two", &[], &["/usr/shared", "/usr/two"]),
+        ("two", &[("Depends", "two-manuals")], &["/usr/shared", "/usr/two"]),
         // Links to a file that stays, to one of a container, and to one that is removed.
         ("link", &[], &["/usr/link"]),
         ("mounts", &[], &["/etc/mtab"]),
         ("gone", &[], &["/usr/gone", "/usr/dead", "/usr/deader", "/usr/empty"]),
         ("deleted-before", &[], &["/usr/never/there"]),
+        // Its files were never unpacked, and a package that stays depends on it.
+        ("two-manuals", &[], &["/usr/share/man/man1/two.1.gz"]),
+        // Links for compilers to libraries of a package that stays.
+        ("two-dev", &[], &["/usr/include/two.h", "/usr/lib/libtwo.so"]),
+        // Links alone, to a removed file and to documents that are not there; dpkg names the link `/lib` as a folder.
+        ("front", &[], &["/lib", "/usr/front", "/usr/share/doc/other/README"]),
+        ("python-is-python3", &[], &["/usr/python"]),
         // Documents are files, unless they are about the package.
         ("doc", &[], &["/usr/share/doc/doc/copyright", "/usr/share/doc/doc/html/index.html"]),
     ];
@@ -245,12 +257,20 @@ fn a_file_that_is_left_keeps_its_packages() {
         symlink("etc/mtab", "/proc/mounts"),
         symlink("usr/dead", "gone"),
         symlink("usr/deader", "/usr/dead"),
+        sized("usr/include/two.h", 1),
+        sized("usr/lib/libtwo.so.1", 1),
+        symlink("usr/lib/libtwo.so", "libtwo.so.1"),
+        symlink("lib", "usr/lib"),
+        symlink("usr/front", "gone"),
+        symlink("usr/share/doc/other/README", "../more/README"),
+        sized("usr/python3", 1),
+        symlink("usr/python", "python3"),
     ];
     members.extend(dpkg(&debs));
-    let removed = ["/usr/one", "/usr/two", "/usr/gone", "/usr/share/doc/doc/copyright"];
+    let removed = ["/usr/one", "/usr/two", "/usr/gone", "/usr/share/doc/doc/copyright", "/usr/include/two.h"];
     let (_place, out, left) = forgotten(&image([members]), &removed);
-    assert_eq!(left, ["doc", "link", "mounts", "one", "two"]);
-    assert_eq!(names(&out.selection), ["deleted-before", "gone"]);
+    assert_eq!(left, ["doc", "link", "mounts", "one", "python-is-python3", "two", "two-manuals"]);
+    assert_eq!(names(&out.selection), ["deleted-before", "front", "gone", "two-dev"]);
 }
 
 #[test]
@@ -322,8 +342,9 @@ fn a_metapackage_goes_with_what_it_stands_for() {
     assert_eq!(left, ["libc6", "runtime", "script", "tools"]);
     // The copyright notice stays, without a package.
     assert!(content(&out, "usr/share/doc/gcc/copyright").is_some());
-    let note = out.selection.warnings.iter().find(|note| note.contains("depend on forgotten")).unwrap();
-    assert!(note.contains("1 package that") && note.ends_with("script needs build"), "{note}");
+    let note = out.selection.warnings.iter().find(|note| note.contains("on forgotten ones")).unwrap();
+    assert!(note.contains("1 remaining package depends") && note.contains("(script needs build)"), "{note}");
+    assert!(note.contains("apt-get --fix-broken install"), "{note}");
 }
 
 #[test]

@@ -31,6 +31,7 @@ fn strings_of_java_script() {
     assert_eq!(js("f(a) / 2 + b / 3; 'c'"), Some(vec!["c"]));
     assert_eq!(js("f(a) / b[1]; 'c'"), Some(vec!["c"]));
     assert_eq!(js("f(a)\n!/\\//.test(p) && exec('gcc')"), Some(vec!["gcc"]));
+    assert_eq!(js("f(a)\n\t!/\\//.test(p) && exec('gcc')"), Some(vec!["gcc"]));
 }
 
 #[test]
