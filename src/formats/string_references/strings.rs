@@ -179,36 +179,35 @@ impl Reader<'_> {
         if self.text.starts_with(b"#!") {
             self.skip_line();
         }
-        while let Some(byte) = self.text.get(self.at).copied() {
-            self.at += 1;
+        let mut read = self.at;
+        while let Some(length) = self.rest().iter().position(|byte| IS_MARK[usize::from(*byte)]) {
+            let mark = self.at + length;
+            self.at = mark + 1;
+            let byte = self.text[mark];
             before = match byte {
-                _ if byte.is_ascii_whitespace() => continue,
-                b'\'' | b'"' => {
-                    let end = self.line_string(byte)?;
-                    self.add(self.at..end)?;
-                    self.at = end + 1;
-                    Before::Value
+                b'/' => {
+                    // What is between marks is looked at only where a slash needs it.
+                    let before = self.after(before, read..mark);
+                    match self.text.get(self.at) {
+                        Some(b'/') => {
+                            self.skip_line();
+                            before
+                        }
+                        Some(b'*') => {
+                            self.at += 3 + memchr::memmem::find(self.text.get(self.at + 1..)?, b"*/")?;
+                            before
+                        }
+                        // A tag of JSX, in whose text quotes are letters.
+                        _ if self.text[..mark].ends_with(b"<") => return None,
+                        _ if before == Before::Operator => {
+                            self.at = self.pattern()?;
+                            Before::Value
+                        }
+                        // After a closing bracket it may be either. Quotes or escapes in a pattern matter.
+                        _ if before == Before::Closed && self.may_be_pattern() => return None,
+                        _ => Before::Operator,
+                    }
                 }
-                b'`' => self.template(&mut open)?,
-                b'/' => match self.text.get(self.at) {
-                    Some(b'/') => {
-                        self.skip_line();
-                        continue;
-                    }
-                    Some(b'*') => {
-                        self.at += 3 + memchr::memmem::find(self.text.get(self.at + 1..)?, b"*/")?;
-                        continue;
-                    }
-                    // A tag of JSX, in whose text quotes are letters.
-                    _ if self.text[..self.at].ends_with(b"</") => return None,
-                    _ if before == Before::Operator => {
-                        self.at = self.pattern()?;
-                        Before::Value
-                    }
-                    // After a closing bracket it may be either. Quotes or escapes in a pattern matter.
-                    _ if before == Before::Closed && self.may_be_pattern() => return None,
-                    _ => Before::Operator,
-                },
                 b'(' | b'[' | b'{' => {
                     if open.len() >= DEPTH {
                         return None;
@@ -225,32 +224,52 @@ impl Reader<'_> {
                     b'{' => Before::Closed,
                     _ => return None,
                 },
-                _ if is_word(byte) => {
-                    let start = self.at - 1;
-                    let length = self.rest().iter().take_while(|byte| is_word(**byte)).count();
-                    self.at += length;
-                    let word = &self.text[start..self.at];
-                    let is_member = self.text[..start].ends_with(b".");
-                    if OPERATORS.contains(&word) && !is_member { Before::Operator } else { Before::Value }
+                b'`' => self.template(&mut open)?,
+                quote => {
+                    let end = self.line_string(quote)?;
+                    self.add(self.at..end)?;
+                    self.at = end + 1;
+                    Before::Value
                 }
-                b'+' | b'-' if self.text.get(self.at) == Some(&byte) => {
-                    self.at += 1;
+            };
+            read = self.at;
+        }
+        open.is_empty().then_some(())
+    }
+
+    /// What precedes the end of a range without marks, before which `before` is.
+    fn after(&self, mut before: Before, range: Range<usize>) -> Before {
+        let mut at = range.start;
+        while at < range.end {
+            let byte = self.text[at];
+            let start = at;
+            at += 1;
+            before = match byte {
+                _ if byte.is_ascii_whitespace() => continue,
+                _ if is_word(byte) => {
+                    at += self.text[at..range.end].iter().take_while(|byte| is_word(**byte)).count();
+                    let is_member = self.text[..start].ends_with(b".");
+                    let is_operator = !is_member && OPERATORS.contains(&&self.text[start..at]);
+                    if is_operator { Before::Operator } else { Before::Value }
+                }
+                b'+' | b'-' if self.text.get(at) == Some(&byte) => {
+                    at += 1;
                     // `a++ / b`, and `++/x/.lastIndex`, which nobody writes.
                     Before::Value
                 }
                 // `1./2`; but `[.../a/.exec(b)]`.
-                b'.' if !self.text[..self.at].ends_with(b"...") => Before::Value,
+                b'.' if !self.text[..at].ends_with(b"...") => Before::Value,
                 // `a!/2` in TypeScript asserts that there is a value.
                 b'!' if before != Before::Operator
-                    && self.text.get(self.at) != Some(&b'=')
-                    && !self.text[..self.at - 1].last().is_some_and(u8::is_ascii_whitespace) =>
+                    && self.text.get(at) != Some(&b'=')
+                    && !self.text[..start].last().is_some_and(u8::is_ascii_whitespace) =>
                 {
                     before
                 }
                 _ => Before::Operator,
             };
         }
-        open.is_empty().then_some(())
+        before
     }
 
     /// Reads a template up to its end or to the next expression in it.
@@ -324,6 +343,17 @@ enum Before {
     /// A bracket that ends a value or a statement.
     Closed,
 }
+
+/// Bytes that decide where strings of JavaScript are.
+const IS_MARK: [bool; 256] = {
+    let mut marks = [false; 256];
+    let mut bytes: &[u8] = b"/'\"`()[]{}";
+    while let [byte, rest @ ..] = bytes {
+        marks[*byte as usize] = true;
+        bytes = rest;
+    }
+    marks
+};
 
 /// Words that a value follows.
 const OPERATORS: [&[u8]; 16] = [
