@@ -174,7 +174,9 @@ impl Found {
         };
         self.places(&BINARY, bytes, range.clone(), |found, at, key| {
             if key.is_habit {
-                found.habits.look(bytes, at, key.text, range.start);
+                if found.habits.look(bytes, at, key.text, range.start) {
+                    found.place(at, Reference::Starter);
+                }
             } else {
                 found.look(bytes, at, key, at_start, counts);
             }
@@ -244,6 +246,7 @@ impl Found {
             Reference::MaybeWord(number) => {
                 self.maybe.insert(number);
             }
+            Reference::Starter => self.habits.start(),
             Reference::Library(name)
                 if self.libraries.len() < LIBRARIES || self.libraries.contains(&name) =>
             {

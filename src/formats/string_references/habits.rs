@@ -63,8 +63,9 @@ impl StringScanState {
         self.program = (!is_elf || of_fixed_place).then_some(0);
     }
 
-    /// Examines a match of a key that shows a habit. `first` is the first of these bytes that is new.
-    pub(super) fn look(&mut self, bytes: &[u8], at: usize, key: &str, first: usize) {
+    /// Examines a match of a key that shows a habit. `first` is the first of these bytes that is new. Returns whether it is
+    /// in the name of a function that starts programs.
+    pub(super) fn look(&mut self, bytes: &[u8], at: usize, key: &str, first: usize) -> bool {
         let has = |back: usize, text: &[u8]| {
             at.checked_sub(back).and_then(|start| bytes.get(start..start + text.len())) == Some(text)
         };
@@ -81,8 +82,8 @@ impl StringScanState {
                 // Linkers merge a string with the tail of another.
                 let rest = bytes.get(at..).unwrap_or(&[]);
                 let end = rest.iter().take(LONGEST + 1).position(|byte| *byte == 0);
-                let Some(end) = end.map(|length| at + length) else { return };
-                self.starts |= STARTERS.iter().any(|name| {
+                let Some(end) = end.map(|length| at + length) else { return false };
+                return STARTERS.iter().any(|name| {
                     let start = end.checked_sub(name.len()).filter(|start| *start <= at);
                     start.is_some_and(|start| {
                         let before = start.checked_sub(1).and_then(|at| bytes.get(at));
@@ -93,6 +94,12 @@ impl StringScanState {
                 });
             }
         }
+        false
+    }
+
+    /// Notes that it has such a function.
+    pub(super) fn start(&mut self) {
+        self.starts = true;
     }
 
     /// Start of the part of `range` that is known to belong to a program.

@@ -195,6 +195,18 @@ fn binaries_tell_how_they_keep_strings_and_whether_they_start_programs() {
 /// A 64-bit ELF file with sections of these flags and contents, its section table, and bytes behind it. `loaded` is the
 /// part of a segment.
 fn with_sections(loaded: std::ops::Range<u64>, sections: &[(u64, &[u8])], behind: &[u8]) -> Vec<u8> {
+    let front = b"\0/lib64/ld-linux-x86-64.so.2\0execvp\0";
+    let sections: Vec<_> = sections.iter().map(|(flags, content)| (1, *flags, 0, *content)).collect();
+    with_kinds(loaded, front, &sections, behind)
+}
+
+/// The same with sections of any kind, which each name another one.
+fn with_kinds(
+    loaded: std::ops::Range<u64>,
+    front: &[u8],
+    sections: &[(u32, u64, u32, &[u8])],
+    behind: &[u8],
+) -> Vec<u8> {
     let mut bytes = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0>\0".to_vec();
     bytes.resize(64, 0);
     bytes[32] = 64;
@@ -202,12 +214,12 @@ fn with_sections(loaded: std::ops::Range<u64>, sections: &[(u64, &[u8])], behind
     let size = loaded.end - loaded.start;
     bytes.extend([&[1, 0, 0, 0, 4, 0, 0, 0][..], &loaded.start.to_le_bytes(), &[0; 16]].concat());
     bytes.extend([&size.to_le_bytes()[..], &size.to_le_bytes(), &[0; 8]].concat());
-    bytes.extend_from_slice(b"\0/lib64/ld-linux-x86-64.so.2\0execvp\0");
+    bytes.extend_from_slice(front);
     let mut table = vec![0; 64];
-    for (flags, content) in sections {
-        let (kind, at, size) = (1_u32, bytes.len() as u64, content.len() as u64);
+    for (kind, flags, link, content) in sections {
+        let (at, size) = (bytes.len() as u64, content.len() as u64);
         table.extend([&[0; 4][..], &kind.to_le_bytes(), &flags.to_le_bytes(), &[0; 8]].concat());
-        table.extend([&at.to_le_bytes()[..], &size.to_le_bytes(), &[0; 24]].concat());
+        table.extend([&at.to_le_bytes()[..], &size.to_le_bytes(), &link.to_le_bytes(), &[0; 20]].concat());
         bytes.extend_from_slice(content);
     }
     let at = bytes.len() as u64;
@@ -240,6 +252,27 @@ fn what_is_not_loaded_is_not_started() {
         let found = found(Sort::Binary, bytes, 50);
         assert_eq!((found.words.len(), found.libraries.len()), (2, 1), "{found:?}");
     }
+}
+
+#[test]
+fn a_library_starts_programs_by_a_function_that_its_symbols_name() {
+    const SYMBOLS: u32 = 11;
+    const STRINGS: u32 = 3;
+    const NEEDS: u32 = 0x6fff_fffe;
+    let library = |kind: u32, names: &'static [u8], rest: &'static [u8]| {
+        let sections =
+            [(SYMBOLS, 2, 2, &[0; 24][..]), (STRINGS, 2, 0, names), (kind, 2, 2, &[0; 16]), (1, 2, 0, rest)];
+        with_kinds(0..4_000, b"\0", &sections, b"")
+    };
+    // The category of an error of Boost.
+    let word: &[u8] = b"\0generic\0system\0gcc -c\0";
+    let of = |kind, names, rest| found(Sort::Binary, &library(kind, names, rest), 50).habit;
+    assert_eq!(of(NEEDS, b"\0strlen\0libc.so.6\0", word), UncertaintyReason::Plain);
+    assert_eq!(of(NEEDS, b"\0strlen\0system\0", b"\0gcc -c\0"), UncertaintyReason::Library);
+    // Nothing is needed of a library, as in a static program: the function may be in it.
+    assert_eq!(of(1, b"\0strlen\0", word), UncertaintyReason::Library);
+    let cut = library(NEEDS, b"\0strlen\0", word);
+    assert_eq!(found(Sort::Binary, &cut[..cut.len() - 1], 50).habit, UncertaintyReason::Library);
 }
 
 #[test]

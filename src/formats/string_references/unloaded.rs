@@ -1,6 +1,9 @@
 //! Sections of an ELF file that are never loaded: symbols, debug information, the compiler's comments. A program cannot
 //! start what only they name. Both tables must say so: that of the sections, and that of the segments, which alone
 //! decides what is loaded.
+//!
+//! A file that is linked with the C library calls a function of it that its symbols name. Elsewhere, `system` is a word:
+//! Boost's errors have it.
 
 use std::ops::Range;
 
@@ -23,6 +26,9 @@ const NULL: u64 = 0;
 const NOBITS: u64 = 8;
 /// Maximum references whose section is determined at the end of a file; the others count wherever they are.
 const PLACED: usize = 1 << 12;
+/// Section types: the symbols for the loader, and the versions that it needs of libraries.
+const SYMBOLS: u64 = 11;
+const VERSION_NEEDS: u64 = 0x6fff_fffe;
 /// Flag of a section that is loaded.
 const ALLOC: u64 = 2;
 
@@ -41,6 +47,8 @@ pub(super) enum Reference {
     Word(usize),
     /// The same, if the binary starts programs.
     MaybeWord(usize),
+    /// A function of the C library that starts programs.
+    Starter,
     Library(Vec<u8>),
 }
 
@@ -55,11 +63,18 @@ impl Placing {
         self.references.push((self.origin.wrapping_add(at as u64), reference));
     }
 
-    /// The references outside of sections that are not loaded.
+    /// The references outside of sections that are not loaded, and functions that symbols name.
     pub(super) fn loaded(self) -> impl Iterator<Item = Reference> {
         let unloaded = self.sections.unloaded();
-        let is_loaded = move |at: u64| !unloaded.iter().any(|section| section.contains(&at));
-        self.references.into_iter().filter(move |(at, _)| is_loaded(*at)).map(|(_, reference)| reference)
+        let names = self.sections.symbol_names();
+        let counts = move |at: u64, reference: &Reference| match (reference, &names) {
+            (Reference::Starter, Some(names)) => names.contains(&at),
+            // In a static program, only the names of debuggers may say so.
+            (Reference::Starter, None) => true,
+            _ => !unloaded.iter().any(|section| section.contains(&at)),
+        };
+        let all = self.references.into_iter().filter(move |(at, reference)| counts(*at, reference));
+        all.map(|(_, reference)| reference)
     }
 }
 
@@ -96,11 +111,27 @@ impl SectionTable {
         self.places.is_some()
     }
 
+    /// Whether both tables passed completely.
+    fn is_whole(&self) -> bool {
+        let is_whole = |place: &Range<u64>, table: &[u8]| place.end - place.start == table.len() as u64;
+        self.places.as_ref().is_some_and(|places| {
+            is_whole(&places.sections, &self.sections) && is_whole(&places.segments, &self.segments)
+        })
+    }
+
+    /// The names of the symbols that the loader looks up, of a file that needs versions of libraries; `None` for others,
+    /// and if the tables did not pass completely.
+    fn symbol_names(&self) -> Option<Range<u64>> {
+        let sections = || self.sections.chunks_exact(SECTION_BYTES).filter(|_| self.is_whole());
+        let of_kind = |kind: u64| sections().find(|section| number(section, 4, 4) == kind);
+        of_kind(VERSION_NEEDS)?;
+        let names = usize::try_from(number(of_kind(SYMBOLS)?, 40, 4)).ok()?;
+        sections().nth(names).map(|section| range(section, 24, 32))
+    }
+
     /// The sections that are not loaded; none if the tables did not pass completely.
     pub(super) fn unloaded(&self) -> Vec<Range<u64>> {
-        let Some(places) = &self.places else { return Vec::new() };
-        let is_whole = |place: &Range<u64>, table: &[u8]| place.end - place.start == table.len() as u64;
-        if !is_whole(&places.sections, &self.sections) || !is_whole(&places.segments, &self.segments) {
+        if !self.is_whole() {
             return Vec::new();
         }
         let segments = self.segments.chunks_exact(SEGMENT_BYTES);
