@@ -8,8 +8,9 @@ use super::draft::Draft;
 use super::facts::Facts;
 use super::input::Input;
 use super::rules;
-use super::value::{Finding, Findings, Reclaimable, Rule, Severity, Share, Verdict};
+use super::value::{Finding, Findings, Reclaimable, Rule, Severity, Share, User, Verdict};
 use crate::base::text::{and_more, elide_middle};
+use crate::rootfs::NodeId;
 
 /// Applies all rules. Reads no bytes of the image.
 pub fn findings(input: &Input<'_>) -> Findings {
@@ -26,10 +27,30 @@ pub fn findings(input: &Input<'_>) -> Findings {
         .map(|(place, mut draft)| (place, std::mem::take(&mut draft.rests_on), finish(&facts, draft)))
         .collect();
     list.sort_by(|a, b| order(&a.2).cmp(&order(&b.2)));
+    find_reading(list.iter_mut().map(|(.., finding)| finding).collect());
     name(list.iter_mut().map(|(.., finding)| finding));
     let list = rest(list);
     let reclaimable = reclaimable(&list);
     Findings { list, reclaimable, metadata_only: rules::metadata_only(&facts), ..Findings::default() }
+}
+
+/// Finds the files of findings that may need those of others.
+fn find_reading(list: Vec<&mut Finding>) {
+    let users = list.iter().flat_map(|finding| &finding.readers);
+    let files = users.filter_map(|reader| match reader {
+        (Some(User::File(node)), _) => Some(*node),
+        _ => None,
+    });
+    let files: HashSet<NodeId> = files.collect();
+    if files.is_empty() {
+        return;
+    }
+    for finding in list.into_iter().filter(|finding| finding.verdict == Verdict::Unsure) {
+        let own = finding.items.iter().filter_map(|item| item.node).filter(|node| files.contains(node));
+        finding.reading = own.collect();
+        finding.reading.sort_unstable();
+        finding.reading.dedup();
+    }
 }
 
 /// An unread part may contain a user of any file: nothing is certain then.
@@ -112,6 +133,7 @@ fn finish(facts: &Facts<'_>, mut draft: Draft) -> Finding {
         proof: draft.proof,
         question: draft.question,
         readers: draft.readers.into_iter().collect(),
+        reading: Vec::new(),
         fix,
         bytes,
         merged_bytes: layers.iter().map(|share| share.merged_bytes).sum(),

@@ -5,7 +5,7 @@ mod changes;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use self::changes::{PlanChanges, PlanError, SavedAnswer, SavedFinding, SavedPlan};
-use super::value::{Finding, Findings, Share, Verdict};
+use super::value::{Finding, Findings, Share, User, Verdict};
 use crate::base::words::words;
 use crate::layer::LayerRead;
 
@@ -213,8 +213,8 @@ impl Plan {
                 && leading.answers(one)
                 && (other < place || !one.answers(leading))
         };
-        let with_readers: Vec<usize> =
-            (0..asked.len()).filter(|place| !asked[*place].0.readers.is_empty()).collect();
+        let can_lead = |one: &Finding| !one.readers.is_empty() || !one.reading.is_empty();
+        let with_readers: Vec<usize> = (0..asked.len()).filter(|place| can_lead(asked[*place].0)).collect();
         let follows = |place: &usize| with_readers.iter().any(|other| is_before(*other, *place));
         let leading: Vec<usize> = with_readers.iter().copied().filter(|place| !follows(place)).collect();
         let question = |(place, (finding, answer)): (usize, &(&'f Finding, Option<Answer>))| Question {
@@ -300,12 +300,19 @@ impl Findings {
 
 impl Finding {
     /// Whether a no to its question answers that of another finding, too: whoever may need the files of that one is
-    /// among its readers, none of which runs.
+    /// among its readers, none of which runs, or among its files, which are removed.
     fn answers(&self, other: &Self) -> bool {
+        let is_own = |user: &Option<User>| match user {
+            Some(User::File(node)) => self.reading.binary_search(node).is_ok(),
+            _ => false,
+        };
         self.id != other.id
             && is_removable(other)
             && !other.readers.is_empty()
-            && other.readers.iter().all(|reader| self.readers.binary_search(reader).is_ok())
+            && other
+                .readers
+                .iter()
+                .all(|reader| self.readers.binary_search(reader).is_ok() || is_own(&reader.0))
     }
 }
 

@@ -143,6 +143,7 @@ fn finding(id: &str, verdict: Verdict, items: &[(u32, u64)], subjects: &[&str]) 
         proof: Vec::new(),
         question: None,
         readers: Vec::new(),
+        reading: Vec::new(),
         fix: String::new(),
         bytes: if rule.category.has_bytes() { bytes } else { 0 },
         merged_bytes: 0,

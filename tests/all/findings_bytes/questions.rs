@@ -232,7 +232,7 @@ fn packages_that_depend_on_a_tool_hide_no_other_doubt() {
         let report = place.report(&put(&place, members, "/srv/service"));
         super::finding(&report, path).unwrap()["question"].as_str().unwrap().to_owned()
     };
-    let git = "Does this need the files at run time? git-lfs 1 depends on git.";
+    let git = "Does git-lfs 1 need these files at run time? It depends on git.";
     assert_eq!(question(members(&[]), "/usr/bin/git"), git);
     // A program that was not searched may run git, too.
     let both = "Does one of these need the files at run time? git-lfs 1 depends on git. And 1 more.";
@@ -381,4 +381,44 @@ fn info_pages_are_asked_about_where_their_reader_is_installed() {
         let report = super::judged_files(members);
         assert_eq!(super::of(&report, &format!("/{page}")), verdict, "{name}");
     }
+}
+
+#[test]
+fn tests_that_are_removed_read_nothing() {
+    let place = Place::new();
+    let site = "usr/local/lib/python3.11/site-packages";
+    let module = |name: &str, text: &str| file(format!("{site}/lint/{name}"), text);
+    let run = "import subprocess\nsubprocess.run([\"gcc\", \"-c\", \"a.c\"])\n";
+    let package = vec![
+        file(
+            format!("{site}/lint-1.0.dist-info/METADATA"),
+            "Metadata-Version: 2.1\nName: lint\nVersion: 1.0\n",
+        ),
+        file(
+            format!("{site}/lint-1.0.dist-info/RECORD"),
+            "lint/__init__.py,,\nlint/tests/__init__.py,,\nlint/tests/test_cc.py,,\n",
+        ),
+        module("__init__.py", "NAME = 1\n"),
+        module("tests/__init__.py", "NAME = 2\n"),
+        module("tests/test_cc.py", run),
+    ];
+    let lines = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>();
+    let gcc: &[(&str, Vec<u8>)] = &[("usr/lib/gcc/x86_64-linux-gnu/13/cc1", Elf::program("cc1").build())];
+    let members = [service(&[]), debs(&[("g++-13", "13.2", gcc)]), package.clone()].concat();
+    let image = put(&place, members, "/srv/service");
+    let (tests, compilers) = ("python-tests:unsure", "compilers:unsure");
+    let open = lines(&[&format!("{compilers} {tests}"), &format!("{tests} -")]);
+    assert_eq!(asked(&place, &image, &[]), (lines(&[]), open));
+    let no = format!("{tests}=no");
+    let both = lines(&[&format!("{compilers} no"), &format!("{tests} no")]);
+    assert_eq!(asked(&place, &image, &["--answer", &no]), (both, lines(&[])));
+    // The other way, tests may be imported by who starts no compiler.
+    let one = (lines(&[&format!("{compilers} no")]), lines(&[&format!("{tests} -")]));
+    assert_eq!(asked(&place, &image, &["--answer", &format!("{compilers}=no")]), one);
+    // Another reader is left.
+    let other = file("srv/build.sh", "#!/bin/sh\ngcc -c b.c\n").mode(0o755);
+    let members = [service(&[]), debs(&[("g++-13", "13.2", gcc)]), package, vec![other]].concat();
+    let image = put(&place, members, "/srv/service");
+    let left = (lines(&[&format!("{tests} no")]), lines(&[&format!("{compilers} -")]));
+    assert_eq!(asked(&place, &image, &["--answer", &no]), left);
 }

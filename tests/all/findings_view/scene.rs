@@ -74,6 +74,7 @@ fn finding(id: &str, verdict: Verdict, title: &str, mut items: Vec<Item>) -> Fin
         proof: vec!["not reachable from the entrypoint /usr/bin/python3.12".into()],
         question: None,
         readers: Vec::new(),
+        reading: Vec::new(),
         fix: format!("{} They are in layer 2; deleting them in an upper layer frees no space.", rule.fix),
         bytes: items.iter().map(|item| item.bytes).sum(),
         merged_bytes: shares.values().map(|share| share.merged_bytes).sum(),

@@ -66,6 +66,7 @@ pub fn plan(analysis: &Analysis, paths: &[&str]) -> (Analysis, Plan) {
         proof: Vec::new(),
         question: None,
         readers: Vec::new(),
+        reading: Vec::new(),
         fix: String::new(),
         bytes: items.iter().map(|item| item.bytes).sum(),
         items,

@@ -29,7 +29,8 @@ pub(super) fn draft(facts: &Facts<'_>, key: Key, group: Group<'_>) -> Draft {
         }
         (VerdictReason::Doubtful(Doubt::Test), _) => format!("Tests{place}"),
         (_, FindingLocation::System) => format!("System {}", rule.title.to_lowercase()),
-        _ => format!("{}{place}", rule.title),
+        (_, FindingLocation::Toolkit(_)) => format!("{}{place}", rule.title),
+        _ => format!("{}{place}", rule.title.trim_end_matches(" in Python packages")),
     };
     let mut draft = Draft::new(rule, key.verdict, title);
     draft.category = key.category;
@@ -173,7 +174,9 @@ fn read(facts: &Facts<'_>, named: &[u32], readers: Option<&[Reader]>, draft: &mu
     }
     draft.question = Some(match (readers, shown.len()) {
         (None, _) => format!("Are these files used at run time? {first}"),
-        (Some(_), 1) => format!("Does this need the files at run time? {first}"),
+        (Some([one]), _) => {
+            format!("Does {} need these files at run time? It {}.", one.who, one.why)
+        }
         (Some(_), _) => format!("Does one of these need the files at run time? {first}{}", more(1)),
     });
     if shown.iter().any(|one| one.user.is_none()) {

@@ -19,7 +19,7 @@ pub(super) struct Reader {
     /// `None` for programs that were not searched.
     pub(super) user: Option<User>,
     /// Display name: `/app/serve.py`.
-    who: String,
+    pub(super) who: String,
     /// Predicate of the sentence whose subject is `who`.
     pub(super) why: String,
 }

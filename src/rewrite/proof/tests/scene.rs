@@ -238,6 +238,7 @@ impl Scene {
             proof: Vec::new(),
             question: None,
             readers: Vec::new(),
+            reading: Vec::new(),
             fix: String::new(),
             items,
             bytes: 1,
