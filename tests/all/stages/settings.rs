@@ -128,6 +128,24 @@ fn a_relative_working_folder_at_the_end_keeps_what_it_is_relative_to() {
 }
 
 #[test]
+fn a_working_folder_that_nothing_uses_is_not_repeated() {
+    let scene = devel()
+        .apt("cmake git", tools())
+        .workdir("/src/build", "/src/build")
+        .run("cmake .. && make install", vec![program("usr/local/bin/serve", &["libcurand.so.10"])])
+        .copy(
+            "run.sh /usr/local/bin/run.sh",
+            vec![file("usr/local/bin/run.sh", "#!/bin/sh\nexec serve\n").mode(0o755)],
+        )
+        .workdir("/", "/")
+        .cmd(&["/usr/local/bin/run.sh"]);
+    let best = one(&scene.propose(), "stages").clone();
+    let stage = last_stage(&best.dockerfile);
+    let lines: Vec<&str> = stage.lines().filter(|line| line.starts_with("WORKDIR")).collect();
+    assert_eq!(lines, ["WORKDIR /"], "{stage}");
+}
+
+#[test]
 fn arguments_that_settings_use_are_repeated_before_them() {
     let scene = devel().arg("PORT", "8000").arg("JOBS", "4").apt("cmake git", tools());
     let scene = built(scene, &["libcurand.so.10"]).step("ENV LISTEN=$PORT").cmd(&["/usr/local/bin/serve"]);

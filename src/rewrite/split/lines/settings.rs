@@ -76,10 +76,7 @@ impl<'r> Lines<'_, '_, '_, '_, 'r> {
 
     /// Sets the working directory for relative paths of the next line.
     pub(super) fn flush_folder(&mut self, at: usize) {
-        let relative = self.steps.list.get(at).is_none_or(|step| {
-            let target = self.stage.file.instructions.get(step.place).and_then(|one| one.words.last());
-            target.is_none_or(|word| !word.text.starts_with('/'))
-        });
+        let relative = self.steps.list.get(at).is_none_or(|step| self.is_relative(step));
         if let Some(path) = self.pending_folder.take_if(|_| relative) {
             if self.folder.as_ref() != Some(&path) {
                 self.add(
@@ -92,13 +89,25 @@ impl<'r> Lines<'_, '_, '_, '_, 'r> {
         }
     }
 
+    /// Whether a step writes to a path below the working directory.
+    fn is_relative(&self, step: &Step) -> bool {
+        let target = self.stage.file.instructions.get(step.place).and_then(|one| one.words.last());
+        target.is_none_or(|word| !word.text.starts_with('/'))
+    }
+
     /// Sets the working directory of the image if no later instruction does.
     pub(super) fn last_folder(&mut self) {
         let follows = self.steps.list.get(self.last + 1..).unwrap_or_default();
         let Some(path) = self.pending_folder.take() else { return };
         let sets = follows.iter().position(|step| step.keyword == Keyword::WorkDir);
         let before = &follows[..sets.unwrap_or(follows.len())];
-        let is_used = sets.is_none() || before.iter().any(|step| !matches!(step.kind, Kind::Setting));
+        let uses = |step: &Step| match step.kind {
+            Kind::Setting => false,
+            Kind::Run(_) => true,
+            Kind::Context | Kind::FromStage => self.is_relative(step),
+        };
+        let next = sets.and_then(|at| follows.get(at));
+        let is_used = next.is_none_or(|next| self.is_relative(next)) || before.iter().any(uses);
         if is_used && self.folder.as_ref() != Some(&path) {
             self.add(
                 format!("{} {path}", self.keyword("WORKDIR")),
