@@ -100,6 +100,11 @@ pub(super) fn describe_shadowed(draft: &mut Draft) {
     draft.proof.push("no path of the merged view leads to any of these files".to_owned());
 }
 
+/// A subject as it stands within a sentence: `a Python package`.
+pub(super) fn within_sentence(who: &str) -> String {
+    who.strip_prefix("A ").map_or_else(|| who.to_owned(), |rest| format!("a {rest}"))
+}
+
 /// What was not searched, as the subject of a sentence; `None` if it has no name.
 pub(super) fn unsearched(facts: &Facts<'_>) -> Option<String> {
     let searched = &facts.inventory.searched;

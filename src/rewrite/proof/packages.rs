@@ -148,7 +148,10 @@ fn gone(
         inodes.any(|inode| running.contains(&inode))
     };
     let isolated = !started.script && !runs(running) && runs(&started.pythons);
-    let runs = !pythons.is_empty() && started.script || runs(running);
+    // What the new image's packages of the distribution depend on is installed with them. Only a script could use others.
+    let of_distribution = root.starts_with(b"/usr/lib/");
+    let by_script = started.script && !runs(running);
+    let runs = !pythons.is_empty() && started.script && !of_distribution || runs(running);
     let Some(python) = pythons.first().map(|python| pair.new.shown(*python)) else { return };
     let installs = matches!(package.name.as_str(), "pip" | "wheel");
     let name = name(package);
@@ -156,6 +159,10 @@ fn gone(
         notes.unproven.add(format!("{name} is left out: {python} no longer installs packages"));
     } else if runs {
         notes.faults.add(format!("{name} is left out, but {python} runs and searches that folder"));
+    } else if by_script && of_distribution {
+        notes.unproven.say(format!("package of {python}"), || {
+            format!("{name} is left out; a shell script may run {python}, which searches that folder")
+        });
     } else if isolated {
         notes.unproven.say(format!("isolated {python}"), || {
             format!(

@@ -7,7 +7,7 @@ use super::parts::{BASE, TRIPLE, built, devel, library, program, python, static_
 use super::scene::{Deb, Scene, deb, gone, has_lines, has_none, last_stage, one};
 use crate::fixtures::elf::Elf;
 use crate::fixtures::service::wheel;
-use crate::fixtures::tarball::{file, symlink};
+use crate::fixtures::tarball::{Member, file, symlink};
 
 const INSTALL: &str = "apt-get update && apt-get install -y --no-install-recommends";
 
@@ -346,20 +346,22 @@ fn links_of_the_user_are_made_as_they_are_today() {
     );
 }
 
+/// A virtual environment in `folder` with the package `app` and its program, of the Python `python`.
+fn environment(folder: &str, python: &str, settings: &str) -> Vec<Member> {
+    let site = format!("{folder}/lib/python3.10/site-packages");
+    let mut members = wheel(&site, "app", "1.0", &[("app/__init__.py", b"pass\n".to_vec())]);
+    members.extend([
+        file(format!("{folder}/pyvenv.cfg"), format!("home = /usr/bin\n{settings}\n")),
+        symlink(format!("{folder}/bin/python3"), python),
+        symlink(format!("{folder}/bin/python"), "python3"),
+        file(format!("{folder}/bin/serve"), format!("#!/{folder}/bin/python\nimport app\n")).mode(0o755),
+    ]);
+    members
+}
+
 #[test]
 fn a_virtual_environment_keeps_the_python_that_it_is_of() {
-    let site = "opt/venv/lib/python3.10/site-packages";
-    let app = [
-        ("app/__init__.py", b"pass\n".to_vec()),
-        ("../../../bin/serve", b"#!/opt/venv/bin/python\n".to_vec()),
-    ];
-    let mut members = wheel(site, "app", "1.0", &app[..1]);
-    members.extend([
-        file("opt/venv/pyvenv.cfg", "home = /usr/bin\nversion = 3.10.12\n"),
-        symlink("opt/venv/bin/python3", "/usr/bin/python3"),
-        symlink("opt/venv/bin/python", "python3"),
-        file("opt/venv/bin/serve", "#!/opt/venv/bin/python\nimport app\n").mode(0o755),
-    ]);
+    let members = environment("opt/venv", "/usr/bin/python3", "version = 3.10.12");
     let venv = deb("python3-venv", "python3", vec![text("usr/lib/python3.10/ensurepip/wheel.py", 4_000)]);
     let scene: Scene = devel()
         .apt("python3 python3-venv cmake git", [python(), vec![venv], tools()].concat())
@@ -379,19 +381,10 @@ fn a_virtual_environment_keeps_the_python_that_it_is_of() {
 
 #[test]
 fn modules_of_the_system_come_with_environments_that_search_them() {
-    let site = "opt/venv/lib/python3.10/site-packages";
     let resources = "usr/lib/python3/dist-packages/pkg_resources/__init__.py";
     for (setting, is_named) in [("true", true), ("false", false)] {
-        let mut members = wheel(site, "app", "1.0", &[("app/__init__.py", b"pass\n".to_vec())]);
-        members.extend([
-            file(
-                "opt/venv/pyvenv.cfg",
-                format!("home = /usr/bin\ninclude-system-site-packages = {setting}\n"),
-            ),
-            symlink("opt/venv/bin/python3", "/usr/bin/python3"),
-            symlink("opt/venv/bin/python", "python3"),
-            file("opt/venv/bin/serve", "#!/opt/venv/bin/python\nimport app\n").mode(0o755),
-        ]);
+        let settings = format!("include-system-site-packages = {setting}");
+        let members = environment("opt/venv", "/usr/bin/python3", &settings);
         let resources = deb("python3-pkg-resources", "python3", vec![text(resources, 4_000)]);
         let scene: Scene = devel()
             .apt("python3 cmake git", [python(), vec![resources], tools()].concat())
@@ -407,14 +400,7 @@ fn modules_of_the_system_come_with_environments_that_search_them() {
 #[test]
 fn a_virtual_environment_of_a_python_that_nobody_named_keeps_it_too() {
     // Python came as a dependency of something that goes.
-    let site = "opt/venv/lib/python3.10/site-packages";
-    let mut members = wheel(site, "app", "1.0", &[("app/__init__.py", b"pass\n".to_vec())]);
-    members.extend([
-        file("opt/venv/pyvenv.cfg", "home = /usr/bin\nversion = 3.10.12\n"),
-        symlink("opt/venv/bin/python3", "/usr/bin/python3.10"),
-        symlink("opt/venv/bin/python", "python3"),
-        file("opt/venv/bin/serve", "#!/opt/venv/bin/python\nimport app\n").mode(0o755),
-    ]);
+    let members = environment("opt/venv", "/usr/bin/python3.10", "version = 3.10.12");
     let headers = deb("python3.10-dev", "python3.10", vec![text("usr/include/python3.10/Python.h", 60_000)]);
     let scene = devel()
         .apt("python3.10-dev cmake git", [python(), vec![headers], tools()].concat())
@@ -427,15 +413,36 @@ fn a_virtual_environment_of_a_python_that_nobody_named_keeps_it_too() {
 }
 
 #[test]
+fn a_script_that_starts_an_environment_does_not_keep_installers_of_the_system() {
+    let members = environment("opt/venv", "/usr/bin/python3", "include-system-site-packages = false");
+    let modules = wheel(
+        "usr/lib/python3/dist-packages",
+        "setuptools",
+        "66.1",
+        &[("setuptools/__init__.py", vec![b'#'; 4_000])],
+    );
+    let setuptools = deb("python3-setuptools", "python3", modules);
+    let pip = deb(
+        "python3-pip",
+        "python3, python3-setuptools",
+        vec![text("usr/lib/python3/dist-packages/pip.py", 4_000)],
+    );
+    let script = "#!/bin/sh\n. /opt/venv/bin/activate\nexec serve\n";
+    let packages = [python(), vec![setuptools, pip], tools()].concat();
+    let scene = built(devel().apt("python3 python3-pip cmake git", packages), &[])
+        .run("python3 -m venv /opt/venv && /opt/venv/bin/pip install app", members)
+        .copy("start.sh /start.sh", vec![file("start.sh", script).mode(0o755)])
+        .cmd(&["/start.sh"]);
+    let best = &scene.propose().list[0];
+    assert!(!installed(&best.dockerfile).contains(&"python3-pip"), "{}", best.dockerfile);
+    assert!(best.closure.resolved, "{:#?}", best.closure);
+    assert!(format!("{:?}", best.closure).contains("a shell script may run"), "{:#?}", best.closure);
+}
+
+#[test]
 fn a_later_change_of_owners_does_not_part_a_virtual_environment() {
-    let site = "srv/api/venv/lib/python3.10/site-packages";
-    let mut members = wheel(site, "app", "1.0", &[("app/__init__.py", b"pass\n".to_vec())]);
-    members.extend([
-        file("srv/api/venv/pyvenv.cfg", "home = /usr/bin\nversion = 3.10.12\n"),
-        symlink("srv/api/venv/bin/python3", "/usr/bin/python3.10"),
-        symlink("srv/api/venv/bin/python", "python3"),
-    ]);
-    let names = ["activate", "alembic", "celery", "flask", "gunicorn", "pip", "serve"];
+    let mut members = environment("srv/api/venv", "/usr/bin/python3.10", "version = 3.10.12");
+    let names = ["activate", "alembic", "celery", "flask", "gunicorn", "pip"];
     let script = "#!/srv/api/venv/bin/python\nimport app\n";
     members.extend(names.map(|name| file(format!("srv/api/venv/bin/{name}"), script).mode(0o755)));
     let owned: Vec<_> = members.iter().map(|member| member.clone().owned_by(1000, 1000)).collect();
