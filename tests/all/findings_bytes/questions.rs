@@ -384,6 +384,29 @@ fn info_pages_are_asked_about_where_their_reader_is_installed() {
 }
 
 #[test]
+fn a_file_that_is_named_is_read_by_compilers_all_the_same() {
+    let place = Place::new();
+    let script = "usr/lib/x86_64-linux-gnu/libm.so";
+    let packages = debs(&[
+        ("g++-13", "13.2", &[("usr/lib/gcc/x86_64-linux-gnu/13/cc1", Elf::program("cc1").build())]),
+        ("libc6-dev", "2.36", &[(script, b"GROUP ( /lib/libm.so.6 )\n".to_vec())]),
+    ]);
+    let own = [
+        file("srv/build.sh", "#!/bin/sh\ngcc -shared a.c -lm\n").mode(0o755),
+        file("srv/test.py", "import ctypes\nctypes.CDLL('libm.so')\n"),
+    ];
+    let image = put(&place, [service(&[]), packages, own.to_vec()].concat(), "/srv/service");
+    let report = place.report(&image);
+    let found = super::finding(&report, &format!("/{script}")).unwrap();
+    assert_eq!(found["verdict"], "unsure");
+    assert!(found["question"].as_str().unwrap().contains("/srv/build.sh names gcc"), "{found}");
+    // Whether the other script needs it is another question.
+    let id = found["id"].as_str().unwrap();
+    let (_, open) = asked(&place, &image, &["--answer", "compilers:unsure=no"]);
+    assert!(open.contains(&format!("{id} -")), "{id}: {open:?}");
+}
+
+#[test]
 fn tests_that_are_removed_read_nothing() {
     let place = Place::new();
     let site = "usr/local/lib/python3.11/site-packages";

@@ -175,7 +175,11 @@ fn read(facts: &Facts<'_>, named: &[u32], readers: Option<&[Reader]>, draft: &mu
     draft.question = Some(match (readers, shown.len()) {
         (None, _) => format!("Are these files used at run time? {first}"),
         (Some([one]), _) => {
-            format!("Does {} need these files at run time? It {}.", common::within_sentence(&one.who), one.why)
+            format!(
+                "Does {} need these files at run time? It {}.",
+                common::within_sentence(&one.who),
+                one.why
+            )
         }
         (Some(_), _) => format!("Does one of these need the files at run time? {first}{}", more(1)),
     });

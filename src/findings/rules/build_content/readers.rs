@@ -71,6 +71,9 @@ impl<'f> Asked<'f> {
         paths: &mut PathBuffer,
     ) -> Option<Self> {
         let mut asked = Self::default();
+        if sorted.item.node.is_some_and(|node| facts.named.user(facts, node).is_some()) {
+            return None;
+        }
         for name in facts.classification.names(sorted) {
             let path = path_in(facts, &name.item, paths);
             let read = names(facts, name, &path);

@@ -207,7 +207,8 @@ fn because(
     {
         return (VerdictReason::Loaded, Some(id));
     }
-    if let Some(user) = sorted.item.node.and_then(|node| facts.named.user(facts, node)) {
+    let named = sorted.item.node.and_then(|node| facts.named.user(facts, node));
+    if let Some(user) = named.clone().filter(|user| !matches!(user, User::File(_))) {
         return (VerdictReason::Named(user), None);
     }
     let copy = site_root(path).map(|(site, _)| site);
@@ -216,6 +217,10 @@ fn because(
         names.iter().flat_map(|name| facts.demands.on(name, copy).take(MOST_READERS)).collect();
     demands.sort_unstable();
     demands.dedup();
+    // That a file mentions it does not free it of its readers: a test of SciPy names the `libm.so` that linkers read.
+    if let Some(user) = named.filter(|_| demands.is_empty()) {
+        return (VerdictReason::Named(user), None);
+    }
     if demands.is_empty() {
         return (without_readers(facts, sorted, path, agreement, &names), None);
     }
