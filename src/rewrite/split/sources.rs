@@ -7,7 +7,7 @@ use hashbrown::HashSet;
 use super::context::SplitContext;
 use super::operands::operands;
 use super::steps::{Kind, Steps};
-use crate::findings::{Category, Verdict};
+use crate::findings::{Answer, Category, Verdict};
 use crate::formats::binary::FileFacts;
 use crate::formats::elf::ElfKind;
 use crate::rewrite::tidy::Call;
@@ -48,9 +48,19 @@ const LEFT_BY_SYSTEMS: [&[u8]; 9] = [
     b"CTestTestfile.cmake",
 ];
 
+/// Where builds install what only other builds read.
+const INSTALLED: [&[u8]; 6] = [
+    b"/usr/local/include",
+    b"/usr/local/lib/cmake",
+    b"/usr/local/lib/pkgconfig",
+    b"/usr/local/share/cmake",
+    b"/usr/local/share/aclocal",
+    b"/usr/local/share/pkgconfig",
+];
+
 /// Build-only files in the user's layers. Empty when nothing is compiled.
 ///
-/// A source tree that nothing names at run time counts as a whole. In one that the image runs in, files count one by
+/// What a building step installs for other builds counts, unless something compiles at run time. A source tree that nothing names at run time counts as a whole. In one that the image runs in, files count one by
 /// one. CUDA, C and C++ sources stay if something compiles them at run time.
 pub(super) fn build_only(context: &SplitContext<'_>, steps: &Steps<'_, '_>) -> HashSet<NodeId> {
     let mut found = HashSet::new();
@@ -62,12 +72,18 @@ pub(super) fn build_only(context: &SplitContext<'_>, steps: &Steps<'_, '_>) -> H
         let path = context.rootfs.node(*node).path();
         !named.iter().any(|one| is_within(&path, one))
     }));
-    let compiles_later = context
-        .input
-        .findings
-        .list
-        .iter()
-        .any(|finding| finding.category == Category::Compilers && finding.verdict == Verdict::Needed);
+    let input = context.input;
+    let compiles_later = input.findings.list.iter().any(|finding| {
+        let is_used =
+            finding.verdict == Verdict::Needed || input.plan.answer(&finding.id) == Some(Answer::Used);
+        finding.category == Category::Compilers && is_used
+    });
+    if !compiles_later {
+        found.extend(installed(context, steps).filter(|node| {
+            let path = context.rootfs.node(*node).path();
+            !named.iter().any(|one| is_within(one, &path) || is_within(&path, one))
+        }));
+    }
     for top in trees(context) {
         let path = context.rootfs.node(top).path();
         let runs_here = named.iter().any(|one| is_within(one, &path) || is_within(&path, one));
@@ -84,6 +100,33 @@ pub(super) fn build_only(context: &SplitContext<'_>, steps: &Steps<'_, '_>) -> H
         }
     }
     found
+}
+
+/// Files that compiling steps wrote to the folders of headers and of descriptions for build systems.
+fn installed<'c>(
+    context: &'c SplitContext<'_>,
+    steps: &'c Steps<'_, '_>,
+) -> impl Iterator<Item = NodeId> + 'c {
+    // Not where a link leads.
+    let own = |folder: &&[u8]| {
+        context.paths.lookup(folder).filter(|node| context.rootfs.node(*node).path() == *folder)
+    };
+    let tops = INSTALLED.iter().filter_map(own);
+    let mut open: Vec<NodeId> = tops.collect();
+    std::iter::from_fn(move || {
+        loop {
+            let node = context.rootfs.node(open.pop()?);
+            if node.kind() == NodeKind::Directory {
+                open.extend(node.children().map(Node::id));
+                continue;
+            }
+            let is_free = || context.input.inventory.owners.of(node.id()).is_none();
+            let compiled = || steps.origin(node).is_some_and(|step| steps.list[step].compiles);
+            if context.is_users(node) && is_free() && compiled() {
+                return Some(node.id());
+            }
+        }
+    })
 }
 
 /// Archives of the build context that a later building `RUN` unpacks: the stage has what came of them.

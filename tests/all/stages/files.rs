@@ -25,6 +25,26 @@ fn users_and_groups() -> Vec<Member> {
 }
 
 #[test]
+fn headers_that_a_build_installs_stay_with_it() {
+    let scene = built(base(), &["libcurand.so.10"])
+        .run(
+            "make -C build install",
+            vec![
+                text("usr/local/include/serve/serve.hpp", 3_000),
+                text("usr/local/lib/pkgconfig/serve.pc", 200),
+                text("usr/local/share/serve/words", 5_000),
+            ],
+        )
+        .cmd(&["/usr/local/bin/serve"]);
+    let best = &scene.propose().list[0];
+    assert!(best.closure.resolved, "{:#?}", best.closure);
+    has_lines(best, &["COPY --from=build /usr/local/share/serve /usr/local/share/serve"]);
+    has_none(best, &["/usr/local/include", "pkgconfig"]);
+    assert!(gone(best).contains(&"/usr/local/include/serve/serve.hpp"));
+    assert!(format!("{best:?}").contains("Sources and build files stay"), "{best:#?}");
+}
+
+#[test]
 fn users_are_added_again_and_own_what_they_owned() {
     let owned = |path: &str| program(path, &["libcurand.so.10"]).owned_by(1000, 1000);
     let scene = base()
