@@ -146,7 +146,17 @@ impl<'a> SplitContext<'a> {
     /// Precomputes facts that are needed often.
     fn count(&mut self) {
         let inventory = self.input.inventory;
-        let place = |name: &String| self.by_name.get(name.as_str()).copied();
+        // A virtual package is there by its only provider. Which of several apt would choose is not known.
+        let mut providers: HashMap<&str, Option<usize>> = HashMap::new();
+        for (place, package) in inventory.packages.iter().enumerate().filter(|(_, one)| one.is_of_system()) {
+            for name in &package.provides {
+                providers.entry(name).and_modify(|known| *known = None).or_insert(Some(place));
+            }
+        }
+        let place = |name: &String| {
+            let own = self.by_name.get(name.as_str()).copied();
+            own.or_else(|| providers.get(name.as_str()).copied().flatten())
+        };
         self.depends = inventory
             .packages
             .iter()

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use cutaway::formats::dockerfile::{Dockerfile, Instruction, Keyword, ShellCommand, commands, parse};
 use cutaway::rewrite::Proposal;
 
-use super::scene::Scene;
+use super::scene::{Deb, Scene};
 use crate::fixtures::tarball::Member;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -462,14 +462,19 @@ impl State<'_> {
     fn install(&mut self, name: &str, built: &mut Built) {
         let mut open = vec![name.to_owned()];
         while let Some(name) = open.pop() {
-            let Some(deb) = self.scene.debs.iter().find(|deb| deb.name == name) else {
+            let provides =
+                |deb: &&Deb| deb.depends.lines().skip(1).any(|line| line.contains(&format!(" {name} ")));
+            let mut debs = self.scene.debs.iter();
+            let found = debs.clone().find(|deb| deb.name == name).or_else(|| debs.find(provides));
+            let Some(deb) = found else {
                 built.faults.push(format!("there is no package {name}"));
                 continue;
             };
             if !self.installs.insert(deb.name) {
                 continue;
             }
-            let depends = deb.depends.split(',').map(|one| one.split('|').next().unwrap());
+            let depends = deb.depends.lines().take(1).flat_map(|line| line.split(','));
+            let depends = depends.map(|one| one.split('|').next().unwrap());
             let depends = depends.filter_map(|one| one.split_whitespace().next());
             open.extend(depends.map(str::to_owned));
             for member in &deb.files {

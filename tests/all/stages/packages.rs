@@ -641,3 +641,16 @@ fn a_package_that_comes_with_another_one_is_named_as_before() {
     let installed = installed(&one(&proposals, "base").dockerfile);
     assert_eq!(installed[..2], ["clang", "clang-tools-14"], "{installed:?}");
 }
+
+#[test]
+fn a_package_comes_with_the_only_one_that_provides_what_it_depends_on() {
+    let loader = "libc6\nProvides: selector-parser (= 6.0)";
+    let debs = vec![
+        deb("bundler", "selector-parser", vec![program("usr/bin/bundler", &["libc.so.6"])]),
+        deb("css-loader", loader, vec![text("usr/share/nodejs/css-loader.js", 9_000)]),
+    ];
+    let scene = devel().apt("bundler cmake git", [debs, tools()].concat()).cmd(&["/usr/bin/bundler"]);
+    let best = &scene.propose().list[0];
+    assert!(installed(&best.dockerfile).contains(&"bundler"), "{}", best.dockerfile);
+    assert!(!gone(best).contains(&"/usr/share/nodejs/css-loader.js"), "{:?}", gone(best));
+}
