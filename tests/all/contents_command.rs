@@ -9,6 +9,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use crate::fixtures::elf::Elf;
 use crate::fixtures::image::Image;
 use crate::fixtures::layout::Layout;
 use crate::fixtures::packing::{Packing, gzip};
@@ -414,6 +415,30 @@ fn why_names_layer_versions_settings_and_what_hides() {
     assert_eq!(folder["folder"]["layers"][0]["files"], 1, "each inode once");
     let none = place.failure(&["why", &image, "/never"]);
     assert!(none.contains("no /never in the image"), "{none}");
+}
+
+#[test]
+fn why_names_those_who_load_a_library_by_a_link() {
+    let place = Place::new();
+    let lib = "usr/lib/x86_64-linux-gnu";
+    let members = [
+        file("usr/bin/app", Elf::program("app").needing(&["libpq.so.5"]).build()).mode(0o755),
+        file(format!("{lib}/libpq.so.5.15"), Elf::library("libpq.so.5").build()),
+        link(format!("{lib}/libpq.so.5"), "libpq.so.5.15"),
+        link(format!("{lib}/libpq.so"), "libpq.so.5"),
+    ];
+    let mut image = Image::of(Packing::Gzip, [tar(members)]);
+    image.config = serde_json::json!({"Cmd": ["/usr/bin/app"]});
+    let image = format!("oci:{}", place.put_layout("image", &Layout::of(&image, "t")));
+    let found = why(&place, &image, &format!("/{lib}/libpq.so.5"));
+    assert_eq!(found["without"]["effect"], "breaks", "{found}");
+    let says = found["without"]["statements"][0].as_str().unwrap();
+    assert_eq!(says, format!("/usr/bin/app loads /{lib}/libpq.so.5.15 by this name."));
+    // Nobody loads it by the name for linkers.
+    let found = why(&place, &image, &format!("/{lib}/libpq.so"));
+    assert_eq!(found["without"]["effect"], "unknown", "{found}");
+    let says = found["without"]["statements"].as_array().unwrap().last().unwrap().as_str().unwrap();
+    assert_eq!(says, format!("It leads to /{lib}/libpq.so.5.15, which has users of its own."));
 }
 
 #[test]

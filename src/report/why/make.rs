@@ -112,6 +112,10 @@ impl Source<'_> {
         let users = Users {
             links: self.inventory.map(|inventory| (&inventory.links, rootfs)),
             objects: objects.clone(),
+            target: link_target.map(|target| {
+                let object = self.inventory.and_then(|found| object_of(&found.links, rootfs, target));
+                (escape(&rootfs.node(target).path()), object)
+            }),
             settings: &settings,
             references: &references,
             findings: &findings,
@@ -167,6 +171,7 @@ impl Source<'_> {
         let users = Users {
             links: None,
             objects: Vec::new(),
+            target: None,
             settings: &[],
             references: &[],
             findings: &findings,

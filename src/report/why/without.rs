@@ -75,6 +75,8 @@ pub(super) struct Users<'a> {
     pub(super) links: Option<(&'a Links, &'a Rootfs)>,
     /// The objects at or below the path.
     pub(super) objects: Vec<ObjectId>,
+    /// Of a link: where it leads, and the object there.
+    pub(super) target: Option<(String, Option<ObjectId>)>,
     pub(super) settings: &'a [String],
     pub(super) references: &'a [WhyReference],
     pub(super) findings: &'a [WhyFinding],
@@ -99,6 +101,7 @@ impl Users<'_> {
         if self.visible {
             self.settings(&mut add);
             self.objects(&mut add);
+            self.link(&mut add);
             self.mentions(&mut add);
             self.verdicts(&mut add);
         } else {
@@ -114,6 +117,9 @@ impl Users<'_> {
                  libraries, not for this one: what runs or opens it is not known."
             };
             statements.push(text.to_owned());
+            if let Some((target, _)) = &self.target {
+                statements.push(format!("It leads to {target}, which has users of its own."));
+            }
         }
         if !self.complete {
             effect = effect.max(Effect::Unknown);
@@ -197,6 +203,30 @@ impl Users<'_> {
             let more = and_more(openers.len(), 1);
             add(kind, format!("{}{more} opens it at run time{tail}.", path(by)));
         }
+    }
+
+    /// Those who find a library by the name of a link to it.
+    fn link(&self, add: &mut dyn FnMut(Effect, String)) {
+        let Some((links, rootfs)) = self.links else { return };
+        let Some((target, Some(id))) = &self.target else { return };
+        let name = escape(self.name);
+        let runs = |by: &&ObjectId| {
+            let by = links.object(**by);
+            by.usage != Use::Unreferenced || by.root.is_some()
+        };
+        let by_name = |by: &&ObjectId| {
+            let by = links.object(**by);
+            by.needs.iter().any(|need| need.name == name) || by.opens.iter().any(|open| open.name == name)
+        };
+        let object = links.object(*id);
+        let users = object.needed_by.iter().chain(&object.opened_by).filter(by_name);
+        let users: BTreeSet<&ObjectId> = users.filter(runs).collect();
+        let Some(first) = users.first() else { return };
+        let first = escape(&rootfs.node(links.object(**first).node).path());
+        let (more, verb) = (and_more(users.len(), 1), if users.len() == 1 { "loads" } else { "load" });
+        let is_needed = users.iter().any(|by| object.needed_by.contains(by));
+        let kind = if is_needed { Effect::Breaks } else { Effect::MayBreak };
+        add(kind, format!("{first}{more} {verb} {target} by this name."));
     }
 
     fn mentions(&self, add: &mut dyn FnMut(Effect, String)) {
