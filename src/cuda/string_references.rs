@@ -35,11 +35,18 @@ pub(super) struct StringReferenceScan {
     pub(super) mentions: Vec<StringReference>,
     pub(super) searched: Searched,
     pub(super) wanted: Vec<Inode>,
+    /// Whether the image has programs or libraries of CUDA.
+    has_cuda: bool,
 }
 
 impl StringReferenceScan {
+    /// Whether it matters what a file starts: of a distribution's programs, names of CUDA's tools count alone.
+    fn counts(&self, file: &OwnFile<'_>) -> bool {
+        !file.of_distribution || self.has_cuda
+    }
+
     fn leave_out_program(&mut self, file: &OwnFile<'_>) {
-        if !matches!(file.sort, Sort::Text | Sort::Source) {
+        if self.counts(file) && !matches!(file.sort, Sort::Text | Sort::Source) {
             self.searched.programs_left_out += 1;
             add_first(&mut self.searched.programs, file.node);
         }
@@ -63,11 +70,13 @@ pub(super) fn gather(
     toolkits: &[Toolkit],
     base_layers: usize,
 ) -> StringReferenceScan {
-    let mut heard = StringReferenceScan::default();
     let mut room = (FILES, BYTES);
     // Automatic packages may be reported as orphaned, for which references matter too.
+    let names = || context.binaries.iter().map(|binary| context.node(binary.node).name());
     let relevant = packages.list.iter().any(|package| package.automatic.is_some())
-        || context.binaries.iter().any(|binary| is_spoken_of(context, context.node(binary.node).name()));
+        || names().any(|name| is_spoken_of(context, name));
+    let has_cuda = !toolkits.is_empty() || names().any(|name| name != b"cc1" && is_spoken_of(context, name));
+    let mut heard = StringReferenceScan { has_cuda, ..StringReferenceScan::default() };
     let (mut lost, mut names) = (0_u64, 0);
     for layer in context.input.layers.iter().flatten() {
         lost = lost.saturating_add(layer.facts.lost_string_references());
@@ -113,11 +122,10 @@ pub(super) fn gather(
             let unbounded = is_unbounded(context, file.inode, mentions.habit);
             heard.searched.left_out += u64::from(cut || unbounded);
             if unbounded {
-                heard.searched.programs_left_out += 1;
-                add_first(&mut heard.searched.programs, file.node);
+                heard.leave_out_program(file);
             }
             let library = mentions.habit == UncertaintyReason::Library && !is_of_interpreter(file.name);
-            if library {
+            if library && heard.counts(file) {
                 heard.searched.libraries_left_out += 1;
                 add_first(&mut heard.searched.libraries, file.node);
             }

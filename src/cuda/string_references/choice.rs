@@ -43,6 +43,9 @@ pub(super) fn searched<'a>(
 /// Programs of the package manager uv; `uvx` starts `uv`.
 pub(super) const MANAGERS: [&str; 2] = ["uv", "uvx"];
 
+/// NVIDIA's Python packages for its own libraries: they list the names of all of its tools, and start none.
+const BINDINGS: [&str; 5] = ["cuda-bindings", "cuda-core", "cuda-pathfinder", "cuda-python", "cuda-toolkit"];
+
 /// Substrings of distribution maintainers in package databases. Dependencies of their packages are declared,
 /// and a compiler name in a tool such as `ps` does not mean that it compiles. Packages of other maintainers
 /// may be the application.
@@ -262,6 +265,7 @@ impl<'a> Choice<'a> {
             || catalog.framework_of_package(package.manager, &package.name).is_some()
             || catalog.component_of_package(&package.name).is_some()
             || package.name.to_ascii_lowercase().starts_with("nvidia-")
+            || BINDINGS.contains(&normalized_python_name(&package.name).as_str())
     }
 
     /// Whether a file is in an archive of uv whose package is also installed in an environment, as files of its own: then

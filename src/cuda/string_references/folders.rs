@@ -33,7 +33,15 @@ pub(super) fn is_foreign_folder(context: &InventoryContext<'_>, toolkits: &[Tool
         || toolkits.iter().any(|toolkit| toolkit.root == path)
         || context.catalog.toolkit_root(path).is_some()
         || is_for_building(path)
+        || has_sources(context, path)
         || is_made(&[path, b"/"].concat())
+}
+
+/// Whether a folder is the cache of cargo or Go: sources that only a build reads.
+fn has_sources(context: &InventoryContext<'_>, path: &[u8]) -> bool {
+    let rule = || context.catalog.is_devel_path(&[path, b"/x"].concat());
+    [&b"/registry"[..], b"/git", b"/mod"].iter().any(|end| path.ends_with(end))
+        && rule().is_some_and(|rule| matches!(rule.id.as_str(), "cache-cargo" | "cache-go"))
 }
 
 /// Whether a folder is the cache of a package manager that stores unpacked packages and hard-links them into

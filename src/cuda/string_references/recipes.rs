@@ -13,7 +13,7 @@ use crate::rootfs::NodeId;
 const BUILDERS: [&str; 3] = ["cmake", "make", "ninja"];
 
 /// Scripts that autotools and PHP put into source trees.
-const SCRIPTS: [&[u8]; 15] = [
+const SCRIPTS: [&[u8]; 16] = [
     b"ar-lib",
     b"autogen.sh",
     b"bootstrap",
@@ -28,6 +28,7 @@ const SCRIPTS: [&[u8]; 15] = [
     b"missing",
     b"mkinstalldirs",
     b"run-tests.php",
+    b"shtool",
     b"test-driver",
 ];
 
@@ -121,7 +122,7 @@ fn is_of_build(text: &str) -> bool {
 
 /// Whether a file describes or records a build of make, `CMake`, ninja, autotools or meson.
 fn is_recipe(path: &[u8]) -> bool {
-    const NAMES: [&str; 15] = [
+    const NAMES: [&str; 16] = [
         "BUILD.bazel",
         "CMakeCache.txt",
         "CMakeLists.txt",
@@ -132,6 +133,7 @@ fn is_recipe(path: &[u8]) -> bool {
         "build.ninja",
         "compile_commands.json",
         "config.log",
+        "config.nice",
         "config.status",
         "configure.ac",
         "libtool",

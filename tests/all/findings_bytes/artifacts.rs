@@ -175,6 +175,10 @@ fn what_builds_keep_of_themselves_is_no_reader_of_compilers() {
         (&["srv/lib-1.0/.gitlab/ci/test.yml", "srv/lib-1.0/.github/actions/a/action.yml"], "safe"),
         (&[build_script, "srv/target/.rustc_info.json"], "safe"),
         (&["srv/lib-1.0/tests/all.sh", "srv/lib-1.0/config.status", "srv/lib-1.0/bootstrap"], "safe"),
+        (&["srv/lib-1.0/config.nice", "srv/lib-1.0/build/shtool", "srv/lib-1.0/configure.ac"], "safe"),
+        (&["root/.cargo/registry/src/index.crates.io-1/sqlite-0.1/upgrade.sh"], "safe"),
+        (&["root/go/pkg/mod/example.org/x@v1/build.sh"], "safe"),
+        (&["root/.cargo/bin/deploy.sh"], "unsure"),
         // A script of the service may have one of these names.
         (&["srv/configure"], "unsure"),
         (&["srv/missing"], "unsure"),
@@ -186,6 +190,29 @@ fn what_builds_keep_of_themselves_is_no_reader_of_compilers() {
     ] {
         assert_eq!(with(files), format!("compilers {verdict}"), "{files:?}");
     }
+}
+
+#[test]
+fn what_programs_of_the_distribution_start_is_in_their_dependencies() {
+    let path = "/usr/lib/gcc/x86_64-linux-gnu/13/cc1plus";
+    let body = b"\xff Go buildinf:\x08\x02go1.22 os/exec.(*Cmd).Start\0".to_vec();
+    let tool = Elf::program("tool").with_section(".go", body).build();
+    let packages = debs(&[
+        ("g++-13", "13.2", &[("usr/lib/gcc/x86_64-linux-gnu/13/cc1plus", Elf::program("cc1plus").build())]),
+        ("tool", "1.0", &[("usr/bin/tool", tool)]),
+    ]);
+    let verdict = |maker: &str| {
+        let mut packages = packages.clone();
+        for member in &mut packages {
+            let text = String::from_utf8_lossy(&member.body).replace("Some Body <some@example.org>", maker);
+            if member.name.ends_with(b"/status") {
+                member.body = text.into_bytes();
+            }
+        }
+        of(&judged(Packing::Gzip, &[[service(&[]), packages].concat()], &["/srv/service"], &[]), path)
+    };
+    assert_eq!(verdict("Debian Tools <tools@lists.debian.org>"), "compilers safe");
+    assert_eq!(verdict("Some Body <some@example.org>"), "compilers unsure");
 }
 
 #[test]
