@@ -74,8 +74,8 @@ pub(super) fn drafts(
     let asked = packages::asked(&context, &steps, compiles);
     let dropped = asked.dropped.iter().filter_map(|name| context.by_name.get(name.as_str()));
     let all_asked: Vec<usize> = asked.kept.iter().chain(dropped).copied().collect();
-    let mut candidates: Vec<(&Base, &[usize])> =
-        all.iter().map(|base| (base, asked.kept.as_slice())).collect();
+    let stay = asked.stay();
+    let mut candidates: Vec<(&Base, &[usize])> = all.iter().map(|base| (base, stay.as_slice())).collect();
     // The current base once more, with all that the instructions ask for.
     candidates.extend(all.iter().find(|base| base.own).map(|own| (own, all_asked.as_slice())));
     let mut keeps =

@@ -6,7 +6,7 @@ mod view;
 
 use std::collections::BTreeSet;
 
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 
 use super::bases::Base;
 use super::context::SplitContext;
@@ -267,9 +267,15 @@ impl<'w, 'a> Keep<'w, 'a> {
         self.pythons();
         self.modules();
         let inventory = self.context.input.inventory;
+        let of_system = self.libraries_of_system();
         for mention in &inventory.mentions {
             if !matches!(self.fate(mention.node), FileDisposition::Copied | FileDisposition::Installed) {
                 continue;
+            }
+            for name in &mention.libraries {
+                if let Some(node) = of_system.get(name.as_str()) {
+                    self.require(*node, name.as_bytes());
+                }
             }
             let places =
                 mention.libraries.iter().filter_map(|name| self.context.libraries.get(name)).flatten();
@@ -281,6 +287,32 @@ impl<'w, 'a> Keep<'w, 'a> {
                 }
             }
         }
+    }
+
+    /// Libraries of system packages that files name, by their names there. Links for linkers lead to them, too.
+    fn libraries_of_system(&self) -> HashMap<&'a str, NodeId> {
+        let inventory = self.context.input.inventory;
+        let names = inventory.mentions.iter().flat_map(|mention| &mention.libraries).map(String::as_str);
+        let names: HashSet<&str> = names.filter(|name| !self.context.libraries.contains_key(*name)).collect();
+        let mut found = HashMap::new();
+        if names.is_empty() {
+            return found;
+        }
+        for node in self.context.rootfs.nodes().filter(|node| node.kind() != NodeKind::Directory) {
+            let name = std::str::from_utf8(node.name()).ok().and_then(|name| names.get(name));
+            let Some(name) = name else { continue };
+            let target = self.context.paths.lookup(&node.path());
+            let is_library = |target: &NodeId| {
+                let object = self.context.rootfs.node(*target).content();
+                object.is_some_and(|inode| self.context.objects.contains_key(&inode))
+            };
+            if let Some(target) =
+                target.filter(is_library).filter(|node| self.context.system_owner(*node).is_some())
+            {
+                found.entry(*name).or_insert(target);
+            }
+        }
+        found
     }
 
     /// Follows the needs of kept files until nothing new is found.

@@ -8,7 +8,7 @@ use super::context::SplitContext;
 use super::keep::Keep;
 use super::shell::{Work, is_package_word};
 use super::steps::{Kind, Steps};
-use crate::cuda::links::Paths;
+use crate::cuda::links::{ObjectId, Paths};
 use crate::formats::packages::dpkg::{DIVERSIONS, Diversions};
 use crate::rewrite::input::Input;
 use crate::rewrite::tidy::Call;
@@ -25,6 +25,8 @@ const OF_PYTHON: [&str; 6] = ["pip", "venv", "setuptools", "wheel", "virtualenv"
 pub(super) struct PackageSelection {
     pub(super) kept: Vec<usize>,
     pub(super) dropped: BTreeSet<String>,
+    /// Packages with libraries of dropped ones that a program may open by name.
+    pub(super) opened: Vec<usize>,
 }
 
 impl PackageSelection {
@@ -40,13 +42,32 @@ impl PackageSelection {
         all.kept.dedup();
         all
     }
+
+    /// All packages that stay.
+    pub(super) fn stay(&self) -> Vec<usize> {
+        self.kept.iter().chain(&self.opened).copied().collect()
+    }
+
+    /// Why the stage has packages that no file is known to need.
+    pub(super) fn assumption(&self, context: &SplitContext<'_>) -> Option<String> {
+        let names: Vec<&str> =
+            self.opened.iter().map(|place| context.input.inventory.packages[*place].name.as_str()).collect();
+        let it = if names.len() == 1 { "its library" } else { "their libraries" };
+        (!names.is_empty()).then(|| {
+            format!(
+                "No program is linked with {it}, but the build asks for the headers, so a Python package may open {it} by \
+                 name: {}.",
+                names.join(", ")
+            )
+        })
+    }
 }
 
 /// Splits the packages that instructions name into kept and dropped ones. With `copies` the stage copies its
 /// language packages from another one, and needs no installer for them.
 pub(super) fn asked(context: &SplitContext<'_>, steps: &Steps<'_, '_>, copies: bool) -> PackageSelection {
     let programs = steps.programs();
-    let mut asked = PackageSelection { kept: Vec::new(), dropped: BTreeSet::new() };
+    let mut asked = PackageSelection { kept: Vec::new(), dropped: BTreeSet::new(), opened: Vec::new() };
     for (step, name) in steps.asked() {
         let opaque = steps.is_opaque(step);
         match context.by_name.get(name.as_str()) {
@@ -73,7 +94,61 @@ pub(super) fn asked(context: &SplitContext<'_>, steps: &Steps<'_, '_>, copies: b
     }
     asked.kept.sort_unstable();
     asked.kept.dedup();
+    asked.opened = opened(context, &asked.dropped);
     asked
+}
+
+/// The packages with the libraries of dropped development packages that no program is linked with. Wand and WeasyPrint
+/// look for such libraries when they are imported, under names that they put together.
+fn opened(context: &SplitContext<'_>, dropped: &BTreeSet<String>) -> Vec<usize> {
+    let inventory = context.input.inventory;
+    let is_own = |root: &[u8]| !root.starts_with(b"/usr/lib/");
+    if !inventory.packages.iter().any(|package| package.root.as_deref().is_some_and(is_own)) {
+        return Vec::new();
+    }
+    let source = |place: usize| {
+        let package = &inventory.packages[place];
+        package.source.as_deref().unwrap_or(&package.name)
+    };
+    let mut found = BTreeSet::new();
+    for name in dropped.iter().filter(|name| context.is_builders(name)) {
+        let Some(place) = context.by_name.get(name.as_str()).copied() else { continue };
+        let (mut open, mut seen) = (vec![place], BTreeSet::from([place]));
+        while let Some(at) = open.pop() {
+            let same = context.depends(at).iter().copied().filter(|other| source(*other) == source(place));
+            for other in same.filter(|other| seen.insert(*other)).collect::<Vec<_>>() {
+                open.push(other);
+                // Who opens libraries of CUDA is known.
+                let is_runtime =
+                    !context.is_builders(&inventory.packages[other].name) && !context.is_cuda(other);
+                if is_runtime && has_libraries_without_users(context, other, &source) {
+                    found.insert(other);
+                }
+            }
+        }
+    }
+    found.into_iter().collect()
+}
+
+/// Whether a package has libraries, and no program or library of packages from other sources needs one of them.
+fn has_libraries_without_users<'s>(
+    context: &SplitContext<'_>,
+    package: usize,
+    source: &dyn Fn(usize) -> &'s str,
+) -> bool {
+    let links = &context.input.inventory.links;
+    let nodes = context.files_of.get(&package).into_iter().flatten();
+    let inodes = nodes.filter_map(|node| context.rootfs.node(*node).content());
+    let objects: Vec<_> = inodes.filter_map(|inode| context.objects.get(&inode)).collect();
+    let is_apart = |user: &ObjectId| {
+        let owner = context.system_owner(links.object(*user).node);
+        owner.is_none_or(|owner| source(owner) != source(package))
+    };
+    let users = objects.iter().flat_map(|id| {
+        let object = links.object(**id);
+        object.needed_by.iter().chain(&object.opened_by)
+    });
+    !objects.is_empty() && !users.copied().any(|user| is_apart(&user))
 }
 
 fn is_kept(context: &SplitContext<'_>, place: usize, programs: &BTreeSet<&str>, copies: bool) -> bool {

@@ -55,6 +55,7 @@ pub(super) fn draft(
         let dropped: Vec<&str> = asked.dropped.iter().map(String::as_str).collect();
         assumed.push(format!("Only the build stage needs these packages: {}.", dropped.join(", ")));
     }
+    assumed.extend(asked.assumption(keep.context));
     assumed.extend(without_recommended(steps, keep, asked));
     let title = if base.own {
         "Multi-stage: build first, run on the same base image".to_owned()

@@ -75,6 +75,7 @@ pub(super) fn draft(
         assumed
             .push(format!("No instruction needs these packages on the new base image: {}.", list.join(", ")));
     }
+    assumed.extend(asked.assumption(keep.context));
     let languages = steps
         .list
         .iter()

@@ -654,3 +654,59 @@ fn a_package_comes_with_the_only_one_that_provides_what_it_depends_on() {
     assert!(installed(&best.dockerfile).contains(&"bundler"), "{}", best.dockerfile);
     assert!(!gone(best).contains(&"/usr/share/nodejs/css-loader.js"), "{:?}", gone(best));
 }
+
+#[test]
+fn a_library_that_nothing_is_linked_with_stays_beside_python() {
+    let lib =
+        |name: &str| file(format!("{TRIPLE}/{name}"), Elf::library(name).needing(&["libc.so.6"]).build());
+    let magick = || {
+        vec![
+            deb("libmagickwand-6", "libc6\nSource: imagemagick", vec![lib("libMagickWand-6.so.7")]),
+            deb(
+                "libmagickwand-dev",
+                "libmagickwand-6\nSource: imagemagick",
+                vec![text("usr/include/wand.h", 60_000)],
+            ),
+            // A program is linked with this one.
+            deb("libxslt1.1", "libc6\nSource: libxslt", vec![lib("libxslt.so.1")]),
+            deb("libxslt1-dev", "libxslt1.1\nSource: libxslt", vec![text("usr/include/xslt.h", 60_000)]),
+            deb("xsltproc", "libxslt1.1", vec![program("usr/bin/xsltproc", &["libxslt.so.1"])]),
+            // A module names this one.
+            deb("libpango-1.0-0", "libc6\nSource: pango", vec![lib("libpango-1.0.so.0")]),
+            deb(
+                "libpango-dev",
+                "libpango-1.0-0, xsltproc\nSource: pango1",
+                vec![text("usr/include/pango.h", 60_000)],
+            ),
+        ]
+    };
+    let site = "usr/local/lib/python3.10/dist-packages";
+    let scene = |modules: &[(&str, Vec<u8>)]| {
+        let scene = devel().apt(
+            "python3 libmagickwand-dev libxslt1-dev libpango-dev cmake git",
+            [python(), magick(), tools()].concat(),
+        );
+        let scene = if modules.is_empty() {
+            scene
+        } else {
+            scene.run("pip install wand", wheel(site, "wand", "0.6", modules))
+        };
+        scene
+            .copy("serve.py /srv/", vec![file("srv/serve.py", "import wand\n")])
+            .cmd(&["python3", "/srv/serve.py"])
+    };
+    let names = b"import ctypes\nctypes.CDLL('libpango-1.0.so.0')\n".to_vec();
+    let with = scene(&[("wand/__init__.py", names)]);
+    let best = &with.propose().list[0];
+    assert!(best.closure.resolved, "{:#?}", best.closure);
+    assert_eq!(
+        installed(&best.dockerfile),
+        ["python3", "libmagickwand-6", "libpango-1.0-0"],
+        "{}",
+        best.dockerfile
+    );
+    let says = format!("{best:?}");
+    assert!(says.contains("a Python package may open its library by name: libmagickwand-6."), "{says}");
+    let without = scene(&[]);
+    assert_eq!(installed(&without.propose().list[0].dockerfile), ["python3"]);
+}
