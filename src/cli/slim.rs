@@ -100,6 +100,7 @@ pub(super) fn slim(arguments: &SlimArguments) -> anyhow::Result<ExitCode> {
     };
     let plan = request.plan(&analysis, findings)?;
     tell_forced(&plan, findings);
+    tell_following(&plan, findings);
     let options = SlimOptions {
         keep_base: arguments.keep_base,
         squash_from: squash_from(arguments, &analysis)?,
@@ -177,6 +178,15 @@ fn squash_from(arguments: &SlimArguments, analysis: &Analysis) -> Result<Option<
             Some(format!("layers are numbered from 0 to {}", layers.saturating_sub(1))),
         )),
         from => Ok(from),
+    }
+}
+
+/// Prints the findings whose questions were answered with those of others.
+fn tell_following(plan: &Plan, findings: &Findings) {
+    let named = plan.following(findings).map(|one| format!("{} ({})", one.id, human(one.bytes)));
+    let named: Vec<String> = named.collect();
+    if !named.is_empty() {
+        message(&format!("note: these answers also say no to {}; --keep ID keeps one", named.join(", ")));
     }
 }
 

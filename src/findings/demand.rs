@@ -302,9 +302,12 @@ impl Demands {
         }
     }
 
-    /// Any Python package may run git: the catalogue does not list all that do.
+    /// Any Python package may run git: the catalogue does not list all that do. Packages of a distribution depend on it
+    /// then.
     fn python(&mut self, facts: &Facts<'_>) {
-        let python = facts.inventory.packages.iter().find(|package| package.manager == "pip");
+        let is_own = |root: &[u8]| !root.starts_with(b"/usr/lib/");
+        let mut packages = facts.inventory.packages.iter().filter(|package| package.manager == "pip");
+        let python = packages.find(|package| package.root.as_deref().is_none_or(is_own));
         if let Some(package) = python {
             let root = package.root.clone().unwrap_or_default();
             let who = "A Python package".to_owned();

@@ -99,13 +99,19 @@ impl Answers {
         }
     }
 
-    /// Ids of findings whose question has no own answer, and is answered with that of another one.
+    /// Ids of findings whose question has no own answer, and is answered with that of another one. Of who was said to
+    /// use something, nothing follows.
     fn following(&self, findings: &Findings) -> BTreeSet<String> {
+        let yes = self.given.iter().filter(|(_, answer)| **answer == Answer::Used);
+        let using = yes.filter_map(|(id, _)| findings.find(id)).flat_map(|one| &one.readers);
+        let using: BTreeSet<&(Option<User>, String)> = using.collect();
+        let is_free = |one: &&Finding| !one.readers.iter().any(|reader| using.contains(reader));
         let is_no = |(id, answer): &(&String, &Answer)| {
             **answer == Answer::Unused && !self.alone.contains(id.as_str())
         };
         let leading = self.given.iter().filter(is_no);
-        let with = leading.flat_map(|(id, _)| findings.answered_with(id)).map(|one| one.id.clone());
+        let with = leading.flat_map(|(id, _)| findings.answered_with(id)).filter(is_free);
+        let with = with.map(|one| one.id.clone());
         with.filter(|id| !self.given.contains_key(id)).collect()
     }
 }
@@ -189,6 +195,11 @@ impl Plan {
     /// The answer to the question of a finding; `None` while the question is open.
     pub fn answer(&self, id: &str) -> Option<Answer> {
         self.answers.get(id).or(self.following.contains(id).then_some(Answer::Unused))
+    }
+
+    /// The findings that are removed with the answer to another question.
+    pub fn following<'f>(&self, findings: &'f Findings) -> impl Iterator<Item = &'f Finding> {
+        findings.list.iter().filter(|one| self.following.contains(&one.id) && self.contains(&one.id))
     }
 
     /// The answers that were given; [`answer`](Self::answer) also has those that follow from them.

@@ -7,6 +7,7 @@ mod comments;
 mod found;
 mod habits;
 mod keys;
+mod packages;
 mod sort;
 mod strings;
 mod unloaded;

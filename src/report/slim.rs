@@ -323,8 +323,12 @@ impl SlimReport {
         let layers = counted(self.layers.len(), "layer");
         facts.push(("layers", format!("{layers}: {}", actions.collect::<Vec<_>>().join(", "))));
         let files = self.removed.iter().filter(|line| !line.shadowed).count();
+        let hidden = match self.removed.len() - files {
+            0 => String::new(),
+            count => format!(" and {} that no container sees,", counted(count, "file")),
+        };
         let findings = counted(self.plan.findings.len(), "finding");
-        facts.push(("removed", format!("{} from {findings}", counted(files, "file"))));
+        facts.push(("removed", format!("{}{hidden} from {findings}", counted(files, "file"))));
         if let Some(code) = &self.gpu_code {
             let sum = |of: fn(&PrunedLine) -> u64| code.libraries.iter().map(of).sum();
             let change = change(sum(|line| line.before_bytes), sum(|line| line.after_bytes), "");

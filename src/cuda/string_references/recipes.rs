@@ -80,6 +80,10 @@ pub(super) fn leave_out(
     let mut kinds = kinds.into_iter();
     mentions.retain_mut(|mention| {
         mention.words.retain(|word| !TREE_SCRIPTS.contains(word));
+        // It says how it builds when it is started, and not that it is.
+        if file_name(&context.path(mention.node)) == b"setup.py" && !is_started(mention) {
+            mention.words.retain(|word| *word != "build_ext");
+        }
         let counts = match kinds.next() {
             Some(Kind::Record) => false,
             Some(Kind::OfCargo) => runs_cargo,
@@ -175,14 +179,17 @@ fn is_build_script(context: &InventoryContext<'_>, path: &[u8]) -> bool {
 
 /// Whether a file describes builds for a service that runs them elsewhere.
 fn is_of_service(path: &[u8]) -> bool {
-    const FILES: [&[u8]; 7] = [
+    const FILES: [&[u8]; 10] = [
         b"/.appveyor.yml",
         b"/.cirrus.yml",
         b"/.gitlab-ci.yml",
+        b"/.pre-commit-config.yaml",
         b"/.travis.yml",
         b"/appveyor.yml",
         b"/azure-pipelines.yml",
         b"/bitbucket-pipelines.yml",
+        b"/noxfile.py",
+        b"/tox.ini",
     ];
     const FOLDERS: [&[u8]; 3] = [b"/.circleci/", b"/.github/", b"/.gitlab/"];
     let is_settings = path.ends_with(b".yml") || path.ends_with(b".yaml");

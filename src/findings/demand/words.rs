@@ -43,11 +43,13 @@ pub(super) const WITH_NVCC: [&str; 7] =
 
 /// Words in files and commands, separated by spaces, with the names of what they imply; the first is the name of the
 /// program itself.
-const WORDS: [(&str, &[&str]); 29] = [
+const WORDS: [(&str, &[&str]); 31] = [
     ("cc c++ c99 ld gfortran gcc g++ clang as c89 cpp -config", &["compiler", "libraries"]),
     // verify and compile of cffi run the C compiler, as CCompiler of distutils does, and what reads the variable CC.
     ("cffi ccompiler CC", &["compiler", "libraries"]),
-    ("cppimport f2py pymc pytensor pyximport tinygrad", &["compiler", "libraries"]),
+    ("cppimport pymc pytensor pyximport tinygrad", &["compiler", "libraries"]),
+    ("f2py", &["compiler", "libraries", "headers-numpy"]),
+    ("build_ext install rebuild setup.py LDSHARED", &["compiler", "libraries", "make"]),
     ("share/doc share/man", &["documentation"]),
     ("debug/build release/build", &["cargo-output"]),
     ("cargo", &["compiler", "cmake"]),
@@ -125,6 +127,8 @@ pub(super) fn told(word: &str) -> &str {
         "CC" => "the variable CC",
         "debug/build" => "target/debug/build",
         "dpkg-" => "a tool of dpkg-dev",
+        "install" => "an installation of packages, which may compile them",
+        "rebuild" => "npm rebuild, which compiles packages",
         "release/build" => "target/release/build",
         "share/doc" => "/usr/share/doc",
         "share/man" => "/usr/share/man",

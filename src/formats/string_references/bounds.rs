@@ -84,7 +84,9 @@ pub(super) fn stands_alone(bytes: &[u8], start: usize, end: usize, word: &str) -
                 && is_repository(bytes.get(end..).unwrap_or(&[]))
         }
         // Python names are accessed through their module: `cupy.RawKernel`.
-        [.., b'.'] => matches!(word, "cpp_extension" | "load_inline" | "RawKernel" | "preload_dlls"),
+        [.., b'.'] => {
+            matches!(word, "cpp_extension" | "f2py" | "load_inline" | "RawKernel" | "preload_dlls")
+        }
         [.., last] => !is_name(*last) && !matches!(last, b'+' | b'-'),
     }
 }

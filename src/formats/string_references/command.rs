@@ -8,7 +8,8 @@ use super::words::Word;
 const PROSE: [&[u8]; 12] =
     [b"sure", b"it", b"the", b"a", b"an", b"use", b"this", b"that", b"them", b"sense", b"your", b"our"];
 /// Words before a command that are not commands.
-const STARTERS: [&[u8]; 9] = [b"RUN", b"exec", b"sudo", b"then", b"do", b"else", b"time", b"xargs", b"env"];
+pub(super) const STARTERS: [&[u8]; 9] =
+    [b"RUN", b"exec", b"sudo", b"then", b"do", b"else", b"time", b"xargs", b"env"];
 /// Parts of names of functions that start or look up a program.
 const FUNCTIONS: [&[u8]; 11] = [
     b"call", b"exec", b"hich", b"ommand", b"output", b"pen", b"rogram", b"run", b"shell", b"spawn", b"ystem",

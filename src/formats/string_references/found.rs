@@ -13,7 +13,7 @@ use super::sort::Sort;
 use super::strings::Strings;
 use super::unloaded::{Placing, Reference};
 use super::words::{CARGO_BUILDS, Word};
-use super::{LIBRARIES, StringReferences, WORDS, command};
+use super::{LIBRARIES, StringReferences, WORDS, command, packages};
 
 /// Maximum key matches examined in one file. Real files have some thousands; a hostile one consists of them.
 const PLACES: usize = 1 << 18;
@@ -104,6 +104,9 @@ impl Found {
             found.as_ref()
         };
         let counts = |word: Word, place: &std::ops::Range<usize>, line: usize| {
+            if let Some(counts) = packages::builds(text, place, word.text) {
+                return counts;
+            }
             // Names of variables and operators are not programs. Other names may be keys.
             let is_operator = sort == Sort::JavaScript && (word.is_english() || word.text == "g++");
             let may_be_code = (is_operator || word.is_weak()) && word.text != "CC";

@@ -47,7 +47,8 @@ fn named(word: &str) -> String {
 #[test]
 fn every_word_has_a_key_and_every_key_stands_in_its_words() {
     const MODULES: [&str; 7] = ["cffi", "cppimport", "f2py", "pymc", "pytensor", "pyximport", "tinygrad"];
-    const OF_TEXTS: [&str; 3] = ["CC", "share/doc", "share/man"];
+    const OF_TEXTS: [&str; 8] =
+        ["CC", "LDSHARED", "build_ext", "install", "rebuild", "setup.py", "share/doc", "share/man"];
     let finders: Vec<&Finder> = TEXT.iter().chain(PROGRAM.iter()).chain([&*BINARY]).collect();
     for finder in &finders {
         assert!(finder.keys.len() <= 64);
@@ -67,6 +68,17 @@ fn every_word_has_a_key_and_every_key_stands_in_its_words() {
             assert_eq!(script(&text), [name], "{text}");
         }
     }
+    for (text, word) in [
+        ("numpy.f2py.compile(source)\n", "f2py"),
+        ("command = distribution.get_command_obj(\"build_ext\")\n", "build_ext"),
+        ("shlex.split(sysconfig.get_config_var(\"LDSHARED\"))\n", "LDSHARED"),
+        ("#!/bin/sh\nfor p in /plugins/*; do pip install -q \"$p\"; done\n", "install"),
+        ("cd /srv && npm rebuild\n", "rebuild"),
+        ("python3 setup.py install\n", "setup.py"),
+    ] {
+        assert_eq!(script(text), [word], "{text}");
+    }
+    assert_eq!(script("# pip install x\necho 'to install: see setup.py'\n"), <[&str; 0]>::default());
     assert_eq!(script("import _cffi_backend\nx = 'libcffi'\n"), <[&str; 0]>::default());
     for text in [
         "cc = os.environ.get('CC')\n",

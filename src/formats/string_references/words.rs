@@ -2,9 +2,9 @@
 
 /// Searched words: build and profiling tools, CUDA headers, and framework calls that compile code or load libraries;
 /// then the other lists of this module.
-pub const WORDS: [&str; 147] = joined(&[&TOOLS, &CARGO_BUILDS, &TREE_SCRIPTS, &STARTS]);
+pub const WORDS: [&str; 152] = joined(&[&TOOLS, &CARGO_BUILDS, &TREE_SCRIPTS, &STARTS]);
 
-const TOOLS: [&str; 131] = [
+const TOOLS: [&str; 136] = [
     "nvcc",
     "ptxas",
     "nvlink",
@@ -136,6 +136,13 @@ const TOOLS: [&str; 131] = [
     "pytensor",
     "pyximport",
     "tinygrad",
+    // Commands that build packages where there is no wheel, gem or binary for them. Searched in texts only.
+    "build_ext",
+    "install",
+    "rebuild",
+    "setup.py",
+    // How Python was linked, which extensions repeat. Searched in texts only.
+    "LDSHARED",
     // The variable that names the C compiler, and folders of documentation. Searched in texts only.
     "CC",
     "share/doc",

@@ -130,14 +130,20 @@ fn opened(context: &SplitContext<'_>, dropped: &BTreeSet<String>) -> Vec<usize> 
     found.into_iter().collect()
 }
 
-/// Whether a package has libraries, and no program or library of packages from other sources needs one of them.
+/// Whether a package has libraries where the loader looks for them, and no program or library of packages from other
+/// sources needs one of them.
 fn has_libraries_without_users<'s>(
     context: &SplitContext<'_>,
     package: usize,
     source: &dyn Fn(usize) -> &'s str,
 ) -> bool {
     let links = &context.input.inventory.links;
-    let nodes = context.files_of.get(&package).into_iter().flatten();
+    let is_searched = |node: &&NodeId| {
+        let folder = context.rootfs.node(**node).parent();
+        let (path, name) = (folder.path(), folder.name());
+        path.starts_with(b"/usr/lib") && (matches!(name, b"lib" | b"lib64") || name.ends_with(b"-linux-gnu"))
+    };
+    let nodes = context.files_of.get(&package).into_iter().flatten().filter(is_searched);
     let inodes = nodes.filter_map(|node| context.rootfs.node(*node).content());
     let objects: Vec<_> = inodes.filter_map(|inode| context.objects.get(&inode)).collect();
     let is_apart = |user: &ObjectId| {

@@ -384,6 +384,31 @@ fn info_pages_are_asked_about_where_their_reader_is_installed() {
 }
 
 #[test]
+fn nothing_follows_for_readers_that_use_something() {
+    let place = Place::new();
+    let headers: &[(&str, Vec<u8>)] = &[("usr/include/stdio.h", b"int puts(const char *);\n".to_vec())];
+    let gcc: &[(&str, Vec<u8>)] =
+        &[("usr/lib/gcc/x86_64-linux-gnu/13/cc1plus", Elf::program("cc1plus").build())];
+    let make: &[(&str, Vec<u8>)] = &[("usr/bin/make", Elf::program("make").build())];
+    let scripts = vec![
+        file("srv/compile.sh", "#!/bin/sh\ngcc -o a a.c\n").mode(0o755),
+        file("srv/build.sh", "#!/bin/sh\nmake all\n").mode(0o755),
+    ];
+    let packages = debs(&[("g++-13", "13.2", gcc), ("libc6-dev", "2.36", headers), ("make", "4.3", make)]);
+    let image = put(&place, [service(&[]), packages, scripts].concat(), "/srv/service");
+    let no = ["--answer", "headers:unsure=no"];
+    let (answers, _) = asked(&place, &image, &no);
+    assert!(answers.contains(&"build-tools:unsure no".to_owned()), "{answers:?}");
+    // That make runs is said with the compiler.
+    let (answers, open) = asked(&place, &image, &[&no[..], &["--answer", "compilers:unsure=yes"]].concat());
+    assert_eq!(answers, ["compilers:unsure yes", "headers:unsure no"]);
+    assert_eq!(open, ["build-tools:unsure -"]);
+    let said = place.run(&[&["slim", &image, "--dry-run"], &no[..]].concat()).stderr;
+    assert!(said.contains("these answers also say no to build-tools:unsure ("), "{said}");
+    assert!(said.contains("compilers:unsure ("), "{said}");
+}
+
+#[test]
 fn a_file_that_is_named_is_read_by_compilers_all_the_same() {
     let place = Place::new();
     let script = "usr/lib/x86_64-linux-gnu/libm.so";

@@ -213,7 +213,7 @@ fn doubtful(facts: &Facts<'_>, doubt: Doubt, readers: Option<&[Reader]>, draft: 
         Doubt::Test => (
             "",
             "These files are in test folders. Which modules import them is unknown.",
-            format!("Does the service import {these}? Users of test.support do."),
+            format!("Does the service import {these}?"),
             "they belong to installed packages or Python's standard library",
         ),
         Doubt::PackageName => (
