@@ -40,9 +40,10 @@ pub(super) struct StringReferenceScan {
 }
 
 impl StringReferenceScan {
-    /// Whether it matters what a file starts: of a distribution's programs, names of CUDA's tools count alone.
+    /// Whether it matters what a file starts: of a distribution's programs, only names of CUDA's tools count, unless it is
+    /// the service.
     fn counts(&self, file: &OwnFile<'_>) -> bool {
-        !file.of_distribution || self.has_cuda
+        !file.of_distribution || self.has_cuda || file.started
     }
 
     fn leave_out_program(&mut self, file: &OwnFile<'_>) {
@@ -75,7 +76,7 @@ pub(super) fn gather(
     let names = || context.binaries.iter().map(|binary| context.node(binary.node).name());
     let relevant = packages.list.iter().any(|package| package.automatic.is_some())
         || names().any(|name| is_spoken_of(context, name));
-    let has_cuda = !toolkits.is_empty() || names().any(|name| name != b"cc1" && is_spoken_of(context, name));
+    let has_cuda = !toolkits.is_empty() || names().any(|name| context.catalog.component_of(name).is_some());
     let mut heard = StringReferenceScan { has_cuda, ..StringReferenceScan::default() };
     let (mut lost, mut names) = (0_u64, 0);
     for layer in context.input.layers.iter().flatten() {

@@ -9,7 +9,7 @@ mod words;
 use std::collections::BTreeSet;
 
 pub use words::is_searched_for;
-use words::{WITH_NVCC, implied, known, told};
+use words::{BUILDING, WITH_NVCC, building, implied, known, told};
 pub(super) use words::{is_not_searched_in_libraries, searched_terms, tool_name};
 
 use super::facts::Facts;
@@ -215,6 +215,9 @@ impl Demands {
         for (name, value) in facts.environment().iter().filter_map(|text| text.split_once('=')) {
             let Some(program) = value.split_whitespace().next() else { continue };
             let base = program.rsplit('/').next().unwrap_or(program);
+            if BUILDING.contains(&base) {
+                continue;
+            }
             let setting = format!("ENV {}", printable(name));
             self.word(tool_name(base), Certainty::Asked, &setting, &|| User::Setting(setting.clone()));
         }
@@ -241,12 +244,17 @@ impl Demands {
     fn command(&mut self, facts: &Facts<'_>) {
         for text in facts.command() {
             let words = text.split(|c: char| c.is_whitespace() || "'\"();&|`$={}[],".contains(c));
-            for word in words {
+            for word in words.filter(|word| !BUILDING.contains(word)) {
                 let name = word.rsplit('/').next().unwrap_or(word);
                 self.word(tool_name(name), Certainty::Known, "the image's command", &|| {
                     User::Setting("the image's command".to_owned())
                 });
             }
+        }
+        for word in building(&facts.command().join(" ")) {
+            self.word(word, Certainty::Asked, "the image's command", &|| {
+                User::Setting("the image's command".to_owned())
+            });
         }
     }
 
@@ -305,9 +313,8 @@ impl Demands {
     /// Any Python package may run git: the catalogue does not list all that do. Packages of a distribution depend on it
     /// then.
     fn python(&mut self, facts: &Facts<'_>) {
-        let is_own = |root: &[u8]| !root.starts_with(b"/usr/lib/");
         let mut packages = facts.inventory.packages.iter().filter(|package| package.manager == "pip");
-        let python = packages.find(|package| package.root.as_deref().is_none_or(is_own));
+        let python = packages.find(|package| !package.is_in_debians_folder());
         if let Some(package) = python {
             let root = package.root.clone().unwrap_or_default();
             let who = "A Python package".to_owned();

@@ -91,7 +91,9 @@ impl Answers {
             leading.answers(one) && (!one.answers(leading) || of(&leading.id) < of(&one.id))
         };
         let leading: Vec<&Finding> = findings.list.iter().filter(|one| is_given(&one.id)).collect();
-        let follows = |one: &Finding| leading.iter().any(|leading| is_before(leading, one));
+        let using = self.using(findings);
+        let follows =
+            |one: &Finding| is_unused(one, &using) && leading.iter().any(|leading| is_before(leading, one));
         let no = findings.list.iter().filter(|one| self.get(&one.id) == Some(Answer::Unused));
         let following: Vec<String> = no.filter(|one| follows(one)).map(|one| one.id.clone()).collect();
         for id in &following {
@@ -99,18 +101,22 @@ impl Answers {
         }
     }
 
+    /// Readers of which one was said to use something.
+    fn using<'f>(&self, findings: &'f Findings) -> BTreeSet<&'f (Option<User>, String)> {
+        let yes = self.given.iter().filter(|(_, answer)| **answer == Answer::Used);
+        yes.filter_map(|(id, _)| findings.find(id)).flat_map(|one| &one.readers).collect()
+    }
+
     /// Ids of findings whose question has no own answer, and is answered with that of another one. Of who was said to
     /// use something, nothing follows.
     fn following(&self, findings: &Findings) -> BTreeSet<String> {
-        let yes = self.given.iter().filter(|(_, answer)| **answer == Answer::Used);
-        let using = yes.filter_map(|(id, _)| findings.find(id)).flat_map(|one| &one.readers);
-        let using: BTreeSet<&(Option<User>, String)> = using.collect();
-        let is_free = |one: &&Finding| !one.readers.iter().any(|reader| using.contains(reader));
+        let using = self.using(findings);
         let is_no = |(id, answer): &(&String, &Answer)| {
             **answer == Answer::Unused && !self.alone.contains(id.as_str())
         };
         let leading = self.given.iter().filter(is_no);
-        let with = leading.flat_map(|(id, _)| findings.answered_with(id)).filter(is_free);
+        let with =
+            leading.flat_map(|(id, _)| findings.answered_with(id)).filter(|one| is_unused(one, &using));
         let with = with.map(|one| one.id.clone());
         with.filter(|id| !self.given.contains_key(id)).collect()
     }
@@ -216,12 +222,14 @@ impl Plan {
             .filter(|one| is_removable(one) && one.question.is_some())
             .map(|one| (one, self.answer(&one.id)))
             .collect();
+        let using = self.answers.using(findings);
         // Of questions about the same readers, the first one is asked.
         let is_before = |other: usize, place: usize| {
             let ((leading, answer), (one, same)) = (asked[other], asked[place]);
             answer == same
                 && (answer.is_none() || self.following.contains(&one.id))
                 && leading.answers(one)
+                && is_unused(one, &using)
                 && (other < place || !one.answers(leading))
         };
         let can_lead = |one: &Finding| !one.readers.is_empty() || !one.reading.is_empty();
@@ -325,6 +333,11 @@ impl Finding {
                 .iter()
                 .all(|reader| self.readers.binary_search(reader).is_ok() || is_own(&reader.0))
     }
+}
+
+/// Whether none of the readers of a finding was said to use something.
+fn is_unused(finding: &Finding, using: &BTreeSet<&(Option<User>, String)>) -> bool {
+    !finding.readers.iter().any(|reader| using.contains(reader))
 }
 
 /// Whether a plan can contain a finding: it has bytes of its own, and is not required at run time.

@@ -199,6 +199,7 @@ impl<'a> Choice<'a> {
                 of_package,
                 of_helper: of_package && *helpers.entry(helper).or_insert_with(is_helper),
                 of_distribution,
+                started,
             });
         }
         files

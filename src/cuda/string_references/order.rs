@@ -23,6 +23,8 @@ pub(super) struct OwnFile<'a> {
     pub(super) of_helper: bool,
     /// Whether it belongs to a package of the distribution.
     pub(super) of_distribution: bool,
+    /// Whether the command starts it.
+    pub(super) started: bool,
 }
 
 /// Finds folder and name of files in layer order, since the merged view has them in another memory order.

@@ -21,7 +21,8 @@ pub(super) const OF_PACKAGES: [&str; 11] = [
 ];
 
 /// Names of build tools. They count in sources that start programs.
-const BUILDS: [&str; 9] = ["gcc", "g++", "clang", "cc", "gfortran", "make", "cmake", "ninja", "cargo"];
+const BUILDS: [&str; 10] =
+    ["gcc", "g++", "clang", "cc", "gfortran", "make", "cmake", "ninja", "cargo", "install"];
 
 /// Packages that help to build others or compile on request: their needs are known from elsewhere, or are
 /// irrelevant at run time.

@@ -179,17 +179,14 @@ fn is_build_script(context: &InventoryContext<'_>, path: &[u8]) -> bool {
 
 /// Whether a file describes builds for a service that runs them elsewhere.
 fn is_of_service(path: &[u8]) -> bool {
-    const FILES: [&[u8]; 10] = [
+    const FILES: [&[u8]; 7] = [
         b"/.appveyor.yml",
         b"/.cirrus.yml",
         b"/.gitlab-ci.yml",
-        b"/.pre-commit-config.yaml",
         b"/.travis.yml",
         b"/appveyor.yml",
         b"/azure-pipelines.yml",
         b"/bitbucket-pipelines.yml",
-        b"/noxfile.py",
-        b"/tox.ini",
     ];
     const FOLDERS: [&[u8]; 3] = [b"/.circleci/", b"/.github/", b"/.gitlab/"];
     let is_settings = path.ends_with(b".yml") || path.ends_with(b".yaml");

@@ -159,6 +159,11 @@ impl Package {
     pub fn is_of_system(&self) -> bool {
         matches!(self.manager, "dpkg" | "rpm" | "apk")
     }
+
+    /// Whether it is a Python package in the folder into which Debian's packages alone install. pip has another one.
+    pub fn is_in_debians_folder(&self) -> bool {
+        self.root.as_deref() == Some(b"/usr/lib/python3/dist-packages")
+    }
 }
 
 /// The base image of the image.

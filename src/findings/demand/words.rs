@@ -43,13 +43,18 @@ pub(super) const WITH_NVCC: [&str; 7] =
 
 /// Words in files and commands, separated by spaces, with the names of what they imply; the first is the name of the
 /// program itself.
-const WORDS: [(&str, &[&str]); 31] = [
+const WORDS: [(&str, &[&str]); 32] = [
     ("cc c++ c99 ld gfortran gcc g++ clang as c89 cpp -config", &["compiler", "libraries"]),
     // verify and compile of cffi run the C compiler, as CCompiler of distutils does, and what reads the variable CC.
     ("cffi ccompiler CC", &["compiler", "libraries"]),
     ("cppimport pymc pytensor pyximport tinygrad", &["compiler", "libraries"]),
-    ("f2py", &["compiler", "libraries", "headers-numpy"]),
-    ("build_ext install rebuild setup.py LDSHARED", &["compiler", "libraries", "make"]),
+    ("f2py", &["compiler", "libraries", "headers-numpy", "ninja"]),
+    ("build_ext LDSHARED", &["compiler", "libraries"]),
+    // Whatever the packages are built with.
+    (
+        "cpanm install node-gyp npm rebuild setup.py",
+        &["compiler", "libraries", "make", "cmake", "ninja", "autotools", "git", "patchelf", "swig"],
+    ),
     ("share/doc share/man", &["documentation"]),
     ("debug/build release/build", &["cargo-output"]),
     ("cargo", &["compiler", "cmake"]),
@@ -86,6 +91,17 @@ const WORDS: [(&str, &[&str]); 31] = [
     ("swig", &["swig"]),
     ("patchelf", &["patchelf"]),
 ];
+
+/// Words of commands that build packages: what precedes and follows them decides.
+pub(super) const BUILDING: [&str; 6] = ["cpanm", "install", "node-gyp", "npm", "rebuild", "setup.py"];
+
+/// Those that count in a command.
+pub(super) fn building(command: &str) -> Vec<&'static str> {
+    let text = format!("#!/bin/sh\n{command}\n");
+    let Some(mut scanner) = Scanner::new(Sort::Script, text.len() as u64) else { return Vec::new() };
+    scanner.push(text.as_bytes());
+    scanner.finish().words.into_iter().filter(|word| BUILDING.contains(word)).collect()
+}
 
 /// A known word, and the names of what it implies.
 pub(super) fn implied(word: &str) -> Option<(&'static str, &'static [&'static str])> {
@@ -128,7 +144,7 @@ pub(super) fn told(word: &str) -> &str {
         "debug/build" => "target/debug/build",
         "dpkg-" => "a tool of dpkg-dev",
         "install" => "an installation of packages, which may compile them",
-        "rebuild" => "npm rebuild, which compiles packages",
+        "npm" | "rebuild" => "an installation by npm, which may compile packages",
         "release/build" => "target/release/build",
         "share/doc" => "/usr/share/doc",
         "share/man" => "/usr/share/man",

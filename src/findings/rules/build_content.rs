@@ -14,13 +14,13 @@ use crate::cuda::links::{ObjectId, folder_of, site_root};
 use crate::findings::classification::{By, ClassifiedFile};
 use crate::findings::draft::Draft;
 use crate::findings::facts::Facts;
-use crate::findings::value::{Category, Item, Rule, Severity, Verdict};
+use crate::findings::value::{Category, Item, Rule, Severity, User, Verdict};
 use crate::jobs::map_stretches;
-use crate::rootfs::PathBuffer;
+use crate::rootfs::{NodeId, PathBuffer};
 use evidence::Doubt;
 use readers::Asked;
 pub(super) use verdict::is_loaded;
-use verdict::{VerdictReason, follow_links, follow_programs, read_as, reason_for, verdict};
+use verdict::{MOST_READERS, VerdictReason, follow_links, follow_programs, read_as, reason_for, verdict};
 
 pub(super) static STUBS: Rule = Rule {
     id: "stubs",
@@ -188,6 +188,8 @@ struct Group<'f> {
     /// Names under which the rules list such files as read at run time.
     read_as: BTreeSet<String>,
     elf: usize,
+    /// Files that mention one of them, although others read it.
+    named: BTreeSet<NodeId>,
     /// What a question about who may need them depends on.
     asked: Asked<'f>,
 }
@@ -245,6 +247,10 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
         let rule = of_file(sorted, &place);
         let verdict = verdict(facts, &because);
         let is_doubtful = matches!(asked, Some(None));
+        let named = match sorted.item.node.and_then(|node| facts.named.user(facts, node)) {
+            Some(User::File(node)) if matches!(because, VerdictReason::Read(_)) => Some(node),
+            _ => None,
+        };
         let key = Key { rule, category: sorted.category, verdict, place, because, is_doubtful };
         let group = groups.entry(key).or_default();
         group.items.push(sorted.item);
@@ -252,6 +258,9 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
             group.asked.extend(asked);
         }
         group.loaded.extend(object);
+        if group.named.len() < MOST_READERS {
+            group.named.extend(named);
+        }
         group.elf += usize::from(facts.object_of((sorted.item.layer, sorted.item.entry)).is_some());
         for name in facts.classification.names(sorted) {
             group.read_as.extend(read_as(facts, name).map(str::to_owned));

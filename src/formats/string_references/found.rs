@@ -104,7 +104,9 @@ impl Found {
             found.as_ref()
         };
         let counts = |word: Word, place: &std::ops::Range<usize>, line: usize| {
-            if let Some(counts) = packages::builds(text, place, word.text) {
+            let string = |at: usize| strings().map(|strings: &Strings| strings.around(at));
+            let of_packages = packages::Place { text, word: place.clone(), shell, string: &string };
+            if let Some(counts) = packages::builds(&of_packages, word.text) {
                 return counts;
             }
             // Names of variables and operators are not programs. Other names may be keys.
@@ -178,7 +180,7 @@ impl Found {
         self.places(&BINARY, bytes, range.clone(), |found, at, key| {
             if key.is_habit {
                 if found.habits.look(bytes, at, key.text, range.start) {
-                    found.place(at, Reference::Starter);
+                    found.place(at, Reference::System);
                 }
             } else {
                 found.look(bytes, at, key, at_start, counts);
@@ -249,7 +251,7 @@ impl Found {
             Reference::MaybeWord(number) => {
                 self.maybe.insert(number);
             }
-            Reference::Starter => self.habits.start(),
+            Reference::System => self.habits.start(),
             Reference::Library(name)
                 if self.libraries.len() < LIBRARIES || self.libraries.contains(&name) =>
             {

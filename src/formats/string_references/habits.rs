@@ -64,7 +64,7 @@ impl StringScanState {
     }
 
     /// Examines a match of a key that shows a habit. `first` is the first of these bytes that is new. Returns whether it is
-    /// in the name of a function that starts programs.
+    /// in the name `system`, which is also a word.
     pub(super) fn look(&mut self, bytes: &[u8], at: usize, key: &str, first: usize) -> bool {
         let has = |back: usize, text: &[u8]| {
             at.checked_sub(back).and_then(|start| bytes.get(start..start + text.len())) == Some(text)
@@ -83,21 +83,26 @@ impl StringScanState {
                 let rest = bytes.get(at..).unwrap_or(&[]);
                 let end = rest.iter().take(LONGEST + 1).position(|byte| *byte == 0);
                 let Some(end) = end.map(|length| at + length) else { return false };
-                return STARTERS.iter().any(|name| {
+                let mut names = STARTERS.iter().filter(|name| {
                     let start = end.checked_sub(name.len()).filter(|start| *start <= at);
                     start.is_some_and(|start| {
                         let before = start.checked_sub(1).and_then(|at| bytes.get(at));
                         let begins = before.is_none_or(|byte| *byte == 0)
                             || before == Some(&b'_') && *name != b"system";
-                        begins && bytes.get(start..end) == Some(*name)
+                        begins && bytes.get(start..end) == Some(**name)
                     })
                 });
+                let Some(name) = names.next() else { return false };
+                if *name == b"system" {
+                    return true;
+                }
+                self.starts = true;
             }
         }
         false
     }
 
-    /// Notes that it has such a function.
+    /// Notes that it has the function `system`.
     pub(super) fn start(&mut self) {
         self.starts = true;
     }

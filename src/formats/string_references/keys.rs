@@ -93,9 +93,9 @@ pub(super) static TEXT: LazyLock<[Finder; 4]> = LazyLock::new(|| {
     let short = [
         SHARED, "gcc", "g++", "cc1", "git", "gdb", "ncu", "c89", "c99", "lld", "dwp", "stut", "ccom", "xecv",
         "uvx", "'uv'", "\"uv\"", " uv ", "\nuv ", "\tuv ", "n/uv", "(uv ", ";uv ", "`uv ", "'uv ", "\"uv ",
-        "ld_e", "stal", "rebu", "up.p", "LDSH", "cffi", "ppim", "f2py", "pymc", "yten", "pyxi", "nygr",
-        "'CC'", "\"CC\"", "re/d", "re/m", "se/b", "ug/b", "/boo", "/con", "g.st", "-tes", "sh c", "est/",
-        "sts/", CALLS[0], CALLS[1],
+        "ld_e", "panm", "-gyp", "npm", "stal", "rebu", "up.p", "LDSH", "cffi", "ppim", "f2py", "pymc",
+        "yten", "pyxi", "nygr", "'CC'", "\"CC\"", "re/d", "re/m", "se/b", "ug/b", "/boo", "/con", "g.st",
+        "-tes", "sh c", "est/", "sts/", CALLS[0], CALLS[1],
     ];
     let long = [
         "nvcc", "ptxa", "nvli", "fatb", "afe+", "cuob", "nvdi", "nvpr", "cicc", "ibde", "adev", "nvvm",

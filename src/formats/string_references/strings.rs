@@ -43,6 +43,12 @@ impl Strings {
         is_in(&self.strings, at)
     }
 
+    /// The string around a position.
+    pub(super) fn around(&self, at: usize) -> Option<Range<usize>> {
+        let after = self.strings.partition_point(|range| range.end <= at);
+        self.strings.get(after).filter(|range| range.start <= at).cloned()
+    }
+
     /// Whether a position is in documentation.
     pub(super) fn is_documentation(&self, at: usize) -> bool {
         is_in(&self.documentation, at)

@@ -47,8 +47,19 @@ fn named(word: &str) -> String {
 #[test]
 fn every_word_has_a_key_and_every_key_stands_in_its_words() {
     const MODULES: [&str; 7] = ["cffi", "cppimport", "f2py", "pymc", "pytensor", "pyximport", "tinygrad"];
-    const OF_TEXTS: [&str; 8] =
-        ["CC", "LDSHARED", "build_ext", "install", "rebuild", "setup.py", "share/doc", "share/man"];
+    const OF_TEXTS: [&str; 11] = [
+        "CC",
+        "LDSHARED",
+        "build_ext",
+        "cpanm",
+        "install",
+        "node-gyp",
+        "npm",
+        "rebuild",
+        "setup.py",
+        "share/doc",
+        "share/man",
+    ];
     let finders: Vec<&Finder> = TEXT.iter().chain(PROGRAM.iter()).chain([&*BINARY]).collect();
     for finder in &finders {
         assert!(finder.keys.len() <= 64);
@@ -73,7 +84,8 @@ fn every_word_has_a_key_and_every_key_stands_in_its_words() {
         ("command = distribution.get_command_obj(\"build_ext\")\n", "build_ext"),
         ("shlex.split(sysconfig.get_config_var(\"LDSHARED\"))\n", "LDSHARED"),
         ("#!/bin/sh\nfor p in /plugins/*; do pip install -q \"$p\"; done\n", "install"),
-        ("cd /srv && npm rebuild\n", "rebuild"),
+        ("cd /srv && npm ci\n", "npm"),
+        ("cd /srv && pnpm rebuild\n", "rebuild"),
         ("python3 setup.py install\n", "setup.py"),
     ] {
         assert_eq!(script(text), [word], "{text}");

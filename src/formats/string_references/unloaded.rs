@@ -47,8 +47,8 @@ pub(super) enum Reference {
     Word(usize),
     /// The same, if the binary starts programs.
     MaybeWord(usize),
-    /// A function of the C library that starts programs.
-    Starter,
+    /// `system`, which may be the function of the C library.
+    System,
     Library(Vec<u8>),
 }
 
@@ -68,9 +68,9 @@ impl Placing {
         let unloaded = self.sections.unloaded();
         let names = self.sections.symbol_names();
         let counts = move |at: u64, reference: &Reference| match (reference, &names) {
-            (Reference::Starter, Some(names)) => names.contains(&at),
-            // In a static program, only the names of debuggers may say so.
-            (Reference::Starter, None) => true,
+            (Reference::System, Some(names)) => names.contains(&at),
+            // A static program has no such symbols: the name may stand in those for debuggers alone.
+            (Reference::System, None) => true,
             _ => !unloaded.iter().any(|section| section.contains(&at)),
         };
         let all = self.references.into_iter().filter(move |(at, reference)| counts(*at, reference));

@@ -2,9 +2,9 @@
 
 /// Searched words: build and profiling tools, CUDA headers, and framework calls that compile code or load libraries;
 /// then the other lists of this module.
-pub const WORDS: [&str; 152] = joined(&[&TOOLS, &CARGO_BUILDS, &TREE_SCRIPTS, &STARTS]);
+pub const WORDS: [&str; 155] = joined(&[&TOOLS, &CARGO_BUILDS, &TREE_SCRIPTS, &STARTS]);
 
-const TOOLS: [&str; 136] = [
+const TOOLS: [&str; 139] = [
     "nvcc",
     "ptxas",
     "nvlink",
@@ -138,7 +138,10 @@ const TOOLS: [&str; 136] = [
     "tinygrad",
     // Commands that build packages where there is no wheel, gem or binary for them. Searched in texts only.
     "build_ext",
+    "cpanm",
     "install",
+    "node-gyp",
+    "npm",
     "rebuild",
     "setup.py",
     // How Python was linked, which extensions repeat. Searched in texts only.

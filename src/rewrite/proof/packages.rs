@@ -149,7 +149,7 @@ fn gone(
     };
     let isolated = !started.script && !runs(running) && runs(&started.pythons);
     // What the new image's packages of the distribution depend on is installed with them. Only a script could use others.
-    let of_distribution = root.starts_with(b"/usr/lib/");
+    let of_distribution = package.is_in_debians_folder();
     let by_script = started.script && !runs(running);
     let runs = !pythons.is_empty() && started.script && !of_distribution || runs(running);
     let Some(python) = pythons.first().map(|python| pair.new.shown(*python)) else { return };

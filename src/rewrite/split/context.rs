@@ -150,7 +150,10 @@ impl<'a> SplitContext<'a> {
         let mut providers: HashMap<&str, Option<usize>> = HashMap::new();
         for (place, package) in inventory.packages.iter().enumerate().filter(|(_, one)| one.is_of_system()) {
             for name in &package.provides {
-                providers.entry(name).and_modify(|known| *known = None).or_insert(Some(place));
+                let known = providers.entry(name).or_insert(Some(place));
+                if *known != Some(place) {
+                    *known = None;
+                }
             }
         }
         let place = |name: &String| {

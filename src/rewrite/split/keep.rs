@@ -10,6 +10,7 @@ use hashbrown::{HashMap, HashSet};
 
 use super::bases::Base;
 use super::context::SplitContext;
+use super::packages::is_searched;
 use super::state::state;
 use crate::base::convert::layer16;
 use crate::cuda::links::{Resolution, RootKind};
@@ -300,7 +301,7 @@ impl<'w, 'a> Keep<'w, 'a> {
         }
         for node in self.context.rootfs.nodes().filter(|node| node.kind() != NodeKind::Directory) {
             let name = std::str::from_utf8(node.name()).ok().and_then(|name| names.get(name));
-            let Some(name) = name else { continue };
+            let Some(name) = name.filter(|_| is_searched(node.parent())) else { continue };
             let target = self.context.paths.lookup(&node.path());
             let is_library = |target: &NodeId| {
                 let object = self.context.rootfs.node(*target).content();

@@ -12,7 +12,7 @@ use crate::cuda::links::{ObjectId, Paths};
 use crate::formats::packages::dpkg::{DIVERSIONS, Diversions};
 use crate::rewrite::input::Input;
 use crate::rewrite::tidy::Call;
-use crate::rootfs::NodeId;
+use crate::rootfs::{Node, NodeId};
 
 /// Maximum packages compared with each other to find the few to name.
 const MOST_COMPARED: usize = 60;
@@ -102,8 +102,7 @@ pub(super) fn asked(context: &SplitContext<'_>, steps: &Steps<'_, '_>, copies: b
 /// look for such libraries when they are imported, under names that they put together.
 fn opened(context: &SplitContext<'_>, dropped: &BTreeSet<String>) -> Vec<usize> {
     let inventory = context.input.inventory;
-    let is_own = |root: &[u8]| !root.starts_with(b"/usr/lib/");
-    if !inventory.packages.iter().any(|package| package.root.as_deref().is_some_and(is_own)) {
+    if !inventory.packages.iter().any(|package| package.root.is_some() && !package.is_in_debians_folder()) {
         return Vec::new();
     }
     let source = |place: usize| {
@@ -130,6 +129,15 @@ fn opened(context: &SplitContext<'_>, dropped: &BTreeSet<String>) -> Vec<usize> 
     found.into_iter().collect()
 }
 
+/// Whether the loader looks into a folder without being told: `/usr/lib`, `/lib/x86_64-linux-gnu`.
+pub(super) fn is_searched(folder: Node<'_>) -> bool {
+    let is_of_machine = memchr::memmem::find(folder.name(), b"-linux-").is_some();
+    let lib = if is_of_machine { folder.parent() } else { folder };
+    let above = lib.parent();
+    let is_top = above.id() == NodeId::ROOT || above.name() == b"usr" && above.parent().id() == NodeId::ROOT;
+    is_top && matches!(lib.name(), b"lib" | b"lib32" | b"lib64")
+}
+
 /// Whether a package has libraries where the loader looks for them, and no program or library of packages from other
 /// sources needs one of them.
 fn has_libraries_without_users<'s>(
@@ -138,11 +146,7 @@ fn has_libraries_without_users<'s>(
     source: &dyn Fn(usize) -> &'s str,
 ) -> bool {
     let links = &context.input.inventory.links;
-    let is_searched = |node: &&NodeId| {
-        let folder = context.rootfs.node(**node).parent();
-        let (path, name) = (folder.path(), folder.name());
-        path.starts_with(b"/usr/lib") && (matches!(name, b"lib" | b"lib64") || name.ends_with(b"-linux-gnu"))
-    };
+    let is_searched = |node: &&NodeId| is_searched(context.rootfs.node(**node).parent());
     let nodes = context.files_of.get(&package).into_iter().flatten().filter(is_searched);
     let inodes = nodes.filter_map(|node| context.rootfs.node(*node).content());
     let objects: Vec<_> = inodes.filter_map(|inode| context.objects.get(&inode)).collect();

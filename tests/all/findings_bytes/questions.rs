@@ -424,7 +424,9 @@ fn a_file_that_is_named_is_read_by_compilers_all_the_same() {
     let report = place.report(&image);
     let found = super::finding(&report, &format!("/{script}")).unwrap();
     assert_eq!(found["verdict"], "unsure");
-    assert!(found["question"].as_str().unwrap().contains("/srv/build.sh names gcc"), "{found}");
+    let question = found["question"].as_str().unwrap();
+    assert!(question.contains("/srv/build.sh names gcc"), "{found}");
+    assert!(question.ends_with("/srv/test.py mentions them."), "{found}");
     // Whether the other script needs it is another question.
     let id = found["id"].as_str().unwrap();
     let (_, open) = asked(&place, &image, &["--answer", "compilers:unsure=no"]);

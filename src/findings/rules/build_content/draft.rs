@@ -14,6 +14,7 @@ use crate::findings::draft::Draft;
 use crate::findings::facts::Facts;
 use crate::findings::named::MAX_SHOWN_CHARS;
 use crate::findings::value::{Item, User, Verdict};
+use crate::rootfs::NodeId;
 
 pub(super) fn draft(facts: &Facts<'_>, key: Key, group: Group<'_>) -> Draft {
     let rule = key.rule;
@@ -54,7 +55,10 @@ pub(super) fn draft(facts: &Facts<'_>, key: Key, group: Group<'_>) -> Draft {
                 draft.proof.push(format!("and {more} more chains"));
             }
         }
-        VerdictReason::Read(demands) => read(facts, &demands, list, &mut draft),
+        VerdictReason::Read(demands) => {
+            read(facts, &demands, list, &mut draft);
+            also_named(facts, &group.named, &mut draft);
+        }
         VerdictReason::Named(user) => named(facts, user, &mut draft),
         VerdictReason::Unsearched => {
             "No known user, but not all programs of the image could be searched for their names."
@@ -144,6 +148,18 @@ fn named(facts: &Facts<'_>, user: User, draft: &mut Draft) {
         draft.question = Some(format!("Does {who} use them at run time?"));
     }
     draft.users.push(user);
+}
+
+/// Adds the files that mention files which others read.
+fn also_named(facts: &Facts<'_>, named: &BTreeSet<NodeId>, draft: &mut Draft) {
+    for node in named {
+        let statement = format!("{} mentions them", facts.shown(*node));
+        if let Some(question) = &mut draft.question {
+            question.push_str(&format!(" {statement}."));
+        }
+        draft.proof.push(statement);
+        draft.users.push(User::File(*node));
+    }
 }
 
 /// `readers` are all that the question is about, if it is about nothing else.

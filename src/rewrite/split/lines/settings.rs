@@ -107,7 +107,10 @@ impl<'r> Lines<'_, '_, '_, '_, 'r> {
             Kind::Context | Kind::FromStage => self.is_relative(step),
         };
         let next = sets.and_then(|at| follows.get(at));
-        let is_used = next.is_none_or(|next| self.is_relative(next)) || before.iter().any(uses);
+        // Nothing else makes an empty folder.
+        let node = self.keep.context.paths.lookup(path.as_bytes());
+        let is_empty = || node.is_some_and(|node| self.keep.is_empty(self.keep.context.rootfs.node(node)));
+        let is_used = next.is_none_or(|next| self.is_relative(next)) || before.iter().any(uses) || is_empty();
         if is_used && self.folder.as_ref() != Some(&path) {
             self.add(
                 format!("{} {path}", self.keyword("WORKDIR")),
