@@ -9,7 +9,7 @@ mod words;
 use std::collections::BTreeSet;
 
 pub use words::is_searched_for;
-use words::{BUILDING, WITH_NVCC, building, implied, known, told};
+use words::{WITH_NVCC, building, implied, known, told};
 pub(super) use words::{is_not_searched_in_libraries, searched_terms, tool_name};
 
 use super::facts::Facts;
@@ -19,6 +19,7 @@ use crate::base::convert::index32;
 use crate::base::text::{elide_middle, printable};
 use crate::cuda::Use;
 use crate::cuda::links::{ObjectId, site_root};
+use crate::formats::string_references::BUILDING;
 
 /// Whether a demand is certain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -6,7 +6,7 @@ use crate::base::text::escape;
 use crate::cuda::context::InventoryContext;
 use crate::cuda::links::{file_name, folder_of};
 use crate::cuda::value::StringReference;
-use crate::formats::string_references::{CARGO_BUILDS, TREE_SCRIPTS};
+use crate::formats::string_references::{BUILDING, CARGO_BUILDS, TREE_SCRIPTS};
 use crate::rootfs::NodeId;
 
 /// Names of build systems; a reference means that one may be used.
@@ -35,13 +35,23 @@ const SCRIPTS: [&[u8]; 16] = [
 /// Whether a file is metadata of an installed package: that of Python lists what it was built with, that of npm where its
 /// repository is and how it is built and tested.
 fn is_metadata(lived_in: &[Vec<u8>], path: &[u8]) -> bool {
-    let inside = [folder_of(path), b"/"].concat();
     // The service itself may be installed like a package.
-    if lived_in.iter().any(|path| path == folder_of(&inside) || path.starts_with(&inside)) {
+    if lives_beside(lived_in, path) {
         return false;
     }
     let has = |part: &[u8]| memchr::memmem::find(path, part).is_some();
     has(b".dist-info/") || path.ends_with(b"/package.json") && has(b"/node_modules/")
+}
+
+/// Whether the service lives in the folder of a file, or below it.
+fn lives_beside(lived_in: &[Vec<u8>], path: &[u8]) -> bool {
+    let inside = [folder_of(path), b"/"].concat();
+    lived_in.iter().any(|path| path == folder_of(&inside) || path.starts_with(&inside))
+}
+
+/// Whether a file belongs to a package that npm installed.
+fn is_of_node(lived_in: &[Vec<u8>], path: &[u8]) -> bool {
+    memchr::memmem::find(path, b"/node_modules/").is_some() && !lives_beside(lived_in, path)
 }
 
 /// Removes the references in files that only builds read. Those of a build system count if another file or the command
@@ -80,6 +90,10 @@ pub(super) fn leave_out(
     let mut kinds = kinds.into_iter();
     mentions.retain_mut(|mention| {
         mention.words.retain(|word| !TREE_SCRIPTS.contains(word));
+        // Packages of Node tell how to install them and others.
+        if is_of_node(&lived_in, &context.path(mention.node)) && !is_started(mention) {
+            mention.words.retain(|word| !BUILDING.contains(word));
+        }
         // It says how it builds when it is started, and not that it is.
         if file_name(&context.path(mention.node)) == b"setup.py" && !is_started(mention) {
             mention.words.retain(|word| *word != "build_ext");

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::formats::string_references::{Scanner, Sort};
+use crate::formats::string_references::{BUILDING, Scanner, Sort};
 
 /// Names of what is read, each with the predicate of a sentence about its reader.
 const NAMES: [(&str, &str); 28] = [
@@ -92,10 +92,7 @@ const WORDS: [(&str, &[&str]); 32] = [
     ("patchelf", &["patchelf"]),
 ];
 
-/// Words of commands that build packages: what precedes and follows them decides.
-pub(super) const BUILDING: [&str; 6] = ["cpanm", "install", "node-gyp", "npm", "rebuild", "setup.py"];
-
-/// Those that count in a command.
+/// Words of commands that build packages which count in this command.
 pub(super) fn building(command: &str) -> Vec<&'static str> {
     let text = format!("#!/bin/sh\n{command}\n");
     let Some(mut scanner) = Scanner::new(Sort::Script, text.len() as u64) else { return Vec::new() };

@@ -168,6 +168,9 @@ pub const TREE_SCRIPTS: [&str; 8] = [
     "tests/",
 ];
 
+/// Words of commands that build packages: what precedes and follows them decides.
+pub const BUILDING: [&str; 6] = ["cpanm", "install", "node-gyp", "npm", "rebuild", "setup.py"];
+
 /// Words that indicate that a source starts programs.
 pub const STARTS: [&str; 6] = ["Popen", "ccompiler", "distutils", "execv", "os.system", "subprocess"];
 

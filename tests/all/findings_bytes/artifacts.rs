@@ -193,6 +193,41 @@ fn what_builds_keep_of_themselves_is_no_reader_of_compilers() {
 }
 
 #[test]
+fn who_installs_packages_when_it_starts_may_compile_them() {
+    let path = "/usr/lib/gcc/x86_64-linux-gnu/13/cc1plus";
+    let verdict = |name: &str, text: &str, command: &[&str]| {
+        let packages = debs(&[(
+            "g++-13",
+            "13.2",
+            &[("usr/lib/gcc/x86_64-linux-gnu/13/cc1plus", Elf::program("cc1plus").build())],
+        )]);
+        let members = [service(&[]), packages, vec![file(name, text).mode(0o755)]].concat();
+        of(&judged(Packing::Gzip, &[members], command, &[]), path)
+    };
+    let service = ["/srv/service"];
+    for (name, text) in [
+        ("srv/start.sh", "#!/bin/sh\nfor p in /plugins/*; do pip install -q \"$p\"; done\n"),
+        ("srv/start.js", "require('child_process').spawnSync('npm', ['ci'])\n"),
+        ("srv/job.py", "import numpy.f2py\nnumpy.f2py.compile(open('a.f').read())\n"),
+        ("srv/job.py", "command = distribution.get_command_obj('build_ext')\n"),
+        ("srv/job.py", "subprocess.run(sysconfig.get_config_var('LDSHARED').split())\n"),
+    ] {
+        assert_eq!(verdict(name, text, &service), "compilers unsure", "{text}");
+    }
+    for (name, text) in [
+        ("srv/start.sh", "#!/bin/sh\ninstall -d /data\necho \"or pip install x\"\n"),
+        ("srv/job.py", "raise ImportError('Please run `pip install x`')\n"),
+        // Packages of Node tell how to install others.
+        ("srv/node_modules/a/index.js", "spawnSync('npm', ['ci'])\n"),
+    ] {
+        assert_eq!(verdict(name, text, &service), "compilers safe", "{text}");
+    }
+    let none = ("srv/none", "");
+    assert_eq!(verdict(none.0, none.1, &["/bin/sh", "-c", "npm ci && exec app"]), "compilers unsure");
+    assert_eq!(verdict(none.0, none.1, &["/bin/sh", "-c", "install -d /data && exec app"]), "compilers safe");
+}
+
+#[test]
 fn what_programs_of_the_distribution_start_is_in_their_dependencies() {
     let path = "/usr/lib/gcc/x86_64-linux-gnu/13/cc1plus";
     let body = b"\xff Go buildinf:\x08\x02go1.22 os/exec.(*Cmd).Start\0".to_vec();

@@ -3,9 +3,9 @@
 use cutaway::rewrite::Applicability;
 use serde_json::json;
 
-use super::parts::{built, devel, program, tools, weighty};
+use super::parts::{built, devel, program, text, tools, weighty};
 use super::scene::{Scene, has_lines, has_none, last_stage, one};
-use crate::fixtures::tarball::{dir, file};
+use crate::fixtures::tarball::{Member, dir, file};
 
 fn base() -> Scene {
     built(devel().apt("cmake git", tools()), &["libcurand.so.10"])
@@ -129,20 +129,28 @@ fn a_relative_working_folder_at_the_end_keeps_what_it_is_relative_to() {
 
 #[test]
 fn a_working_folder_that_nothing_uses_is_not_repeated() {
-    let scene = devel()
-        .apt("cmake git", tools())
-        .workdir("/src/build", "/src/build")
-        .run("cmake .. && make install", vec![program("usr/local/bin/serve", &["libcurand.so.10"])])
-        .copy(
-            "run.sh /usr/local/bin/run.sh",
-            vec![file("usr/local/bin/run.sh", "#!/bin/sh\nexec serve\n").mode(0o755)],
-        )
-        .workdir("/", "/")
-        .cmd(&["/usr/local/bin/run.sh"]);
-    let best = one(&scene.propose(), "stages").clone();
-    let stage = last_stage(&best.dockerfile);
-    let lines: Vec<&str> = stage.lines().filter(|line| line.starts_with("WORKDIR")).collect();
-    assert_eq!(lines, ["WORKDIR /"], "{stage}");
+    let scene = |built: &[Member]| {
+        let serve = program("usr/local/bin/serve", &["libcurand.so.10"]);
+        devel()
+            .apt("cmake git", tools())
+            .workdir("/src/build", "/src/build")
+            .run("cmake .. && make install", [built, &[serve]].concat())
+            .copy(
+                "run.sh /usr/local/bin/run.sh",
+                vec![file("usr/local/bin/run.sh", "#!/bin/sh\nexec serve\n").mode(0o755)],
+            )
+            .workdir("/", "/")
+            .cmd(&["/usr/local/bin/run.sh"])
+    };
+    let folders = |scene: &Scene| {
+        let best = one(&scene.propose(), "stages").clone();
+        let lines = last_stage(&best.dockerfile).lines().filter(|line| line.starts_with("WORKDIR"));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let cache = text("src/build/CMakeCache.txt", 2_000);
+    assert_eq!(folders(&scene(&[cache])), ["WORKDIR /"]);
+    // The service may write to an empty one.
+    assert_eq!(folders(&scene(&[])), ["WORKDIR /src/build", "WORKDIR /"]);
 }
 
 #[test]
