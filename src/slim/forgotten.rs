@@ -58,8 +58,17 @@ pub(super) struct Forgotten {
 }
 
 impl Forgotten {
-    /// A note on the packages, where the databases are not changed.
-    pub(super) fn still_listed(&self) -> Option<String> {
+    /// The same, or, where the databases are not to change, a note on the packages alone.
+    pub(super) fn if_asked(self, is_asked: bool) -> Self {
+        if is_asked {
+            self
+        } else {
+            Self { notes: self.still_listed().into_iter().collect(), ..Self::default() }
+        }
+    }
+
+    /// A note on the packages that a database still lists.
+    fn still_listed(&self) -> Option<String> {
         let names: Vec<String> = self.packages.iter().map(|package| package.name.clone()).collect();
         let count = counted(names.len(), "package");
         (!names.is_empty()).then(|| {

@@ -29,7 +29,7 @@ pub(super) use self::outputs::named;
 use self::outputs::{action, outputs, readable};
 use super::bits::Bits;
 use super::compare::{Difference, Inode, compare};
-use super::forgotten::{Forgotten, ForgottenPackage, Rest, forget};
+use super::forgotten::{ForgottenPackage, Rest, forget};
 use super::platforms::{OtherPlatform, others};
 use super::pruned::Pruned;
 use super::replacement::Replacement;
@@ -229,11 +229,7 @@ impl Selection {
         let is_base = |inode: Inode| usize::from(inode.0) < base;
         let is_over_base = |inode: Inode| is_base(inode) || (base > 0 && draft.is_over_base(inode));
         let rest = Rest { gone: &nodes, is_base: &is_base, is_over_base: &is_over_base };
-        let mut forgotten = forget(analysis, before, &rest);
-        if !options.forget_packages {
-            forgotten =
-                Forgotten { notes: forgotten.still_listed().into_iter().collect(), ..Forgotten::default() };
-        }
+        let forgotten = forget(analysis, before, &rest).if_asked(options.forget_packages);
         let files = forgotten.remove(&before.rootfs, &mut gone, &mut nodes);
         items.extend(files.into_iter().map(|(layer, entry)| (layer, entry, None)));
         warnings.extend(forgotten.notes);

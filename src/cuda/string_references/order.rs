@@ -10,6 +10,7 @@ use crate::formats::string_references::Sort;
 use crate::rootfs::{Node, NodeId, Rootfs};
 
 /// A file to search.
+#[expect(clippy::struct_excessive_bools, reason = "independent facts about one file")]
 pub(super) struct OwnFile<'a> {
     pub(super) node: NodeId,
     /// Its folder, and its name in that folder.

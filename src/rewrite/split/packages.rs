@@ -98,7 +98,7 @@ pub(super) fn asked(context: &SplitContext<'_>, steps: &Steps<'_, '_>, copies: b
     asked
 }
 
-/// The packages with the libraries of dropped development packages that no program is linked with. Wand and WeasyPrint
+/// The packages with the libraries of dropped development packages that no program is linked with. Wand and `WeasyPrint`
 /// look for such libraries when they are imported, under names that they put together.
 fn opened(context: &SplitContext<'_>, dropped: &BTreeSet<String>) -> Vec<usize> {
     let inventory = context.input.inventory;

@@ -155,7 +155,7 @@ fn also_named(facts: &Facts<'_>, named: &BTreeSet<NodeId>, draft: &mut Draft) {
     for node in named {
         let statement = format!("{} mentions them", facts.shown(*node));
         if let Some(question) = &mut draft.question {
-            question.push_str(&format!(" {statement}."));
+            *question = format!("{question} {statement}.");
         }
         draft.proof.push(statement);
         draft.users.push(User::File(*node));

@@ -207,8 +207,8 @@ fn because(
     {
         return (VerdictReason::Loaded, Some(id));
     }
-    let named = sorted.item.node.and_then(|node| facts.named.user(facts, node));
-    if let Some(user) = named.clone().filter(|user| !matches!(user, User::File(_))) {
+    let user = sorted.item.node.and_then(|node| facts.named.user(facts, node));
+    if let Some(user) = user.clone().filter(|user| !matches!(user, User::File(_))) {
         return (VerdictReason::Named(user), None);
     }
     let copy = site_root(path).map(|(site, _)| site);
@@ -218,7 +218,7 @@ fn because(
     demands.sort_unstable();
     demands.dedup();
     // That a file mentions it does not free it of its readers: a test of SciPy names the `libm.so` that linkers read.
-    if let Some(user) = named.filter(|_| demands.is_empty()) {
+    if let Some(user) = user.filter(|_| demands.is_empty()) {
         return (VerdictReason::Named(user), None);
     }
     if demands.is_empty() {
