@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 
 use super::context::SplitContext;
 use super::keep::Keep;
@@ -109,9 +109,17 @@ fn opened(context: &SplitContext<'_>, dropped: &BTreeSet<String>) -> Vec<usize> 
         let package = &inventory.packages[place];
         package.source.as_deref().unwrap_or(&package.name)
     };
+    let mentions = inventory.mentions.iter().flat_map(|mention| &mention.libraries);
+    let named: HashSet<&[u8]> = mentions.map(String::as_bytes).collect();
+    let is_named = |package: &usize| {
+        let mut files = context.files_of.get(package).into_iter().flatten();
+        files.any(|node| named.contains(context.rootfs.node(*node).name()))
+    };
+    let mut known: HashMap<usize, bool> = HashMap::new();
     let mut found = BTreeSet::new();
     for name in dropped.iter().filter(|name| context.is_builders(name)) {
         let Some(place) = context.by_name.get(name.as_str()).copied() else { continue };
+        let mut candidates = Vec::new();
         let (mut open, mut seen) = (vec![place], BTreeSet::from([place]));
         while let Some(at) = open.pop() {
             let same = context.depends(at).iter().copied().filter(|other| source(*other) == source(place));
@@ -120,10 +128,15 @@ fn opened(context: &SplitContext<'_>, dropped: &BTreeSet<String>) -> Vec<usize> 
                 // Who opens libraries of CUDA is known.
                 let is_runtime =
                     !context.is_builders(&inventory.packages[other].name) && !context.is_cuda(other);
-                if is_runtime && has_libraries_without_users(context, other, &source) {
-                    found.insert(other);
+                let is_free = || has_libraries_without_users(context, other, &source);
+                if is_runtime && *known.entry(other).or_insert_with(is_free) {
+                    candidates.push(other);
                 }
             }
+        }
+        // Where files name one of them, it is installed for these, and the others are not what was meant.
+        if !candidates.iter().any(is_named) {
+            found.extend(candidates);
         }
     }
     found.into_iter().collect()

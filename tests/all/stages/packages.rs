@@ -672,10 +672,12 @@ fn a_library_that_nothing_is_linked_with_stays_beside_python() {
             deb("libxslt1-dev", "libxslt1.1\nSource: libxslt", vec![text("usr/include/xslt.h", 60_000)]),
             deb("xsltproc", "libxslt1.1", vec![program("usr/bin/xsltproc", &["libxslt.so.1"])]),
             // A module names this one.
-            deb("libpango-1.0-0", "libc6\nSource: pango", vec![lib("libpango-1.0.so.0")]),
+            deb("libpango-1.0-0", "libc6\nSource: pango1", vec![lib("libpango-1.0.so.0")]),
+            // One of the same source that no module names.
+            deb("libpangoxft-1.0-0", "libpango-1.0-0\nSource: pango1", vec![lib("libpangoxft-1.0.so.0")]),
             deb(
                 "libpango-dev",
-                "libpango-1.0-0, xsltproc\nSource: pango1",
+                "libpangoxft-1.0-0, xsltproc\nSource: pango1",
                 vec![text("usr/include/pango.h", 60_000)],
             ),
         ]
