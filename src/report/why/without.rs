@@ -118,7 +118,7 @@ impl Users<'_> {
             };
             statements.push(text.to_owned());
             if let Some((target, _)) = &self.target {
-                statements.push(format!("It leads to {target}, which has users of its own."));
+                statements.push(format!("It leads to {target}: who opens that by this name is not known."));
             }
         }
         if !self.complete {
