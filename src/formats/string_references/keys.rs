@@ -89,13 +89,12 @@ const MORE_TOOLS: [&str; 14] = [
 ];
 
 /// Find the remaining words in texts.
-pub(super) static TEXT: LazyLock<[Finder; 4]> = LazyLock::new(|| {
+pub(super) static TEXT: LazyLock<[Finder; 5]> = LazyLock::new(|| {
     let short = [
         SHARED, "gcc", "g++", "cc1", "git", "gdb", "ncu", "c89", "c99", "lld", "dwp", "stut", "ccom", "xecv",
         "uvx", "'uv'", "\"uv\"", " uv ", "\nuv ", "\tuv ", "n/uv", "(uv ", ";uv ", "`uv ", "'uv ", "\"uv ",
-        "ld_e", "panm", "-gyp", "npm", "stal", "rebu", "up.p", "LDSH", "cffi", "ppim", "f2py", "pymc",
-        "yten", "pyxi", "nygr", "'CC'", "\"CC\"", "re/d", "re/m", "se/b", "ug/b", "/boo", "/con", "g.st",
-        "-tes", "sh c", "est/", "sts/", CALLS[0], CALLS[1],
+        "cffi", "ppim", "f2py", "pymc", "yten", "pyxi", "nygr", "'CC'", "\"CC\"", "re/d", "re/m", "se/b",
+        "ug/b", "/boo", "/con", "g.st", "-tes", "sh c", "est/", "sts/", CALLS[0], CALLS[1],
     ];
     let long = [
         "nvcc", "ptxa", "nvli", "fatb", "afe+", "cuob", "nvdi", "nvpr", "cicc", "ibde", "adev", "nvvm",
@@ -117,8 +116,11 @@ pub(super) static TEXT: LazyLock<[Finder; 4]> = LazyLock::new(|| {
         "n/nm", "/c++", "/cpp", ";ar ", ";cc ", ";go ", ";ld ", ";m4 ", ";nm ", "=cc ", "=cc\n", "=ld\n",
         "=ar\n", "=as\n", "=nm\n", "=c++", "=cpp",
     ];
+    // Measured on a gzip image: apart from the short keys, these cost 5 % less of the whole opening.
+    let builds = ["ld_e", "panm", "-gyp", "npm ", "npm'", "npm\"", "stal", "rebu", "up.p", "LDSH"];
     [
         Finder::new(&short),
+        Finder::new(&builds),
         Finder::new(&[&long[..], &LONG_TOOLS].concat()),
         Finder::new(&[&MORE_TOOLS[..], &quoted].concat()),
         Finder::new(&at_start),
