@@ -163,22 +163,28 @@ struct Environment<'a> {
     packages: &'a [Package],
     /// By normalised name: index.
     by_name: HashMap<String, usize>,
-    /// By index: what the package requires.
-    requires: BTreeMap<usize, Vec<Requirement>>,
+    /// What the packages require.
+    requires: Vec<Requirement>,
+    /// By package and its normalised extra, which is empty for what it always requires: indices of `requires`.
+    by_extra: HashMap<(usize, String), Vec<usize>>,
 }
 
 impl<'a> Environment<'a> {
     fn of(packages: &'a [Package], places: &[usize]) -> Self {
         let name = |place: &usize| (normalized_python_name(&packages[*place].name), *place);
-        let read = |place: &usize| {
-            let lines = packages[*place].depends.iter();
-            (*place, lines.filter_map(|line| Requirement::read(line)).collect())
-        };
-        Self {
-            packages,
-            by_name: places.iter().map(name).collect(),
-            requires: places.iter().map(read).collect(),
+        let mut requires = Vec::new();
+        let mut by_extra: HashMap<(usize, String), Vec<usize>> = HashMap::new();
+        for place in places {
+            for one in packages[*place].depends.iter().filter_map(|line| Requirement::read(line)) {
+                let extras = one.only_with.iter().map(|extra| normalized_python_name(extra));
+                let always = one.only_with.is_empty().then(String::new);
+                for extra in extras.chain(always) {
+                    by_extra.entry((*place, extra)).or_default().push(requires.len());
+                }
+                requires.push(one);
+            }
         }
+        Self { packages, by_name: places.iter().map(name).collect(), requires, by_extra }
     }
 
     fn place(&self, requirement: &Requirement) -> Option<usize> {
@@ -213,12 +219,12 @@ impl<'a> Environment<'a> {
             }
         };
         requirements.for_each(|requirement| add(requirement, &mut open));
-        while let Some((place, extra)) = open.pop() {
-            let asks = |one: &&Requirement| match extra.as_str() {
-                "" => one.only_with.is_empty(),
-                extra => one.only_with.iter().any(|only| normalized_python_name(only) == extra),
-            };
-            self.requires.get(&place).into_iter().flatten().filter(asks).for_each(|one| add(one, &mut open));
+        // Many extras may lead to one line with many extras.
+        let mut taken = HashSet::new();
+        while let Some(one) = open.pop() {
+            for place in self.by_extra.get(&one).into_iter().flatten().filter(|place| taken.insert(**place)) {
+                add(&self.requires[*place], &mut open);
+            }
         }
         known.into_iter().map(|(place, _)| place).collect()
     }

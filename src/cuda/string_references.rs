@@ -10,7 +10,7 @@ mod started;
 
 use archives::{Runtimes, runs_archives};
 use choice::{Choice, MANAGERS, is_spoken_of, searched};
-use order::OwnFile;
+use order::{OwnFile, Part};
 use started::started;
 
 use super::context::{Inode, InventoryContext};
@@ -78,6 +78,7 @@ pub(super) fn gather(
         || names().any(|name| is_spoken_of(context, name));
     let has_cuda = !toolkits.is_empty() || names().any(|name| context.catalog.component_of(name).is_some());
     let mut heard = StringReferenceScan { has_cuda, ..StringReferenceScan::default() };
+    let has_git = names().any(|name| name == b"git");
     let (mut lost, mut names) = (0_u64, 0);
     for layer in context.input.layers.iter().flatten() {
         lost = lost.saturating_add(layer.facts.lost_string_references());
@@ -97,11 +98,12 @@ pub(super) fn gather(
         started,
         runtimes,
         has_database,
+        has_git,
     };
     let mut room_of_packages = (PACKAGED * room.0, PACKAGED * room.1);
     let mut search = |heard: &mut StringReferenceScan, file: &OwnFile<'_>| {
         let size = context.size(file.inode);
-        let room = if file.of_package { &mut room_of_packages } else { &mut room };
+        let room = if file.part.is_of_package() { &mut room_of_packages } else { &mut room };
         if size > file.sort.most() || room.0 == 0 || size > room.1 {
             heard.searched.left_out += 1;
             // Text files of this size are data; programs may refer to anything.
@@ -115,8 +117,11 @@ pub(super) fn gather(
             heard.wanted.push(file.inode);
             return;
         };
-        heard.searched.files += 1;
-        heard.searched.bytes += size;
+        // What was searched for git alone does not count as searched.
+        if file.part != Part::Known {
+            heard.searched.files += 1;
+            heard.searched.bytes += size;
+        }
         if let Some(mentions) = mentions {
             let room = NAMES.saturating_sub(names);
             let cut = mentions.cut || mentions.libraries.len() > room;
@@ -188,13 +193,17 @@ fn mention(
         Some(FileFacts::Elf(elf)) => elf.needed.contains(name) || elf.soname.as_ref() == Some(name),
         _ => false,
     };
-    let names = mentions.libraries.iter().filter(|name| !of_links(name));
+    let is_known = file.part == Part::Known;
+    let names = mentions.libraries.iter().filter(|name| !is_known && !of_links(name));
     let libraries: Vec<String> = names.take(room).map(|name| escape(name)).collect();
-    let is_told = |word: &&&'static str| match (file.of_distribution, file.of_package) {
+    let is_told = |word: &&&'static str| match (file.of_distribution, file.part) {
+        (_, Part::Known) => **word == "git",
         (true, _) => packages::OF_PACKAGES.contains(*word),
-        (false, true) => packages::counts(word, &mentions.words, file.of_helper),
+        (false, Part::Package | Part::Helper) => {
+            packages::counts(word, &mentions.words, file.part == Part::Helper)
+        }
         // A module that compiles, besides.
-        (false, false) => **word == "ccompiler" || !STARTS.contains(*word),
+        (false, Part::Application) => **word == "ccompiler" || !STARTS.contains(*word),
     };
     let words: Vec<&'static str> = mentions.words.iter().filter(is_told).copied().collect();
     let found = !words.is_empty() || !libraries.is_empty();

@@ -99,7 +99,7 @@ pub struct Searched {
     pub libraries_left_out: u64,
     /// The first of them.
     pub libraries: Vec<NodeId>,
-    /// Sources of Python packages that the catalogue knows: not searched, since the catalogue lists what they
+    /// Sources of Python packages that the catalogue knows: searched for git alone, since the catalogue lists what they
     /// read.
     pub known: u64,
 }

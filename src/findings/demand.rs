@@ -79,7 +79,6 @@ impl Demands {
         demands.mentions(facts);
         demands.compiled_before(facts);
         demands.nvrtc_users(facts);
-        demands.python(facts);
         demands.compilers_of_python(facts);
         demands.compilers_of_r(facts);
         demands.compilers_of_packages(facts);
@@ -308,28 +307,6 @@ impl Demands {
                     },
                 );
             }
-        }
-    }
-
-    /// Any Python package may run git: the catalogue does not list all that do. Packages of a distribution depend on it
-    /// then.
-    fn python(&mut self, facts: &Facts<'_>) {
-        let mut packages = facts.inventory.packages.iter().filter(|package| package.manager == "pip");
-        let python = packages.find(|package| !package.is_in_debians_folder());
-        if let Some(package) = python {
-            let root = package.root.clone().unwrap_or_default();
-            let who = "A Python package".to_owned();
-            self.add(
-                "git",
-                &Demand {
-                    certainty: Certainty::Asked,
-                    user: User::Package("Python packages".to_owned(), root),
-                    who,
-                    why: "may run git at run time, as GitPython, wandb and mlflow do".to_owned(),
-                    site: None,
-                    whole_toolkit: true,
-                },
-            );
         }
     }
 }

@@ -201,6 +201,20 @@ fn what_something_else_installed_requires_is_kept() {
     assert!(paths(&kept[0]).contains(&format!("/{SITE}/mypy.py").as_str()), "{kept:#?}");
 }
 
+/// A search of all lines for each extra would take more than the patience of all tests.
+#[test]
+fn many_extras_are_followed_in_time() {
+    let extras: Vec<String> = (0..40_000).map(|number| format!("e{number}")).collect();
+    let mut requires = vec![format!("pytest[{}]", extras.join(","))];
+    requires.extend((0..16_000).map(|_| "pytest; extra == 'e'".to_owned()));
+    let requires: Vec<&str> = requires.iter().map(String::as_str).collect();
+    let flask: &[(&str, Vec<u8>)] = &[("flask/__init__.py", b"x = 1\n".to_vec())];
+    let pytest: &[(&str, Vec<u8>)] = &[("pytest.py", b"x = 1\n".to_vec())];
+    let members = python(PROJECT, &[("flask", &[], flask), ("pytest", &requires, pytest)]);
+    let found = found_in(members, &["python"]);
+    assert_eq!(found[0]["title"], "Development packages: pytest", "{found:#?}");
+}
+
 #[test]
 fn projects_that_are_not_installed_here_declare_nothing() {
     // A source tree whose own dependencies are not installed.

@@ -22,7 +22,7 @@ fn with_display(folder: &Path, renderer: &str, script: &str) -> Output {
     fs::create_dir_all(&home).unwrap();
     Command::new("timeout")
         // Without -noreset the server starts over when its last client leaves, and refuses the next one meanwhile.
-        .args(["110", "xvfb-run", "-a", "-n", &number, "-s", "-screen 0 1000x700x24 -noreset"])
+        .args(["280", "xvfb-run", "-a", "-n", &number, "-s", "-screen 0 1000x700x24 -noreset"])
         .args(["bash", "-c", &format!("{ANSWERS}\n{script}")])
         .env("P", env!("CARGO_BIN_EXE_cutaway"))
         .env("T", folder)
@@ -148,9 +148,20 @@ still() {
 key() { xdotool key "$@"; still; }
 words() { xdotool type --delay 12 "$1"; still; }
 command() { key ctrl+k; words "$1"; key Return; }
+# On a busy machine the window is there before it is painted and has the keys, and what is typed before that is lost.
+for _ in $(seq 100); do
+    [ "$(import -window root png:- | identify -format '%k' -)" -gt 60 ] && [ "$(xdotool getwindowfocus)" = "$window" ] && break
+    sleep 0.2
+done
 still
-words "sample:devel"
-key Return
+for _ in $(seq 5); do
+    words "sample:devel"
+    key Return
+    until_title "sample:devel – Cutaway" | grep -q sample && break
+    # Back to an empty start.
+    key ctrl+w
+    key ctrl+a
+done
 until_title "sample:devel – Cutaway"
 # The proposed Dockerfile.
 key ctrl+5

@@ -6,7 +6,7 @@ use hashbrown::{HashMap, HashSet};
 
 use super::archives::Runtimes;
 use super::folders::{Folder, is_cache, is_foreign_folder, is_system};
-use super::order::{OwnFile, Places, by_path};
+use super::order::{OwnFile, Part, Places, by_path};
 use super::{add_first, packages};
 use crate::base::convert::{index32, layer16};
 use crate::cuda::catalog::normalized_python_name;
@@ -76,6 +76,8 @@ pub(super) struct Choice<'a> {
     /// Whether the image has automatically installed packages, a compiler or CUDA libraries; otherwise
     /// packages folders are not searched.
     pub(super) relevant: bool,
+    /// Whether the image has git: then packages of the catalogue are searched for it.
+    pub(super) has_git: bool,
     /// Packages of the application: installed from a folder or a repository, or started by the command.
     pub(super) own_packages: HashSet<usize>,
     /// Files named in the command: the application's, in any folder.
@@ -109,7 +111,7 @@ impl<'a> Choice<'a> {
         // Memory of all nodes: sorting is the peak of an analysis.
         drop(folders);
         by_path(context, &mut files);
-        files.sort_by_key(|file| file.of_package);
+        files.sort_by_key(|file| (file.part.is_of_package(), file.part == Part::Known));
         let mut seen = HashSet::new();
         let has_other_names = |inode: Inode| context.rootfs.names(inode.0, inode.1).len() > 1;
         files.retain(|file| !has_other_names(file.inode) || seen.insert(file.inode));
@@ -157,9 +159,12 @@ impl<'a> Choice<'a> {
             let owner = self.packages.owners.of(node.id());
             let own = started || owner.is_some_and(|owner| self.own_packages.contains(&owner));
             let is_known_owner = || self.is_known_owner(owner, in_packages);
-            if !own && *known_owners.entry((owner, in_packages)).or_insert_with(is_known_owner) {
+            let known = !own && *known_owners.entry((owner, in_packages)).or_insert_with(is_known_owner);
+            if known {
                 searched.known += u64::from(in_packages && name.ends_with(b".py"));
-                continue;
+                if !(self.has_git && in_packages && owner.is_some_and(|owner| self.may_run_git(owner))) {
+                    continue;
+                }
             }
             // References in the application's own package count as the application's.
             let of_package = in_packages && !own;
@@ -196,8 +201,12 @@ impl<'a> Choice<'a> {
                 name,
                 inode,
                 sort,
-                of_package,
-                of_helper: of_package && *helpers.entry(helper).or_insert_with(is_helper),
+                part: match of_package {
+                    false => Part::Application,
+                    true if known => Part::Known,
+                    true if *helpers.entry(helper).or_insert_with(is_helper) => Part::Helper,
+                    true => Part::Package,
+                },
                 of_distribution,
                 started,
             });
@@ -269,6 +278,16 @@ impl<'a> Choice<'a> {
             || BINDINGS.contains(&normalized_python_name(&package.name).as_str())
     }
 
+    /// Whether a package of the catalogue may run git. NVIDIA's own packages and those of the distribution do not, or depend
+    /// on it.
+    fn may_run_git(&self, owner: usize) -> bool {
+        self.packages.list.get(owner).is_some_and(|package| {
+            let catalog = self.context.catalog;
+            matches!(package.manager, "pip" | "conda")
+                && catalog.framework_of_package(package.manager, &package.name).is_some()
+        })
+    }
+
     /// Whether a file is in an archive of uv whose package is also installed in an environment, as files of its own: then
     /// nothing runs the archive.
     fn is_copy(&self, file: NodeId, known: &mut HashMap<Vec<u8>, bool>) -> bool {
@@ -332,9 +351,9 @@ fn leave_out_long(folders: &[(Folder, u32)], files: &mut Vec<OwnFile<'_>>) -> u6
     (before - files.len()) as u64
 }
 
-/// Whether string references to a file with this name matter: a compiler or a part of CUDA.
+/// Whether string references to a file with this name matter: a compiler, git or a part of CUDA.
 pub(super) fn is_spoken_of(context: &InventoryContext<'_>, name: &[u8]) -> bool {
-    matches!(name, b"nvcc" | b"cc1")
+    matches!(name, b"nvcc" | b"cc1" | b"git")
         || name.starts_with(b"libcu")
         || context.catalog.component_of(name).is_some()
 }

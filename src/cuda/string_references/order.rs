@@ -9,8 +9,25 @@ use crate::cuda::context::{Inode, InventoryContext};
 use crate::formats::string_references::Sort;
 use crate::rootfs::{Node, NodeId, Rootfs};
 
+/// What a file belongs to, which decides the words that count in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Part {
+    Application,
+    /// A source of an unknown Python package.
+    Package,
+    /// A source of a Python package that helps to build others.
+    Helper,
+    /// A source of a Python package of the catalogue, which lists what it reads, except git.
+    Known,
+}
+
+impl Part {
+    pub(super) fn is_of_package(self) -> bool {
+        self != Self::Application
+    }
+}
+
 /// A file to search.
-#[expect(clippy::struct_excessive_bools, reason = "independent facts about one file")]
 pub(super) struct OwnFile<'a> {
     pub(super) node: NodeId,
     /// Its folder, and its name in that folder.
@@ -18,10 +35,7 @@ pub(super) struct OwnFile<'a> {
     pub(super) name: &'a [u8],
     pub(super) inode: Inode,
     pub(super) sort: Sort,
-    /// Whether it is a source in a packages folder, of an unknown Python package.
-    pub(super) of_package: bool,
-    /// Whether it belongs to a package that helps to build others.
-    pub(super) of_helper: bool,
+    pub(super) part: Part,
     /// Whether it belongs to a package of the distribution.
     pub(super) of_distribution: bool,
     /// Whether the command starts it.

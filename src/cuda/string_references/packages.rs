@@ -94,6 +94,7 @@ fn archived(path: &[u8]) -> Option<String> {
 
 /// Whether a word counts in a source of a package; `words` are all words of that source.
 pub(super) fn counts(word: &str, words: &[&'static str], is_helper: bool) -> bool {
-    let starts = || !is_helper && words.iter().any(|word| STARTS.contains(word));
-    OF_PACKAGES.contains(&word) || BUILDS.contains(&word) && starts()
+    let starts = || words.iter().any(|word| STARTS.contains(word));
+    // The name of git is looked up in one file and used in another.
+    OF_PACKAGES.contains(&word) || !is_helper && (word == "git" || BUILDS.contains(&word) && starts())
 }

@@ -561,6 +561,32 @@ fn what_lies_beside_a_program_of_a_package_goes_with_it() {
     }
 }
 
+/// Any source that names git counts, of packages of the catalog too, but for packages that help to build others.
+#[test]
+fn python_packages_that_run_git_make_it_a_question() {
+    let git = || debs(&[("git", "1", &[("usr/bin/git", Elf::program("git").build())])]);
+    let of = |package: &str, source: &str| {
+        let wheel = wheel(SITE, package, "1.0", &[(&format!("{package}/a.py"), source.as_bytes().to_vec())]);
+        judged_files([git(), wheel].concat())
+    };
+    let runs = "import subprocess\nsubprocess.run([\"git\", \"describe\"])\n";
+    let named = "GIT = \"git\"\n";
+    for (package, source, verdict) in [
+        ("requests", "pass\n", "safe"),
+        ("requests", runs, "unsure"),
+        ("requests", named, "unsure"),
+        ("torch", runs, "unsure"),
+        ("torch", "pass\n", "safe"),
+        ("pip", runs, "safe"),
+    ] {
+        let report = of(package, source);
+        all(&report, &[("/usr/bin/git", &format!("build-tools {verdict}"))]);
+        let found = finding(&report, "/usr/bin/git").unwrap();
+        let names = super::proof(found).contains(&format!("/{package}/a.py names git"));
+        assert_eq!(names, verdict == "unsure", "{package}: {found:#}");
+    }
+}
+
 #[test]
 fn a_package_that_another_depends_on_is_a_question() {
     let program = |name: &str| Elf::program(name).build();

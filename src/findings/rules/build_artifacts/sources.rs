@@ -8,6 +8,7 @@ use crate::findings::classification::ClassifiedFile;
 use crate::findings::facts::Facts;
 use crate::findings::named::MAX_SHOWN_CHARS;
 use crate::findings::value::User;
+use crate::rootfs::NodeId;
 
 /// Shells, which run the script in their arguments.
 const SHELLS: [&str; 5] = ["sh", "bash", "dash", "ash", "zsh"];
@@ -44,8 +45,16 @@ pub(super) fn git(facts: &Facts<'_>) -> ArtifactReason {
     // Users of notebooks work in the repositories that they opened.
     const NOTEBOOKS: [&str; 4] = ["jupyter-server", "jupyterlab", "notebook", "code-server"];
     // That some Python package may run git does not mean that it reads this repository.
+    let is_of_python = |node: NodeId| {
+        let owner = facts.owner(node).and_then(|owner| facts.inventory.packages.get(owner));
+        owner.is_some_and(|package| matches!(package.manager, "pip" | "conda"))
+    };
     let named = facts.demands.on("git", None).filter_map(|place| facts.demands.get(place));
-    let named = named.filter(|demand| !matches!(demand.user, User::Package(..)));
+    let named = named.filter(|demand| match demand.user {
+        User::Package(..) => false,
+        User::File(node) => !is_of_python(node),
+        _ => true,
+    });
     let mut users: Vec<User> = named.map(|demand| demand.user.clone()).collect();
     let asks = |name: &str| {
         ASK_GIT.contains(&name)
