@@ -10,6 +10,7 @@ mod started;
 
 use archives::{Runtimes, runs_archives};
 use choice::{Choice, MANAGERS, is_spoken_of, searched};
+use folders::is_node;
 use order::{OwnFile, Part};
 use started::started;
 
@@ -107,7 +108,9 @@ pub(super) fn gather(
         if size > file.sort.most() || room.0 == 0 || size > room.1 {
             heard.searched.left_out += 1;
             // Text files of this size are data; programs may refer to anything.
-            heard.leave_out_program(file);
+            if !is_node(context, &context.path(file.node)) {
+                heard.leave_out_program(file);
+            }
             return;
         }
         *room = (room.0 - 1, room.1 - size);
@@ -143,6 +146,7 @@ pub(super) fn gather(
     let mut files = choice.files(&mut heard.searched);
     // In place: two new lists would be as long as the first.
     let managers: Vec<_> = files.extract_if(.., |file| choice.is_unused_manager(file)).collect();
+    let built: Vec<_> = files.extract_if(.., |file| file.part == Part::Built).collect();
     for file in &files {
         search(&mut heard, file);
     }
@@ -150,6 +154,11 @@ pub(super) fn gather(
     let starts = |mention: &StringReference| mention.words.iter().any(|word| MANAGERS.contains(word));
     if heard.mentions.iter().any(starts) {
         for file in &managers {
+            search(&mut heard, file);
+        }
+    }
+    if recipes::names_intermediate(context, &heard.mentions) {
+        for file in &built {
             search(&mut heard, file);
         }
     }
@@ -203,7 +212,7 @@ fn mention(
             packages::counts(word, &mentions.words, file.part == Part::Helper)
         }
         // A module that compiles, besides.
-        (false, Part::Application) => **word == "ccompiler" || !STARTS.contains(*word),
+        (false, Part::Application | Part::Built) => **word == "ccompiler" || !STARTS.contains(*word),
     };
     let words: Vec<&'static str> = mentions.words.iter().filter(is_told).copied().collect();
     let found = !words.is_empty() || !libraries.is_empty();

@@ -1,6 +1,7 @@
 //! The facts that rules evaluate.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 
 use hashbrown::{HashMap, HashSet};
 
@@ -36,6 +37,8 @@ pub struct Facts<'a> {
     /// By package: the rule that makes it a build package, and whether it is a driver package. System packages only.
     package_rules: Vec<(Option<&'a PackageRule>, bool)>,
     required: RequiredTools,
+    /// Names of libraries that programs and libraries need, once collected.
+    needed: OnceLock<HashSet<String>>,
     /// Whether the image has a compiler outside Python packages.
     pub(super) has_compiler: bool,
 }
@@ -100,6 +103,7 @@ impl<'a> Facts<'a> {
             named: Named::default(),
             package_rules: input.inventory.packages.iter().map(rules).collect(),
             required: RequiredTools::default(),
+            needed: OnceLock::new(),
             has_compiler: false,
         };
         facts.required = facts.find_required();
@@ -107,6 +111,15 @@ impl<'a> Facts<'a> {
         facts.demands = Demands::of(&facts);
         facts.named = Named::of(&facts);
         facts
+    }
+
+    /// Whether a program or library needs a library of this name, found or not.
+    pub(super) fn is_needed(&self, name: &str) -> bool {
+        let names = || {
+            let needs = self.inventory.links.objects.iter().flat_map(|object| &object.needs);
+            needs.map(|need| need.name.clone()).collect()
+        };
+        self.needed.get_or_init(names).contains(name)
     }
 
     /// A path of the merged view.

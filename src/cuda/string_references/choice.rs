@@ -5,7 +5,7 @@ use std::ops::Range;
 use hashbrown::{HashMap, HashSet};
 
 use super::archives::Runtimes;
-use super::folders::{Folder, is_cache, is_foreign_folder, is_system};
+use super::folders::{Folder, is_cache, is_foreign_folder, is_intermediate, is_system};
 use super::order::{OwnFile, Part, Places, by_path};
 use super::{add_first, packages};
 use crate::base::convert::{index32, layer16};
@@ -132,6 +132,7 @@ impl<'a> Choice<'a> {
         // By archive of uv: whether an environment has a copy of it.
         let mut copies: HashMap<Vec<u8>, bool> = HashMap::new();
         let mut helpers: HashMap<(Option<usize>, Option<NodeId>), bool> = HashMap::new();
+        let mut needed = None;
         let may_be = |inode: Inode| usize::from(inode.0) >= self.base_layers && context.size(inode) > 0;
         for (inode, node) in
             context.files_of(layers, |inode, _| may_be(inode)).filter(|(inode, _)| may_be(*inode))
@@ -144,6 +145,11 @@ impl<'a> Choice<'a> {
             }
             // A package that is hard-linked from a cache does not belong to the application.
             if above == Folder::Cache && context.rootfs.names(inode.0, inode.1).len() > 1 {
+                continue;
+            }
+            let built = above == Folder::Built && !started && !self.is_needed(name, &mut needed);
+            // Cargo links what it built out of the folder.
+            if built && self.has_other_folder(inode, folders) {
                 continue;
             }
             if above == Folder::System && !started && self.is_of_system(inode) {
@@ -202,6 +208,7 @@ impl<'a> Choice<'a> {
                 inode,
                 sort,
                 part: match of_package {
+                    false if built => Part::Built,
                     false => Part::Application,
                     true if known => Part::Known,
                     true if *helpers.entry(helper).or_insert_with(is_helper) => Part::Helper,
@@ -236,6 +243,24 @@ impl<'a> Choice<'a> {
         let is_of_system = |owner: usize| self.packages.list.get(owner).is_some_and(Package::is_of_system);
         let mut names = self.context.rootfs.all_names(inode.0, inode.1);
         !self.has_database || names.any(|name| self.packages.owners.of(name).is_some_and(is_of_system))
+    }
+
+    /// Whether a file has a name that is not in intermediate output of cargo.
+    fn has_other_folder(&self, inode: Inode, folders: &[(Folder, u32)]) -> bool {
+        let above = |node: NodeId| folders[self.context.node(node).parent().id().0 as usize].0;
+        self.context.rootfs.all_names(inode.0, inode.1).any(|name| above(name) != Folder::Built)
+    }
+
+    /// Whether a program or library of the image needs a library of this name. `names` are those of all, once collected.
+    fn is_needed(&self, name: &[u8], names: &mut Option<HashSet<&'a [u8]>>) -> bool {
+        let collect = || {
+            let elfs = self.context.binaries.iter().filter_map(|binary| match binary.facts {
+                FileFacts::Elf(elf) => Some(elf),
+                _ => None,
+            });
+            elfs.flat_map(|elf| elf.needed.iter().map(Vec::as_slice)).collect()
+        };
+        names.get_or_insert_with(collect).contains(name)
     }
 
     /// By node: ownership of the files in a folder, and the length of its path.
@@ -322,6 +347,11 @@ impl<'a> Choice<'a> {
         if above == Folder::Cache || is_cache(self.context, path, name) {
             return Folder::Cache;
         }
+        // What build scripts write may be read when the service runs.
+        if above == Folder::Built && name != b"out" || is_intermediate(self.context, path, name) {
+            return Folder::Built;
+        }
+        let above = if above == Folder::Built { Folder::Own } else { above };
         let of_packages = matches!(name, b"site-packages" | b"dist-packages");
         if of_packages && self.relevant {
             Folder::Packages

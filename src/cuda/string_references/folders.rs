@@ -1,6 +1,7 @@
 //! Ownership of the files in a folder.
 
 use crate::cuda::context::InventoryContext;
+use crate::cuda::links::folder_of;
 use crate::cuda::value::Toolkit;
 
 /// Ownership of the files in a folder.
@@ -17,6 +18,19 @@ pub(super) enum Folder {
     Foreign,
     /// Cache of a package manager.
     Cache,
+    /// Intermediate output of cargo, which only cargo reads.
+    Built,
+}
+
+/// Whether a folder is intermediate output of cargo: `target/release/deps`, `target/TRIPLE/debug/build`.
+pub(super) fn is_intermediate(context: &InventoryContext<'_>, path: &[u8], name: &[u8]) -> bool {
+    if !matches!(name, b".fingerprint" | b"build" | b"deps" | b"incremental") {
+        return false;
+    }
+    let profile = folder_of(path);
+    let target = folder_of(profile);
+    let is_target = |folder: &[u8]| context.paths.lookup(&[folder, b"/.rustc_info.json"].concat()).is_some();
+    is_target(target) || is_target(folder_of(target))
 }
 
 /// Whether a folder has unpacked wheels of pip that virtualenv copies into environments, or modules of numpy that build
@@ -33,8 +47,29 @@ pub(super) fn is_foreign_folder(context: &InventoryContext<'_>, toolkits: &[Tool
         || toolkits.iter().any(|toolkit| toolkit.root == path)
         || context.catalog.toolkit_root(path).is_some()
         || is_for_building(path)
+        || is_manager_of_node(context, path)
         || has_sources(context, path)
         || is_made(&[path, b"/"].concat())
+}
+
+/// Whether a folder is npm, corepack or Yarn as images of Node have them beside `node`: they name all that an installation
+/// of packages may run. What starts an installation says so.
+fn is_manager_of_node(context: &InventoryContext<'_>, path: &[u8]) -> bool {
+    const MANAGERS: [(&[u8], &[u8]); 2] = [
+        (b"/lib/node_modules/npm", b"/bin/npm-cli.js"),
+        (b"/lib/node_modules/corepack", b"/dist/corepack.js"),
+    ];
+    let has = |file: &[u8]| context.paths.lookup(&[path, file].concat()).is_some();
+    MANAGERS.iter().any(|(folder, file)| path.ends_with(folder) && has(file))
+        || path.starts_with(b"/opt/yarn-v") && folder_of(path) == b"/opt" && has(b"/bin/yarn.js")
+}
+
+/// Whether a program is Node itself, by what its archive has beside it. Too large to be searched, it starts what scripts
+/// name, as other interpreters do.
+pub(super) fn is_node(context: &InventoryContext<'_>, path: &[u8]) -> bool {
+    const BESIDE: [&[u8]; 2] = [b"/include/node/node_version.h", b"/lib/node_modules/npm/bin/npm-cli.js"];
+    let Some(top) = path.strip_suffix(b"/bin/node") else { return false };
+    BESIDE.iter().any(|file| context.paths.lookup(&[top, file].concat()).is_some())
 }
 
 /// Whether a folder is the cache of cargo or Go: sources that only a build reads.

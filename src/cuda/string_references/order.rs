@@ -19,11 +19,13 @@ pub(super) enum Part {
     Helper,
     /// A source of a Python package of the catalogue, which lists what it reads, except git.
     Known,
+    /// Intermediate output of cargo.
+    Built,
 }
 
 impl Part {
     pub(super) fn is_of_package(self) -> bool {
-        self != Self::Application
+        matches!(self, Self::Package | Self::Helper | Self::Known)
     }
 }
 

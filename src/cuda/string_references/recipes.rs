@@ -55,8 +55,7 @@ fn is_of_node(lived_in: &[Vec<u8>], path: &[u8]) -> bool {
 }
 
 /// Removes the references in files that only builds read. Those of a build system count if another file or the command
-/// refers to a build system or to such scripts; those of cargo's build scripts if one of them refers to their folder.
-/// What cargo and build services record never counts. Files that the command starts always count.
+/// refers to a build system or to such scripts. What cargo and build services record never counts. Files that the command starts always count.
 pub(super) fn leave_out(
     context: &InventoryContext<'_>,
     started: &HashSet<NodeId>,
@@ -68,10 +67,11 @@ pub(super) fn leave_out(
         let path = context.path(mention.node);
         if is_started(mention) {
             if is_recipe(&path) { Kind::OfTree } else { Kind::Own }
-        } else if is_of_cargo(context, &path) || is_of_service(&path) || is_metadata(&lived_in, &path) {
+        } else if file_name(&path) == b".rustc_info.json"
+            || is_of_service(&path)
+            || is_metadata(&lived_in, &path)
+        {
             Kind::Record
-        } else if is_build_script(context, &path) {
-            Kind::OfCargo
         } else if is_recipe(&path) || is_of_autotools(context, &lived_in, &path) {
             Kind::OfTree
         } else {
@@ -85,8 +85,6 @@ pub(super) fn leave_out(
         words_of_own.any(|word| words.contains(word))
     };
     let builds = names(&BUILDERS) || names(&TREE_SCRIPTS) || in_command(context, is_of_build);
-    let runs_cargo = names(&CARGO_BUILDS)
-        || in_command(context, |text| CARGO_BUILDS.iter().any(|folder| text.contains(folder)));
     let mut kinds = kinds.into_iter();
     mentions.retain_mut(|mention| {
         mention.words.retain(|word| !TREE_SCRIPTS.contains(word));
@@ -100,7 +98,6 @@ pub(super) fn leave_out(
         }
         let counts = match kinds.next() {
             Some(Kind::Record) => false,
-            Some(Kind::OfCargo) => runs_cargo,
             Some(Kind::OfTree) => builds,
             Some(Kind::Own) | None => true,
         };
@@ -115,8 +112,6 @@ enum Kind {
     Own,
     /// A record of cargo, a build service or a package.
     Record,
-    /// A compiled build script of cargo.
-    OfCargo,
     /// A file of a build system, or a script of a source tree.
     OfTree,
 }
@@ -166,29 +161,14 @@ fn is_recipe(path: &[u8]) -> bool {
         || path.contains("/CMakeFiles/")
 }
 
-/// The part of a path below a folder that is named like cargo's output, and whether cargo wrote that folder.
-fn below_target<'p>(context: &InventoryContext<'_>, path: &'p [u8]) -> Option<(&'p [u8], bool)> {
-    const TARGET: &[u8] = b"/target/";
-    let at = memchr::memmem::rfind(path, TARGET)?;
-    let (target, below) = path.split_at(at + TARGET.len());
-    let below = below.strip_prefix(b"release/").or_else(|| below.strip_prefix(b"debug/")).unwrap_or(below);
-    Some((below, context.paths.lookup(&[target, b".rustc_info.json"].concat()).is_some()))
-}
-
-/// Whether cargo records in a file what it found out about the compiler or what it compiled.
-fn is_of_cargo(context: &InventoryContext<'_>, path: &[u8]) -> bool {
-    below_target(context, path).is_some_and(|(below, is_of_cargo)| {
-        below == b".rustc_info.json" || below.starts_with(b".fingerprint/") && is_of_cargo
-    })
-}
-
-/// Whether a file is a compiled build script: cargo starts it.
-fn is_build_script(context: &InventoryContext<'_>, path: &[u8]) -> bool {
-    below_target(context, path).is_some_and(|(below, is_of_cargo)| {
-        let name = file_name(below);
-        let is_script = name.starts_with(b"build-script-") || name.starts_with(b"build_script_");
-        is_of_cargo && below.starts_with(b"build/") && is_script
-    })
+/// Whether a file, a variable or the command names a folder with intermediate output of cargo.
+pub(super) fn names_intermediate(context: &InventoryContext<'_>, mentions: &[StringReference]) -> bool {
+    let names =
+        |text: &str| text.contains("/deps") || CARGO_BUILDS.iter().any(|folder| text.contains(folder));
+    let config = context.input.image.run_config();
+    let mut variables = config.and_then(|config| config.env().as_ref()).into_iter().flatten();
+    let words = |mention: &StringReference| mention.words.iter().any(|word| CARGO_BUILDS.contains(word));
+    mentions.iter().any(words) || variables.any(|text| names(text)) || in_command(context, names)
 }
 
 /// Whether a file describes builds for a service that runs them elsewhere.

@@ -9,23 +9,23 @@ pub(super) struct Comments {
     sort: Sort,
     /// Comments between `/*` and `*/`, in order. Code may follow in the line of the end.
     blocks: Vec<Range<usize>>,
+    /// Whether C code may precede `import "C"` of Go.
+    is_cgo: bool,
 }
 
 impl Comments {
     pub(super) fn of(text: &[u8], sort: Sort) -> Self {
-        // A comment before `import "C"` in Go is C code. Some languages end a line at `\r` alone.
-        let is_unclear = || {
-            memchr::memmem::find(text, b"import \"C\"").is_some()
-                || memchr::memchr_iter(b'\r', text)
-                    .any(|at| text.get(at + 1).is_some_and(|next| *next != b'\n'))
-        };
         if !matches!(sort, Sort::Source | Sort::JavaScript) {
-            return Self { sort, blocks: Vec::new() };
+            return Self { sort, blocks: Vec::new(), is_cgo: false };
         }
-        if is_unclear() {
-            return Self { sort: Sort::Text, blocks: Vec::new() };
+        // A comment before `import "C"` in Go is C code. Some languages end a line at `\r` alone.
+        let is_cgo = memchr::memmem::find(text, b"import \"C\"").is_some();
+        let is_unclear =
+            || memchr::memchr_iter(b'\r', text).any(|at| text.get(at + 1).is_some_and(|next| *next != b'\n'));
+        if is_cgo || is_unclear() {
+            return Self { sort: Sort::Text, blocks: Vec::new(), is_cgo };
         }
-        Self { sort, blocks: blocks(text) }
+        Self { sort, blocks: blocks(text), is_cgo }
     }
 
     /// Whether the line that begins at `start` is a comment as a whole.
@@ -35,7 +35,7 @@ impl Comments {
             Sort::Script | Sort::Python => is_remark(line),
             // The end of a block may follow in the line.
             Sort::Source | Sort::JavaScript => is_slashed(line) && !self.contains(start),
-            Sort::Text | Sort::Binary => false,
+            Sort::Text | Sort::Binary => self.is_cgo && is_directive(line),
         }
     }
 
@@ -98,6 +98,13 @@ fn is_slashed(line: &[u8]) -> bool {
     let line = &line[blanks(line)..];
     let rest = &line[line.iter().take_while(|byte| **byte == b'/').count()..];
     line.starts_with(b"//") && !rest.starts_with(b"usr/") && !rest.starts_with(b"bin/")
+}
+
+/// Whether a line tells cgo how to build: `#cgo pkg-config: sqlite3`.
+fn is_directive(line: &[u8]) -> bool {
+    let line = &line[blanks(line)..];
+    let line = line.strip_prefix(b"//").unwrap_or(line);
+    line[blanks(line)..].starts_with(b"#cgo ")
 }
 
 fn blanks(line: &[u8]) -> usize {

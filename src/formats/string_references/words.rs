@@ -2,7 +2,7 @@
 
 /// Searched words: build and profiling tools, CUDA headers, and framework calls that compile code or load libraries;
 /// then the other lists of this module.
-pub const WORDS: [&str; 155] = joined(&[&TOOLS, &CARGO_BUILDS, &TREE_SCRIPTS, &STARTS]);
+pub const WORDS: [&str; 157] = joined(&[&TOOLS, &CARGO_BUILDS, &TREE_SCRIPTS, &STARTS]);
 
 const TOOLS: [&str; 139] = [
     "nvcc",
@@ -152,8 +152,9 @@ const TOOLS: [&str; 139] = [
     "share/man",
 ];
 
-/// Folders in which cargo's build scripts are and write. A program opens what is there by a compiled path.
-pub const CARGO_BUILDS: [&str; 2] = ["debug/build", "release/build"];
+/// Folders in which cargo's build scripts are and write, and those of intermediate output. A program opens what is there
+/// by a compiled path.
+pub const CARGO_BUILDS: [&str; 4] = ["debug/build", "debug/deps", "release/build", "release/deps"];
 
 /// Scripts and folders of a source tree: they say nothing about what those start. The folders of tests are searched in
 /// texts only, the scripts in texts and programs.

@@ -1,5 +1,7 @@
 //! Build-only files: sources, and files that compilers and build systems write next to them.
 
+mod outputs;
+
 use std::collections::BTreeSet;
 
 use hashbrown::HashSet;
@@ -87,6 +89,8 @@ pub(super) fn build_only(context: &SplitContext<'_>, steps: &Steps<'_, '_>) -> H
     for top in trees(context) {
         let path = context.rootfs.node(top).path();
         let runs_here = named.iter().any(|one| is_within(one, &path) || is_within(&path, one));
+        // A setting that names the top names no file in it.
+        let inside = || named.iter().filter(|one| is_within(one, &path) && one.len() > path.len());
         let mut open = vec![context.rootfs.node(top)];
         while let Some(node) = open.pop() {
             if node.kind() == NodeKind::Directory {
@@ -94,7 +98,13 @@ pub(super) fn build_only(context: &SplitContext<'_>, steps: &Steps<'_, '_>) -> H
                 continue;
             }
             let is_users = context.is_users(node) && context.system_owner(node.id()).is_none();
-            if is_users && (!runs_here || is_build_file(context, node, compiles_later)) {
+            let is_for_builds = || {
+                is_build_file(context, node, compiles_later)
+                    || !compiles_later
+                        && !inside().any(|one| is_within(&node.path(), one))
+                        && outputs::is_for_builds(context, node)
+            };
+            if is_users && (!runs_here || is_for_builds()) {
                 found.insert(node.id());
             }
         }
@@ -226,7 +236,7 @@ fn is_build_file(context: &SplitContext<'_>, node: Node<'_>, compiles_later: boo
         return ends(&LEFT_BY_COMPILERS);
     }
     let is_source = ends(&SOURCES) && !compiles_later;
-    let is_mark = MARKS.contains(&name) && name != b"setup.py";
+    let is_mark = MARKS.contains(&name) && name != b"setup.py" || matches!(name, b"Cargo.lock" | b"go.sum");
     let is_paper = [&b"README"[..], b"LICENSE", b"Dockerfile", b".dockerignore", b".gitignore"]
         .iter()
         .any(|start| name.starts_with(start));

@@ -1,6 +1,6 @@
 //! The verdict on one build artifact.
 
-use super::super::common::{beside, extension, holds, is_loaded_from_outside, name_of, path_of};
+use super::super::common::{beside, extension, holds, is_loaded_from_outside, name_of, path_of, searched};
 use super::sources::archive;
 use crate::cuda::links::ObjectId;
 use crate::findings::classification::ClassifiedFile;
@@ -8,6 +8,7 @@ use crate::findings::facts::Facts;
 use crate::findings::value::User;
 use crate::formats::binary::FileFacts;
 use crate::formats::elf::{ElfFacts, ElfKind};
+use crate::formats::string_references::CARGO_BUILDS;
 use crate::rootfs::NodeId;
 
 /// The reason for a verdict; files with the same reason form one finding.
@@ -152,7 +153,7 @@ fn judge_name(facts: &Facts<'_>, file: &ClassifiedFile<'_>, of_git: &ArtifactRea
         "artifact-objects" => object_file(facts, file),
         // Anything but an object was classified by its build folder.
         "artifact-cmake" | "artifact-cargo" if !is_of_build(facts, id, file) => object_file(facts, file),
-        _ => tree(facts, id, &path, elf),
+        _ => tree(facts, id, &path, elf, setting.is_some()),
     };
     Some((id, because, None))
 }
@@ -331,8 +332,37 @@ fn is_of_node_tool(path: &[u8]) -> bool {
     below.split(|byte| *byte == b'/').next().is_some_and(|tool| TOOLS.contains(&tool))
 }
 
+/// The proof that nothing uses a program or library which cargo built on the way: a build script, a macro, a test.
+fn intermediate(facts: &Facts<'_>, path: &[u8], is_mentioned: bool) -> Option<Vec<String>> {
+    const TARGET: &[u8] = b"/target/";
+    let target = path.get(..memchr::memmem::rfind(path, TARGET)? + TARGET.len())?;
+    let is_of_cargo = facts.paths.lookup(&[target, b".rustc_info.json"].concat()).is_some();
+    // Build scripts put programs and libraries there for the service.
+    let is_written = holds(path, b"/out/");
+    let name = String::from_utf8_lossy(name_of(path));
+    let is_named = |text: &str| text.contains("/deps") || CARGO_BUILDS.iter().any(|one| text.contains(one));
+    let in_settings = facts.environment().iter().any(|text| is_named(text))
+        || facts.command().into_iter().any(is_named)
+        || facts.demands.any("cargo-output");
+    let unsearched = facts.inventory.searched.programs_left_out > 0;
+    let stays = !is_of_cargo || is_written || is_mentioned || in_settings || unsearched || builds(facts);
+    (!stays && !facts.is_needed(&name)).then(|| {
+        vec![
+            "target/.rustc_info.json marks a cargo build, which links what it builds for use out of these folders".to_owned(),
+            "no program or library of the image needs one of them by its name".to_owned(),
+            searched(facts, "target/…/deps, target/…/build or one of their libraries"),
+        ]
+    })
+}
+
 /// A build folder: its own files are useless afterwards; programs and resources may be used.
-fn tree(facts: &Facts<'_>, id: &str, path: &[u8], elf: Option<&ElfFacts>) -> ArtifactReason {
+fn tree(
+    facts: &Facts<'_>,
+    id: &str,
+    path: &[u8],
+    elf: Option<&ElfFacts>,
+    is_mentioned: bool,
+) -> ArtifactReason {
     if id == "artifact-node" && !is_of_node_tool(path) {
         return asked(
             " of unknown tools",
@@ -360,6 +390,11 @@ fn tree(facts: &Facts<'_>, id: &str, path: &[u8], elf: Option<&ElfFacts>) -> Art
     // Whoever says that nothing is built there has not said that nothing is read there.
     let or_builds = if builds(facts) { ", or build there when it starts" } else { "" };
     if runs && !is_probe {
+        if id == "artifact-cargo"
+            && let Some(proof) = intermediate(facts, path, is_mentioned)
+        {
+            return ArtifactReason::Free(proof);
+        }
         return asked(
             ", including programs and libraries",
             "Programs and libraries in a build folder. No known program loads them.".to_owned(),

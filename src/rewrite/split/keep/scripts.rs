@@ -1,6 +1,6 @@
 //! What scripts and settings name, and what Python compiles from the base.
 
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 
 use super::{FileDisposition, Keep};
 use crate::rewrite::split::state::source_of;
@@ -32,6 +32,7 @@ impl Keep<'_, '_> {
     pub(super) fn modules(&mut self) {
         let context = self.context;
         let (mut exact, mut versioned): (HashSet<&[u8]>, HashSet<&[u8]>) = Default::default();
+        let mut of_php: HashSet<&[u8]> = HashSet::new();
         for mention in &context.input.inventory.mentions {
             if !matches!(self.fate(mention.node), FileDisposition::Copied | FileDisposition::Installed) {
                 continue;
@@ -39,6 +40,9 @@ impl Keep<'_, '_> {
             let script = context.rootfs.node(mention.node).name();
             for name in &mention.libraries {
                 let is_plain = name.strip_suffix(".so").is_some();
+                if script.ends_with(b".ini") {
+                    of_php.insert(name.as_bytes());
+                }
                 if !name.starts_with("lib") || is_plain && script.ends_with(b".rb") {
                     exact.insert(name.as_bytes());
                 } else if is_plain && script.ends_with(b".py") {
@@ -56,8 +60,26 @@ impl Keep<'_, '_> {
         if exact.is_empty() && versioned.is_empty() {
             return;
         }
+        let mut found: HashMap<&[u8], Vec<Node<'_>>> = HashMap::new();
         for node in context.rootfs.nodes().filter(is_one) {
-            self.require(node.id(), b"");
+            found.entry(node.name()).or_default().push(node);
         }
+        for (name, mut nodes) in found {
+            // What a build installed is also in its source tree; Perl has modules with the names of PHP's extensions.
+            retain_if_any(&mut nodes, |node| !self.build_only.contains(&node.id()));
+            if of_php.contains(name) {
+                retain_if_any(&mut nodes, |node| memchr::memmem::find(&node.path(), b"/php").is_some());
+            }
+            for node in nodes {
+                self.require(node.id(), b"");
+            }
+        }
+    }
+}
+
+/// Keeps only the nodes that are of a kind, if some are.
+fn retain_if_any(nodes: &mut Vec<Node<'_>>, is_of_kind: impl Fn(&Node<'_>) -> bool) {
+    if nodes.iter().any(&is_of_kind) {
+        nodes.retain(is_of_kind);
     }
 }
