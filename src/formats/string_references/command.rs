@@ -39,6 +39,12 @@ const OF_UV: [&[u8]; 11] =
 /// Maximum examined bytes of a path or string.
 const REACH: usize = super::NAME_BYTES;
 
+/// Whether a source in JavaScript may start programs: it names a module or a function that does.
+pub(super) fn may_start_programs(text: &[u8]) -> bool {
+    const MODULES: [&[u8]; 6] = [b"child_process", b"spawn", b"execa", b"shelljs", b"Deno.", b"zx"];
+    MODULES.iter().any(|module| memchr::memmem::find(text, module).is_some())
+}
+
 /// Whether the word at `place` of a text is in command position: quoted, with a path, or at the start of a line or of a
 /// command in it. `line` is the start of its line.
 pub(super) fn in_text(text: &[u8], place: &Range<usize>, line: usize, word: &str) -> bool {

@@ -103,6 +103,8 @@ impl Found {
             let found = strings.get_or_init(|| Strings::of(text, sort.language(text)?));
             found.as_ref()
         };
+        let starts = OnceCell::new();
+        let starts = || *starts.get_or_init(|| sort != Sort::JavaScript || command::may_start_programs(text));
         let counts = |word: Word, place: &std::ops::Range<usize>, line: usize| {
             let string = |at: usize| strings().map(|strings: &Strings| strings.around(at));
             let of_packages = packages::Place { text, word: place.clone(), shell, string: &string };
@@ -113,6 +115,9 @@ impl Found {
             let is_operator = sort == Sort::JavaScript && (word.is_english() || word.text == "g++");
             let may_be_code = (is_operator || word.is_weak()) && word.text != "CC";
             if may_be_code && strings().is_some_and(|strings: &Strings| !strings.contains(place.start)) {
+                return false;
+            }
+            if word.is_common() && strings().is_some() && !starts() {
                 return false;
             }
             if word.text == "CC" {

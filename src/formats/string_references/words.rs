@@ -212,6 +212,11 @@ impl Word {
         WEAK.contains(&self.text)
     }
 
+    /// Whether it is a value in sources of any kind: `['as', 'size']`.
+    pub(super) fn is_common(self) -> bool {
+        matches!(self.text, "as" | "flex" | "go" | "scalar" | "size" | "strings" | "strip")
+    }
+
     /// Whether it is so short that random bytes may match.
     pub(super) fn is_short(self) -> bool {
         self.text.len() <= 3

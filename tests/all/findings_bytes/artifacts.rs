@@ -561,6 +561,55 @@ fn what_lies_beside_a_program_of_a_package_goes_with_it() {
     }
 }
 
+#[test]
+fn what_cargo_built_on_the_way_is_free_unless_something_names_or_needs_it() {
+    let mac = "srv/target/release/deps/libderive-0a1b.so";
+    let members = |more: Vec<Member>| {
+        let own = vec![
+            file(mac, Elf::library("libderive-0a1b.so").build()),
+            file("srv/target/.rustc_info.json", "{}"),
+            file("srv/Cargo.toml", "[package]\n"),
+            file("srv/target/release/serve", Elf::program("serve").build()).mode(0o755),
+        ];
+        [own, more].concat()
+    };
+    let script = |text: &str| vec![file("srv/start.sh", format!("#!/bin/sh\n{text}\n")).mode(0o755)];
+    let needs = Elf::program("other").needing(&["libderive-0a1b.so"]).build();
+    for (more, verdict) in [
+        (Vec::new(), "safe"),
+        (script("exec /srv/target/release/serve"), "safe"),
+        (script("LD_LIBRARY_PATH=target/release/deps exec x"), "unsure"),
+        (script("LD_PRELOAD=libderive-0a1b.so exec x"), "unsure"),
+        (vec![file("srv/other", needs).mode(0o755)], "unsure"),
+    ] {
+        let report = judged(Packing::Gzip, &[members(more)], &["/srv/target/release/serve"], &[]);
+        all(&report, &[(&format!("/{mac}"), &format!("build-artifacts {verdict}"))]);
+    }
+}
+
+/// Images of Node have npm beside it, which names every tool that an installation of packages may run.
+#[test]
+fn npm_beside_node_is_no_user_of_compilers() {
+    let gcc: &[(&str, Vec<u8>)] =
+        &[("usr/lib/gcc/x86_64-linux-gnu/13/cc1plus", Elf::program("cc1plus").build())];
+    let path = "/usr/lib/gcc/x86_64-linux-gnu/13/cc1plus";
+    let npm = |folder: &str| {
+        vec![
+            file(format!("{folder}/bin/npm-cli.js"), "#!/usr/bin/env node\nrequire('../lib')\n").mode(0o755),
+            file(format!("{folder}/lib/build.js"), "spawn('gcc', ['-v'])\n"),
+        ]
+    };
+    let with = |more: &[Member], script: &str| {
+        let start = file("srv/start", format!("#!/bin/sh\n{script}\n")).mode(0o755);
+        let members = [service(&[]), debs(&[("g++-13", "13.2", gcc)]), vec![start], more.to_vec()].concat();
+        of(&judged(Packing::Gzip, &[members], &["/srv/service"], &[]), path)
+    };
+    let beside = npm("usr/local/lib/node_modules/npm");
+    assert_eq!(with(&beside, "exec node server.js"), "compilers safe");
+    assert_eq!(with(&beside, "npm ci && exec node server.js"), "compilers unsure");
+    assert_eq!(with(&npm("srv/node_modules/npm"), "exec node server.js"), "compilers unsure");
+}
+
 /// Any source that names git counts, of packages of the catalog too, but for packages that help to build others.
 #[test]
 fn python_packages_that_run_git_make_it_a_question() {

@@ -83,6 +83,10 @@ fn comments_of_sources_do_not_count() {
     // The first line of a script, C code in Go, the end of a block in its line, other ends of lines.
     assert_eq!(source("//usr/bin/env go run \"$0\" \"$@\"; exit\npackage main\n"), ["go"]);
     assert_eq!(source("// #include <cuda_runtime.h>\nimport \"C\"\n"), ["cuda_runtime.h"]);
+    // What cgo is told about the build.
+    for directive in ["/*\n#cgo pkg-config: sqlite3\n*/", "// #cgo pkg-config: sqlite3"] {
+        assert_eq!(source(&format!("{directive}\nimport \"C\"\n")), <[&str; 0]>::default(), "{directive}");
+    }
     assert_eq!(source("/*\n// old\n//*/ spawn('gcc')"), ["gcc"]);
     assert_eq!(source("// (c)\rspawn('gcc')\r"), ["gcc"]);
     assert_eq!(source("// gcc\r\nspawn('cc1')\r\n"), ["cc1"]);
@@ -115,6 +119,8 @@ fn operators_and_variables_of_java_script_and_python_are_no_programs() {
 
     assert_eq!(js("new Set(['as', 'async', 'from'])"), <[&str; 0]>::default());
     assert_eq!(js("spawn(['size', '-A', file]); run(['as', file])"), ["as", "size"]);
+    // Nothing there starts a program.
+    assert_eq!(js("const KINDS = ['scalar', 'size']; exports.as = 'as'"), <[&str; 0]>::default());
     assert_eq!(js("const cc = process.env.CC || 'cc'"), ["cc"]);
     // Where the strings are not certain, all of the text counts.
     assert_eq!(js("<p>Don't</p>\nx = (size / 2)"), ["size"]);
