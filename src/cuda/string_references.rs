@@ -157,7 +157,7 @@ pub(super) fn gather(
             search(&mut heard, file);
         }
     }
-    if recipes::names_intermediate(context, &heard.mentions) {
+    if recipes::runs_intermediate(context, &heard.mentions) {
         for file in &built {
             search(&mut heard, file);
         }

@@ -79,6 +79,7 @@ impl Demands {
         demands.mentions(facts);
         demands.compiled_before(facts);
         demands.nvrtc_users(facts);
+        demands.python(facts);
         demands.compilers_of_python(facts);
         demands.compilers_of_r(facts);
         demands.compilers_of_packages(facts);
@@ -307,6 +308,25 @@ impl Demands {
                     },
                 );
             }
+        }
+    }
+
+    /// Any Python package may run git: programs, extension modules and shell scripts of packages are not searched for it,
+    /// and sources may start it through another package. Packages of a distribution depend on it then.
+    fn python(&mut self, facts: &Facts<'_>) {
+        let mut packages = facts.inventory.packages.iter().filter(|package| package.manager == "pip");
+        let python = packages.find(|package| !package.is_in_debians_folder());
+        if let Some(package) = python {
+            let root = package.root.clone().unwrap_or_default();
+            let demand = Demand {
+                certainty: Certainty::Asked,
+                user: User::Package("Python packages".to_owned(), root),
+                who: "A Python package".to_owned(),
+                why: "may run git at run time, as GitPython, wandb and mlflow do".to_owned(),
+                site: None,
+                whole_toolkit: true,
+            };
+            self.add("git", &demand);
         }
     }
 }

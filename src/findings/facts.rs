@@ -16,6 +16,7 @@ use crate::cuda::catalog::{Catalog, PackageRule, normalized_python_name};
 use crate::cuda::links::{Object, ObjectId, Paths, site_root};
 use crate::cuda::{Flavor, Inode, Inventory, Library, Package};
 use crate::formats::binary::FileFacts;
+use crate::formats::string_references::names_intermediate;
 use crate::layer::{ContentHash, LayerRead};
 use crate::rootfs::{Node, NodeId, Rootfs};
 
@@ -37,6 +38,8 @@ pub struct Facts<'a> {
     /// By package: the rule that makes it a build package, and whether it is a driver package. System packages only.
     package_rules: Vec<(Option<&'a PackageRule>, bool)>,
     required: RequiredTools,
+    /// Whether the command, the working directory or a variable names intermediate output of cargo.
+    cargo_output: OnceLock<bool>,
     /// Names of libraries that programs and libraries need, once collected.
     needed: OnceLock<HashSet<String>>,
     /// Whether the image has a compiler outside Python packages.
@@ -103,6 +106,7 @@ impl<'a> Facts<'a> {
             named: Named::default(),
             package_rules: input.inventory.packages.iter().map(rules).collect(),
             required: RequiredTools::default(),
+            cargo_output: OnceLock::new(),
             needed: OnceLock::new(),
             has_compiler: false,
         };
@@ -111,6 +115,15 @@ impl<'a> Facts<'a> {
         facts.demands = Demands::of(&facts);
         facts.named = Named::of(&facts);
         facts
+    }
+
+    /// Whether the command, the working directory or a variable names intermediate output of cargo.
+    pub(super) fn names_cargo_output(&self) -> bool {
+        *self.cargo_output.get_or_init(|| {
+            let folder = self.input.image.run_config().and_then(|config| config.working_dir().as_deref());
+            let variables = self.environment().iter().map(String::as_str);
+            variables.chain(self.command()).chain(folder).any(names_intermediate)
+        })
     }
 
     /// Whether a program or library needs a library of this name, found or not.

@@ -27,6 +27,8 @@ pub(super) struct Named {
 /// real image has some hundred. Paths through long links cost milliseconds each.
 const WORDS: usize = 10_000;
 const STEPS: u64 = 1 << 22;
+/// Maximum programs of a command that are looked up, and folders in which.
+const PROGRAMS: usize = 64;
 /// Maximum characters of a name or path in a text.
 pub(super) const MAX_SHOWN_CHARS: usize = 120;
 
@@ -58,6 +60,7 @@ impl Named {
         for word in facts.command() {
             named.paths(facts, word, "the image's command", &mut room, &mut seen);
         }
+        named.programs(facts, &mut room.1);
         for mention in &facts.inventory.mentions {
             for library in &mention.libraries {
                 if let Some(stem) = split_library_name(library.as_bytes()) {
@@ -98,6 +101,23 @@ impl Named {
             }
             .entry(node)
             .or_insert_with(|| setting.to_owned());
+        }
+    }
+
+    /// Collects the programs and scripts that the command starts by their names in `PATH`: `mvn exec:java`.
+    fn programs(&mut self, facts: &Facts<'_>, steps: &mut u64) {
+        let folders = facts.input.image.search_path();
+        let parts = facts.command().into_iter().flat_map(|text| text.split([';', '&', '|', '\n']));
+        let names =
+            parts.filter_map(|part| part.split_whitespace().next()).filter(|name| !name.contains('/'));
+        for name in names.take(PROGRAMS) {
+            let mut tries = folders.split(':').filter(|folder| folder.starts_with('/')).take(PROGRAMS);
+            let found = tries.find_map(|folder| {
+                facts.paths.walk(NodeId::ROOT, format!("{folder}/{name}").as_bytes(), steps)
+            });
+            if let Some(node) = found.filter(|node| facts.node(*node).kind() == NodeKind::File) {
+                self.settings.entry(node).or_insert_with(|| "the image's command".to_owned());
+            }
         }
     }
 

@@ -20,7 +20,7 @@ use found::Found;
 pub use habits::UncertaintyReason;
 use sort::HEAD_BYTES;
 pub use sort::{BINARY_BYTES, SOURCE_BYTES, Sort, TEXT_BYTES};
-pub use words::{BUILDING, CARGO_BUILDS, STARTS, TREE_SCRIPTS, WORDS};
+pub use words::{BUILDING, CARGO_BUILDS, STARTS, TREE_SCRIPTS, WORDS, names_intermediate};
 
 /// Maximum library names stored for one file. Real programs open some dozens at most.
 const LIBRARIES: usize = 256;

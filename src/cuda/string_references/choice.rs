@@ -14,6 +14,7 @@ use crate::cuda::context::{Inode, InventoryContext};
 use crate::cuda::packages::Packages;
 use crate::cuda::value::{Package, Searched, Toolkit};
 use crate::formats::binary::FileFacts;
+use crate::formats::elf::ElfKind;
 use crate::formats::string_references::{Sort, StringReferences, UncertaintyReason};
 use crate::jobs::both;
 use crate::rootfs::{NodeId, NodeKind};
@@ -133,6 +134,7 @@ impl<'a> Choice<'a> {
         let mut copies: HashMap<Vec<u8>, bool> = HashMap::new();
         let mut helpers: HashMap<(Option<usize>, Option<NodeId>), bool> = HashMap::new();
         let mut needed = None;
+        let mut linked: HashMap<Inode, bool> = HashMap::new();
         let may_be = |inode: Inode| usize::from(inode.0) >= self.base_layers && context.size(inode) > 0;
         for (inode, node) in
             context.files_of(layers, |inode, _| may_be(inode)).filter(|(inode, _)| may_be(*inode))
@@ -148,10 +150,14 @@ impl<'a> Choice<'a> {
                 continue;
             }
             let built = above == Folder::Built && !started && !self.is_needed(name, &mut needed);
-            // Cargo links what it built out of the folder.
-            if built && self.has_other_folder(inode, folders) {
-                continue;
+            // Cargo links what it built out of the folder. Another program in it may be what runs.
+            if built {
+                let has_other = || self.has_other_folder(inode, folders);
+                if *linked.entry(inode).or_insert_with(has_other) {
+                    continue;
+                }
             }
+            let built = built && (is_build_script(name) || !self.is_program(inode));
             if above == Folder::System && !started && self.is_of_system(inode) {
                 continue;
             }
@@ -243,6 +249,11 @@ impl<'a> Choice<'a> {
         let is_of_system = |owner: usize| self.packages.list.get(owner).is_some_and(Package::is_of_system);
         let mut names = self.context.rootfs.all_names(inode.0, inode.1);
         !self.has_database || names.any(|name| self.packages.owners.of(name).is_some_and(is_of_system))
+    }
+
+    fn is_program(&self, inode: Inode) -> bool {
+        let facts = self.context.layer(inode.0).and_then(|read| read.facts.binary(inode.1));
+        matches!(facts, Some(FileFacts::Elf(elf)) if elf.kind == ElfKind::Executable)
     }
 
     /// Whether a file has a name that is not in intermediate output of cargo.
@@ -363,6 +374,11 @@ impl<'a> Choice<'a> {
             above
         }
     }
+}
+
+/// Whether cargo compiled a program for the build itself.
+fn is_build_script(name: &[u8]) -> bool {
+    name.starts_with(b"build-script-") || name.starts_with(b"build_script_")
 }
 
 /// If all paths together are too long, omits the last files in the order of the view. Returns the number of

@@ -29,8 +29,9 @@ pub(super) fn is_intermediate(context: &InventoryContext<'_>, path: &[u8], name:
     }
     let profile = folder_of(path);
     let target = folder_of(profile);
-    let is_target = |folder: &[u8]| context.paths.lookup(&[folder, b"/.rustc_info.json"].concat()).is_some();
-    is_target(target) || is_target(folder_of(target))
+    let has = |folder: &[u8], name: &[u8]| context.paths.lookup(&[folder, b"/", name].concat()).is_some();
+    has(profile, b".fingerprint")
+        && [target, folder_of(target)].iter().any(|folder| has(folder, b".rustc_info.json"))
 }
 
 /// Whether a folder has unpacked wheels of pip that virtualenv copies into environments, or modules of numpy that build

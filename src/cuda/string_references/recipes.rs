@@ -6,7 +6,7 @@ use crate::base::text::escape;
 use crate::cuda::context::InventoryContext;
 use crate::cuda::links::{file_name, folder_of};
 use crate::cuda::value::StringReference;
-use crate::formats::string_references::{BUILDING, CARGO_BUILDS, TREE_SCRIPTS};
+use crate::formats::string_references::{BUILDING, CARGO_BUILDS, TREE_SCRIPTS, names_intermediate};
 use crate::rootfs::NodeId;
 
 /// Names of build systems; a reference means that one may be used.
@@ -162,13 +162,14 @@ fn is_recipe(path: &[u8]) -> bool {
 }
 
 /// Whether a file, a variable or the command names a folder with intermediate output of cargo.
-pub(super) fn names_intermediate(context: &InventoryContext<'_>, mentions: &[StringReference]) -> bool {
-    let names =
-        |text: &str| text.contains("/deps") || CARGO_BUILDS.iter().any(|folder| text.contains(folder));
+pub(super) fn runs_intermediate(context: &InventoryContext<'_>, mentions: &[StringReference]) -> bool {
     let config = context.input.image.run_config();
-    let mut variables = config.and_then(|config| config.env().as_ref()).into_iter().flatten();
+    let variables = config.and_then(|config| config.env().as_ref()).into_iter().flatten();
+    let folder = config.and_then(|config| config.working_dir().as_ref());
     let words = |mention: &StringReference| mention.words.iter().any(|word| CARGO_BUILDS.contains(word));
-    mentions.iter().any(words) || variables.any(|text| names(text)) || in_command(context, names)
+    mentions.iter().any(words)
+        || variables.chain(folder).any(|text| names_intermediate(text.as_str()))
+        || in_command(context, names_intermediate)
 }
 
 /// Whether a file describes builds for a service that runs them elsewhere.

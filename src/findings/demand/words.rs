@@ -52,7 +52,7 @@ const WORDS: [(&str, &[&str]); 32] = [
     ("build_ext LDSHARED", &["compiler", "libraries"]),
     // Whatever the packages are built with.
     (
-        "cpanm install node-gyp npm rebuild setup.py",
+        "bunx corepack cpanm install node-gyp npm npx pnpm rebuild setup.py yarn",
         &["compiler", "libraries", "make", "cmake", "ninja", "autotools", "git", "patchelf", "swig"],
     ),
     ("share/doc share/man", &["documentation"]),
@@ -143,6 +143,9 @@ pub(super) fn told(word: &str) -> &str {
         "dpkg-" => "a tool of dpkg-dev",
         "install" => "an installation of packages, which may compile them",
         "npm" | "rebuild" => "an installation by npm, which may compile packages",
+        "bunx" | "corepack" | "npx" | "pnpm" | "yarn" => {
+            "an installation of packages of Node, which may compile them"
+        }
         "release/build" => "target/release/build",
         "release/deps" => "target/release/deps",
         "share/doc" => "/usr/share/doc",

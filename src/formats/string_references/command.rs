@@ -41,7 +41,8 @@ const REACH: usize = super::NAME_BYTES;
 
 /// Whether a source in JavaScript may start programs: it names a module or a function that does.
 pub(super) fn may_start_programs(text: &[u8]) -> bool {
-    const MODULES: [&[u8]; 6] = [b"child_process", b"spawn", b"execa", b"shelljs", b"Deno.", b"zx"];
+    const MODULES: [&[u8]; 8] =
+        [b"child_process", b"spawn", b"execa", b"tinyexec", b"actions/exec", b"shelljs", b"Deno.", b"zx"];
     MODULES.iter().any(|module| memchr::memmem::find(text, module).is_some())
 }
 

@@ -9,23 +9,44 @@ const REACH: usize = 128;
 /// Maximum words between a program and its command: options and their values.
 const OPTIONS: usize = 6;
 /// Programs that install packages for a language and may compile them, with the commands that do.
-const INSTALLERS: [(&[u8], &[&[u8]]); 16] = [
+const INSTALLERS: [(&[u8], &[&[u8]]); 19] = [
     (b"bundle", &[b"install", b"update"]),
+    (b"bunx", &[]),
     (b"bundler", &[b"install", b"update"]),
     (b"easy_install", &[]),
+    (b"corepack", &[]),
     (b"cpanm", &[]),
     (b"gem", &[b"install", b"update"]),
     (b"luarocks", &[b"install", b"make"]),
     (b"node-gyp", &[b"build", b"install", b"rebuild"]),
-    (b"npm", &[b"add", b"ci", b"i", b"install", b"rebuild", b"update"]),
+    (
+        b"npm",
+        &[
+            b"add",
+            b"ci",
+            b"cit",
+            b"clean-install",
+            b"create",
+            b"exec",
+            b"i",
+            b"init",
+            b"install",
+            b"install-test",
+            b"it",
+            b"rebuild",
+            b"update",
+            b"x",
+        ],
+    ),
+    (b"npx", &[]),
     (b"pdm", &[b"add", b"install", b"sync"]),
     (b"pecl", &[b"install"]),
     (b"pip", &[b"install", b"wheel"]),
     (b"pipenv", &[b"install", b"sync"]),
     (b"pipx", &[b"install"]),
-    (b"pnpm", &[b"add", b"i", b"install", b"rebuild"]),
+    (b"pnpm", &[b"add", b"create", b"dlx", b"i", b"install", b"rebuild", b"update"]),
     (b"poetry", &[b"add", b"install", b"update"]),
-    (b"yarn", &[b"add", b"install"]),
+    (b"yarn", &[b"add", b"create", b"dlx", b"install"]),
 ];
 /// Commands of `setup.py` that build.
 const OF_SETUP: [&[u8]; 7] =
@@ -47,7 +68,18 @@ pub(super) struct Place<'t> {
 pub(super) fn builds(place: &Place<'_>, word: &str) -> Option<bool> {
     match word {
         "install" | "rebuild" => Some(is_command(place, word.as_bytes())),
-        "npm" | "node-gyp" | "cpanm" => Some(is_program(place, word.as_bytes())),
+        "bunx" | "corepack" | "cpanm" | "node-gyp" | "npm" | "npx" | "pnpm" => {
+            Some(is_program(place, word.as_bytes()))
+        }
+        // Without a command it installs.
+        "yarn" => {
+            let is_bare = following(place.text, place.word.end).all(|word| word.starts_with(b"-"));
+            let is_apart = place
+                .text
+                .get(place.word.end)
+                .is_none_or(|byte| BETWEEN.contains(byte) || b";&|)".contains(byte));
+            Some(is_program(place, b"yarn") || is_bare && is_apart && is_started(place, place.word.start))
+        }
         "setup.py" => {
             let mut words = following(place.text, place.word.end);
             Some(words.any(|word| OF_SETUP.contains(&word)))
@@ -210,13 +242,15 @@ mod tests {
                 open.then_some(start..text.len())
             })
         };
-        ["install", "rebuild", "setup.py", "npm", "node-gyp", "cpanm"].iter().any(|word| {
-            text.match_indices(word).any(|(at, _)| {
-                let place =
-                    Place { text: text.as_bytes(), word: at..at + word.len(), shell, string: &string };
-                builds(&place, word) == Some(true)
+        ["install", "rebuild", "setup.py", "npm", "npx", "yarn", "pnpm", "corepack", "node-gyp", "cpanm"]
+            .iter()
+            .any(|word| {
+                text.match_indices(word).any(|(at, _)| {
+                    let place =
+                        Place { text: text.as_bytes(), word: at..at + word.len(), shell, string: &string };
+                    builds(&place, word) == Some(true)
+                })
             })
-        })
     }
 
     #[test]
@@ -228,6 +262,13 @@ mod tests {
             "cd x && gem install -q --local x.gem",
             "cd x &&\n    bundle install",
             "npm ci",
+            "npm exec vite",
+            "npx -y serve",
+            "\"start\": \"npx serve\"",
+            "pnpm dlx serve",
+            "corepack pnpm i",
+            "cd x && yarn",
+            "yarn --frozen-lockfile",
             "npm --prefix /app install",
             "\"postinstall\": \"npm rebuild\"",
             "\"install\": \"node-gyp rebuild\"",
@@ -255,6 +296,9 @@ mod tests {
             "def install(pip):",
             "pipinstall x",
             "npm start",
+            "yarn start",
+            "\"packageManager\": \"yarn@4.1.0\"",
+            "pnpm run build",
             "npm run install-docs",
             "setup.py",
             "python setup.py sdist",

@@ -2,9 +2,9 @@
 
 /// Searched words: build and profiling tools, CUDA headers, and framework calls that compile code or load libraries;
 /// then the other lists of this module.
-pub const WORDS: [&str; 157] = joined(&[&TOOLS, &CARGO_BUILDS, &TREE_SCRIPTS, &STARTS]);
+pub const WORDS: [&str; 162] = joined(&[&TOOLS, &CARGO_BUILDS, &TREE_SCRIPTS, &STARTS]);
 
-const TOOLS: [&str; 139] = [
+const TOOLS: [&str; 144] = [
     "nvcc",
     "ptxas",
     "nvlink",
@@ -138,12 +138,17 @@ const TOOLS: [&str; 139] = [
     "tinygrad",
     // Commands that build packages where there is no wheel, gem or binary for them. Searched in texts only.
     "build_ext",
+    "bunx",
+    "corepack",
     "cpanm",
     "install",
     "node-gyp",
     "npm",
+    "npx",
+    "pnpm",
     "rebuild",
     "setup.py",
+    "yarn",
     // How Python was linked, which extensions repeat. Searched in texts only.
     "LDSHARED",
     // The variable that names the C compiler, and folders of documentation. Searched in texts only.
@@ -155,6 +160,11 @@ const TOOLS: [&str; 139] = [
 /// Folders in which cargo's build scripts are and write, and those of intermediate output. A program opens what is there
 /// by a compiled path.
 pub const CARGO_BUILDS: [&str; 4] = ["debug/build", "debug/deps", "release/build", "release/deps"];
+
+/// Whether a setting or a command names a folder with intermediate output of cargo.
+pub fn names_intermediate(text: &str) -> bool {
+    text.contains("/deps") || CARGO_BUILDS.iter().any(|folder| text.contains(folder))
+}
 
 /// Scripts and folders of a source tree: they say nothing about what those start. The folders of tests are searched in
 /// texts only, the scripts in texts and programs.
@@ -170,7 +180,8 @@ pub const TREE_SCRIPTS: [&str; 8] = [
 ];
 
 /// Words of commands that build packages: what precedes and follows them decides.
-pub const BUILDING: [&str; 6] = ["cpanm", "install", "node-gyp", "npm", "rebuild", "setup.py"];
+pub const BUILDING: [&str; 11] =
+    ["bunx", "corepack", "cpanm", "install", "node-gyp", "npm", "npx", "pnpm", "rebuild", "setup.py", "yarn"];
 
 /// Words that indicate that a source starts programs.
 pub const STARTS: [&str; 6] = ["Popen", "ccompiler", "distutils", "execv", "os.system", "subprocess"];
@@ -214,7 +225,7 @@ impl Word {
 
     /// Whether it is a value in sources of any kind: `['as', 'size']`.
     pub(super) fn is_common(self) -> bool {
-        matches!(self.text, "as" | "flex" | "go" | "scalar" | "size" | "strings" | "strip")
+        matches!(self.text, "as" | "scalar" | "size" | "strings")
     }
 
     /// Whether it is so short that random bytes may match.

@@ -216,7 +216,6 @@ impl<'w, 'a> Keep<'w, 'a> {
 
     /// Keeps a file that something needs, under the name by which it is needed.
     fn require(&mut self, node: NodeId, name: &[u8]) {
-        let node = self.outside_of_builds(node);
         let record = self.context.rootfs.node(node);
         if self.fate(node) == FileDisposition::Gone {
             match self.context.system_owner(node) {
@@ -239,7 +238,7 @@ impl<'w, 'a> Keep<'w, 'a> {
         }
     }
 
-    /// The name of a file that is not build-only: cargo links what it built out of its folder.
+    /// A name of a file that is not build-only, if it has one: cargo links what it built out of its folder.
     fn outside_of_builds(&self, node: NodeId) -> NodeId {
         let Some((layer, entry)) = self.context.rootfs.node(node).content() else { return node };
         if !self.build_only.contains(&node) {
@@ -265,7 +264,7 @@ impl<'w, 'a> Keep<'w, 'a> {
         for object in &links.objects {
             let entry = object.root.as_ref().is_some_and(|root| root.kind == RootKind::Entrypoint);
             if entry && !self.context.is_banner(object.node) {
-                self.require(object.node, b"");
+                self.require(self.outside_of_builds(object.node), b"");
             }
         }
         // Programs that the command runs, including scripts.

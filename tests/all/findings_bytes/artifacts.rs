@@ -575,6 +575,27 @@ fn what_cargo_built_on_the_way_is_free_unless_something_names_or_needs_it() {
     };
     let script = |text: &str| vec![file("srv/start.sh", format!("#!/bin/sh\n{text}\n")).mode(0o755)];
     let needs = Elf::program("other").needing(&["libderive-0a1b.so"]).build();
+    let tool = |path: &str| vec![file(path, Elf::program("tool").build()).mode(0o755)];
+    let verdict_of = |members: Vec<Member>, path: &str, folder: &str| {
+        let mut image = Image::of(Packing::Gzip, [tar([service(&[]), members].concat())]);
+        image.config = serde_json::json!({"Cmd": ["/srv/target/release/serve"], "WorkingDir": folder});
+        let place = Place::new();
+        let report = place.report(&format!("oci:{}", place.put_layout("image", &Layout::of(&image, "t"))));
+        of(&report, path)
+    };
+    // Programs that are nowhere else may be what runs, by a path that no search finds.
+    for path in ["srv/target/release/deps/tool-0a1b", "srv/target/release/build/x-1/out/tool"] {
+        assert_eq!(
+            verdict_of(members(tool(path)), &format!("/{path}"), "/"),
+            "build-artifacts unsure",
+            "{path}"
+        );
+    }
+    let script_of_build = "srv/target/release/build/x-1/build-script-build";
+    for (folder, verdict) in [("/srv", "safe"), ("/srv/target/release/deps", "unsure")] {
+        let found = verdict_of(members(tool(script_of_build)), &format!("/{script_of_build}"), folder);
+        assert_eq!(found, format!("build-artifacts {verdict}"), "{folder}");
+    }
     for (more, verdict) in [
         (Vec::new(), "safe"),
         (script("exec /srv/target/release/serve"), "safe"),
@@ -606,13 +627,17 @@ fn npm_beside_node_is_no_user_of_compilers() {
     };
     let beside = npm("usr/local/lib/node_modules/npm");
     assert_eq!(with(&beside, "exec node server.js"), "compilers safe");
-    assert_eq!(with(&beside, "npm ci && exec node server.js"), "compilers unsure");
+    for installs in ["npm ci", "npx serve", "npm exec serve", "yarn", "corepack pnpm i", "pnpm dlx serve"] {
+        let script = format!("{installs} && exec node server.js");
+        assert_eq!(with(&beside, &script), "compilers unsure", "{installs}");
+    }
     assert_eq!(with(&npm("srv/node_modules/npm"), "exec node server.js"), "compilers unsure");
 }
 
-/// Any source that names git counts, of packages of the catalog too, but for packages that help to build others.
+/// Sources that name git are evidence, of packages of the catalog too, but for packages that help to build others. What
+/// else a package has is not searched for it.
 #[test]
-fn python_packages_that_run_git_make_it_a_question() {
+fn python_packages_that_name_git_are_named_in_the_question() {
     let git = || debs(&[("git", "1", &[("usr/bin/git", Elf::program("git").build())])]);
     let of = |package: &str, source: &str| {
         let wheel = wheel(SITE, package, "1.0", &[(&format!("{package}/a.py"), source.as_bytes().to_vec())]);
@@ -620,19 +645,20 @@ fn python_packages_that_run_git_make_it_a_question() {
     };
     let runs = "import subprocess\nsubprocess.run([\"git\", \"describe\"])\n";
     let named = "GIT = \"git\"\n";
-    for (package, source, verdict) in [
-        ("requests", "pass\n", "safe"),
-        ("requests", runs, "unsure"),
-        ("requests", named, "unsure"),
-        ("torch", runs, "unsure"),
-        ("torch", "pass\n", "safe"),
-        ("pip", runs, "safe"),
+    for (package, source, names) in [
+        ("requests", "pass\n", false),
+        ("requests", runs, true),
+        ("requests", named, true),
+        ("torch", runs, true),
+        ("torch", "pass\n", false),
+        ("pip", runs, false),
     ] {
         let report = of(package, source);
-        all(&report, &[("/usr/bin/git", &format!("build-tools {verdict}"))]);
+        all(&report, &[("/usr/bin/git", "build-tools unsure")]);
         let found = finding(&report, "/usr/bin/git").unwrap();
-        let names = super::proof(found).contains(&format!("/{package}/a.py names git"));
-        assert_eq!(names, verdict == "unsure", "{package}: {found:#}");
+        assert!(super::proof(found).contains("A Python package may run git"), "{package}: {found:#}");
+        let named = super::proof(found).contains(&format!("/{package}/a.py names git"));
+        assert_eq!(named, names, "{package}: {found:#}");
     }
 }
 

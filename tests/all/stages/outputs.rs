@@ -1,9 +1,11 @@
 //! What cargo, Maven and phpize leave in their folders beside what they built.
 
+use cutaway::findings::Plan;
+
 use super::parts::{devel, library, program, text, tools};
 use super::scene::{Scene, gone, has_lines, has_none};
 use crate::fixtures::filler;
-use crate::fixtures::tarball::{Member, file, hardlink};
+use crate::fixtures::tarball::{Member, file, hardlink, symlink};
 
 fn base() -> Scene {
     devel().apt("cmake git", tools())
@@ -19,9 +21,11 @@ fn of_cargo_only_what_it_built_is_copied() {
     let scene = |workdir: &str, more: Vec<Member>| {
         let mut made = vec![
             file("srv/target/.rustc_info.json", "{}"),
+            // What build scripts and other tools put there.
+            text("srv/target/site/app.js", 4_000),
+            text(&target("assets/index.html"), 4_000),
             text("srv/target/CACHEDIR.TAG", 177),
-            program(&target("deps/serve-0a1b"), &["libcurand.so.10"]),
-            hardlink(target("serve"), target("deps/serve-0a1b")),
+            program(&target("serve"), &["libcurand.so.10"]),
             text(&target("serve.d"), 200),
             large(&target("deps/libtokio-2c3d.rlib")),
             large(&target("deps/libtokio-2c3d.rmeta")),
@@ -46,22 +50,52 @@ fn of_cargo_only_what_it_built_is_copied() {
     };
     let proposals = scene("/srv", Vec::new()).propose();
     let best = &proposals.list[0];
-    has_none(best, &["deps", "/build/", "COPY Cargo", ".rustc_info.json", "rm -rf /srv"]);
+    has_none(best, &["/deps", "/build/", "COPY Cargo", ".rustc_info.json", "rm -rf /srv"]);
+    assert!(gone(best).contains(&"/srv/target/release/deps/libtokio-2c3d.rlib"), "{best:#?}");
     assert!(gone(best).contains(&"/srv/target/release/build/ring-4e5f/out/tables.rs"), "{best:#?}");
-    for kept in ["/srv/target/release/serve", "/srv/target/release/libplugin.so"] {
+    for kept in [
+        "/srv/target/release/serve",
+        "/srv/target/release/libplugin.so",
+        "/srv/target/release/assets",
+        "/srv/target/site",
+    ] {
         assert!(best.dockerfile.contains(kept) && !gone(best).contains(&kept), "{kept}: {}", best.dockerfile);
     }
+    // Cargo links programs out of the folder, which comes first in an archive.
+    let linked = vec![
+        program(&target("deps/more-0a1b"), &["libcurand.so.10"]),
+        hardlink(target("more"), target("deps/more-0a1b")),
+    ];
+    let scene_of_two = scene("/srv", linked);
+    let analysis = scene_of_two.cmd(&["/srv/target/release/more"]).analysis();
+    let plan = Plan::of_safe(analysis.findings.as_ref().unwrap());
+    let proposals = analysis.propose(&plan, None).expect("findings").expect("proposals");
+    let text = &proposals.list[0].dockerfile;
+    assert!(
+        text.contains("/srv/target/release/more") && !text.contains("/srv/target/release/deps"),
+        "{text}"
+    );
+    // A program that is only there, and a link to it.
+    let only = vec![
+        program(&target("deps/tool-0a1b"), &["libcurand.so.10"]),
+        symlink("usr/local/bin/tool", format!("/{}", target("deps/tool-0a1b"))),
+    ];
+    let proposals = scene("/srv", only).propose();
+    assert!(!gone(&proposals.list[0]).contains(&"/srv/target/release/deps/tool-0a1b"));
     // What a script names, and all of it where the service lives in it.
-    let script = file("srv/start.sh", "#!/bin/sh\ncat target/release/build/*/out/tables.rs\n").mode(0o755);
-    let proposals = scene("/srv", vec![script]).propose();
-    assert!(!gone(&proposals.list[0]).contains(&"/srv/target/release/build/ring-4e5f/out/tables.rs"));
+    let script = file("srv/start.sh", "#!/bin/sh\ncat target/release/build/*/out/table.bin\n").mode(0o755);
+    let table = text(&target("build/ring-4e5f/out/table.bin"), 3_000);
+    let proposals = scene("/srv", vec![script, table.clone()]).propose();
+    assert!(!gone(&proposals.list[0]).contains(&"/srv/target/release/build/ring-4e5f/out/table.bin"));
+    let proposals = scene("/srv", vec![table]).propose();
+    assert!(gone(&proposals.list[0]).contains(&"/srv/target/release/build/ring-4e5f/out/table.bin"));
     let proposals = scene("/srv/target/release", Vec::new()).propose();
     assert!(!gone(&proposals.list[0]).contains(&"/srv/target/release/deps/libtokio-2c3d.rlib"));
 }
 
 #[test]
 fn of_maven_only_what_it_packaged_is_copied() {
-    let scene = |command: &[&str], archive: &str| {
+    let scene = |command: &[&str], archive: &str, resource: &str| {
         base()
             .workdir("/srv", "/srv")
             .copy("pom.xml .", vec![text("srv/pom.xml", 900)])
@@ -69,9 +103,7 @@ fn of_maven_only_what_it_packaged_is_copied() {
                 "src src",
                 vec![
                     text("srv/src/main/java/a/Main.java", 4_000),
-                    text("srv/src/main/resources/words.txt", 5_000),
-                    text("srv/src/main/resources/local.txt", 5_000),
-                    text("srv/src/main/docker/start.txt", 600),
+                    text(&format!("srv/src/main/resources/{resource}"), 5_000),
                     text("srv/src/test/java/a/MainTest.java", 4_000),
                 ],
             )
@@ -91,14 +123,12 @@ fn of_maven_only_what_it_packaged_is_copied() {
             .cmd(command)
     };
     let names = |scene: Scene| -> Vec<String> {
-        gone(&scene.propose().list[0])
-            .into_iter()
-            .filter(|path| path.starts_with("/srv"))
-            .map(str::to_owned)
-            .collect()
+        let proposals = scene.propose();
+        let left = gone(&proposals.list[0]);
+        left.into_iter().filter(|path| path.starts_with("/srv")).map(str::to_owned).collect()
     };
     let java = ["/usr/local/bin/serve", "-jar", "/srv/target/serve.jar"];
-    let left = names(scene(&java, "srv/target/serve.jar"));
+    let left = names(scene(&java, "srv/target/serve.jar", "words.txt"));
     for path in [
         "/srv/src/main/java/a/Main.java",
         "/srv/src/main/resources/words.txt",
@@ -109,20 +139,22 @@ fn of_maven_only_what_it_packaged_is_copied() {
     ] {
         assert!(left.iter().any(|one| one == path), "{path}: {left:?}");
     }
-    // Not in the archive, or for something else.
-    for path in [
-        "/srv/src/main/resources/local.txt",
-        "/srv/src/main/docker/start.txt",
-        "/srv/target/lib/log.jar",
-        "/srv/target/serve.jar",
-    ] {
+    for path in ["/srv/target/lib/log.jar", "/srv/target/serve.jar"] {
         assert!(!left.iter().any(|one| one == path), "{path}: {left:?}");
     }
+    // A resource that is not in the archive is copied with its folder.
+    let left = names(scene(&java, "srv/target/serve.jar", "local.txt"));
+    assert!(!left.iter().any(|path| path.starts_with("/srv/src")), "{left:?}");
+    // What the command names, in a list too.
     let classes = ["/usr/local/bin/serve", "-cp", "/srv/target/classes:/srv/target/lib/*", "a.Main"];
-    let left = names(scene(&classes, "srv/target/serve.jar"));
+    let left = names(scene(&classes, "srv/target/serve.jar", "words.txt"));
     assert!(!left.iter().any(|path| path.starts_with("/srv/target/classes")), "{left:?}");
-    // Without an archive the classes are what runs.
-    let left = names(scene(&["/usr/local/bin/serve"], "srv/target/serve.bin"));
+    // A resource that the command names, and a command that names no archive: a script may run the classes.
+    let config =
+        ["/usr/local/bin/serve", "-jar", "target/serve.jar", "--at=file:src/main/resources/words.txt"];
+    let left = names(scene(&config, "srv/target/serve.jar", "words.txt"));
+    assert!(!left.iter().any(|path| path.ends_with("resources/words.txt")), "{left:?}");
+    let left = names(scene(&["/usr/local/bin/serve"], "srv/target/serve.jar", "words.txt"));
     assert!(!left.iter().any(|path| path.starts_with("/srv/target/classes")), "{left:?}");
 }
 
@@ -133,8 +165,6 @@ fn of_an_extension_only_the_installed_library_is_copied() {
         [built("usr/src/slug/modules"), built("usr/src/slug/.libs"), built("usr/lib/php/20220829")].concat();
     made.push(program("usr/local/bin/serve", &["libcurand.so.10"]));
     made.extend([text("usr/src/slug/Makefile", 900), text("usr/src/slug/slug.lo", 300)]);
-    // Another program has a module of this name.
-    made.extend(library("usr/local/lib/perl5/auto/Slug", "slug.so", "", &[]));
     let scene = base()
         .copy("ext /usr/src/slug", vec![text("usr/src/slug/slug.c", 900)])
         .run("cd /usr/src/slug && phpize && ./configure && make && make install", made)
@@ -146,5 +176,5 @@ fn of_an_extension_only_the_installed_library_is_copied() {
     let proposals = scene.propose();
     let best = &proposals.list[0];
     has_none(best, &["COPY --from=build /usr/src"]);
-    has_lines(best, &["COPY --from=build /usr/lib/php/20220829 /usr/lib/php/20220829"]);
+    has_lines(best, &["COPY --from=build /usr/lib/php /usr/lib/php"]);
 }

@@ -8,7 +8,6 @@ use crate::findings::facts::Facts;
 use crate::findings::value::User;
 use crate::formats::binary::FileFacts;
 use crate::formats::elf::{ElfFacts, ElfKind};
-use crate::formats::string_references::CARGO_BUILDS;
 use crate::rootfs::NodeId;
 
 /// The reason for a verdict; files with the same reason form one finding.
@@ -332,25 +331,31 @@ fn is_of_node_tool(path: &[u8]) -> bool {
     below.split(|byte| *byte == b'/').next().is_some_and(|tool| TOOLS.contains(&tool))
 }
 
-/// The proof that nothing uses a program or library which cargo built on the way: a build script, a macro, a test.
+/// The proof that nothing uses a build script of cargo, or a macro, which is a library.
 fn intermediate(facts: &Facts<'_>, path: &[u8], is_mentioned: bool) -> Option<Vec<String>> {
     const TARGET: &[u8] = b"/target/";
     let target = path.get(..memchr::memmem::rfind(path, TARGET)? + TARGET.len())?;
-    let is_of_cargo = facts.paths.lookup(&[target, b".rustc_info.json"].concat()).is_some();
-    // Build scripts put programs and libraries there for the service.
-    let is_written = holds(path, b"/out/");
     let name = String::from_utf8_lossy(name_of(path));
-    let is_named = |text: &str| text.contains("/deps") || CARGO_BUILDS.iter().any(|one| text.contains(one));
-    let in_settings = facts.environment().iter().any(|text| is_named(text))
-        || facts.command().into_iter().any(is_named)
-        || facts.demands.any("cargo-output");
-    let unsearched = facts.inventory.searched.programs_left_out > 0;
-    let stays = !is_of_cargo || is_written || is_mentioned || in_settings || unsearched || builds(facts);
-    (!stays && !facts.is_needed(&name)).then(|| {
+    let is_script = name.starts_with("build-script-") || name.starts_with("build_script_");
+    let is_macro = name.starts_with("lib") && name.ends_with(".so");
+    // Build scripts put programs and libraries into `out` for the service.
+    let is_one = !holds(path, b"/out/")
+        && (is_script && holds(path, b"/build/") || is_macro && holds(path, b"/deps/"))
+        && facts.paths.lookup(&[target, b".rustc_info.json"].concat()).is_some();
+    let may_be_used = || {
+        is_mentioned
+            || facts.inventory.searched.programs_left_out > 0
+            || facts.demands.any("cargo-output")
+            || facts.names_cargo_output()
+            || facts.is_needed(&name)
+            || builds(facts)
+    };
+    (is_one && !may_be_used()).then(|| {
         vec![
-            "target/.rustc_info.json marks a cargo build, which links what it builds for use out of these folders".to_owned(),
-            "no program or library of the image needs one of them by its name".to_owned(),
-            searched(facts, "target/…/deps, target/…/build or one of their libraries"),
+            "target/.rustc_info.json marks a cargo build: cargo places final programs outside these folders"
+                .to_owned(),
+            "no program or library of the image needs a library of these names".to_owned(),
+            searched(facts, "target/release/build, target/release/deps or one of these libraries"),
         ]
     })
 }

@@ -4,6 +4,9 @@ use super::SplitContext;
 use crate::cuda::Inode;
 use crate::rootfs::{Node, NodeId, NodeKind};
 
+/// Maximum words of a command that are looked at.
+const WORDS: usize = 1_000;
+
 impl SplitContext<'_> {
     /// The program of a `#!` line as written; for `env` the program that it runs, by the image's `PATH`.
     pub(in crate::rewrite::split) fn interpreter(&self, (layer, entry): Inode) -> Option<Vec<u8>> {
@@ -47,7 +50,7 @@ impl SplitContext<'_> {
         let words = words.into_iter().flatten().flatten().chain(&self.health);
         let words = words.flat_map(|word| word.split_ascii_whitespace());
         let mut paths = Vec::new();
-        for word in words.take(1_000) {
+        for word in words.take(WORDS) {
             let word = word.trim_matches(['"', '\'', ';', '(', ')']);
             paths.extend(self.program(word).filter(|_| !word.contains('/')));
             paths.push(if word.starts_with('/') {
@@ -66,6 +69,18 @@ impl SplitContext<'_> {
         let Some(config) = config else { return Vec::new() };
         let mut paths: Vec<Vec<u8>> =
             self.command_paths().into_iter().filter(|path| self.paths.lookup(path).is_some()).collect();
+        // Lists, such as a class path: `-cp target/classes:target/lib/*`.
+        let folder = config.working_dir().as_deref().unwrap_or("/");
+        let words = [config.entrypoint(), config.cmd()].into_iter().flatten().flatten();
+        let lists = words
+            .flat_map(|word| word.split_ascii_whitespace())
+            .filter(|word| word.contains([':', '=', ',']));
+        let parts = lists.flat_map(|list| list.split([':', '=', ','])).filter(|part| part.contains('/'));
+        let parts = parts.take(WORDS).map(|part| {
+            let part = part.trim_end_matches('*');
+            if part.starts_with('/') { part.to_owned() } else { format!("{folder}/{part}") }
+        });
+        paths.extend(parts.map(String::into_bytes).filter(|path| self.paths.lookup(path).is_some()));
         paths.extend(config.working_dir().iter().map(|folder| folder.clone().into_bytes()));
         let values = config.env().iter().flatten().filter_map(|pair| pair.split_once('='));
         let parts = values.flat_map(|(_, value)| value.split([':', ' ', '=', ',']));

@@ -1,6 +1,8 @@
 //! What scripts and settings name, and what Python compiles from the base.
 
-use hashbrown::{HashMap, HashSet};
+use std::collections::BTreeMap;
+
+use hashbrown::HashSet;
 
 use super::{FileDisposition, Keep};
 use crate::rewrite::split::state::source_of;
@@ -32,17 +34,20 @@ impl Keep<'_, '_> {
     pub(super) fn modules(&mut self) {
         let context = self.context;
         let (mut exact, mut versioned): (HashSet<&[u8]>, HashSet<&[u8]>) = Default::default();
-        let mut of_php: HashSet<&[u8]> = HashSet::new();
+        let (mut of_php, mut of_others): (HashSet<&[u8]>, HashSet<&[u8]>) = Default::default();
         for mention in &context.input.inventory.mentions {
             if !matches!(self.fate(mention.node), FileDisposition::Copied | FileDisposition::Installed) {
                 continue;
             }
             let script = context.rootfs.node(mention.node).name();
+            let is_of_php = || {
+                let path = context.rootfs.node(mention.node).path();
+                path.ends_with(b".ini") && memchr::memmem::find(&path, b"/php").is_some()
+            };
             for name in &mention.libraries {
                 let is_plain = name.strip_suffix(".so").is_some();
-                if script.ends_with(b".ini") {
-                    of_php.insert(name.as_bytes());
-                }
+                let list = if is_of_php() { &mut of_php } else { &mut of_others };
+                list.insert(name.as_bytes());
                 if !name.starts_with("lib") || is_plain && script.ends_with(b".rb") {
                     exact.insert(name.as_bytes());
                 } else if is_plain && script.ends_with(b".py") {
@@ -60,14 +65,15 @@ impl Keep<'_, '_> {
         if exact.is_empty() && versioned.is_empty() {
             return;
         }
-        let mut found: HashMap<&[u8], Vec<Node<'_>>> = HashMap::new();
+        let mut found: BTreeMap<&[u8], Vec<Node<'_>>> = BTreeMap::new();
         for node in context.rootfs.nodes().filter(is_one) {
             found.entry(node.name()).or_default().push(node);
         }
         for (name, mut nodes) in found {
-            // What a build installed is also in its source tree; Perl has modules with the names of PHP's extensions.
-            retain_if_any(&mut nodes, |node| !self.build_only.contains(&node.id()));
-            if of_php.contains(name) {
+            // PHP loads its extensions from its own folder: not from the source tree that they were installed from, nor the
+            // modules of these names that Perl has.
+            if of_php.contains(name) && !of_others.contains(name) {
+                retain_if_any(&mut nodes, |node| !self.build_only.contains(&node.id()));
                 retain_if_any(&mut nodes, |node| memchr::memmem::find(&node.path(), b"/php").is_some());
             }
             for node in nodes {

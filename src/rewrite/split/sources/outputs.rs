@@ -1,86 +1,124 @@
-//! What build systems keep in their output folder for the next build, beside what they built.
+//! What cargo and Maven keep in their output folders for the next build.
+
+use hashbrown::HashMap;
 
 use super::super::context::SplitContext;
-use super::is_elf;
+use super::{LEFT_BY_COMPILERS, SOURCES, is_elf, is_within};
 use crate::formats::string_references::CARGO_BUILDS;
 use crate::rootfs::{Node, NodeId, NodeKind};
 
-/// Maximum folders between a file and the output folder.
+/// Maximum folders between a file and its project.
 const DEPTH: usize = 64;
 
-/// Whether a file is in the output folder of cargo or Maven, or a source that Maven packages, and only builds read it.
-pub(super) fn is_for_builds(context: &SplitContext<'_>, node: Node<'_>) -> bool {
-    let mut parts = vec![node.name().to_vec()];
-    let mut folder = node.parent();
-    for _ in 0..DEPTH {
-        let has = |name: &[u8]| context.paths.child(folder.id(), name).is_some();
-        let below: Vec<&[u8]> = parts.iter().rev().map(Vec::as_slice).collect();
-        if has(b".rustc_info.json") {
-            return is_of_cargo(context, folder.id(), node, &below);
-        }
-        if has(b"pom.xml") {
-            return is_of_maven(context, folder.id(), &below);
-        }
-        if folder.id() == NodeId::ROOT {
-            return false;
-        }
-        parts.push(folder.name().to_vec());
-        folder = folder.parent();
-    }
-    false
+/// Tells files that only the next build reads.
+pub(super) struct Outputs<'w, 'a> {
+    context: &'w SplitContext<'a>,
+    /// Paths that the command, the working directory or a variable names.
+    named: &'w [Vec<u8>],
+    /// Whether a program may read what build scripts wrote: it names their folder, or could not be searched.
+    reads_out: bool,
+    /// By folder of a project of Maven: whether the image runs an archive that it made.
+    archives: HashMap<NodeId, bool>,
 }
 
-/// Cargo puts programs and libraries into the folder of a profile, `release` or `TRIPLE/release`, and the rest below it.
-/// What build scripts write may be read when a program runs: its path is in the program then.
-fn is_of_cargo(context: &SplitContext<'_>, target: NodeId, node: Node<'_>, below: &[&[u8]]) -> bool {
-    const FOR_BUILDS: [&[u8]; 4] = [b".d", b".rlib", b".rmeta", b".a"];
-    let is_named = || {
-        let mut words = context.input.inventory.mentions.iter().flat_map(|mention| &mention.words);
-        words.any(|word| CARGO_BUILDS.contains(word))
-    };
-    if below.contains(&b"out".as_slice()) && is_named() {
-        return false;
+impl<'w, 'a> Outputs<'w, 'a> {
+    pub(super) fn new(context: &'w SplitContext<'a>, named: &'w [Vec<u8>]) -> Self {
+        let inventory = context.input.inventory;
+        let mut words = inventory.mentions.iter().flat_map(|mention| &mention.words);
+        let names = words.any(|word| CARGO_BUILDS.contains(word));
+        let reads_out = names || inventory.searched.programs_left_out > 0;
+        Self { context, named, reads_out, archives: HashMap::new() }
     }
-    let (Some((name, folders)), 2..=3) = (below.split_last(), below.len()) else { return true };
-    let profile = [&folders.join(&b"/"[..])[..], b"/deps"].concat();
-    let is_profile = context.paths.lookup_from(target, &profile).is_some();
-    let is_kept =
-        is_elf(context, node) || !name.starts_with(b".") && !FOR_BUILDS.iter().any(|end| name.ends_with(end));
-    !(is_profile && is_kept)
-}
 
-/// Maven puts what it packages into `target`: compiled classes and resources, which are in the archive beside them.
-fn is_of_maven(context: &SplitContext<'_>, top: NodeId, below: &[&[u8]]) -> bool {
-    const FOLDERS: [&[u8]; 9] = [
-        b"antrun",
-        b"classes",
-        b"failsafe-reports",
-        b"generated-sources",
-        b"generated-test-sources",
-        b"maven-archiver",
-        b"maven-status",
-        b"surefire-reports",
-        b"test-classes",
-    ];
-    const ARCHIVES: [&[u8]; 4] = [b"-javadoc.jar", b"-sources.jar", b"-tests.jar", b".jar.original"];
-    let is_archive = |name: &[u8]| [&b".jar"[..], b".war", b".ear"].iter().any(|end| name.ends_with(end));
-    let is_aside =
-        |name: &[u8]| name.starts_with(b"original-") || ARCHIVES.iter().any(|end| name.ends_with(end));
-    let target = context.paths.child(top, b"target");
-    let children = target.into_iter().flat_map(|target| context.rootfs.node(target).children());
-    let mut files = children.filter(|child| child.kind() == NodeKind::File);
-    if !files.any(|child| is_archive(child.name()) && !is_aside(child.name())) {
-        return false;
-    }
-    match below {
-        [b"target", name] => is_aside(name),
-        [b"target", folder, ..] => FOLDERS.contains(folder),
-        [b"src", b"main", b"java" | b"kotlin" | b"scala" | b"groovy", ..] | [b"src", b"test", ..] => true,
-        // A copy is in the archive.
-        [b"src", b"main", b"resources", resource @ ..] => {
-            let copy = [&b"target/classes/"[..], &resource.join(&b"/"[..])].concat();
-            context.paths.lookup_from(top, &copy).is_some()
+    /// Whether only the next build reads a file.
+    pub(super) fn is_for_builds(&mut self, node: Node<'_>) -> bool {
+        let mut parts = vec![node.name().to_vec()];
+        let mut folder = node.parent();
+        for _ in 0..DEPTH {
+            let has = |name: &[u8]| self.context.paths.child(folder.id(), name).is_some();
+            let below: Vec<&[u8]> = parts.iter().rev().map(Vec::as_slice).collect();
+            if has(b".fingerprint") {
+                return self.is_of_cargo(node, folder, &below);
+            }
+            if has(b".rustc_info.json") {
+                return matches!(below[..], [b".rustc_info.json" | b"CACHEDIR.TAG"]);
+            }
+            if has(b"pom.xml") {
+                return self.is_of_maven(folder, &below);
+            }
+            if folder.id() == NodeId::ROOT {
+                return false;
+            }
+            parts.push(folder.name().to_vec());
+            folder = folder.parent();
         }
-        _ => false,
+        false
+    }
+
+    /// Cargo puts what it built into the folder of a profile, and what it needs for the next build into some folders there.
+    fn is_of_cargo(&self, node: Node<'_>, profile: Node<'_>, below: &[&[u8]]) -> bool {
+        let ends = |name: &[u8], list: &[&[u8]]| list.iter().any(|end| name.ends_with(end));
+        match below {
+            [b".fingerprint" | b"incremental", ..] => true,
+            // A program there that is nowhere else may be what runs. Macros are libraries.
+            [b"deps", .., name] => {
+                let has_other_name = || {
+                    let (layer, entry) = node.content()?;
+                    let mut names = self.context.rootfs.all_names(layer, entry);
+                    names.find(|other| self.context.rootfs.node(*other).parent().id() != node.parent().id())
+                };
+                !is_elf(self.context, node) || ends(name, &[b".so"]) || has_other_name().is_some()
+            }
+            [b"build", _, b"out", .., name] => {
+                let is_known = matches!(profile.name(), b"release" | b"debug") && !self.reads_out;
+                is_known || ends(name, &SOURCES) || ends(name, &LEFT_BY_COMPILERS)
+            }
+            [b"build", ..] => true,
+            [name] => {
+                matches!(*name, b".cargo-lock" | b".cargo-artifact-lock")
+                    || ends(name, &[b".d", b".rlib", b".rmeta"])
+            }
+            _ => false,
+        }
+    }
+
+    /// Maven puts what it packages into `target`: compiled classes and resources, which are in the archive beside them.
+    fn is_of_maven(&mut self, project: Node<'_>, below: &[&[u8]]) -> bool {
+        const FOLDERS: [&[u8]; 9] = [
+            b"antrun",
+            b"classes",
+            b"failsafe-reports",
+            b"generated-sources",
+            b"generated-test-sources",
+            b"maven-archiver",
+            b"maven-status",
+            b"surefire-reports",
+            b"test-classes",
+        ];
+        const SOURCES: [&[u8]; 4] = [b"groovy", b"java", b"kotlin", b"scala"];
+        let (context, named) = (self.context, self.named);
+        let runs_archive = *self.archives.entry(project.id()).or_insert_with(|| {
+            let target = [&project.path()[..], b"/target"].concat();
+            let is_archive = |path: &Vec<u8>| {
+                is_within(path, &target) && [&b".jar"[..], b".war"].iter().any(|end| path.ends_with(end))
+            };
+            named.iter().any(is_archive)
+        });
+        match below {
+            _ if !runs_archive => false,
+            [b"target", name] => {
+                name.starts_with(b"original-") && name.ends_with(b".jar") || name.ends_with(b".jar.original")
+            }
+            [b"target", folder, ..] => FOLDERS.contains(folder),
+            [b"src", b"main", folder, ..] if SOURCES.contains(folder) => true,
+            [b"src", b"test", ..] => true,
+            // A copy is in the archive.
+            [b"src", b"main", b"resources", resource @ ..] => {
+                let copy = [&b"target/classes/"[..], &resource.join(&b"/"[..])].concat();
+                let copy = context.paths.lookup_from(project.id(), &copy);
+                copy.is_some_and(|copy| context.rootfs.node(copy).kind() == NodeKind::File)
+            }
+            _ => false,
+        }
     }
 }
