@@ -173,7 +173,9 @@ fn what_builds_keep_of_themselves_is_no_reader_of_compilers() {
         (&["srv/lib-1.0/.travis.yml", "srv/lib-1.0/.github/workflows/test.yml"], "safe"),
         (&["srv/target/.rustc_info.json", "srv/target/release/.fingerprint/a/lib-a.json"], "safe"),
         (&["srv/lib-1.0/.gitlab/ci/test.yml", "srv/lib-1.0/.github/actions/a/action.yml"], "safe"),
-        (&[build_script, "srv/target/.rustc_info.json"], "safe"),
+        (&[build_script, "srv/target/.rustc_info.json", "srv/target/release/.fingerprint/a/dep"], "safe"),
+        // Not beside what cargo keeps there: another folder of this name.
+        (&[build_script, "srv/target/.rustc_info.json"], "unsure"),
         (&["srv/lib-1.0/tests/all.sh", "srv/lib-1.0/config.status", "srv/lib-1.0/bootstrap"], "safe"),
         (&["srv/lib-1.0/config.nice", "srv/lib-1.0/build/shtool", "srv/lib-1.0/configure.ac"], "safe"),
         (&["root/.cargo/registry/src/index.crates.io-1/sqlite-0.1/upgrade.sh"], "safe"),
@@ -257,7 +259,11 @@ fn what_builds_keep_counts_where_a_script_of_the_service_may_start_it() {
     let path = "/usr/lib/gcc/x86_64-linux-gnu/13/cc1plus";
     let configured =
         ["srv/lib-1.0/configure", "srv/lib-1.0/tests/all.sh", "srv/lib-1.0/config.status"].as_slice();
-    let cargo = ["srv/target/release/build/notes-1/build-script-build", "srv/target/.rustc_info.json"];
+    let cargo = [
+        "srv/target/release/build/notes-1/build-script-build",
+        "srv/target/release/.fingerprint/notes-1/dep",
+        "srv/target/.rustc_info.json",
+    ];
     let with = |script: &str, command: &[&str], kept: &[&str]| {
         let kept = kept.iter().map(|path| file(*path, "#!/bin/sh\ngcc -o a a.c\n").mode(0o755)).collect();
         let start = file("srv/start", format!("#!/bin/sh\n{script}\n")).mode(0o755);

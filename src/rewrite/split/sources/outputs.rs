@@ -57,7 +57,6 @@ impl<'w, 'a> Outputs<'w, 'a> {
 
     /// Cargo puts what it built into the folder of a profile, and what it needs for the next build into some folders there.
     fn is_of_cargo(&self, node: Node<'_>, profile: Node<'_>, below: &[&[u8]]) -> bool {
-        let ends = |name: &[u8], list: &[&[u8]]| list.iter().any(|end| name.ends_with(end));
         match below {
             [b".fingerprint" | b"incremental", ..] => true,
             // A program there that is nowhere else may be what runs. Macros are libraries.
@@ -95,6 +94,7 @@ impl<'w, 'a> Outputs<'w, 'a> {
             b"surefire-reports",
             b"test-classes",
         ];
+        const ASIDE: [&[u8]; 4] = [b"-javadoc.jar", b"-sources.jar", b"-tests.jar", b".jar.original"];
         const SOURCES: [&[u8]; 4] = [b"groovy", b"java", b"kotlin", b"scala"];
         let (context, named) = (self.context, self.named);
         let runs_archive = *self.archives.entry(project.id()).or_insert_with(|| {
@@ -107,7 +107,7 @@ impl<'w, 'a> Outputs<'w, 'a> {
         match below {
             _ if !runs_archive => false,
             [b"target", name] => {
-                name.starts_with(b"original-") && name.ends_with(b".jar") || name.ends_with(b".jar.original")
+                name.starts_with(b"original-") && name.ends_with(b".jar") || ends(name, &ASIDE)
             }
             [b"target", folder, ..] => FOLDERS.contains(folder),
             [b"src", b"main", folder, ..] if SOURCES.contains(folder) => true,
@@ -121,4 +121,8 @@ impl<'w, 'a> Outputs<'w, 'a> {
             _ => false,
         }
     }
+}
+
+fn ends(name: &[u8], list: &[&[u8]]) -> bool {
+    list.iter().any(|end| name.ends_with(end))
 }
