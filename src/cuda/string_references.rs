@@ -95,11 +95,11 @@ pub(super) fn gather(
         toolkits,
         base_layers,
         relevant,
+        has_git,
         own_packages,
         started,
         runtimes,
         has_database,
-        has_git,
     };
     let mut room_of_packages = (PACKAGED * room.0, PACKAGED * room.1);
     let mut search = |heard: &mut StringReferenceScan, file: &OwnFile<'_>| {

@@ -25,8 +25,8 @@ impl<'w, 'a> Outputs<'w, 'a> {
     pub(super) fn new(context: &'w SplitContext<'a>, named: &'w [Vec<u8>]) -> Self {
         let inventory = context.input.inventory;
         let mut words = inventory.mentions.iter().flat_map(|mention| &mention.words);
-        let names = words.any(|word| CARGO_BUILDS.contains(word));
-        let reads_out = names || inventory.searched.programs_left_out > 0;
+        let is_named = words.any(|word| CARGO_BUILDS.contains(word));
+        let reads_out = is_named || inventory.searched.programs_left_out > 0;
         Self { context, named, reads_out, archives: HashMap::new() }
     }
 
