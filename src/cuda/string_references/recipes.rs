@@ -72,6 +72,9 @@ pub(super) fn leave_out(
             || is_metadata(&lived_in, &path)
         {
             Kind::Record
+        } else if is_recipe(&path) && is_of_node(&lived_in, &path) {
+            // What builds packages of Node says so itself.
+            Kind::Record
         } else if is_recipe(&path) || is_of_autotools(context, &lived_in, &path) {
             Kind::OfTree
         } else {

@@ -298,6 +298,8 @@ pub(super) fn is_ident(bytes: &[u8], place: &Range<usize>) -> bool {
     let after = rest.get(if suffix > 1 { suffix } else { 0 }..).unwrap_or(&[]);
     before.starts_with(b"GCC: (")
         || before.ends_with(b"compiler: ")
+        // An option that SQLite was compiled with: `COMPILER=gcc-12.2.0`.
+        || before == b"COMPILER=" && suffix > 1 && after.first().is_none_or(|byte| *byte == 0)
         || after.starts_with(b" version ")
         || after.strip_prefix(b" (").is_some_and(|rest| rest.first().is_some_and(u8::is_ascii_uppercase))
         || after.strip_prefix(b" ").is_some_and(is_version)

@@ -50,18 +50,23 @@ fn named(word: &str) -> String {
 #[test]
 fn every_word_has_a_key_and_every_key_stands_in_its_words() {
     const MODULES: [&str; 7] = ["cffi", "cppimport", "f2py", "pymc", "pytensor", "pyximport", "tinygrad"];
-    const OF_TEXTS: [&str; 11] = [
+    const OF_TEXTS: [&str; 16] = [
         "CC",
         "LDSHARED",
         "build_ext",
+        "bunx",
+        "corepack",
         "cpanm",
         "install",
         "node-gyp",
         "npm",
+        "npx",
+        "pnpm",
         "rebuild",
         "setup.py",
         "share/doc",
         "share/man",
+        "yarn",
     ];
     let finders: Vec<&Finder> = TEXT.iter().chain(PROGRAM.iter()).chain([&*BINARY]).collect();
     for finder in &finders {
@@ -88,7 +93,12 @@ fn every_word_has_a_key_and_every_key_stands_in_its_words() {
         ("shlex.split(sysconfig.get_config_var(\"LDSHARED\"))\n", "LDSHARED"),
         ("#!/bin/sh\nfor p in /plugins/*; do pip install -q \"$p\"; done\n", "install"),
         ("cd /srv && npm ci\n", "npm"),
-        ("cd /srv && pnpm rebuild\n", "rebuild"),
+        ("cd /srv && $NPM rebuild\n", "rebuild"),
+        ("exec npx -y serve\n", "npx"),
+        ("cd /srv && pnpm dlx serve\n", "pnpm"),
+        ("cd /srv && corepack enable\n", "corepack"),
+        ("cd /srv && yarn --production\n", "yarn"),
+        ("bunx serve\n", "bunx"),
         ("python3 setup.py install\n", "setup.py"),
     ] {
         assert_eq!(script(text), [word], "{text}");

@@ -139,6 +139,7 @@ fn what_a_file_was_compiled_with_is_no_demand() {
         "compiler: gcc -fPIC -pthread -m64 -Wa,--noexecstack -O3",
         "gcc-13 (Ubuntu 13.2.0-23ubuntu4) 13.2.0",
         "g++ (GCC) 11.4.0",
+        "COMPILER=gcc-12.2.0",
         "Ubuntu clang version 18.1.3 (1ubuntu1)",
         "clang LLVM 14",
         "cmake version 3.25.1",

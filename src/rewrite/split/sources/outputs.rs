@@ -74,7 +74,7 @@ impl<'w, 'a> Outputs<'w, 'a> {
             }
             [b"build", ..] => true,
             [name] => {
-                matches!(*name, b".cargo-lock" | b".cargo-artifact-lock")
+                name.starts_with(b".cargo-") && name.ends_with(b"lock")
                     || ends(name, &[b".d", b".rlib", b".rmeta"])
             }
             _ => false,
