@@ -174,7 +174,10 @@ impl<'a> Choice<'a> {
             let known = !own && *known_owners.entry((owner, in_packages)).or_insert_with(is_known_owner);
             if known {
                 searched.known += u64::from(in_packages && name.ends_with(b".py"));
-                if !(self.has_git && in_packages && owner.is_some_and(|owner| self.may_run_git(owner))) {
+                if !(self.has_git
+                    && in_packages
+                    && owner.is_some_and(|owner| self.is_searched_for_git(owner)))
+                {
                     continue;
                 }
             }
@@ -314,9 +317,9 @@ impl<'a> Choice<'a> {
             || BINDINGS.contains(&normalized_python_name(&package.name).as_str())
     }
 
-    /// Whether a package of the catalogue may run git. NVIDIA's own packages and those of the distribution do not, or depend
-    /// on it.
-    fn may_run_git(&self, owner: usize) -> bool {
+    /// Whether a package of the catalogue is searched for git: a framework. NVIDIA's packages for its libraries list the
+    /// names of many tools.
+    fn is_searched_for_git(&self, owner: usize) -> bool {
         self.packages.list.get(owner).is_some_and(|package| {
             let catalog = self.context.catalog;
             matches!(package.manager, "pip" | "conda")

@@ -55,7 +55,8 @@ fn is_of_node(lived_in: &[Vec<u8>], path: &[u8]) -> bool {
 }
 
 /// Removes the references in files that only builds read. Those of a build system count if another file or the command
-/// refers to a build system or to such scripts. What cargo and build services record never counts. Files that the command starts always count.
+/// refers to a build system or to such scripts. What cargo and build services record never counts. Files that the command
+/// starts always count.
 pub(super) fn leave_out(
     context: &InventoryContext<'_>,
     started: &HashSet<NodeId>,

@@ -221,8 +221,8 @@ pub(super) fn has_argument(rest: &[u8], word: &str) -> bool {
     let next = &rest[..length];
     let Some(first) = next.first().filter(|_| blanks > 0) else { return false };
     match word {
-        "go" => first == &b'-' || OF_GO.contains(&next.strip_suffix(b"\"").unwrap_or(next)),
-        "uv" => first == &b'-' || OF_UV.contains(&next.strip_suffix(b"\"").unwrap_or(next)),
+        "go" => first == &b'-' || OF_GO.contains(&without_end(next)),
+        "uv" => first == &b'-' || OF_UV.contains(&without_end(next)),
         "uvx" => true,
         "ar" => {
             first == &b'-'
@@ -234,6 +234,12 @@ pub(super) fn has_argument(rest: &[u8], word: &str) -> bool {
             b"-/$\"'.*%{<|>&\\".contains(first) || middle.iter().any(|byte| matches!(byte, b'.' | b'/'))
         }
     }
+}
+
+/// The last word of a command without what ends it: a quote, a bracket, a separator.
+fn without_end(word: &[u8]) -> &[u8] {
+    let end = word.iter().rposition(|byte| !b"\"'`),;|&".contains(byte));
+    &word[..end.map_or(0, |last| last + 1)]
 }
 
 /// The text without its closing quote: a mapping key.

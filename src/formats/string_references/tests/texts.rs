@@ -119,6 +119,9 @@ fn operators_and_variables_of_java_script_and_python_are_no_programs() {
 
     assert_eq!(js("new Set(['as', 'async', 'from'])"), <[&str; 0]>::default());
     assert_eq!(js("spawn(['size', '-A', file]); run(['as', file])"), ["as", "size"]);
+    for text in ["await $`go build`;", "exec('go build')", "run(\"go build\");", "spawn(`uv sync`)"] {
+        assert_eq!(js(text).len(), 1, "{text}");
+    }
     // Nothing there starts a program.
     assert_eq!(js("const KINDS = ['scalar', 'size']; exports.as = 'as'"), <[&str; 0]>::default());
     assert_eq!(js("const cc = process.env.CC || 'cc'"), ["cc"]);
