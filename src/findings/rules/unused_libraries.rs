@@ -4,8 +4,12 @@ mod judge;
 
 use std::collections::BTreeMap;
 
+use hashbrown::{HashMap, HashSet};
+
 use super::common;
-use crate::cuda::{Role, Supplier, Use};
+use crate::base::convert::index32;
+use crate::cuda::links::{ObjectId, Resolution};
+use crate::cuda::{Library, Role, Supplier, Use};
 use crate::findings::classification::item;
 use crate::findings::draft::Draft;
 use crate::findings::facts::Facts;
@@ -37,20 +41,71 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
             && &*library.component != "driver#"
             && !facts.is_of_every_flavor(library)
     });
+    let mut judged: Vec<(&Library, LibraryReason, Option<User>)> = Vec::new();
     for library in candidates {
         let is_reached = facts.inventory.links.object(library.object).usage != Use::Unreferenced;
         let resource = judge::is_builder_resource(facts, library);
         if is_reached && !resource {
             continue;
         }
+        if let Some((because, user)) = judge.judge(library) {
+            judged.push((library, because, user));
+        }
+    }
+    follow(facts, &mut judged);
+    for (library, because, user) in judged {
         let Some(inode) = facts.node(library.node).content() else { continue };
-        let Some((because, user)) = judge.judge(library) else { continue };
         let group = groups.entry((because, library.supplier)).or_default();
         group.items.push(item(&facts.classification, facts.rootfs, inode));
         group.names.push(library.soname.clone().unwrap_or_else(|| facts.shown(library.node)));
         group.users.extend(user);
     }
     groups.into_iter().map(|((because, supplier), group)| draft(facts, because, supplier, group)).collect()
+}
+
+/// What a library needs or opens is in question as it is itself: `libcublas.so.12`, which a script opens by its name, needs
+/// `libcublasLt.so.12`.
+fn follow(facts: &Facts<'_>, judged: &mut [(&Library, LibraryReason, Option<User>)]) {
+    let links = &facts.inventory.links;
+    let mut places: HashMap<ObjectId, Vec<usize>> = HashMap::new();
+    for (place, (library, ..)) in judged.iter().enumerate() {
+        places.entry(library.object).or_default().push(place);
+    }
+    let of_judged = judged.iter().filter(|(_, because, _)| *because != LibraryReason::Free);
+    let mut starts: Vec<(LibraryReason, ObjectId, Option<User>)> =
+        of_judged.map(|(library, because, user)| (*because, library.object, user.clone())).collect();
+    // Libraries of others, such as OpenCV.
+    for (place, object) in links.objects.iter().enumerate() {
+        if object.usage == Use::Unreferenced
+            && let Some(user) = facts.named.user(facts, object.node)
+        {
+            starts.push((LibraryReason::Named, ObjectId(index32(place)), Some(user)));
+        }
+    }
+    // Mentions first: they are the best evidence.
+    starts.sort();
+    let mut seen: HashSet<ObjectId> = HashSet::new();
+    for (because, start, user) in starts {
+        let mut open = vec![start];
+        while let Some(id) = open.pop() {
+            let object = links.object(id);
+            if !seen.insert(id) {
+                continue;
+            }
+            for place in places.get(&id).into_iter().flatten() {
+                let (_, reason, of) = &mut judged[*place];
+                if reason.is_weaker_than(because) {
+                    (*reason, *of) = (because, user.clone());
+                }
+            }
+            let needs = object.needs.iter().flat_map(|need| &need.found);
+            let found = needs.chain(object.opens.iter().map(|one| &one.found));
+            open.extend(found.filter_map(|one| match one {
+                Resolution::Found { object, .. } => Some(*object),
+                _ => None,
+            }));
+        }
+    }
 }
 
 fn draft(facts: &Facts<'_>, because: LibraryReason, supplier: Supplier, mut group: Group) -> Draft {

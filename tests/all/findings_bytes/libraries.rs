@@ -462,3 +462,39 @@ fn what_every_flavor_of_the_base_brings_is_not_told_as_removable() {
         }
     }
 }
+
+#[test]
+fn what_a_mentioned_library_needs_is_a_question_as_well() {
+    let deep = |soname: &str, needed: &[&str]| {
+        file(format!("{LIB}/{soname}"), Elf::library(soname).needing(needed).sized(20_000))
+    };
+    let libraries = || {
+        vec![
+            deep("libcublas.so.13", &["libcublasLt.so.13"]),
+            deep("libcublasLt.so.13", &[]),
+            deep("libcufft.so.12", &[]),
+            file("etc/ld.so.conf.d/cuda.conf", format!("/{LIB}\n")),
+        ]
+    };
+    let with = |source: &str| started([service(&[]), libraries(), vec![file("srv/app.py", source)]].concat());
+    let path = |name: &str| format!("/{LIB}/{name}");
+    let report = with("import ctypes\nctypes.CDLL('libcublas.so.13')\n");
+    for name in ["libcublas.so.13", "libcublasLt.so.13"] {
+        all(&report, &[(&path(name), "unused-libraries unsure")]);
+    }
+    all(&report, &[(&path("libcufft.so.12"), "unused-libraries safe")]);
+    let found = finding(&report, &path("libcublasLt.so.13")).unwrap();
+    assert!(found["title"].as_str().unwrap().contains("mentioned by the application"), "{found:#}");
+    let report = with("import ctypes\n");
+    all(&report, &[(&path("libcublasLt.so.13"), "unused-libraries safe")]);
+    // A library of another package between them.
+    let vision: &[(&str, Vec<u8>)] = &[(
+        "usr/lib/x86_64-linux-gnu/libvision.so.4",
+        Elf::library("libvision.so.4").needing(&["libcufft.so.12"]).sized(20_000),
+    )];
+    let app = file("srv/app.py", "import ctypes\nctypes.CDLL('libvision.so.4')\n");
+    let members = [service(&[]), libraries(), debs(&[("libvision4", "4", vision)]), vec![app]].concat();
+    let report = started(members);
+    all(&report, &[(&path("libcufft.so.12"), "unused-libraries unsure")]);
+    all(&report, &[(&path("libcublasLt.so.13"), "unused-libraries safe")]);
+}

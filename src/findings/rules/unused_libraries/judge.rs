@@ -66,9 +66,11 @@ impl LibraryReason {
             Self::NoApplication => {
                 "Unreferenced, but the image does not define what it runs, or contains no application that could need them."
             }
-            Self::Named => "Unreferenced by the loader's rules, but application files mention them.",
+            Self::Named => {
+                "Unreferenced by the loader's rules, but application files mention them or a library that needs them."
+            }
             Self::Opened => {
-                "A reachable program opens libraries with these names, and does not find these copies."
+                "A reachable program opens libraries with these names or those that need them, and does not find these copies."
             }
             Self::Read => {
                 "Unreferenced, but an installed or mentioned tool builds programs at run time, which may link them."
@@ -88,6 +90,12 @@ impl LibraryReason {
             }
             Self::ByHand => "Unreferenced by the loader's rules. They were added outside package managers.",
         }
+    }
+
+    /// Whether the reason for another library, which needs one with this reason, says more about it.
+    pub(super) fn is_weaker_than(self, other: Self) -> bool {
+        let is_use = !matches!(other, Self::Free | Self::Recorded | Self::ByHand);
+        self == Self::Free || is_use && matches!(self, Self::Recorded | Self::ByHand)
     }
 
     pub(super) fn question(self) -> Option<&'static str> {
