@@ -14,6 +14,8 @@ use crate::findings::classification::item;
 use crate::findings::draft::Draft;
 use crate::findings::facts::Facts;
 use crate::findings::value::{Category, Item, Rule, Severity, User, Verdict};
+use crate::formats::glob::glob_match;
+use crate::rootfs::NodeId;
 use judge::{Judge, LibraryReason};
 
 pub(super) static RULE: Rule = Rule {
@@ -71,6 +73,13 @@ fn follow(facts: &Facts<'_>, judged: &mut [(&Library, LibraryReason, Option<User
     for (place, (library, ..)) in judged.iter().enumerate() {
         places.entry(library.object).or_default().push(place);
     }
+    let mut names = Names::default();
+    for (library, ..) in judged.iter() {
+        let name = String::from_utf8_lossy(facts.node(library.node).name()).into_owned();
+        for name in library.soname.iter().cloned().chain([name]) {
+            names.known.entry(name).or_default().push(library.object);
+        }
+    }
     let of_judged = judged.iter().filter(|(_, because, _)| *because != LibraryReason::Free);
     let mut starts: Vec<(LibraryReason, ObjectId, Option<User>)> =
         of_judged.map(|(library, because, user)| (*because, library.object, user.clone())).collect();
@@ -99,12 +108,41 @@ fn follow(facts: &Facts<'_>, judged: &mut [(&Library, LibraryReason, Option<User
                 }
             }
             let needs = object.needs.iter().flat_map(|need| &need.found);
-            let found = needs.chain(object.opens.iter().map(|one| &one.found));
-            open.extend(found.filter_map(|one| match one {
+            open.extend(needs.filter_map(|one| match one {
                 Resolution::Found { object, .. } => Some(*object),
                 _ => None,
             }));
+            open.extend(names.opened(facts, object.node));
         }
+    }
+}
+
+/// Libraries by file name and soname, and the names that were looked up: each once, since thousands of copies of a library
+/// open the same ones.
+#[derive(Default)]
+struct Names {
+    known: HashMap<String, Vec<ObjectId>>,
+    tried: HashSet<String>,
+}
+
+impl Names {
+    /// The libraries that a library opens by name, per the catalog. What nothing reaches has no process in which the names
+    /// could be resolved: every library of that name counts.
+    fn opened(&mut self, facts: &Facts<'_>, opener: NodeId) -> Vec<ObjectId> {
+        let opener = facts.node(opener).name();
+        let mut found = Vec::new();
+        for name in facts.catalog.opens_of(opener).flat_map(|rule| rule.names_for(opener)) {
+            if !self.tried.insert(name.clone()) {
+                continue;
+            }
+            if name.contains('*') {
+                let fits = |known: &String| glob_match(name.as_bytes(), known.as_bytes());
+                found.extend(self.known.iter().filter(|(known, _)| fits(known)).flat_map(|(_, ids)| ids));
+            } else {
+                found.extend(self.known.get(&name).into_iter().flatten());
+            }
+        }
+        found
     }
 }
 

@@ -487,6 +487,17 @@ fn what_a_mentioned_library_needs_is_a_question_as_well() {
     assert!(found["title"].as_str().unwrap().contains("mentioned by the application"), "{found:#}");
     let report = with("import ctypes\n");
     all(&report, &[(&path("libcublasLt.so.13"), "unused-libraries safe")]);
+    // What it opens by name, per the catalog.
+    let names = ["libcudnn.so.9", "libcudnn_graph.so.9", "libcudnn_ops.so.9"];
+    let parts = || names.map(|name| deep(name, &[])).to_vec();
+    for (source, verdict) in [("import ctypes\nctypes.CDLL('libcudnn.so.9')\n", "unsure"), ("pass\n", "safe")]
+    {
+        let app = file("srv/app.py", source);
+        let report = started([service(&[]), parts(), libraries(), vec![app]].concat());
+        for name in names {
+            all(&report, &[(&path(name), &format!("unused-libraries {verdict}"))]);
+        }
+    }
     // A library of another package between them.
     let vision: &[(&str, Vec<u8>)] = &[(
         "usr/lib/x86_64-linux-gnu/libvision.so.4",
