@@ -6,7 +6,7 @@ use crate::fixtures::image::{Image, Layer};
 use crate::fixtures::layout::Layout;
 use crate::fixtures::packing::Packing;
 use crate::fixtures::service::{SITE, debs, wheel};
-use crate::fixtures::tarball::{Member, dir, file, tar};
+use crate::fixtures::tarball::{Member, dir, file, symlink, tar};
 use crate::support::Place;
 
 fn relocatable(machine: u16) -> Vec<u8> {
@@ -611,6 +611,24 @@ fn what_cargo_built_on_the_way_is_free_unless_something_names_or_needs_it() {
     ] {
         let report = judged(Packing::Gzip, &[members(more)], &["/srv/target/release/serve"], &[]);
         all(&report, &[(&format!("/{mac}"), &format!("build-artifacts {verdict}"))]);
+    }
+}
+
+/// A project may be mounted: what the command starts is required, and no search could find what that uses.
+#[test]
+fn what_compiles_java_is_never_free() {
+    let (javac, mvn) = ("usr/lib/jvm/java-17/bin/javac", "usr/share/maven/bin/mvn");
+    let members = || {
+        let jdk: &[(&str, Vec<u8>)] = &[(javac, Elf::program("javac").build())];
+        let maven: &[(&str, Vec<u8>)] = &[(mvn, b"#!/bin/sh\nexec java\n".to_vec())];
+        let link = symlink("usr/bin/mvn", "../share/maven/bin/mvn");
+        [service(&[]), debs(&[("openjdk-17-jdk-headless", "17", jdk), ("maven", "3.8", maven)]), vec![link]]
+            .concat()
+    };
+    for (command, verdict) in [("mvn", "needed"), ("/srv/service", "unsure")] {
+        let report = judged(Packing::Gzip, &[members()], &[command, "exec:java"], &[]);
+        all(&report, &[(&format!("/{javac}"), "compilers unsure")]);
+        all(&report, &[(&format!("/{mvn}"), &format!("build-tools {verdict}"))]);
     }
 }
 

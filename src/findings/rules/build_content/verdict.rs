@@ -265,7 +265,7 @@ pub(super) fn without_readers(
     {
         return VerdictReason::Unsearched;
     }
-    if searched_terms(sorted, path).is_some_and(|heard| heard.is_empty()) && searched.files > 0 {
+    if searched_terms(sorted, path).is_some_and(|heard| heard.is_empty()) {
         return VerdictReason::NotSearchedFor;
     }
     VerdictReason::Free
