@@ -12,11 +12,11 @@ use std::path::{Path, PathBuf};
 
 /// Everything that affects the contents of a record: the parsers, their input, their limits, and the code that joins
 /// their results. A superfluous folder costs one reading after an upgrade, a missing one correctness.
-const FOLDERS: [&str; 6] =
-    ["src/analysis", "src/base", "src/cache", "src/formats", "src/layer", "src/source"];
+const FOLDERS: [&str; 7] =
+    ["src/analysis", "src/base", "src/cache", "src/formats", "src/layer", "src/rootfs", "src/source"];
 
 /// What determines which single files an inventory asks for, beside [`FOLDERS`].
-const RULES: [&str; 3] = ["assets/catalog", "src/cuda", "src/rootfs"];
+const RULES: [&str; 2] = ["assets/catalog", "src/cuda"];
 
 /// Versions of the crates that parse tar headers, databases and JSON. All crates, because a list would be forgotten.
 const LOCK: &str = "Cargo.lock";

@@ -527,6 +527,10 @@ def layer_kinds(count):
     return ["base", *middle, "app"]
 
 
+def parts(path):
+    return path.split("/")
+
+
 class Shape:
     def __init__(self, content, seed, libraries):
         self.content, self.rng = content, random.Random(seed + 1)
@@ -583,11 +587,12 @@ class Shape:
         spots = sorted(rng.randrange(max(files, 1)) for _ in huge)
         dense = {"base": 0.05, "cuda": 0.42, "site": 0.32, "app": 0.3}[kind]
 
-        for number in range(files):
+        # In the order of paths, as tools write a layer.
+        paths = sorted((self.name(kind, index * 1_000_000 + number) for number in range(files)), key=parts)
+        for number, path in enumerate(paths):
             while spots and spots[0] <= number:
                 spots.pop(0)
                 self.huge(layer, made, here_big, kind, index, huge.pop(0), dense)
-            path = self.name(kind, index * 1_000_000 + number)
             self.folders(layer, made, path)
             roll = rng.random()
             if here and roll < 0.01:
@@ -626,7 +631,7 @@ class Shape:
         """Whiteouts of one in three hundred files so far, of a library, and an opaque folder."""
         rng = self.rng
         gone = set(rng.sample(self.known, len(self.known) // 300))
-        for path in sorted(gone):
+        for path in sorted(gone, key=parts):
             folder, _, name = path.rpartition("/")
             if len(name) < 200:
                 self.folders(layer, made, path)
@@ -648,7 +653,7 @@ class Shape:
     def overwrite(self, layer, made):
         """One in two hundred small files written again, and the smallest library (a chmod, as it were)."""
         rng = self.rng
-        for path in rng.sample(self.known, len(self.known) // 200):
+        for path in sorted(rng.sample(self.known, len(self.known) // 200), key=parts):
             self.folders(layer, made, path)
             layer.file(path, self.content.small(rng.randrange(1, 20_000), "text"), mode=0o755)
         if self.big:

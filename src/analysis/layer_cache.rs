@@ -23,6 +23,8 @@
 //! meanwhile, there is a warning, nothing is cached, and the report is incomplete unless a digest proves the
 //! bytes.
 //!
+//! The merged view is stored under the keys of all layers, in order, if each of them was read completely.
+//!
 //! The restart points of a gzip layer are stored beside it under the same digest, their windows under the hash of
 //! their bytes. Each is pruned by its own last use; where one is missing, a file is read by a pass over its
 //! layer.
@@ -35,6 +37,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use super::value::Layer;
 use crate::base::digest::Digest;
 use crate::base::read_at::SectionReader;
 use crate::base::{Hasher, Limits, Section, WarningCode};
@@ -43,9 +46,10 @@ use crate::formats::compression::{Compression, SNIFF_BYTES, sniff};
 use crate::formats::inflate::{DISTANCE, GroupHash, LoadGroup, PointsSlot, RestartPoints};
 use crate::formats::input::BUFFER_BYTES;
 use crate::jobs::Cancelled;
-use crate::layer::{BodyFacts, Context, Expected, LayerRead};
+use crate::layer::{BodyFacts, Context, Expected, LayerIndex, LayerRead};
+use crate::rootfs::Merge;
 use crate::source::table::Table;
-use crate::source::{LayerSource, SourceKey};
+use crate::source::{Blob, LayerSource, SourceKey};
 
 /// The index cache, as used by one analysis.
 pub(super) struct LayerCache<'a> {
@@ -248,6 +252,35 @@ impl<'a> LayerCache<'a> {
         match key {
             SourceKey::File(file) => file.is_settled().then(|| self.key("archive", &file.key())),
             SourceKey::Engine(id) => Some(self.key("engine image", id)),
+        }
+    }
+
+    /// Key of the merged view of layers; `None` unless the index of each of them is a result of proven bytes.
+    pub(super) fn view_key(&self, layers: &[(&Layer, &LayerSource)]) -> Option<Key> {
+        let mut hasher = blake3::Hasher::new();
+        for (layer, source) in layers {
+            let read = layer.read.as_ref().filter(|read| read.is_cacheable() && layer.table.is_none())?;
+            let changed = read.warnings.iter().any(|warning| warning.code == WarningCode::SourceChanged);
+            let identity = match (&read.digest, &source.blob) {
+                _ if changed => return None,
+                (Some(digest), _) => digest.clone(),
+                (None, Blob::Section(section)) => Self::place(section)?,
+                (None, _) => return None,
+            };
+            hasher.update(format!("{identity} with {} entries\n", read.index.len()).as_bytes());
+        }
+        Some(self.key("merged view of", &hasher.finalize().to_hex()))
+    }
+
+    /// The cached merged view under `key`.
+    pub(super) fn view(&self, key: &Key, layers: &[Arc<LayerIndex>]) -> Option<Merge> {
+        Merge::from_bytes(self.cache.get(key)?.bytes(), layers).ok()
+    }
+
+    /// Stores a merged view.
+    pub(super) fn keep_view(&self, key: &Key, merge: &Merge) {
+        if let Some(bytes) = merge.to_bytes().filter(|_| self.cache.is_open()) {
+            self.cache.put(key, &bytes);
         }
     }
 

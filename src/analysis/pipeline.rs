@@ -80,7 +80,7 @@ pub fn analyze(
         return Ok(Arc::new(analysis));
     }
     tables::leave_bodies(&mut analysis, options);
-    merge_layers(&mut analysis, options);
+    merge_layers(&mut analysis, options, layer_cache);
     cancel.check()?;
     publish(Arc::new(analysis.clone()));
     if tables::is_shallow(options, &analysis.layers) {
@@ -192,12 +192,23 @@ impl LayerPass<'_> {
     }
 }
 
-fn merge_layers(analysis: &mut Analysis, options: &Options) {
+/// Merges the layers, or takes the merged view from the cache.
+fn merge_layers(analysis: &mut Analysis, options: &Options, layer_cache: Option<&LayerCache<'_>>) {
     let indexes: Vec<Arc<LayerIndex>> =
         analysis.layers.iter().map(|layer| index_of(layer, options)).collect();
     let subjects: Vec<String> =
         analysis.image.layers.iter().enumerate().map(|(place, source)| subject(place, source)).collect();
-    analysis.merge = Some(Arc::new(merge(&indexes, &subjects, options.limits.warnings_per_code)));
+    let pairs: Vec<_> = analysis.layers.iter().zip(&analysis.image.layers).collect();
+    let known = layer_cache.and_then(|cache| Some((cache, cache.view_key(&pairs)?)));
+    let stored = known.as_ref().and_then(|(cache, key)| cache.view(key, &indexes));
+    let view = stored.unwrap_or_else(|| {
+        let merge = merge(&indexes, &subjects, options.limits.warnings_per_code);
+        if let Some((cache, key)) = &known {
+            cache.keep_view(key, &merge);
+        }
+        merge
+    });
+    analysis.merge = Some(Arc::new(view));
 }
 
 /// Analyses the merged view; then reads the few bodies that refine the result, and analyses again.

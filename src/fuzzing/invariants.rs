@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::base::text::{escape, is_unsafe};
 use crate::base::{Limits, Warning};
 use crate::layer::{DirId, EntryId, EntryKind, LayerIndex, LayerRead};
-use crate::rootfs::{Timeline, merge};
+use crate::rootfs::{Merge, Node, NodeId, Rootfs, Timeline, merge, replaced};
 
 /// Shown text contains nothing that moves a cursor or changes the text direction.
 pub(super) fn is_safe(text: &str) {
@@ -109,6 +109,33 @@ pub(super) fn same_index(one: &LayerIndex, other: &LayerIndex) {
     }
 }
 
+/// Two merged views of the same layers say the same.
+fn same_view(one: &Merge, other: &Merge, layers: &[Arc<LayerIndex>]) {
+    assert_eq!((one.merged_bytes, one.merged_files), (other.merged_bytes, other.merged_files));
+    assert_eq!(one.waste, other.waste);
+    let (one, other) = (&one.rootfs, &other.rootfs);
+    assert_eq!((one.len(), one.hidden()), (other.len(), other.hidden()));
+    assert!(replaced(one).eq(replaced(other)));
+    assert!(one.shared_files().eq(other.shared_files()));
+    for (node, same) in one.nodes().zip(other.nodes()) {
+        let of = |node: Node<'_>| {
+            let place = (node.kind(), node.layer(), node.entry(), node.content());
+            let children: Vec<NodeId> = node.children().map(Node::id).collect();
+            (node.path(), place, node.bytes(), node.files(), node.has_other_names(), children)
+        };
+        assert_eq!(of(node), of(same));
+    }
+    for (layer, index) in (0..).zip(layers) {
+        for entry in index.entries() {
+            let of = |view: &Rootfs| {
+                let names = view.names(layer, entry).to_vec();
+                (view.node_at(layer, entry), view.node_showing(layer, entry), names)
+            };
+            assert_eq!(of(one), of(other), "{entry:?}");
+        }
+    }
+}
+
 /// What a merge of this layer, alone and on itself, promises.
 pub(super) fn merges(index: &Arc<LayerIndex>) {
     for count in 1..=2 {
@@ -120,6 +147,14 @@ pub(super) fn merges(index: &Arc<LayerIndex>) {
         assert_eq!(merged.merged_bytes + wasted, content, "bytes are seen or wasted");
         assert_eq!(wasted, hides, "some layer hides what is wasted");
         warnings(&merged.warnings);
+        if let Some(bytes) = merged.to_bytes() {
+            let again = Merge::from_bytes(&bytes, &layers);
+            assert!(again.is_ok(), "a view that was stored can be read: {:?}", again.err());
+            if let Ok(again) = again {
+                same_view(&merged, &again, &layers);
+                assert!(again.to_bytes() == Some(bytes), "storing has one answer");
+            }
+        }
         let rootfs = &merged.rootfs;
         for node in rootfs.nodes() {
             assert!(node.children().all(|child| child.parent().id() == node.id()));

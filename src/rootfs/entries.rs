@@ -1,10 +1,12 @@
 //! From an entry of a layer to the paths of the merged view.
 
+use std::sync::Arc;
+
 use hashbrown::HashMap;
 
 use super::value::{Inode, Live, NONE, NodeId};
-use crate::base::convert::layer16;
-use crate::layer::EntryId;
+use crate::base::convert::{index32, layer16};
+use crate::layer::{EntryId, LayerIndex};
 
 /// Set where the path of an entry shows another one.
 const OTHER: u32 = 1 << 31;
@@ -20,6 +22,9 @@ pub(super) struct Entries {
 }
 
 impl Entries {
+    /// How many nodes a view may have beside the marks.
+    pub(super) const MOST_NODES: usize = NAMED as usize;
+
     /// `put_at` has the nodes of the merge, and `new_of` those of the view by them.
     pub(super) fn new(
         mut put_at: Vec<Vec<u32>>,
@@ -43,13 +48,48 @@ impl Entries {
                 };
             }
         }
-        let mut names: HashMap<Inode, Vec<NodeId>> = HashMap::new();
+        let mut entries = Self { nodes: put_at, names: HashMap::new() };
+        entries.name(shared);
+        entries
+    }
+
+    /// Without a path for any entry.
+    pub(super) fn empty(layers: &[Arc<LayerIndex>]) -> Self {
+        let nodes = layers.iter().map(|layer| vec![NONE; layer.len()]).collect();
+        Self { nodes, names: HashMap::new() }
+    }
+
+    /// Notes the names of files that have several.
+    pub(super) fn name(&mut self, shared: &[(NodeId, u16, EntryId)]) {
         for (node, layer, entry) in shared {
-            names.entry((*layer, *entry)).or_default().push(*node);
-            let own = &mut put_at[usize::from(*layer)][entry.0 as usize];
+            self.names.entry((*layer, *entry)).or_default().push(*node);
+            let own = &mut self.nodes[usize::from(*layer)][entry.0 as usize];
             *own |= NAMED;
         }
-        Self { nodes: put_at, names }
+    }
+
+    /// Notes the node that shows an entry, which exists; `false` if it has one.
+    pub(super) fn place(&mut self, layer: u16, entry: EntryId, node: u32) -> bool {
+        let own = &mut self.nodes[usize::from(layer)][entry.0 as usize];
+        std::mem::replace(own, node) == NONE
+    }
+
+    /// Notes the node of the path of an entry, which exists, where another entry shows; `false` if it has one.
+    pub(super) fn place_elsewhere(&mut self, (layer, entry): Inode, node: u32) -> bool {
+        self.place(layer, entry, node | OTHER)
+    }
+
+    /// Layer, entry and node where another entry shows at the path of an entry.
+    pub(super) fn elsewhere(&self) -> Vec<[u32; 3]> {
+        let mut found = Vec::new();
+        for (layer, nodes) in self.nodes.iter().enumerate() {
+            for (entry, node) in nodes.iter().enumerate() {
+                if *node != NONE && node & OTHER != 0 {
+                    found.push([index32(layer), index32(entry), node & !(OTHER | NAMED)]);
+                }
+            }
+        }
+        found
     }
 
     /// The node of the path of an entry, and whether the entry shows there.

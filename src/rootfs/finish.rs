@@ -104,7 +104,7 @@ fn lay_out(nodes: &mut [Live], mut again: Vec<(u32, u32)>) -> Layout {
 }
 
 /// A name of a file with several, and the file.
-type Name = (NodeId, u16, EntryId);
+pub(super) type Name = (NodeId, u16, EntryId);
 
 /// All names of files with several, by node.
 fn names(shared: &HashMap<u32, Inode>, new_of: &[u32]) -> Vec<Name> {
@@ -132,6 +132,12 @@ fn records(layers: &[Arc<LayerIndex>], nodes: &[Live], layout: &Layout, shared: 
         }
     }
     share(layers, &mut records, shared);
+    sum_up(&mut records);
+    records
+}
+
+/// Adds what is in each folder to it. Folders are before their contents.
+pub(super) fn sum_up(records: &mut [Record]) {
     for id in (1..records.len()).rev() {
         let (bytes, files) = (records[id].bytes, records[id].files);
         let parent = records[id].parent.0 as usize;
@@ -139,16 +145,22 @@ fn records(layers: &[Arc<LayerIndex>], nodes: &[Live], layout: &Layout, shared: 
         parent.bytes += bytes;
         parent.files += files;
     }
-    records
+}
+
+/// Marks files with several names.
+pub(super) fn mark_shared(records: &mut [Record], names: &[Name]) {
+    for (node, ..) in names {
+        records[node.0 as usize].share();
+    }
 }
 
 /// Assigns bytes to files with several names: to the name written first, or, if that is removed, to the link made
 /// first; the others add nothing.
 fn share(layers: &[Arc<LayerIndex>], records: &mut [Record], names: &[Name]) {
+    mark_shared(records, names);
     let mut holders: HashMap<Inode, (u16, EntryId, NodeId)> = HashMap::new();
     for (node, layer, entry) in names {
         let record = &mut records[node.0 as usize];
-        record.share();
         record.bytes = 0;
         let place = record.place();
         let made = (place.layer, EntryId(place.id), *node);

@@ -19,6 +19,7 @@ mod entries;
 mod finish;
 mod merge;
 mod paths;
+mod stored;
 mod timeline;
 mod tree;
 mod value;

@@ -22,7 +22,7 @@ pub(super) struct Record {
     pub(super) files: u32,
     layer: u16,
     implied: bool,
-    kind: NodeKind,
+    pub(super) kind: NodeKind,
     /// Bytes of files at or below, each inode once, at its first name.
     pub(super) bytes: u64,
 }
@@ -39,6 +39,15 @@ impl Record {
     #[inline]
     pub(super) fn place(&self) -> Place {
         Place { layer: self.layer, implied: self.implied, id: self.id }
+    }
+
+    /// Adds the next node to a folder; `false` if it is none, or its last child is another one.
+    pub(super) fn adopt(&mut self, node: u32) -> bool {
+        if self.child_count == 0 {
+            self.children = node;
+        }
+        self.child_count += 1;
+        self.kind == NodeKind::Directory && self.children + self.child_count == node + 1
     }
 
     /// Marks a file with several names.
@@ -106,6 +115,12 @@ impl Rootfs {
     /// All paths, folders before their contents.
     pub fn nodes(&self) -> impl Iterator<Item = Node<'_>> {
         (0..index32(self.nodes.len())).map(|id| self.node(NodeId(id)))
+    }
+
+    /// Bytes of a node without what is below it.
+    pub(super) fn own_bytes(&self, node: usize) -> u64 {
+        let record = &self.nodes[node];
+        if record.kind == NodeKind::File { record.bytes } else { 0 }
     }
 
     /// Every file in a layer that is no longer reachable, by layer and entry.

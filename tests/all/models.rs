@@ -15,7 +15,7 @@ use cutaway::gui::models::overview::{Contents, Overview};
 use cutaway::gui::models::treemap::{Area, CellKind, Treemap, squarify};
 use cutaway::jobs::{CancelToken, Progress, Waker};
 use cutaway::layer::{EntryKind, IndexBuilder, LayerIndex, NewEntry};
-use cutaway::rootfs::{PathId, Timeline, merge};
+use cutaway::rootfs::{Merge, PathId, Timeline, merge, replaced};
 use cutaway::source::Reference;
 use proptest::prelude::{ProptestConfig, Strategy, prop_oneof, proptest};
 
@@ -255,6 +255,21 @@ fn build(script: &Script) -> Arc<LayerIndex> {
     Arc::new(builder.finish())
 }
 
+/// All that a merge says, without the order of tables.
+fn described(merged: &Merge) -> String {
+    let view = &merged.rootfs;
+    let nodes: Vec<_> = view
+        .nodes()
+        .map(|node| {
+            (text(&node.path()), node.kind(), node.entry(), node.content(), node.bytes(), node.files())
+        })
+        .collect();
+    let shared: Vec<_> =
+        view.shared_files().map(|(node, inode)| (node, inode, view.names(inode.0, inode.1))).collect();
+    let copied: Vec<_> = replaced(view).collect();
+    format!("{nodes:?} {shared:?} {:?} {copied:?} {:?}", view.hidden(), merged.waste)
+}
+
 /// A file whose first name was replaced by a second name of itself; a later layer takes another name away.
 #[test]
 fn a_name_that_is_gone_does_not_take_the_bytes_of_one_that_is_there() {
@@ -274,6 +289,11 @@ proptest! {
         let timeline = Arc::new(Timeline::new(&indexes));
         for last in 0..indexes.len() {
             let merged = merge(&indexes[..=last], &[], 0);
+            // A view from the cache is the same, whatever the layers did.
+            if let Some(bytes) = merged.to_bytes() {
+                let again = Merge::from_bytes(&bytes, &indexes[..=last]).unwrap();
+                assert_eq!(described(&again), described(&merged));
+            }
             let expected: BTreeMap<_, _> =
                 merged.rootfs.nodes().skip(1).map(|node| (text(&node.path()), node.kind())).collect();
             let layer = u16::try_from(last).unwrap();

@@ -1,8 +1,9 @@
-//! Layers as bytes: what comes back is what was read, and any other bytes are refused or harmless.
+//! Layers and merged views as bytes: what comes back is what was read, and any other bytes are refused or harmless.
 
 mod bodies;
 mod hostile;
 mod indexes;
+mod views;
 
 use std::fs;
 use std::path::Path;

@@ -27,11 +27,11 @@ pub(super) enum Width {
 
 /// Gathers bytes.
 #[derive(Default)]
-pub(super) struct Writer(Vec<u8>);
+pub(crate) struct Writer(Vec<u8>);
 
 impl Writer {
     /// All that was written.
-    pub(super) fn finish(self) -> Vec<u8> {
+    pub(crate) fn finish(self) -> Vec<u8> {
         self.0
     }
 
@@ -95,6 +95,20 @@ impl Writer {
         self.column(known.map(|(entry, _)| entry.0), Width::Any);
     }
 
+    /// Rows of `N` numbers, a column for each of these.
+    pub(crate) fn rows<const N: usize>(&mut self, rows: impl ExactSizeIterator<Item = [u32; N]> + Clone) {
+        self.number(rows.len() as u64);
+        for column in 0..N {
+            let least = if column == 0 { Width::Counted } else { Width::Any };
+            self.column(rows.clone().map(move |row| row[column]), least);
+        }
+    }
+
+    /// Numbers whose count the reader knows.
+    pub(crate) fn numbers(&mut self, numbers: impl ExactSizeIterator<Item = u64> + Clone) {
+        self.column(numbers, Width::Any);
+    }
+
     fn cells<const W: usize>(&mut self, values: impl ExactSizeIterator<Item = u64>) {
         let start = self.0.len();
         self.0.resize(start + values.len() * W, 0);
@@ -115,30 +129,30 @@ impl<I: Iterator<Item: Serialize> + Clone> Serialize for Each<I> {
 }
 
 /// Reads untrusted bytes; allocations never exceed the available bytes.
-pub(super) struct Reader<'a> {
+pub(crate) struct Reader<'a> {
     rest: &'a [u8],
     at: usize,
 }
 
 impl<'a> Reader<'a> {
     /// Begins at the first of `bytes`.
-    pub(super) fn new(bytes: &'a [u8]) -> Self {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Self { rest: bytes, at: 0 }
     }
 
     /// A fault at this position.
-    pub(super) fn fault(&self, what: &'static str) -> StoredError {
+    pub(crate) fn fault(&self, what: &'static str) -> StoredError {
         StoredError { at: self.at, what }
     }
 
     /// Returns a fault unless `holds`.
-    pub(super) fn expect(&self, holds: bool, what: &'static str) -> Result<(), StoredError> {
+    pub(crate) fn expect(&self, holds: bool, what: &'static str) -> Result<(), StoredError> {
         if holds { Ok(()) } else { Err(self.fault(what)) }
     }
 
     /// Expects the end of the bytes.
-    pub(super) fn finish(&self) -> Result<(), StoredError> {
-        self.expect(self.rest.is_empty(), "more bytes than a layer")
+    pub(crate) fn finish(&self) -> Result<(), StoredError> {
+        self.expect(self.rest.is_empty(), "more bytes than were stored")
     }
 
     /// The next `count` bytes.
@@ -193,6 +207,28 @@ impl<'a> Reader<'a> {
         let bytes = count.checked_mul(usize::from(width)).ok_or_else(|| self.fault("cut short"))?;
         let cells = self.raw(bytes)?;
         Column::of_cells(low, width, count, cells).ok_or_else(|| self.fault("a number that is too large"))
+    }
+
+    /// Reads the output of [`Writer::rows`].
+    pub(crate) fn rows<const N: usize>(
+        &mut self,
+    ) -> Result<impl ExactSizeIterator<Item = [u32; N]> + use<N>, StoredError> {
+        let count = self.count(usize::MAX)?;
+        let mut columns: [Column<u32>; N] = std::array::from_fn(|_| Column::default());
+        for (place, column) in columns.iter_mut().enumerate() {
+            let least = if place == 0 { Width::Counted } else { Width::Any };
+            *column = self.column(count, least)?;
+        }
+        Ok((0..count).map(move |row| std::array::from_fn(|column| columns[column].get(row))))
+    }
+
+    /// Reads the output of [`Writer::numbers`]; `count` must be known to be backed by other bytes.
+    pub(crate) fn numbers(
+        &mut self,
+        count: usize,
+    ) -> Result<impl ExactSizeIterator<Item = u64> + use<>, StoredError> {
+        let numbers: Column<u64> = self.column(count, Width::Any)?;
+        Ok((0..count).map(move |place| numbers.get(place)))
     }
 
     /// `count` entries in ascending order, for each of which `is_one` holds.

@@ -21,7 +21,7 @@ use crate::base::text::is_unsafe;
 use crate::base::{Digest, Limits, Warning, WarningCode};
 use crate::formats::compression::Compression;
 pub use bytes::StoredError;
-use bytes::{Reader, Writer};
+pub(crate) use bytes::{Reader, Writer};
 
 /// Facts of the layer as a whole.
 #[derive(Serialize, Deserialize)]

@@ -1,8 +1,10 @@
 //! Every form of an image, opened again.
 
-use std::fs;
+use std::fs::{self, File};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, SystemTime};
 
 use cutaway::analysis::{Analysis, Options, analyze};
 use cutaway::cache::Cache;
@@ -40,6 +42,47 @@ fn a_second_opening_reads_no_byte_of_a_layer_and_says_the_same() {
             fs::remove_dir_all(bench.cache()).unwrap();
         }
     }
+}
+
+/// Records of merged views in the cache: each names what it is.
+fn views(bench: &Bench) -> Vec<PathBuf> {
+    let folders = fs::read_dir(bench.cache()).unwrap().map(|folder| folder.unwrap().path());
+    let records = folders.filter(|path| path.is_dir()).flat_map(|folder| fs::read_dir(folder).unwrap());
+    let is_view = |path: &PathBuf| {
+        let bytes = fs::read(path).unwrap();
+        bytes.windows(14).take(200).any(|text| text == b"merged view of")
+    };
+    records.map(|record| record.unwrap().path()).filter(is_view).collect()
+}
+
+#[test]
+fn a_second_opening_does_not_merge_again() {
+    for packing in [Packing::Plain, Packing::Gzip] {
+        let bench = Bench::new();
+        for reference in every_form(&bench, packing) {
+            bench.report(&reference);
+            let [view] = &views(&bench)[..] else { panic!("{reference}: not one view") };
+            // What is used is marked with the time of its use.
+            let long_ago = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+            File::options().write(true).open(view).unwrap().set_modified(long_ago).unwrap();
+            bench.report(&reference);
+            assert!(fs::metadata(view).unwrap().modified().unwrap() > long_ago, "{reference}");
+            fs::remove_dir_all(bench.cache()).unwrap();
+        }
+    }
+}
+
+#[test]
+fn layers_in_another_order_have_another_view() {
+    let bench = Bench::new();
+    let [below, above] = tars().try_into().unwrap();
+    for tars in [[below.clone(), above.clone()], [above, below]] {
+        let path = bench.put_layout("layout", &Layout::of(&Image::of(Packing::Gzip, tars), TAG));
+        let (first, second) = bench.twice(&format!("oci:{path}"));
+        assert_eq!(first.stdout, second.stdout);
+        fs::remove_dir_all(path).unwrap();
+    }
+    assert_eq!(views(&bench).len(), 2);
 }
 
 #[test]
