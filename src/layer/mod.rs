@@ -30,4 +30,4 @@ pub use listed::{ListedBodies, look_into_listed, read_listed, wanted_of};
 pub use outcome::{Expected, LayerRead, Verified};
 pub use pass::{read_download, read_layer, read_stream};
 pub use stored::StoredError;
-pub(crate) use stored::{Reader, Writer};
+pub(crate) use stored::{Reader, Rows, Writer};

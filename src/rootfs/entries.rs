@@ -69,14 +69,14 @@ impl Entries {
     }
 
     /// Notes the node that shows an entry, which exists; `false` if it has one.
-    pub(super) fn place(&mut self, layer: u16, entry: EntryId, node: u32) -> bool {
+    pub(super) fn place(&mut self, (layer, entry): Inode, node: u32) -> bool {
         let own = &mut self.nodes[usize::from(layer)][entry.0 as usize];
         std::mem::replace(own, node) == NONE
     }
 
     /// Notes the node of the path of an entry, which exists, where another entry shows; `false` if it has one.
-    pub(super) fn place_elsewhere(&mut self, (layer, entry): Inode, node: u32) -> bool {
-        self.place(layer, entry, node | OTHER)
+    pub(super) fn place_elsewhere(&mut self, inode: Inode, node: u32) -> bool {
+        self.place(inode, node | OTHER)
     }
 
     /// Layer, entry and node where another entry shows at the path of an entry.

@@ -13,7 +13,8 @@ use super::merge::{LayerWaste, Merge};
 use super::tree::{Record, Rootfs};
 use super::value::{Copied, Hidden, Inode, NodeId, NodeKind, Place};
 use crate::base::convert::index32;
-use crate::layer::{EntryId, EntryKind, LayerIndex, Reader, StoredError, Writer};
+use crate::jobs::both;
+use crate::layer::{EntryId, EntryKind, LayerIndex, Reader, Rows, StoredError, Writer};
 
 /// In the order of their numbers.
 const KINDS: [NodeKind; 4] = [NodeKind::File, NodeKind::Directory, NodeKind::Symlink, NodeKind::Other];
@@ -52,37 +53,38 @@ impl Merge {
     /// `bytes` are damaged, or of other layers.
     pub fn from_bytes(bytes: &[u8], layers: &[Arc<LayerIndex>]) -> Result<Self, StoredError> {
         let mut from = Reader::new(bytes);
-        let mut entries = Entries::empty(layers);
-        let mut nodes = read_nodes(&mut from, layers, &mut entries)?;
-        let shared = read_shared(&mut from, layers, &nodes)?;
+        let paths = from.rows::<4>()?;
+        let count = paths.iter().len();
+        let most: usize = layers.iter().map(|layer| layer.len() + layer.dir_count()).sum();
+        from.expect(count <= most.min(Entries::MOST_NODES), "more paths than the layers have")?;
+        let sizes = from.numbers(count)?;
+        let shared = read_shared(&mut from, layers, count)?;
         let (hidden, waste) = read_hidden(&mut from, layers)?;
         let copied = read_copied(&mut from, layers)?;
-        let count = nodes.len();
-        for [layer, entry, node] in from.rows::<3>()? {
-            let inode = inode(layers, layer, entry).filter(|_| (node as usize) < count);
-            let placed = inode.is_some_and(|inode| entries.place_elsewhere(inode, node));
-            from.expect(placed, "an entry at no path")?;
-        }
+        let elsewhere = from.rows::<3>()?;
         from.finish()?;
-        entries.name(&shared);
-        mark_shared(&mut nodes, &shared);
-        sum_up(&mut nodes);
+        // In parallel, since each takes long.
+        let (nodes, entries) =
+            both(|| nodes(&paths, sizes, layers, &shared), || entries(&paths, &elsewhere, layers, &shared));
+        let nodes = nodes.map_err(|what| from.fault(what))?;
+        let entries = entries.map_err(|what| from.fault(what))?;
         let (merged_bytes, merged_files) = (nodes[0].bytes, u64::from(nodes[0].files));
         let rootfs = Rootfs { layers: layers.to_vec(), nodes, shared, hidden, copied, entries };
         Ok(Self { rootfs, merged_bytes, merged_files, waste, warnings: Vec::new() })
     }
 }
 
-/// Reads the nodes, each after its folder and all of a folder beside each other, and notes the entries that they show.
-fn read_nodes(
-    from: &mut Reader<'_>,
+/// What is wrong with a view.
+type Fault = &'static str;
+
+/// The nodes, each after its folder and all of a folder beside each other.
+fn nodes(
+    paths: &Rows<4>,
+    sizes: impl Iterator<Item = u64>,
     layers: &[Arc<LayerIndex>],
-    entries: &mut Entries,
-) -> Result<Vec<Record>, StoredError> {
-    let rows = from.rows::<4>()?;
-    let most: usize = layers.iter().map(|layer| layer.len() + layer.dir_count()).sum();
-    from.expect(rows.len() <= most.min(Entries::MOST_NODES), "more paths than the layers have")?;
-    let sizes = from.numbers(rows.len())?;
+    shared: &[Name],
+) -> Result<Vec<Record>, Fault> {
+    let rows = paths.iter();
     let mut nodes: Vec<Record> = Vec::with_capacity(rows.len());
     let mut total = 0_u64;
     for ([parent, layer, id, kind], bytes) in rows.zip(sizes) {
@@ -90,23 +92,51 @@ fn read_nodes(
         let kind = KINDS.get((kind & !IMPLIED) as usize).copied();
         let place = u16::try_from(layer).ok().map(|layer| Place { layer, implied, id });
         let found = kind.zip(place).filter(|(_, place)| is_place(layers, *place));
-        let (kind, place) = found.ok_or_else(|| from.fault("no entry of a path"))?;
+        let (kind, place) = found.ok_or("no entry of a path")?;
         let own = index32(nodes.len());
         let in_folder = match nodes.get_mut(parent as usize) {
             Some(folder) => folder.adopt(own),
             None => own == 0 && parent == 0 && kind == NodeKind::Directory,
         };
-        from.expect(in_folder, "a path in no folder")?;
+        expect(in_folder, "a path in no folder")?;
         let mut node = Record::new(NodeId(parent), place, kind, (0, 0));
         node.bytes = bytes;
-        total = total.checked_add(bytes).ok_or_else(|| from.fault("more bytes than can be"))?;
-        if !implied {
-            from.expect(entries.place(place.layer, EntryId(id), own), "two paths with one entry")?;
-        }
+        total = total.checked_add(bytes).ok_or("more bytes than can be")?;
         nodes.push(node);
     }
-    from.expect(!nodes.is_empty(), "no root")?;
+    expect(!nodes.is_empty(), "no root")?;
+    let is_file = |name: &Name| nodes[name.0.0 as usize].kind == NodeKind::File;
+    expect(shared.iter().all(is_file), "a name of no file")?;
+    mark_shared(&mut nodes, shared);
+    sum_up(&mut nodes);
     Ok(nodes)
+}
+
+/// The nodes of entries: of those that the view shows, and of those where it shows another.
+fn entries(
+    paths: &Rows<4>,
+    elsewhere: &Rows<3>,
+    layers: &[Arc<LayerIndex>],
+    shared: &[Name],
+) -> Result<Entries, Fault> {
+    let mut entries = Entries::empty(layers);
+    for (node, [_, layer, id, kind]) in (0..).zip(paths.iter()) {
+        if kind & IMPLIED == 0 {
+            let inode = inode(layers, layer, id).ok_or("no entry of a path")?;
+            expect(entries.place(inode, node), "two paths with one entry")?;
+        }
+    }
+    for [layer, entry, node] in elsewhere.iter() {
+        let inode = inode(layers, layer, entry).filter(|_| (node as usize) < paths.iter().len());
+        let placed = inode.is_some_and(|inode| entries.place_elsewhere(inode, node));
+        expect(placed, "an entry at no path")?;
+    }
+    entries.name(shared);
+    Ok(entries)
+}
+
+fn expect(holds: bool, what: Fault) -> Result<(), Fault> {
+    if holds { Ok(()) } else { Err(what) }
 }
 
 /// Whether there is such an entry, or folder.
@@ -132,12 +162,12 @@ fn file(layers: &[Arc<LayerIndex>], layer: u32, entry: u32) -> Option<Inode> {
 fn read_shared(
     from: &mut Reader<'_>,
     layers: &[Arc<LayerIndex>],
-    nodes: &[Record],
+    nodes: usize,
 ) -> Result<Vec<Name>, StoredError> {
     let rows = from.rows::<3>()?;
-    let named = rows.map(|[node, layer, entry]| {
-        let is_file = nodes.get(node as usize)?.kind == NodeKind::File;
-        file(layers, layer, entry).filter(|_| is_file).map(|(layer, entry)| (NodeId(node), layer, entry))
+    let named = rows.iter().map(|[node, layer, entry]| {
+        let inode = file(layers, layer, entry).filter(|_| (node as usize) < nodes);
+        inode.map(|(layer, entry)| (NodeId(node), layer, entry))
     });
     let shared: Option<Vec<Name>> = named.collect();
     let shared = shared.filter(|shared| shared.is_sorted_by(|one, next| one.0 < next.0));
@@ -151,6 +181,7 @@ fn read_hidden(
     let rows = from.rows::<3>()?;
     let mut waste = vec![LayerWaste::default(); layers.len()];
     let hidden: Option<Vec<Hidden>> = rows
+        .iter()
         .map(|[layer, entry, by]| {
             let (layer, entry) = file(layers, layer, entry)?;
             let bytes = layers[usize::from(layer)].size(entry);
@@ -167,7 +198,8 @@ fn read_hidden(
 
 fn read_copied(from: &mut Reader<'_>, layers: &[Arc<LayerIndex>]) -> Result<Vec<Copied>, StoredError> {
     let rows = from.rows::<4>()?;
-    let pairs = rows.map(|[layer, entry, by, new]| file(layers, layer, entry).zip(file(layers, by, new)));
+    let pairs =
+        rows.iter().map(|[layer, entry, by, new]| file(layers, layer, entry).zip(file(layers, by, new)));
     let copied: Option<Vec<Copied>> = pairs.collect();
     copied.filter(|copied| copied.is_sorted()).ok_or_else(|| from.fault("no file that was replaced"))
 }

@@ -100,19 +100,16 @@ pub(super) fn by_path<'a>(context: &InventoryContext<'a>, files: &mut [OwnFile<'
             folder = parent;
         }
     }
-    // The files of a folder are often sorted already, which a stable sort exploits.
-    items.sort_by_key(|item| item.parent);
+    let (mut items, starts) = by_parent(items, context.rootfs.len());
+    let range = |folder: NodeId| starts[folder.0 as usize] as usize..starts[folder.0 as usize + 1] as usize;
     let name = |item: &Item| {
         item.file.map_or_else(|| context.node(item.node).name(), |number| files[number as usize].name)
     };
     for folder in items.chunk_by_mut(|a, b| a.parent == b.parent) {
+        // Often sorted already, which a stable sort exploits.
         folder.sort_by(|a, b| in_folder((name(a), a.file.is_none()), (name(b), b.file.is_none())));
     }
     // Depth-first traversal by ranges of items.
-    let range = |folder: NodeId| {
-        let start = items.partition_point(|item| item.parent < folder);
-        start..start + items[start..].partition_point(|item| item.parent == folder)
-    };
     let mut order: Vec<u32> = Vec::with_capacity(files.len());
     let mut open = vec![range(NodeId::ROOT)];
     while let Some(mut left) = open.pop() {
@@ -124,6 +121,26 @@ pub(super) fn by_path<'a>(context: &InventoryContext<'a>, files: &mut [OwnFile<'
         }
     }
     arrange(files, order);
+}
+
+/// Items by folder, in each in the order that they had, and where those of each of the `nodes` start.
+fn by_parent(items: Vec<Item>, nodes: usize) -> (Vec<Item>, Vec<u32>) {
+    let mut starts = vec![0_u32; nodes + 1];
+    for item in &items {
+        starts[item.parent.0 as usize] += 1;
+    }
+    let mut end = 0;
+    for count in &mut starts {
+        end += *count;
+        *count = end;
+    }
+    let mut sorted = items.clone();
+    for item in items.into_iter().rev() {
+        let place = &mut starts[item.parent.0 as usize];
+        *place -= 1;
+        sorted[*place as usize] = item;
+    }
+    (sorted, starts)
 }
 
 /// Moves each value to the place that has its number, cycle by cycle: a copy of all would be the peak of an analysis.

@@ -128,6 +128,19 @@ impl<I: Iterator<Item: Serialize> + Clone> Serialize for Each<I> {
     }
 }
 
+/// Rows of numbers.
+pub(crate) struct Rows<const N: usize> {
+    count: usize,
+    columns: [Column<u32>; N],
+}
+
+impl<const N: usize> Rows<N> {
+    /// All rows, in their order.
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = [u32; N]> {
+        (0..self.count).map(|row| std::array::from_fn(|column| self.columns[column].get(row)))
+    }
+}
+
 /// Reads untrusted bytes; allocations never exceed the available bytes.
 pub(crate) struct Reader<'a> {
     rest: &'a [u8],
@@ -210,16 +223,14 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads the output of [`Writer::rows`].
-    pub(crate) fn rows<const N: usize>(
-        &mut self,
-    ) -> Result<impl ExactSizeIterator<Item = [u32; N]> + use<N>, StoredError> {
+    pub(crate) fn rows<const N: usize>(&mut self) -> Result<Rows<N>, StoredError> {
         let count = self.count(usize::MAX)?;
         let mut columns: [Column<u32>; N] = std::array::from_fn(|_| Column::default());
         for (place, column) in columns.iter_mut().enumerate() {
             let least = if place == 0 { Width::Counted } else { Width::Any };
             *column = self.column(count, least)?;
         }
-        Ok((0..count).map(move |row| std::array::from_fn(|column| columns[column].get(row))))
+        Ok(Rows { count, columns })
     }
 
     /// Reads the output of [`Writer::numbers`]; `count` must be known to be backed by other bytes.

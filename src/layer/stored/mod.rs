@@ -21,7 +21,7 @@ use crate::base::text::is_unsafe;
 use crate::base::{Digest, Limits, Warning, WarningCode};
 use crate::formats::compression::Compression;
 pub use bytes::StoredError;
-pub(crate) use bytes::{Reader, Writer};
+pub(crate) use bytes::{Reader, Rows, Writer};
 
 /// Facts of the layer as a whole.
 #[derive(Serialize, Deserialize)]

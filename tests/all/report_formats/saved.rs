@@ -2,6 +2,8 @@
 
 use std::process::{Command, Stdio};
 
+use cutaway::report::to_json;
+
 use super::{FORMATS, printed, scene};
 use crate::support::{Place, program};
 
@@ -19,6 +21,19 @@ fn a_saved_report_gives_every_format_that_the_image_gives() {
             let first = place.run(&[&["report", &image], options].concat());
             assert_eq!(again.stderr, first.stderr, "{image} {name}");
             assert!(again.stdout == first.stdout, "{image}: {name} differs");
+        }
+    }
+}
+
+#[test]
+fn json_is_safe_wherever_a_character_is() {
+    // Before, at and behind the ends of the parts in which the text is searched.
+    for at in (4_085..4_100).chain([0, 8_185, 8_192]) {
+        for unsafe_one in ['\u{202e}', '\u{7f}', '\u{85}'] {
+            let text = format!("{}\u{e9}{unsafe_one}{}", "x".repeat(at), "y".repeat(9_000));
+            let json = to_json(&text);
+            assert!(!json.contains(unsafe_one) && json.contains('\u{e9}'), "{at}: {unsafe_one:?}");
+            assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
         }
     }
 }
