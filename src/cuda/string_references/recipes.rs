@@ -98,7 +98,7 @@ pub(super) fn leave_out(
         }
         // It says how it builds when it is started, and not that it is.
         if file_name(&context.path(mention.node)) == b"setup.py" && !is_started(mention) {
-            mention.words.retain(|word| *word != "build_ext");
+            mention.words.retain(|word| !matches!(*word, "build_ext" | "ext_modules"));
         }
         let counts = match kinds.next() {
             Some(Kind::Record) => false,

@@ -43,13 +43,13 @@ pub(super) const WITH_NVCC: [&str; 7] =
 
 /// Words in files and commands, separated by spaces, with the names of what they imply; the first is the name of the
 /// program itself.
-const WORDS: [(&str, &[&str]); 32] = [
+const WORDS: [(&str, &[&str]); 33] = [
     ("cc c++ c99 ld gfortran gcc g++ clang as c89 cpp -config", &["compiler", "libraries"]),
     // verify and compile of cffi run the C compiler, as CCompiler of distutils does, and what reads the variable CC.
-    ("cffi ccompiler CC", &["compiler", "libraries"]),
-    ("cppimport pymc pytensor pyximport tinygrad", &["compiler", "libraries"]),
+    ("cffi ccompiler CC CXX FC", &["compiler", "libraries"]),
+    ("cppimport cython.inline cython_inline pymc pytensor pyximport tinygrad", &["compiler", "libraries"]),
     ("f2py", &["compiler", "libraries", "headers-numpy", "ninja"]),
-    ("build_ext LDSHARED", &["compiler", "libraries"]),
+    ("build_ext ext_modules LDSHARED LDCXXSHARED", &["compiler", "libraries"]),
     // Whatever the packages are built with.
     (
         "bunx corepack cpanm install node-gyp npm npx pnpm rebuild setup.py yarn",
@@ -65,6 +65,7 @@ const WORDS: [(&str, &[&str]); 32] = [
         &["compiler"],
     ),
     ("pkg-config ccmake cpack ctest pkgconf", &["cmake"]),
+    ("NVCC", &["nvcc", "compiler", "libraries"]),
     ("nvcc cudafe++ cuobjdump nvdisasm nvprune cicc bin2c cu++filt tileiras", &["nvcc"]),
     ("cpp_extension load_inline", &["nvcc", "compiler", "ninja", "headers-torch"]),
     ("RawKernel cuda_runtime.h cuda_fp16.h", &["headers"]),
@@ -138,6 +139,9 @@ pub(super) fn told(word: &str) -> &str {
     match word {
         "-config" => "python3-config",
         "CC" => "the variable CC",
+        "CXX" => "the variable CXX",
+        "FC" => "the variable FC",
+        "NVCC" => "the variable NVCC",
         "debug/build" => "target/debug/build",
         "debug/deps" => "target/debug/deps",
         "dpkg-" => "a tool of dpkg-dev",

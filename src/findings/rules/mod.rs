@@ -53,7 +53,7 @@ static TABLE: &[(&Rule, Option<Find>)] = &[
     (&orphaned_packages::RULE, None),
     (&driver_libraries::RULE, Some(driver_libraries::find)),
     (&duplicates::RULE, Some(duplicates::find)),
-    (&unused_libraries::RULE, Some(unused_libraries::find)),
+    (&unused_libraries::RULE, None),
     (&metadata_copies::RULE, Some(metadata_copies::find)),
     (&overwritten::RULE, Some(overwritten::find)),
     (&unused_gpu_code::RULE, Some(unused_gpu_code::find)),
@@ -85,7 +85,11 @@ pub fn rule(id: &str) -> Option<&'static Rule> {
 pub(super) fn run(facts: &Facts<'_>) -> Vec<Draft> {
     let finds = TABLE.iter().filter_map(|(_, find)| *find);
     let finds: Vec<Find> = std::iter::once(build_content::find as Find).chain(finds).collect();
-    map_all(finds, workers(), |find| find(facts)).concat()
+    let mut drafts = map_all(finds, workers(), |find| find(facts)).concat();
+    // What is needed by a file that stays depends on what the others remove.
+    let libraries = unused_libraries::find(facts, &drafts);
+    drafts.extend(libraries);
+    drafts
 }
 
 /// Rules that depend on the drafts of others. A file must be in one draft at most.

@@ -2,7 +2,7 @@
 
 mod judge;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hashbrown::{HashMap, HashSet};
 
@@ -27,6 +27,9 @@ pub(super) static RULE: Rule = Rule {
     page: include_str!("../../../assets/manual/rules/unused-libraries.md"),
 };
 
+/// Maximum files listed that need a library.
+const MOST_NEEDERS: usize = 8;
+
 #[derive(Default)]
 struct Group {
     items: Vec<Item>,
@@ -34,7 +37,8 @@ struct Group {
     users: Vec<User>,
 }
 
-pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
+/// `drafts` are those of other rules.
+pub(super) fn find(facts: &Facts<'_>, drafts: &[Draft]) -> Vec<Draft> {
     let judge = Judge::new(facts);
     let mut groups: BTreeMap<(LibraryReason, Supplier), Group> = BTreeMap::new();
     let candidates = facts.inventory.libraries.iter().filter(|library| {
@@ -54,6 +58,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
             judged.push((library, because, user));
         }
     }
+    keep_needed(facts, drafts, &mut judged);
     follow(facts, &mut judged);
     for (library, because, user) in judged {
         let Some(inode) = facts.node(library.node).content() else { continue };
@@ -63,6 +68,38 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
         group.users.extend(user);
     }
     groups.into_iter().map(|((because, supplier), group)| draft(facts, because, supplier, group)).collect()
+}
+
+/// A library is not free where a file needs it that stays: a plugin, of which nobody knows whether it is loaded, could not
+/// be loaded without it.
+fn keep_needed(facts: &Facts<'_>, drafts: &[Draft], judged: &mut [(&Library, LibraryReason, Option<User>)]) {
+    let links = &facts.inventory.links;
+    let removed = drafts.iter().filter(|draft| draft.verdict == Verdict::Safe).flat_map(|draft| &draft.items);
+    let mut removed: HashSet<ObjectId> =
+        removed.filter_map(|item| facts.classification.object_of((item.layer, item.entry))).collect();
+    removed.extend(
+        judged.iter().filter(|(_, because, _)| *because == LibraryReason::Free).map(|(one, ..)| one.object),
+    );
+    loop {
+        let mut kept = Vec::new();
+        for (library, because, user) in judged.iter_mut() {
+            let needed_by = &links.object(library.object).needed_by;
+            if *because == LibraryReason::Free
+                && let Some(needer) = needed_by.iter().find(|needer| !removed.contains(*needer))
+            {
+                *because = LibraryReason::Needed;
+                *user = Some(User::File(links.object(*needer).node));
+                kept.push(library.object);
+            }
+        }
+        if kept.is_empty() {
+            return;
+        }
+        // What these need is needed by files that stay, too.
+        for object in kept {
+            removed.remove(&object);
+        }
+    }
 }
 
 /// What a library needs or opens is in question as it is itself: `libcublas.so.12`, which a script opens by its name, needs
@@ -161,6 +198,19 @@ fn draft(facts: &Facts<'_>, because: LibraryReason, supplier: Supplier, mut grou
     group.names.sort_unstable();
     group.names.dedup();
     draft.proof.push(format!("libraries: {}", group.names.join(", ")));
+    if because == LibraryReason::Needed {
+        let needers = group.users.iter().filter_map(|user| match user {
+            User::File(node) => Some(facts.shown(*node)),
+            _ => None,
+        });
+        let needers: BTreeSet<String> = needers.collect();
+        draft
+            .proof
+            .extend(needers.iter().take(MOST_NEEDERS).map(|needer| format!("{needer} needs one of them")));
+        if needers.len() > MOST_NEEDERS {
+            draft.proof.push(format!("{} more files need one of them", needers.len() - MOST_NEEDERS));
+        }
+    }
     if because == LibraryReason::Unsearched {
         common::ask_unsearched(facts, "open them", &mut draft);
     }

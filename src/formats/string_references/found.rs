@@ -113,14 +113,14 @@ impl Found {
             }
             // Names of variables and operators are not programs. Other names may be keys.
             let is_operator = sort == Sort::JavaScript && (word.is_english() || word.text == "g++");
-            let may_be_code = (is_operator || word.is_weak()) && word.text != "CC";
+            let may_be_code = (is_operator || word.is_weak()) && !word.is_variable();
             if may_be_code && strings().is_some_and(|strings: &Strings| !strings.contains(place.start)) {
                 return false;
             }
             if word.is_common() && strings().is_some() && !starts() {
                 return false;
             }
-            if word.text == "CC" {
+            if word.is_variable() {
                 command::is_of_environment(text, place, line)
             } else if word.is_weak() {
                 command::in_commands(text, place, line, word.text, shell)

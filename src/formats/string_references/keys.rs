@@ -93,8 +93,9 @@ pub(super) static TEXT: LazyLock<[Finder; 5]> = LazyLock::new(|| {
     let short = [
         SHARED, "gcc", "g++", "cc1", "git", "gdb", "ncu", "c89", "c99", "lld", "dwp", "stut", "ccom", "xecv",
         "uvx", "'uv'", "\"uv\"", " uv ", "\nuv ", "\tuv ", "n/uv", "(uv ", ";uv ", "`uv ", "'uv ", "\"uv ",
-        "cffi", "ppim", "f2py", "pymc", "yten", "pyxi", "nygr", "'CC'", "\"CC\"", "re/d", "re/m", "se/b",
-        "ug/b", "/boo", "/con", "g.st", "-tes", "sh c", "est/", "sts/", CALLS[0], CALLS[1],
+        "cffi", "ppim", "f2py", "pymc", "yten", "pyxi", "nygr", "'CC'", "\"CC\"", "'FC'", "\"FC\"", "'CXX",
+        "\"CXX", "NVCC", "re/d", "re/m", "se/b", "ug/b", "/boo", "/con", "g.st", "-tes", "sh c", "est/",
+        "sts/", CALLS[0], CALLS[1],
     ];
     let long = [
         "nvcc", "ptxa", "nvli", "fatb", "afe+", "cuob", "nvdi", "nvpr", "cicc", "ibde", "adev", "nvvm",
@@ -119,7 +120,7 @@ pub(super) static TEXT: LazyLock<[Finder; 5]> = LazyLock::new(|| {
     // Measured on a gzip image: apart from the short keys, these cost 5 % less of the whole opening.
     let builds = [
         "ld_e", "panm", "-gyp", "npm ", "npm'", "npm\"", "stal", "rebu", "up.p", "LDSH", "se/d", "ug/d",
-        "npx ", "npx'", "npx\"", "bunx", "repa", "pnpm", "yarn",
+        "npx ", "npx'", "npx\"", "bunx", "repa", "pnpm", "yarn", "LDCX", "xt_m", "_inl", ".inl",
     ];
     [
         Finder::new(&short),

@@ -50,13 +50,20 @@ fn named(word: &str) -> String {
 #[test]
 fn every_word_has_a_key_and_every_key_stands_in_its_words() {
     const MODULES: [&str; 7] = ["cffi", "cppimport", "f2py", "pymc", "pytensor", "pyximport", "tinygrad"];
-    const OF_TEXTS: [&str; 16] = [
+    const OF_TEXTS: [&str; 23] = [
         "CC",
+        "CXX",
+        "FC",
+        "LDCXXSHARED",
         "LDSHARED",
+        "NVCC",
         "build_ext",
         "bunx",
         "corepack",
         "cpanm",
+        "cython.inline",
+        "cython_inline",
+        "ext_modules",
         "install",
         "node-gyp",
         "npm",
@@ -91,6 +98,13 @@ fn every_word_has_a_key_and_every_key_stands_in_its_words() {
         ("numpy.f2py.compile(source)\n", "f2py"),
         ("command = distribution.get_command_obj(\"build_ext\")\n", "build_ext"),
         ("shlex.split(sysconfig.get_config_var(\"LDSHARED\"))\n", "LDSHARED"),
+        ("shlex.split(sysconfig.get_config_var(\"LDCXXSHARED\"))\n", "LDCXXSHARED"),
+        ("shlex.split(sysconfig.get_config_var(\"CXX\"))\n", "CXX"),
+        ("run([os.environ['FC'], '-shared'])\n", "FC"),
+        ("tool = os.getenv(\"NVCC\")\n", "NVCC"),
+        ("setup(name='x', ext_modules=[extension], script_args=['build'])\n", "ext_modules"),
+        ("from Cython.Build import cython_inline\n", "cython_inline"),
+        ("y = cython.inline('return a + b', a=1, b=2)\n", "cython.inline"),
         ("#!/bin/sh\nfor p in /plugins/*; do pip install -q \"$p\"; done\n", "install"),
         ("cd /srv && npm ci\n", "npm"),
         ("cd /srv && $NPM rebuild\n", "rebuild"),
@@ -112,7 +126,9 @@ fn every_word_has_a_key_and_every_key_stands_in_its_words() {
     ] {
         assert_eq!(script(text), ["CC"], "{text}");
     }
-    assert_eq!(script("country = 'CC'\nto = [\"CC\", \"BCC\"]\n"), <[&str; 0]>::default());
+    for text in ["country = 'CC'\nto = [\"CC\", \"BCC\"]\n", "roman = ['CXX', 'FC']\n", "NVCC = 3\n"] {
+        assert_eq!(script(text), <[&str; 0]>::default(), "{text}");
+    }
     for text in
         ["os.environ.get('MY_CC', 'cc')\n", "ENV.fetch(\"TOOL\", \"cc\")\n", "process.env.CC || 'cc'\n"]
     {

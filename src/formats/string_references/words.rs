@@ -2,9 +2,9 @@
 
 /// Searched words: build and profiling tools, CUDA headers, and framework calls that compile code or load libraries;
 /// then the other lists of this module.
-pub const WORDS: [&str; 162] = joined(&[&TOOLS, &CARGO_BUILDS, &TREE_SCRIPTS, &STARTS]);
+pub const WORDS: [&str; 169] = joined(&[&TOOLS, &CARGO_BUILDS, &TREE_SCRIPTS, &STARTS]);
 
-const TOOLS: [&str; 144] = [
+const TOOLS: [&str; 151] = [
     "nvcc",
     "ptxas",
     "nvlink",
@@ -131,6 +131,8 @@ const TOOLS: [&str; 144] = [
     // Python modules that compile when they are called or imported. Searched in texts only.
     "cffi",
     "cppimport",
+    "cython.inline",
+    "cython_inline",
     "f2py",
     "pymc",
     "pytensor",
@@ -141,6 +143,7 @@ const TOOLS: [&str; 144] = [
     "bunx",
     "corepack",
     "cpanm",
+    "ext_modules",
     "install",
     "node-gyp",
     "npm",
@@ -151,8 +154,12 @@ const TOOLS: [&str; 144] = [
     "yarn",
     // How Python was linked, which extensions repeat. Searched in texts only.
     "LDSHARED",
-    // The variable that names the C compiler, and folders of documentation. Searched in texts only.
+    "LDCXXSHARED",
+    // The variables that name compilers, and folders of documentation. Searched in texts only.
     "CC",
+    "CXX",
+    "FC",
+    "NVCC",
     "share/doc",
     "share/man",
 ];
@@ -212,6 +219,11 @@ impl Word {
     /// Whether it is also an English word, and counts only as a command.
     pub(super) fn is_english(self) -> bool {
         matches!(self.text, "make" | "git" | "perf" | "bison" | "cargo") || self.is_weak()
+    }
+
+    /// Whether it is the name of a variable that names a compiler.
+    pub(super) fn is_variable(self) -> bool {
+        matches!(self.text, "CC" | "CXX" | "FC" | "NVCC")
     }
 
     /// Whether it is common in texts that start no program, even quoted and at the start of a line.

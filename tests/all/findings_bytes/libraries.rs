@@ -129,6 +129,45 @@ fn large_files_of_one_content_are_a_question() {
     );
 }
 
+#[test]
+fn a_library_that_a_plugin_needs_is_a_question() {
+    const PLUGIN: &str = "usr/lib/x86_64-linux-gnu/hwloc/hwloc_solver.so";
+    let (fft, solver) = (format!("{LIB}/libcufft.so.12"), format!("{LIB}/libcusolver.so.12"));
+    let needing = |soname: &str, needs: &[&str]| {
+        let mut elf = Elf::library(soname).needing(needs);
+        elf.runpath = Some(format!("/{LIB}"));
+        elf.sized(20_000)
+    };
+    let image = |needs: &[&str], plugin: bool| {
+        let toolkit: &[(&str, Vec<u8>)] =
+            &[(&fft, needing("libcufft.so.12", &[])), (&solver, needing("libcusolver.so.12", needs))];
+        let plugins: &[(&str, Vec<u8>)] = &[(PLUGIN, needing("hwloc_solver.so", &["libcusolver.so.12"]))];
+        let all = [("cuda-libraries-13-0", "13.0.2-1", toolkit), ("libhwloc-plugins", "2.9.0-1", plugins)];
+        started([service(&[]), debs(&all[..1 + usize::from(plugin)])].concat())
+    };
+    let (shown_fft, shown_solver) = (format!("/{fft}"), format!("/{solver}"));
+    // One needs the other, and both can go.
+    let both = image(&["libcufft.so.12"], false);
+    all(&both, &[(&shown_fft, "unused-libraries safe"), (&shown_solver, "unused-libraries safe")]);
+    // A plugin that nobody is known to load stays, with what its library needs.
+    let needed = image(&["libcufft.so.12"], true);
+    all(&needed, &[(&shown_fft, "unused-libraries unsure"), (&shown_solver, "unused-libraries unsure")]);
+    let question = finding(&needed, &shown_solver).unwrap();
+    assert!(proof(question).contains(&format!("/{PLUGIN} needs one of them")), "{question:#}");
+    assert!(question["used_by"].to_string().contains(PLUGIN), "{question:#}");
+    // What it does not need can go.
+    let other = image(&[], true);
+    all(&other, &[(&shown_fft, "unused-libraries safe"), (&shown_solver, "unused-libraries unsure")]);
+}
+
+#[test]
+fn a_client_of_the_x_server_is_no_part_of_the_driver() {
+    let path = "usr/lib/x86_64-linux-gnu/libXNVCtrl.so.0.0.0";
+    let content: &[(&str, Vec<u8>)] = &[(path, Elf::library("libXNVCtrl.so.0").sized(20_000))];
+    let report = started([service(&[]), debs(&[("libxnvctrl0", "525.85.05-3", content)])].concat());
+    all(&report, &[(&format!("/{path}"), "-")]);
+}
+
 /// A toolkit of which the service loads cuBLAS.
 fn toolkit() -> Vec<Member> {
     let of = |name: &str, soname: &str| (format!("{LIB}/{name}"), Elf::library(soname).sized(20_000));
