@@ -29,20 +29,22 @@ impl Merge {
             return None;
         }
         let mut out = Writer::default();
-        out.rows(nodes.iter().map(|node| {
+        out.rows(&nodes.iter().map(|node| {
             let Place { layer, implied, id } = node.place();
             let kind = node.kind as u32 + if implied { IMPLIED } else { 0 };
             [node.parent.0, u32::from(layer), id, kind]
         }));
         out.numbers((0..nodes.len()).map(|node| self.rootfs.own_bytes(node)));
-        out.rows(shared.iter().map(|(node, layer, entry)| [node.0, u32::from(*layer), entry.0]));
-        out.rows(hidden.iter().map(|hidden| [u32::from(hidden.layer), hidden.entry.0, u32::from(hidden.by)]));
+        out.rows(&shared.iter().map(|(node, layer, entry)| [node.0, u32::from(*layer), entry.0]));
         out.rows(
-            copied
+            &hidden.iter().map(|hidden| [u32::from(hidden.layer), hidden.entry.0, u32::from(hidden.by)]),
+        );
+        out.rows(
+            &copied
                 .iter()
                 .map(|((layer, entry), (by, new))| [u32::from(*layer), entry.0, u32::from(*by), new.0]),
         );
-        out.rows(entries.elsewhere().into_iter());
+        out.rows(&entries.elsewhere().into_iter());
         Some(out.finish())
     }
 

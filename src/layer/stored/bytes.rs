@@ -96,7 +96,7 @@ impl Writer {
     }
 
     /// Rows of `N` numbers, a column for each of these.
-    pub(crate) fn rows<const N: usize>(&mut self, rows: impl ExactSizeIterator<Item = [u32; N]> + Clone) {
+    pub(crate) fn rows<const N: usize>(&mut self, rows: &(impl ExactSizeIterator<Item = [u32; N]> + Clone)) {
         self.number(rows.len() as u64);
         for column in 0..N {
             let least = if column == 0 { Width::Counted } else { Width::Any };

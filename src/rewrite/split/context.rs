@@ -318,18 +318,18 @@ impl SplitContext<'_> {
     /// A comment about open questions whose files the new image lacks; `None` when that is little. A finding counts
     /// when `left` is true for most of its files.
     pub(super) fn open_question(&self, left: &dyn Fn(NodeId) -> bool) -> Option<String> {
-        let mut open: Vec<(u64, &str)> = Vec::new();
+        let mut by_title: BTreeMap<&str, u64> = BTreeMap::new();
         for finding in &self.open {
             let items = finding.items.iter().filter(|item| item.node.is_some_and(left));
             let bytes: u64 = items.map(|item| item.bytes).sum();
-            // Small findings are listed only with the proposal.
-            if bytes.saturating_mul(100) >= self.input.merge.merged_bytes && bytes * 2 > finding.merged_bytes
-            {
-                open.push((bytes, finding.rule.title));
+            if bytes * 2 > finding.merged_bytes {
+                *by_title.entry(finding.rule.title).or_default() += bytes;
             }
         }
+        let mut open: Vec<(u64, &str)> = by_title.into_iter().map(|(title, bytes)| (bytes, title)).collect();
+        // Little is listed only with the proposal.
+        open.retain(|(bytes, _)| bytes.saturating_mul(100) >= self.input.merge.merged_bytes);
         open.sort_unstable_by(|one, other| other.cmp(one));
-        open.dedup_by_key(|(_, title)| *title);
         let shown: Vec<String> =
             open.iter().take(3).map(|(bytes, title)| format!("{title} ({})", human(*bytes))).collect();
         (!shown.is_empty()).then(|| format!("# Left out, needs review: {}", shown.join(", ")))

@@ -143,7 +143,7 @@ fn a_library_that_a_plugin_needs_is_a_question() {
             &[(&fft, needing("libcufft.so.12", &[])), (&solver, needing("libcusolver.so.12", needs))];
         let plugins: &[(&str, Vec<u8>)] = &[(PLUGIN, needing("hwloc_solver.so", &["libcusolver.so.12"]))];
         let all = [("cuda-libraries-13-0", "13.0.2-1", toolkit), ("libhwloc-plugins", "2.9.0-1", plugins)];
-        started([service(&[]), debs(&all[..1 + usize::from(plugin)])].concat())
+        started([service(&[]), debs(&all[..=usize::from(plugin)])].concat())
     };
     let (shown_fft, shown_solver) = (format!("/{fft}"), format!("/{solver}"));
     // One needs the other, and both can go.

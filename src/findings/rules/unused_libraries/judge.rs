@@ -115,7 +115,7 @@ impl LibraryReason {
             Self::Part => "Does the service compute anything that needs these parts?",
             Self::BuilderResource => "Does the service build TensorRT engines?",
             Self::Storage => "Does the service read files through GPUDirect Storage?",
-            Self::Recorded => "Does anything need the packages that own them?",
+            Self::Recorded => "Does the service load them, by path or through the packages that own them?",
             Self::ByHand => "Does anything open them by path?",
             Self::Needed => "Does the service load the files that need them?",
         })
