@@ -255,7 +255,8 @@ impl<'a> LayerCache<'a> {
         }
     }
 
-    /// Key of the merged view of layers; `None` unless the index of each of them is a result of proven bytes.
+    /// Key of the merged view of layers; `None` unless each of them has a key of its own, was read completely, and did
+    /// not change meanwhile.
     pub(super) fn view_key(&self, layers: &[(&Layer, &LayerSource)]) -> Option<Key> {
         let mut hasher = blake3::Hasher::new();
         for (layer, source) in layers {
@@ -279,7 +280,9 @@ impl<'a> LayerCache<'a> {
 
     /// Stores a merged view.
     pub(super) fn keep_view(&self, key: &Key, merge: &Merge) {
-        if let Some(bytes) = merge.to_bytes().filter(|_| self.cache.is_open()) {
+        if self.cache.is_open()
+            && let Some(bytes) = merge.to_bytes()
+        {
             self.cache.put(key, &bytes);
         }
     }

@@ -16,12 +16,19 @@ use crate::rootfs::NodeId;
 pub fn findings(input: &Input<'_>) -> Findings {
     let facts = Facts::new(input);
     let mut drafts = rules::run(&facts);
-    if !input.complete {
-        drafts.iter_mut().for_each(doubt);
+    let settle = |drafts: &mut Vec<Draft>, first: usize| {
+        if !input.complete {
+            drafts[first..].iter_mut().for_each(doubt);
+        }
+        keep_each_file_once(drafts);
+    };
+    settle(&mut drafts, 0);
+    for find in rules::AFTERWARDS {
+        let known = drafts.len();
+        let further = find(&facts, &drafts);
+        drafts.extend(further);
+        settle(&mut drafts, known);
     }
-    keep_each_file_once(&mut drafts);
-    let resting = rules::run_on(&facts, &drafts);
-    drafts.extend(resting);
     let places = drafts.into_iter().enumerate().filter(|(_, draft)| has_subject(draft));
     let mut list: Vec<(usize, Vec<usize>, Finding)> = places
         .map(|(place, mut draft)| (place, std::mem::take(&mut draft.rests_on), finish(&facts, draft)))

@@ -1,6 +1,6 @@
 //! The merged view as a record of the index cache.
 //!
-//! Merging takes most of the time of a second opening, and its result follows from the indexes of the layers alone. A
+//! Merging takes a quarter of a second opening, and its result follows from the indexes of the layers alone. A
 //! record has the entry of each node, its folder and its bytes, names of shared files, and what was replaced by what. Sums
 //! and waste are computed again. That a node is of the same kind as its entry is not checked: looking at every entry in
 //! the order of paths would take as long as all the rest.

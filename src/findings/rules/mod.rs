@@ -85,16 +85,12 @@ pub fn rule(id: &str) -> Option<&'static Rule> {
 pub(super) fn run(facts: &Facts<'_>) -> Vec<Draft> {
     let finds = TABLE.iter().filter_map(|(_, find)| *find);
     let finds: Vec<Find> = std::iter::once(build_content::find as Find).chain(finds).collect();
-    let mut drafts = map_all(finds, workers(), |find| find(facts)).concat();
-    // What is needed by a file that stays depends on what the others remove.
-    let libraries = unused_libraries::find(facts, &drafts);
-    drafts.extend(libraries);
-    drafts
+    map_all(finds, workers(), |find| find(facts)).concat()
 }
 
-/// Rules that depend on the drafts of others. A file must be in one draft at most.
-pub(super) fn run_on(facts: &Facts<'_>, drafts: &[Draft]) -> Vec<Draft> {
-    orphaned_packages::find(facts, drafts)
-}
+type FindAfter = fn(&Facts<'_>, &[Draft]) -> Vec<Draft>;
+
+/// Rules that depend on the drafts of others, in their order. A file must be in one draft at most.
+pub(super) const AFTERWARDS: [FindAfter; 2] = [unused_libraries::find, orphaned_packages::find];
 
 pub(super) use metadata_copies::metadata_only;

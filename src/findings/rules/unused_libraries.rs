@@ -27,27 +27,25 @@ pub(super) static RULE: Rule = Rule {
     page: include_str!("../../../assets/manual/rules/unused-libraries.md"),
 };
 
-/// Maximum files listed that need a library.
-const MOST_NEEDERS: usize = 8;
-
 #[derive(Default)]
 struct Group {
     items: Vec<Item>,
     names: Vec<String>,
     users: Vec<User>,
+    objects: Vec<ObjectId>,
 }
 
 /// `drafts` are those of other rules.
 pub(super) fn find(facts: &Facts<'_>, drafts: &[Draft]) -> Vec<Draft> {
     let judge = Judge::new(facts);
-    let mut groups: BTreeMap<(LibraryReason, Supplier), Group> = BTreeMap::new();
+    let mut groups: BTreeMap<(LibraryReason, Supplier, BTreeSet<usize>), Group> = BTreeMap::new();
     let candidates = facts.inventory.libraries.iter().filter(|library| {
         library.role == Role::Runtime
             && library.hard_link_of.is_none()
             && &*library.component != "driver#"
             && !facts.is_of_every_flavor(library)
     });
-    let mut judged: Vec<(&Library, LibraryReason, Option<User>)> = Vec::new();
+    let mut judged: Vec<Judged<'_>> = Vec::new();
     for library in candidates {
         let is_reached = facts.inventory.links.object(library.object).usage != Use::Unreferenced;
         let resource = judge::is_builder_resource(facts, library);
@@ -55,71 +53,117 @@ pub(super) fn find(facts: &Facts<'_>, drafts: &[Draft]) -> Vec<Draft> {
             continue;
         }
         if let Some((because, user)) = judge.judge(library) {
-            judged.push((library, because, user));
+            judged.push(Judged { library, because, user });
         }
     }
-    keep_needed(facts, drafts, &mut judged);
     follow(facts, &mut judged);
-    for (library, because, user) in judged {
+    let resting = leave_needed(facts, drafts, &mut judged);
+    for Judged { library, because, user } in judged {
         let Some(inode) = facts.node(library.node).content() else { continue };
-        let group = groups.entry((because, library.supplier)).or_default();
+        let is_free = because == LibraryReason::Free;
+        let on = resting.get(&library.object).filter(|_| is_free).cloned().unwrap_or_default();
+        let group = groups.entry((because, library.supplier, on)).or_default();
+        group.objects.push(library.object);
         group.items.push(item(&facts.classification, facts.rootfs, inode));
         group.names.push(library.soname.clone().unwrap_or_else(|| facts.shown(library.node)));
         group.users.extend(user);
     }
-    groups.into_iter().map(|((because, supplier), group)| draft(facts, because, supplier, group)).collect()
+    let all: Vec<_> = groups.into_iter().collect();
+    let place_of = |object: ObjectId| all.iter().position(|(_, group)| group.objects.contains(&object));
+    let mut found: Vec<Draft> = Vec::with_capacity(all.len());
+    let mut rests: Vec<Vec<usize>> = Vec::with_capacity(all.len());
+    for (place, ((because, _, on), group)) in all.iter().enumerate() {
+        // Of one supplier, those that others need can go only with these.
+        let users = group.objects.iter().flat_map(|object| &facts.inventory.links.object(*object).needed_by);
+        let of_others = users.filter(|_| *because == LibraryReason::Free).filter_map(|user| place_of(*user));
+        let of_others = of_others.filter(|other| *other != place).map(|other| drafts.len() + other);
+        rests.push(on.iter().copied().chain(of_others).collect::<BTreeSet<usize>>().into_iter().collect());
+    }
+    for (((because, supplier, _), group), rests_on) in all.into_iter().zip(rests) {
+        found.push(Draft { rests_on, ..draft(facts, because, supplier, group) });
+    }
+    found
 }
 
-/// A library is not free where a file needs it that stays: a plugin, of which nobody knows whether it is loaded, could not
-/// be loaded without it.
-fn keep_needed(facts: &Facts<'_>, drafts: &[Draft], judged: &mut [(&Library, LibraryReason, Option<User>)]) {
+/// An unreferenced library, why it can go or not, and who may use it.
+struct Judged<'a> {
+    library: &'a Library,
+    because: LibraryReason,
+    user: Option<User>,
+}
+
+/// By library: the drafts whose files need it, directly or through others.
+type Resting = HashMap<ObjectId, BTreeSet<usize>>;
+
+/// Leaves out libraries that a file needs which stays: a plugin, of which nobody knows whether it is loaded, could not be
+/// loaded without them. Returns the drafts whose files need the others: they can go only with these.
+fn leave_needed(facts: &Facts<'_>, drafts: &[Draft], judged: &mut Vec<Judged<'_>>) -> Resting {
     let links = &facts.inventory.links;
-    let removed = drafts.iter().filter(|draft| draft.verdict == Verdict::Safe).flat_map(|draft| &draft.items);
-    let mut removed: HashSet<ObjectId> =
-        removed.filter_map(|item| facts.classification.object_of((item.layer, item.entry))).collect();
-    removed.extend(
-        judged.iter().filter(|(_, because, _)| *because == LibraryReason::Free).map(|(one, ..)| one.object),
-    );
+    let mut places: HashMap<ObjectId, usize> = HashMap::new();
+    for (place, draft) in drafts.iter().enumerate().filter(|(_, draft)| draft.verdict == Verdict::Safe) {
+        let object = |item: &Item| facts.classification.object_of((item.layer, item.entry));
+        places.extend(draft.items.iter().filter_map(object).map(|object| (object, place)));
+    }
+    let is_free = |one: &Judged<'_>| one.because == LibraryReason::Free;
+    let mut free: HashSet<ObjectId> =
+        judged.iter().filter(|one| is_free(one)).map(|one| one.library.object).collect();
     loop {
-        let mut kept = Vec::new();
-        for (library, because, user) in judged.iter_mut() {
-            let needed_by = &links.object(library.object).needed_by;
-            if *because == LibraryReason::Free
-                && let Some(needer) = needed_by.iter().find(|needer| !removed.contains(*needer))
-            {
-                *because = LibraryReason::Needed;
-                *user = Some(User::File(links.object(*needer).node));
-                kept.push(library.object);
-            }
-        }
-        if kept.is_empty() {
-            return;
-        }
+        let stays = |one: &Judged<'_>| {
+            let mut needed_by = links.object(one.library.object).needed_by.iter();
+            is_free(one) && needed_by.any(|user| !places.contains_key(user) && !free.contains(user))
+        };
         // What these need is needed by files that stay, too.
-        for object in kept {
-            removed.remove(&object);
+        let kept: Vec<ObjectId> =
+            judged.iter().filter(|one| stays(one)).map(|one| one.library.object).collect();
+        if kept.is_empty() {
+            break;
+        }
+        judged.retain(|one| !(is_free(one) && kept.contains(&one.library.object)));
+        free.retain(|object| !kept.contains(object));
+    }
+    let mut resting: Resting = free.iter().map(|object| (*object, BTreeSet::new())).collect();
+    let mut open: Vec<ObjectId> = free.into_iter().collect();
+    open.sort_unstable();
+    while let Some(object) = open.pop() {
+        let needed_by = links.object(object).needed_by.iter();
+        let on = needed_by.flat_map(|user| match places.get(user) {
+            Some(place) => BTreeSet::from([*place]),
+            None => resting.get(user).cloned().unwrap_or_default(),
+        });
+        let on: Vec<usize> = on.collect();
+        let own = resting.entry(object).or_default();
+        let before = own.len();
+        own.extend(on);
+        if own.len() > before {
+            let needs = links.object(object).needs.iter().flat_map(|need| &need.found);
+            open.extend(needs.filter_map(|one| match one {
+                Resolution::Found { object, .. } => Some(*object),
+                _ => None,
+            }));
+            open.retain(|object| resting.contains_key(object));
         }
     }
+    resting
 }
 
 /// What a library needs or opens is in question as it is itself: `libcublas.so.12`, which a script opens by its name, needs
 /// `libcublasLt.so.12`.
-fn follow(facts: &Facts<'_>, judged: &mut [(&Library, LibraryReason, Option<User>)]) {
+fn follow(facts: &Facts<'_>, judged: &mut [Judged<'_>]) {
     let links = &facts.inventory.links;
     let mut places: HashMap<ObjectId, Vec<usize>> = HashMap::new();
-    for (place, (library, ..)) in judged.iter().enumerate() {
+    for (place, Judged { library, .. }) in judged.iter().enumerate() {
         places.entry(library.object).or_default().push(place);
     }
     let mut names = Names::default();
-    for (library, ..) in judged.iter() {
+    for Judged { library, .. } in judged.iter() {
         let name = String::from_utf8_lossy(facts.node(library.node).name()).into_owned();
         for name in library.soname.iter().cloned().chain([name]) {
             names.known.entry(name).or_default().push(library.object);
         }
     }
-    let of_judged = judged.iter().filter(|(_, because, _)| *because != LibraryReason::Free);
+    let of_judged = judged.iter().filter(|one| one.because != LibraryReason::Free);
     let mut starts: Vec<(LibraryReason, ObjectId, Option<User>)> =
-        of_judged.map(|(library, because, user)| (*because, library.object, user.clone())).collect();
+        of_judged.map(|one| (one.because, one.library.object, one.user.clone())).collect();
     // Libraries of others, such as OpenCV.
     for (place, object) in links.objects.iter().enumerate() {
         if object.usage == Use::Unreferenced
@@ -139,9 +183,9 @@ fn follow(facts: &Facts<'_>, judged: &mut [(&Library, LibraryReason, Option<User
                 continue;
             }
             for place in places.get(&id).into_iter().flatten() {
-                let (_, reason, of) = &mut judged[*place];
-                if reason.is_weaker_than(because) {
-                    (*reason, *of) = (because, user.clone());
+                let one = &mut judged[*place];
+                if one.because.is_weaker_than(because) {
+                    (one.because, one.user) = (because, user.clone());
                 }
             }
             let needs = object.needs.iter().flat_map(|need| &need.found);
@@ -198,19 +242,6 @@ fn draft(facts: &Facts<'_>, because: LibraryReason, supplier: Supplier, mut grou
     group.names.sort_unstable();
     group.names.dedup();
     draft.proof.push(format!("libraries: {}", group.names.join(", ")));
-    if because == LibraryReason::Needed {
-        let needers = group.users.iter().filter_map(|user| match user {
-            User::File(node) => Some(facts.shown(*node)),
-            _ => None,
-        });
-        let needers: BTreeSet<String> = needers.collect();
-        draft
-            .proof
-            .extend(needers.iter().take(MOST_NEEDERS).map(|needer| format!("{needer} needs one of them")));
-        if needers.len() > MOST_NEEDERS {
-            draft.proof.push(format!("{} more files need one of them", needers.len() - MOST_NEEDERS));
-        }
-    }
     if because == LibraryReason::Unsearched {
         common::ask_unsearched(facts, "open them", &mut draft);
     }

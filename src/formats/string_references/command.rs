@@ -155,7 +155,8 @@ pub(super) fn in_commands(text: &[u8], place: &Range<usize>, line: usize, word: 
 
 /// Whether the line of a name reads variables of the environment, or of the build of Python.
 pub(super) fn is_of_environment(text: &[u8], place: &Range<usize>, line: usize) -> bool {
-    text.get(line.max(place.start.saturating_sub(REACH))..place.start).is_some_and(reads_environment)
+    let before = text.get(line.max(place.start.saturating_sub(REACH))..place.start);
+    before.is_some_and(|before| matches!(before, [.., b'\'' | b'"']) && reads_environment(before))
 }
 
 /// Whether a text before a quoted word reads variables: the word is one, or its default, as in

@@ -126,7 +126,12 @@ fn every_word_has_a_key_and_every_key_stands_in_its_words() {
     ] {
         assert_eq!(script(text), ["CC"], "{text}");
     }
-    for text in ["country = 'CC'\nto = [\"CC\", \"BCC\"]\n", "roman = ['CXX', 'FC']\n", "NVCC = 3\n"] {
+    for text in [
+        "country = 'CC'\nto = [\"CC\", \"BCC\"]\n",
+        "roman = ['CXX', 'FC']\n",
+        "NVCC = 3\n",
+        "print(\"environ\", NVCC)\n",
+    ] {
         assert_eq!(script(text), <[&str; 0]>::default(), "{text}");
     }
     for text in

@@ -130,7 +130,7 @@ fn large_files_of_one_content_are_a_question() {
 }
 
 #[test]
-fn a_library_that_a_plugin_needs_is_a_question() {
+fn a_library_that_a_plugin_needs_stays() {
     const PLUGIN: &str = "usr/lib/x86_64-linux-gnu/hwloc/hwloc_solver.so";
     let (fft, solver) = (format!("{LIB}/libcufft.so.12"), format!("{LIB}/libcusolver.so.12"));
     let needing = |soname: &str, needs: &[&str]| {
@@ -151,13 +151,31 @@ fn a_library_that_a_plugin_needs_is_a_question() {
     all(&both, &[(&shown_fft, "unused-libraries safe"), (&shown_solver, "unused-libraries safe")]);
     // A plugin that nobody is known to load stays, with what its library needs.
     let needed = image(&["libcufft.so.12"], true);
-    all(&needed, &[(&shown_fft, "unused-libraries unsure"), (&shown_solver, "unused-libraries unsure")]);
-    let question = finding(&needed, &shown_solver).unwrap();
-    assert!(proof(question).contains(&format!("/{PLUGIN} needs one of them")), "{question:#}");
-    assert!(question["used_by"].to_string().contains(PLUGIN), "{question:#}");
+    all(&needed, &[(&shown_fft, "-"), (&shown_solver, "-")]);
     // What it does not need can go.
     let other = image(&[], true);
-    all(&other, &[(&shown_fft, "unused-libraries safe"), (&shown_solver, "unused-libraries unsure")]);
+    all(&other, &[(&shown_fft, "unused-libraries safe"), (&shown_solver, "-")]);
+}
+
+#[test]
+fn a_library_that_a_profiler_needs_goes_with_the_profiler_only() {
+    const PROFILER: &str =
+        "opt/nvidia/nsight-compute/2025.3.1/target/linux-desktop-glibc_2_11_3-x64/libprofile.so";
+    let (fft, solver) = (format!("{LIB}/libcufft.so.12"), format!("{LIB}/libcusolver.so.12"));
+    let mut profiler = Elf::library("libprofile.so").needing(&["libcufft.so.12"]);
+    profiler.runpath = Some(format!("/{LIB}"));
+    let of = |soname: &str| Elf::library(soname).sized(20_000);
+    let toolkit: &[(&str, Vec<u8>)] = &[(&fft, of("libcufft.so.12")), (&solver, of("libcusolver.so.12"))];
+    let tools: &[(&str, Vec<u8>)] = &[(PROFILER, profiler.sized(20_000))];
+    let all_packages =
+        [("cuda-libraries-13-0", "13.0.2-1", toolkit), ("nsight-compute-2025.3.1", "1", tools)];
+    let report = started([service(&[]), debs(&all_packages)].concat());
+    let (fft, solver) = (format!("/{fft}"), format!("/{solver}"));
+    all(&report, &[(&format!("/{PROFILER}"), "profilers safe")]);
+    all(&report, &[(&fft, "unused-libraries safe"), (&solver, "unused-libraries safe")]);
+    let id = finding(&report, &format!("/{PROFILER}")).unwrap()["id"].as_str().unwrap().to_owned();
+    assert!(finding(&report, &fft).unwrap()["reason"].as_str().unwrap().contains(&id));
+    assert!(!finding(&report, &solver).unwrap()["reason"].as_str().unwrap().contains(&id));
 }
 
 #[test]

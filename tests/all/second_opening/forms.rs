@@ -1,6 +1,7 @@
 //! Every form of an image, opened again.
 
 use std::fs::{self, File};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -62,11 +63,13 @@ fn a_second_opening_does_not_merge_again() {
         for reference in every_form(&bench, packing) {
             bench.report(&reference);
             let [view] = &views(&bench)[..] else { panic!("{reference}: not one view") };
-            // What is used is marked with the time of its use.
+            // What is used is marked with the time of its use; what is refused is written anew, as another file.
             let long_ago = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
             File::options().write(true).open(view).unwrap().set_modified(long_ago).unwrap();
+            let before = fs::metadata(view).unwrap().ino();
             bench.report(&reference);
-            assert!(fs::metadata(view).unwrap().modified().unwrap() > long_ago, "{reference}");
+            let after = fs::metadata(view).unwrap();
+            assert!(after.modified().unwrap() > long_ago && after.ino() == before, "{reference}");
             fs::remove_dir_all(bench.cache()).unwrap();
         }
     }

@@ -35,8 +35,6 @@ pub(super) enum LibraryReason {
     Recorded,
     /// Added outside package managers.
     ByHand,
-    /// A file that nothing is known to load, and that stays, needs it.
-    Needed,
 }
 
 impl LibraryReason {
@@ -54,7 +52,6 @@ impl LibraryReason {
             Self::Storage => ", for GPUDirect Storage",
             Self::Recorded => ", owned by installed packages",
             Self::ByHand => ", added outside packages",
-            Self::Needed => ", needed by files that nothing is known to load",
         }
     }
 
@@ -92,16 +89,13 @@ impl LibraryReason {
                 "Unreferenced by the loader's rules. An installed package owns them, and Python may open them by path."
             }
             Self::ByHand => "Unreferenced by the loader's rules. They were added outside package managers.",
-            Self::Needed => {
-                "No program or module that is known to run needs them. Files that stay in the image need them, such as plugins, and could not be loaded without."
-            }
         }
     }
 
     /// Whether the reason for another library, which needs one with this reason, says more about it.
     pub(super) fn is_weaker_than(self, other: Self) -> bool {
-        let is_use = !matches!(other, Self::Free | Self::Recorded | Self::ByHand | Self::Needed);
-        self == Self::Free || is_use && matches!(self, Self::Recorded | Self::ByHand | Self::Needed)
+        let is_use = !matches!(other, Self::Free | Self::Recorded | Self::ByHand);
+        self == Self::Free || is_use && matches!(self, Self::Recorded | Self::ByHand)
     }
 
     pub(super) fn question(self) -> Option<&'static str> {
@@ -117,7 +111,6 @@ impl LibraryReason {
             Self::Storage => "Does the service read files through GPUDirect Storage?",
             Self::Recorded => "Does the service load them, by path or through the packages that own them?",
             Self::ByHand => "Does anything open them by path?",
-            Self::Needed => "Does the service load the files that need them?",
         })
     }
 }
