@@ -11,7 +11,7 @@ mod build_script;
 
 use build_script::fingerprint;
 
-const ROOMS: [&str; 6] = ["analysis", "base", "cache", "formats", "layer", "source"];
+const ROOMS: [&str; 7] = ["analysis", "base", "cache", "formats", "layer", "rootfs", "source"];
 
 fn tree(root: &Path, files: &[(&str, &str)]) -> u64 {
     for room in ROOMS {
