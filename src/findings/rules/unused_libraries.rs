@@ -69,14 +69,17 @@ pub(super) fn find(facts: &Facts<'_>, drafts: &[Draft]) -> Vec<Draft> {
         group.users.extend(user);
     }
     let all: Vec<_> = groups.into_iter().collect();
-    let place_of = |object: ObjectId| all.iter().position(|(_, group)| group.objects.contains(&object));
+    let mut places: HashMap<ObjectId, usize> = HashMap::new();
+    for (place, (_, group)) in all.iter().enumerate() {
+        places.extend(group.objects.iter().map(|object| (*object, place)));
+    }
     let mut found: Vec<Draft> = Vec::with_capacity(all.len());
     let mut rests: Vec<Vec<usize>> = Vec::with_capacity(all.len());
     for (place, ((because, _, on), group)) in all.iter().enumerate() {
         // Of one supplier, those that others need can go only with these.
         let users = group.objects.iter().flat_map(|object| &facts.inventory.links.object(*object).needed_by);
-        let of_others = users.filter(|_| *because == LibraryReason::Free).filter_map(|user| place_of(*user));
-        let of_others = of_others.filter(|other| *other != place).map(|other| drafts.len() + other);
+        let of_others = users.filter(|_| *because == LibraryReason::Free).filter_map(|user| places.get(user));
+        let of_others = of_others.filter(|other| **other != place).map(|other| drafts.len() + other);
         rests.push(on.iter().copied().chain(of_others).collect::<BTreeSet<usize>>().into_iter().collect());
     }
     for (((because, supplier, _), group), rests_on) in all.into_iter().zip(rests) {
@@ -105,42 +108,39 @@ fn leave_needed(facts: &Facts<'_>, drafts: &[Draft], judged: &mut Vec<Judged<'_>
         places.extend(draft.items.iter().filter_map(object).map(|object| (object, place)));
     }
     let is_free = |one: &Judged<'_>| one.because == LibraryReason::Free;
-    let mut free: HashSet<ObjectId> =
-        judged.iter().filter(|one| is_free(one)).map(|one| one.library.object).collect();
-    loop {
-        let stays = |one: &Judged<'_>| {
-            let mut needed_by = links.object(one.library.object).needed_by.iter();
-            is_free(one) && needed_by.any(|user| !places.contains_key(user) && !free.contains(user))
-        };
-        // What these need is needed by files that stay, too.
-        let kept: Vec<ObjectId> =
-            judged.iter().filter(|one| stays(one)).map(|one| one.library.object).collect();
-        if kept.is_empty() {
-            break;
-        }
-        judged.retain(|one| !(is_free(one) && kept.contains(&one.library.object)));
-        free.retain(|object| !kept.contains(object));
-    }
-    let mut resting: Resting = free.iter().map(|object| (*object, BTreeSet::new())).collect();
-    let mut open: Vec<ObjectId> = free.into_iter().collect();
-    open.sort_unstable();
+    let mut resting: Resting =
+        judged.iter().filter(|one| is_free(one)).map(|one| (one.library.object, BTreeSet::new())).collect();
+    let needs = |object: ObjectId| {
+        let found = links.object(object).needs.iter().flat_map(|need| &need.found);
+        found.filter_map(|one| match one {
+            Resolution::Found { object, .. } => Some(*object),
+            _ => None,
+        })
+    };
+    let needed_by = |object: ObjectId| links.object(object).needed_by.iter();
+    let stays = |user: &ObjectId| !places.contains_key(user) && !resting.contains_key(user);
+    let mut open: Vec<ObjectId> =
+        resting.keys().copied().filter(|object| needed_by(*object).any(stays)).collect();
     while let Some(object) = open.pop() {
-        let needed_by = links.object(object).needed_by.iter();
-        let on = needed_by.flat_map(|user| match places.get(user) {
-            Some(place) => BTreeSet::from([*place]),
-            None => resting.get(user).cloned().unwrap_or_default(),
-        });
-        let on: Vec<usize> = on.collect();
-        let own = resting.entry(object).or_default();
-        let before = own.len();
-        own.extend(on);
-        if own.len() > before {
-            let needs = links.object(object).needs.iter().flat_map(|need| &need.found);
-            open.extend(needs.filter_map(|one| match one {
-                Resolution::Found { object, .. } => Some(*object),
-                _ => None,
-            }));
-            open.retain(|object| resting.contains_key(object));
+        // What it needs is needed by a file that stays, too.
+        if resting.remove(&object).is_some() {
+            open.extend(needs(object));
+        }
+    }
+    judged.retain(|one| !is_free(one) || resting.contains_key(&one.library.object));
+    for (object, on) in &mut resting {
+        on.extend(needed_by(*object).filter_map(|user| places.get(user)));
+    }
+    open.extend(resting.iter().filter(|(_, on)| !on.is_empty()).map(|(object, _)| *object));
+    while let Some(object) = open.pop() {
+        let Some(on) = resting.get(&object).cloned() else { continue };
+        for needed in needs(object) {
+            if let Some(own) = resting.get_mut(&needed)
+                && !on.is_subset(own)
+            {
+                own.extend(&on);
+                open.push(needed);
+            }
         }
     }
     resting
