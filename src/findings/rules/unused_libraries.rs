@@ -76,7 +76,7 @@ pub(super) fn find(facts: &Facts<'_>, drafts: &[Draft]) -> Vec<Draft> {
     let mut found: Vec<Draft> = Vec::with_capacity(all.len());
     let mut rests: Vec<Vec<usize>> = Vec::with_capacity(all.len());
     for (place, ((because, _, on), group)) in all.iter().enumerate() {
-        // Of one supplier, those that others need can go only with these.
+        // A group that libraries of another group need can go only with that one.
         let users = group.objects.iter().flat_map(|object| &facts.inventory.links.object(*object).needed_by);
         let of_others = users.filter(|_| *because == LibraryReason::Free).filter_map(|user| places.get(user));
         let of_others = of_others.filter(|other| **other != place).map(|other| drafts.len() + other);
