@@ -60,8 +60,7 @@ pub(super) fn find(facts: &Facts<'_>, drafts: &[Draft]) -> Vec<Draft> {
     let resting = leave_needed(facts, drafts, &mut judged);
     for Judged { library, because, user } in judged {
         let Some(inode) = facts.node(library.node).content() else { continue };
-        let is_free = because == LibraryReason::Free;
-        let on = resting.get(&library.object).filter(|_| is_free).cloned().unwrap_or_default();
+        let on = resting.get(&library.object).cloned().unwrap_or_default();
         let group = groups.entry((because, library.supplier, on)).or_default();
         group.objects.push(library.object);
         group.items.push(item(&facts.classification, facts.rootfs, inode));
@@ -75,10 +74,10 @@ pub(super) fn find(facts: &Facts<'_>, drafts: &[Draft]) -> Vec<Draft> {
     }
     let mut found: Vec<Draft> = Vec::with_capacity(all.len());
     let mut rests: Vec<Vec<usize>> = Vec::with_capacity(all.len());
-    for (place, ((because, _, on), group)) in all.iter().enumerate() {
+    for (place, ((.., on), group)) in all.iter().enumerate() {
         // A group that libraries of another group need can go only with that one.
         let users = group.objects.iter().flat_map(|object| &facts.inventory.links.object(*object).needed_by);
-        let of_others = users.filter(|_| *because == LibraryReason::Free).filter_map(|user| places.get(user));
+        let of_others = users.filter_map(|user| places.get(user));
         let of_others = of_others.filter(|other| **other != place).map(|other| drafts.len() + other);
         rests.push(on.iter().copied().chain(of_others).collect::<BTreeSet<usize>>().into_iter().collect());
     }
@@ -95,6 +94,12 @@ struct Judged<'a> {
     user: Option<User>,
 }
 
+impl Judged<'_> {
+    fn is_free(&self) -> bool {
+        self.because == LibraryReason::Free
+    }
+}
+
 /// By library: the drafts whose files need it, directly or through others.
 type Resting = HashMap<ObjectId, BTreeSet<usize>>;
 
@@ -103,13 +108,13 @@ type Resting = HashMap<ObjectId, BTreeSet<usize>>;
 fn leave_needed(facts: &Facts<'_>, drafts: &[Draft], judged: &mut Vec<Judged<'_>>) -> Resting {
     let links = &facts.inventory.links;
     let mut places: HashMap<ObjectId, usize> = HashMap::new();
-    for (place, draft) in drafts.iter().enumerate().filter(|(_, draft)| draft.verdict == Verdict::Safe) {
+    for (place, draft) in drafts.iter().enumerate().filter(|(_, draft)| draft.verdict != Verdict::Needed) {
         let object = |item: &Item| facts.classification.object_of((item.layer, item.entry));
         places.extend(draft.items.iter().filter_map(object).map(|object| (object, place)));
     }
-    let is_free = |one: &Judged<'_>| one.because == LibraryReason::Free;
-    let mut resting: Resting =
-        judged.iter().filter(|one| is_free(one)).map(|one| (one.library.object, BTreeSet::new())).collect();
+    let free: HashSet<ObjectId> =
+        judged.iter().filter(|one| one.is_free()).map(|one| one.library.object).collect();
+    let mut resting: Resting = judged.iter().map(|one| (one.library.object, BTreeSet::new())).collect();
     let needs = |object: ObjectId| {
         let found = links.object(object).needs.iter().flat_map(|need| &need.found);
         found.filter_map(|one| match one {
@@ -118,16 +123,24 @@ fn leave_needed(facts: &Facts<'_>, drafts: &[Draft], judged: &mut Vec<Judged<'_>
         })
     };
     let needed_by = |object: ObjectId| links.object(object).needed_by.iter();
-    let stays = |user: &ObjectId| !places.contains_key(user) && !resting.contains_key(user);
-    let mut open: Vec<ObjectId> =
-        resting.keys().copied().filter(|object| needed_by(*object).any(stays)).collect();
+    // What is safe to remove cannot wait for an answer about something that needs it.
+    let is_safe = |user: &ObjectId| match places.get(user) {
+        Some(place) => drafts[*place].verdict == Verdict::Safe,
+        None => free.contains(user),
+    };
+    let goes = |user: &ObjectId| places.contains_key(user) || resting.contains_key(user);
+    let stays = |object: ObjectId, user: &ObjectId| {
+        if free.contains(&object) { !is_safe(user) } else { !goes(user) }
+    };
+    let is_needed = |object: &ObjectId| needed_by(*object).any(|user| stays(*object, user));
+    let mut open: Vec<ObjectId> = resting.keys().copied().filter(is_needed).collect();
     while let Some(object) = open.pop() {
         // What it needs is needed by a file that stays, too.
         if resting.remove(&object).is_some() {
             open.extend(needs(object));
         }
     }
-    judged.retain(|one| !is_free(one) || resting.contains_key(&one.library.object));
+    judged.retain(|one| resting.contains_key(&one.library.object));
     for (object, on) in &mut resting {
         on.extend(needed_by(*object).filter_map(|user| places.get(user)));
     }
@@ -161,7 +174,7 @@ fn follow(facts: &Facts<'_>, judged: &mut [Judged<'_>]) {
             names.known.entry(name).or_default().push(library.object);
         }
     }
-    let of_judged = judged.iter().filter(|one| one.because != LibraryReason::Free);
+    let of_judged = judged.iter().filter(|one| !one.is_free());
     let mut starts: Vec<(LibraryReason, ObjectId, Option<User>)> =
         of_judged.map(|one| (one.because, one.library.object, one.user.clone())).collect();
     // Libraries of others, such as OpenCV.

@@ -555,7 +555,7 @@ fn what_a_mentioned_library_needs_is_a_question_as_well() {
             all(&report, &[(&path(name), &format!("unused-libraries {verdict}"))]);
         }
     }
-    // A library of another package between them.
+    // A library of another package between them: it stays, and so does what it needs.
     let vision: &[(&str, Vec<u8>)] = &[(
         "usr/lib/x86_64-linux-gnu/libvision.so.4",
         Elf::library("libvision.so.4").needing(&["libcufft.so.12"]).sized(20_000),
@@ -563,6 +563,30 @@ fn what_a_mentioned_library_needs_is_a_question_as_well() {
     let app = file("srv/app.py", "import ctypes\nctypes.CDLL('libvision.so.4')\n");
     let members = [service(&[]), libraries(), debs(&[("libvision4", "4", vision)]), vec![app]].concat();
     let report = started(members);
-    all(&report, &[(&path("libcufft.so.12"), "unused-libraries unsure")]);
+    all(&report, &[(&path("libcufft.so.12"), "-")]);
     all(&report, &[(&path("libcublasLt.so.13"), "unused-libraries safe")]);
+}
+
+#[test]
+fn a_library_in_question_goes_only_with_those_that_need_it() {
+    const WHEEL: &str = "nvidia/cublas/lib/libcublas.so.12";
+    let cublas = || {
+        wheel(SITE, "nvidia-cublas-cu12", "12.8.4.1", &[(WHEEL, Elf::library("libcublas.so.12").sized(9000))])
+    };
+    let mut solver = Elf::library("libcusolver.so.11").needing(&["libcublas.so.12"]);
+    solver.runpath = Some(format!("/{SITE}/nvidia/cublas/lib"));
+    let (solver, bytes) = (format!("{LIB}/libcusolver.so.11"), solver.sized(20_000));
+    let packages = || debs(&[("libcusolver-12-8", "11.7.3.90-1", &[(&*solver, bytes.clone())])]);
+    let app = || file("srv/app.py", "import ctypes\nctypes.CDLL('libcusolver.so.11')\n");
+    let report = started([service(&[]), cublas(), packages(), vec![app()]].concat());
+    let (needed, needs) = (format!("/{SITE}/{WHEEL}"), format!("/{solver}"));
+    all(&report, &[(&needed, "unused-libraries unsure"), (&needs, "unused-libraries unsure")]);
+    let finding_of = |path: &str| finding(&report, path).unwrap().clone();
+    let (needed, needs) = (finding_of(&needed), finding_of(&needs));
+    let id = |finding: &serde_json::Value| finding["id"].as_str().unwrap().to_owned();
+    let rests_on = |one: &serde_json::Value, other: &serde_json::Value| {
+        one["reason"].as_str().unwrap().contains(&format!("together with {}", id(other)))
+    };
+    assert!(rests_on(&needed, &needs), "{needed:#}");
+    assert!(!rests_on(&needs, &needed), "{needs:#}");
 }
