@@ -5,9 +5,10 @@ use hashbrown::HashSet;
 use super::context::{BinaryFile, Inode, Input, InventoryContext};
 use super::frameworks::Evidence;
 use super::libraries::LibraryContext;
+use super::links::Links;
 use super::packages::Packages;
 use super::stack::Known;
-use super::value::Inventory;
+use super::value::{Displaced, Duplicate, Framework, GpuCodeSum, Inventory, Library, Toolkit, WeightFile};
 use super::{
     base_image, classes, development, duplicates, frameworks, gpu_code, libraries, packages, rules, stack,
     string_references, toolkits, weights,
@@ -48,64 +49,43 @@ pub fn inventory(input: &Input<'_>, warnings_per_code: usize) -> (Inventory, Wan
         });
     }
     let packages = packages::gather(&context, &mut warnings);
-    let (mut found_toolkits, toolkit) = toolkits::find(&context, &packages);
-    let links = rules::links(&context, &packages, &mut warnings);
-    let conda_roots = conda_roots(&packages);
-    let libraries = libraries::find(&LibraryContext {
-        context: &context,
-        packages: &packages,
-        links: &links,
-        toolkits: &found_toolkits,
-        conda_roots: &conda_roots,
-        names: libraries::names(&context),
-    });
-    toolkits::add_cudnn(&mut found_toolkits, &libraries, &packages);
-    let frameworks = frameworks::find(&Evidence {
-        context: &context,
-        packages: &packages,
-        links: &links,
-        libraries: &libraries,
-    });
-    let (duplicates, displaced) = duplicates::libraries(&context, &libraries, &links);
-    let weights = weights::find(&context);
+    // In parallel, since what is apart visits every file, and depends on nothing else.
+    let (apart, known) = both(|| Apart::find(&context), || Linked::find(&context, &packages, &mut warnings));
     let base = base_image::find(&context, &packages);
     let base_layers = base.as_ref().map_or(0, |base| base.layers);
     // In parallel, since both visit every file.
     let (class_bytes, heard) = both(
-        || classes::sum(&context, &packages, &libraries, base_layers),
-        || string_references::gather(&context, &packages, &found_toolkits, base_layers),
+        || classes::sum(&context, &packages, &known.libraries, base_layers),
+        || string_references::gather(&context, &packages, &known.toolkits, base_layers),
     );
-    let gpu_code = gpu_code::sum(&context);
     let stack = stack::levels(&Known {
         context: &context,
         packages: &packages,
-        links: &links,
-        libraries: &libraries,
-        frameworks: &frameworks,
-        weights: &weights,
+        links: &known.links,
+        libraries: &known.libraries,
+        frameworks: &known.frameworks,
+        weights: &apart.weights,
         classes: &class_bytes,
-        gpu_code: !gpu_code.is_empty(),
-        linked_code: gpu_code.iter().any(|sum| sum.libraries + sum.executables > 0),
+        gpu_code: !apart.gpu_code.is_empty(),
+        linked_code: apart.gpu_code.iter().any(|sum| sum.libraries + sum.executables > 0),
     });
     binary_faults(&context, &mut warnings);
-    let compared = duplicates::compared_files(&context);
-    let wanted = Wanted { texts: heard.wanted, ..wanted(&context, &compared) };
     let found = Inventory {
-        toolkits: found_toolkits,
-        toolkit,
-        components: libraries::components(&libraries),
-        gpu_code,
+        toolkits: known.toolkits,
+        toolkit: known.toolkit,
+        components: libraries::components(&known.libraries),
+        gpu_code: apart.gpu_code,
         holders: gpu_code::holders(&context),
-        duplicates,
-        displaced,
-        identical: duplicates::identical(&context, &compared),
-        frameworks,
+        duplicates: known.duplicates,
+        displaced: known.displaced,
+        identical: duplicates::identical(&context, &apart.compared),
+        frameworks: known.frameworks,
         stack,
-        weights,
+        weights: apart.weights,
         base,
         classes: class_bytes,
-        libraries,
-        links,
+        libraries: known.libraries,
+        links: known.links,
         mentions: heard.mentions,
         searched: heard.searched,
         development: development::find(&context, &packages),
@@ -114,7 +94,56 @@ pub fn inventory(input: &Input<'_>, warnings_per_code: usize) -> (Inventory, Wan
         warnings: finish(warnings, input),
         waits_for: None,
     };
-    (found, wanted)
+    (found, Wanted { texts: heard.wanted, ..apart.wanted })
+}
+
+/// What follows from the files alone.
+struct Apart {
+    weights: Vec<WeightFile>,
+    gpu_code: Vec<GpuCodeSum>,
+    /// Files to compare with others.
+    compared: Vec<(Inode, NodeId)>,
+    /// Without texts.
+    wanted: Wanted,
+}
+
+impl Apart {
+    fn find(context: &InventoryContext<'_>) -> Self {
+        let compared = duplicates::compared_files(context);
+        let wanted = wanted(context, &compared);
+        Self { weights: weights::find(context), gpu_code: gpu_code::sum(context), compared, wanted }
+    }
+}
+
+/// What depends on packages and links.
+struct Linked {
+    toolkits: Vec<Toolkit>,
+    toolkit: Option<usize>,
+    links: Links,
+    libraries: Vec<Library>,
+    frameworks: Vec<Framework>,
+    duplicates: Vec<Duplicate>,
+    displaced: Vec<Displaced>,
+}
+
+impl Linked {
+    fn find(context: &InventoryContext<'_>, packages: &Packages, warnings: &mut Warnings) -> Self {
+        let (mut toolkits, toolkit) = toolkits::find(context, packages);
+        let links = rules::links(context, packages, warnings);
+        let libraries = libraries::find(&LibraryContext {
+            context,
+            packages,
+            links: &links,
+            toolkits: &toolkits,
+            conda_roots: &conda_roots(packages),
+            names: libraries::names(context),
+        });
+        toolkits::add_cudnn(&mut toolkits, &libraries, packages);
+        let frameworks =
+            frameworks::find(&Evidence { context, packages, links: &links, libraries: &libraries });
+        let (duplicates, displaced) = duplicates::libraries(context, &libraries, &links);
+        Self { toolkits, toolkit, links, libraries, frameworks, duplicates, displaced }
+    }
 }
 
 fn finish(warnings: Warnings, input: &Input<'_>) -> Vec<Warning> {

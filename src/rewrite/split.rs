@@ -37,6 +37,7 @@ use bases::{Base, bases};
 use context::SplitContext;
 use keep::{FileDisposition, Keep};
 use stage::Final;
+pub(super) use state::source_of;
 use steps::Steps;
 
 /// Drafts of a smaller image; none when the image needs none. Reasons against a draft are added to `notes`, and to
@@ -78,8 +79,13 @@ pub(super) fn drafts(
     let mut candidates: Vec<(&Base, &[usize])> = all.iter().map(|base| (base, stay.as_slice())).collect();
     // The current base once more, with all that the instructions ask for.
     candidates.extend(all.iter().find(|base| base.own).map(|own| (own, all_asked.as_slice())));
-    let mut keeps =
-        map_all(candidates, workers(), |(base, wanted)| Keep::of(&context, base, wanted, &sources));
+    let mut keeps = map_all(candidates, workers(), |(base, wanted)| {
+        let keep = Keep::of(&context, base, wanted, &sources);
+        match packages::collections(&keep, &asked, wanted) {
+            collections if collections.is_empty() => keep,
+            collections => Keep::of(&context, base, &[wanted, &collections].concat(), &sources),
+        }
+    });
     if let Some(own) = keeps.pop_if(|_| all.iter().any(|base| base.own)) {
         let missing = packages::added(&own, &all_asked);
         let layer = |name: &String| {

@@ -139,7 +139,7 @@ fn is_of_build(text: &str) -> bool {
 
 /// Whether a file describes or records a build of make, `CMake`, ninja, autotools or meson.
 fn is_recipe(path: &[u8]) -> bool {
-    const NAMES: [&str; 16] = [
+    const NAMES: [&str; 17] = [
         "BUILD.bazel",
         "CMakeCache.txt",
         "CMakeLists.txt",
@@ -153,6 +153,7 @@ fn is_recipe(path: &[u8]) -> bool {
         "config.nice",
         "config.status",
         "configure.ac",
+        "install_manifest.txt",
         "libtool",
         "makefile",
         "meson.build",

@@ -12,7 +12,8 @@ use crate::base::size::human;
 use crate::base::text::counted;
 use crate::base::text::printable;
 use crate::cuda::Package;
-use crate::rootfs::{NodeId, NodeKind};
+use crate::rewrite::split::source_of;
+use crate::rootfs::{Node, NodeId, NodeKind};
 
 /// Maximum packages listed in one sentence.
 const NAMES: usize = 12;
@@ -93,7 +94,9 @@ fn shares(pair: &ImagePair<'_>) -> Vec<Share> {
                 share.changed += 1;
                 share.changes.get_or_insert(node.id());
             }
-            FileDisposition::Goes if pair.is_planned(inode) => share.planned += 1,
+            FileDisposition::Goes if pair.is_planned(inode) || is_made_again(pair, node) => {
+                share.planned += 1
+            }
             FileDisposition::Goes => {
                 share.lost += 1;
                 share.bytes = share.bytes.saturating_add(node.bytes());
@@ -102,6 +105,15 @@ fn shares(pair: &ImagePair<'_>) -> Vec<Share> {
         }
     }
     shares
+}
+
+/// Whether Python makes a file again from a source that the new image has.
+fn is_made_again(pair: &ImagePair<'_>, node: Node<'_>) -> bool {
+    let path = node.path();
+    let source = source_of(&path).filter(|_| path.ends_with(b".pyc"));
+    source
+        .and_then(|source| pair.old.paths.lookup(&source))
+        .is_some_and(|source| pair.fate(source) == FileDisposition::Stays)
 }
 
 fn name(package: &Package) -> String {

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hashbrown::{HashMap, HashSet};
 
-use self::open::{is_named, starts_something, used};
+use self::open::{is_named, starts_something, tests, used};
 use super::stage::Final;
 use super::state::{State, state};
 use crate::base::size::human;
@@ -36,6 +36,8 @@ pub(super) struct SplitContext<'a> {
     pub(super) stays: HashSet<Inode>,
     /// Of them: safe findings that the user keeps.
     chosen: HashSet<Inode>,
+    /// Of them: files in question.
+    asked: HashSet<Inode>,
     /// Findings whose question is open.
     pub(super) open: Vec<&'a Finding>,
     /// ELF files by inode.
@@ -66,9 +68,9 @@ impl<'a> SplitContext<'a> {
     pub(super) fn new(input: &'a Input<'a>, recipe: &Recipe, stage: &Final<'_>, base_layers: u16) -> Self {
         let rootfs = &input.merge.rootfs;
         let (mut gone, mut built, mut stays) = (HashSet::new(), HashSet::new(), HashSet::new());
-        let (mut open, mut chosen) = (Vec::new(), HashSet::new());
+        let (mut open, mut chosen, mut asked) = (Vec::new(), HashSet::new(), HashSet::new());
         let starts = starts_something(input);
-        let used = used(input);
+        let (used, tests) = (used(input), tests(input));
         let is_used = |finding: &Finding| used.contains(finding.id.as_str());
         for finding in input.findings.list.iter().filter(|finding| finding.category.has_bytes()) {
             let planned = input.plan.contains(&finding.id);
@@ -88,7 +90,10 @@ impl<'a> SplitContext<'a> {
                     built.extend(items.clone());
                 }
                 gone.extend(items);
-            } else if finding.verdict == Verdict::Unsure && starts && !is_named(finding) && !is_used(finding)
+            } else if finding.verdict == Verdict::Unsure
+                && starts
+                && !is_named(finding, &tests)
+                && !is_used(finding)
             {
                 // Unproven files are kept only if a kept file leads to them: the question is reported.
                 if finding.category.is_devel() && read {
@@ -98,6 +103,9 @@ impl<'a> SplitContext<'a> {
             } else if read || finding.verdict == Verdict::Needed || is_used(finding) {
                 if finding.verdict == Verdict::Safe && finding.rests_on.is_empty() {
                     chosen.extend(items.clone());
+                }
+                if finding.verdict == Verdict::Unsure && !is_used(finding) {
+                    asked.extend(items.clone());
                 }
                 stays.extend(items);
             }
@@ -127,6 +135,7 @@ impl<'a> SplitContext<'a> {
             built,
             stays,
             chosen,
+            asked,
             open,
             objects: objects.collect(),
             texts,
@@ -171,7 +180,10 @@ impl<'a> SplitContext<'a> {
                 part > 0 && part.saturating_mul(10) >= all.saturating_mul(3)
             };
             much(&self.chosen)
-                || much(&self.stays) && !self.is_aside(*package) && !self.only_pulls_in(*package)
+                || much(&self.stays)
+                    && !self.is_aside(*package)
+                    && !self.only_pulls_in(*package)
+                    && !(self.is_for_others(*package) && much(&self.asked))
         });
         self.built_for = built_for.collect();
         for (place, library) in inventory.libraries.iter().enumerate() {
@@ -289,6 +301,26 @@ impl SplitContext<'_> {
         is_automatic
             && !self.depends(package).is_empty()
             && files.all(|node| self.rootfs.node(*node).path().starts_with(b"/usr/share/"))
+    }
+
+    /// Whether the base image brings a package for building against a library, as `buildpack-deps` does, which no
+    /// instruction asks for: who compiles at run time needs the C library and Python.
+    fn is_for_others(&self, package: usize) -> bool {
+        const OF_LANGUAGES: [&str; 8] = [
+            "libc6-dev",
+            "libc-dev",
+            "libcrypt-dev",
+            "libgcc-",
+            "libpython",
+            "libstdc++-",
+            "linux-libc-dev",
+            "python",
+        ];
+        let package = &self.input.inventory.packages[package];
+        let name = package.name.as_str();
+        package.layer < self.base_layers
+            && name.ends_with("-dev")
+            && !OF_LANGUAGES.iter().any(|known| name.starts_with(known))
     }
 
     /// Whether a toolkit package has only headers and libraries for other purposes than compiling kernels: run-time

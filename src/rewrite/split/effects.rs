@@ -49,7 +49,9 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
             let text = self.without(command, &named.list, &stays, call.program == "rm");
             let is_relative =
                 named.list.iter().zip(&stays).any(|(operand, stays)| *stays && operand.is_relative);
-            let folder = named.folder.as_deref().and_then(|folder| shell_word(folder.as_bytes()));
+            // Not where the new stage is already.
+            let folder = named.folder.as_deref().filter(|folder| self.folder.as_deref() != Some(*folder));
+            let folder = folder.and_then(|folder| shell_word(folder.as_bytes()));
             match folder.filter(|_| is_relative) {
                 Some(folder) => commands.push(format!("cd {folder} && {text}")),
                 None => commands.push(text),

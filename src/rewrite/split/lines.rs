@@ -42,6 +42,8 @@ pub(super) struct Division {
     folder: NodeId,
     /// The content of the second part: folders, and files by folder.
     later: Vec<(NodeId, Vec<NodeId>)>,
+    /// Single compiled modules of Python in it, which are not copied: Python compiles their sources again.
+    compiled: Vec<NodeId>,
 }
 
 /// The new stage.
@@ -83,7 +85,7 @@ pub(super) struct Lines<'l, 'w, 'a, 's, 'r> {
     pub(super) repeated: HashSet<usize>,
     /// Steps whose owner changes and removals are part of the new stage.
     pub(super) alive: HashSet<usize>,
-    folder: Option<String>,
+    pub(super) folder: Option<String>,
     pending_folder: Option<String>,
     /// `USER` instructions in effect: in the current file, and in the new stage.
     user: (Option<String>, Option<String>),
@@ -231,16 +233,13 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
 
     /// Notes compiled modules of the base image that are not in the new image.
     fn recompiled(&mut self) {
-        let left: Vec<Node<'_>> = self
-            .keep
-            .recompiled
-            .iter()
-            .filter(|node| !self.covered.contains(*node))
-            .map(|node| self.keep.context.rootfs.node(*node))
-            .collect();
+        let divided = self.division.iter().flat_map(|division| &division.compiled);
+        let compiled: BTreeSet<NodeId> = self.keep.recompiled.iter().chain(divided).copied().collect();
+        let compiled = compiled.into_iter().filter(|node| !self.covered.contains(node));
+        let left: Vec<Node<'_>> = compiled.map(|node| self.keep.context.rootfs.node(node)).collect();
         let Some(first) = left.first() else { return };
         self.assumed.push(format!(
-            "Python compiles modules of the base image when it loads them, as in the base image itself: {} ({}), such as {}, stay in the build stage.",
+            "Python compiles modules when it loads them: {} ({}), such as {}, stay in the build stage; their sources are in the image.",
             counted(left.len() as u64, "compiled module"),
             human(left.iter().map(|node| node.bytes()).sum()),
             escape(&first.path())

@@ -264,6 +264,32 @@ pub(super) fn added(keep: &Keep<'_, '_>, kept: &[usize]) -> Vec<String> {
     added
 }
 
+/// Dropped packages to name all the same, since nearly all that they depend on stays: `r-base-dev` instead of the compiler
+/// and ten libraries that a question keeps.
+pub(super) fn collections(keep: &Keep<'_, '_>, asked: &PackageSelection, wanted: &[usize]) -> Vec<usize> {
+    /// Bytes that they may bring beside.
+    const LITTLE: u64 = 10 << 20;
+    let context = keep.context;
+    let added: BTreeSet<usize> =
+        added(keep, wanted).iter().filter_map(|name| context.by_name.get(name.as_str()).copied()).collect();
+    let is_there = |place: &usize| {
+        keep.installed.contains(place)
+            || keep.base.packages.contains(place)
+            || context.input.inventory.packages[*place].layer < keep.base.layers
+    };
+    let is_one = |place: &usize| {
+        let all = context.with_dependencies([*place]);
+        let beside = all.iter().filter(|one| !is_there(one));
+        let bytes: u64 = beside.map(|one| context.share(*one, &context.built).1).sum();
+        all.intersection(&added).count() > 1 && bytes <= LITTLE
+    };
+    if added.len() < 2 {
+        return Vec::new();
+    }
+    let dropped = asked.dropped.iter().filter_map(|name| context.by_name.get(name.as_str()).copied());
+    dropped.filter(|place| !is_there(place)).filter(is_one).collect()
+}
+
 /// Files that instructions diverted.
 pub(super) fn diverted(input: &Input<'_>) -> HashSet<NodeId> {
     let rootfs = &input.merge.rootfs;

@@ -4,12 +4,15 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::shell::{Work, is_package_word, package_name, package_words};
-use crate::formats::dockerfile::{Dockerfile, Instruction, Joiner, ShellCommand, Span};
+use crate::formats::dockerfile::{Dockerfile, Instruction, Joiner, ShellCommand, Span, Word};
 use crate::rewrite::tidy::{Call, Run};
 use crate::rewrite::value::Edit;
 
-/// Maximum packages added to a line; more get a line each.
+/// Maximum packages added to a line; more get lines of their own.
 const MOST_ON_A_LINE: usize = 3;
+
+/// Maximum packages on such a line.
+const MOST_IN_A_ROW: usize = 6;
 
 /// A `RUN` in the new stage.
 pub(super) struct Trim<'t> {
@@ -278,14 +281,8 @@ impl Trim<'_> {
             return None;
         }
         let mut cuts = self.extras(&command.span);
-        let mut before = None;
-        for word in &command.words {
-            if words.iter().any(|one| one.span == word.span) && goes(&word.text) {
-                let start: usize = before.unwrap_or(word.span.start);
-                cuts.push((start..word.span.end, String::new()));
-            }
-            before = Some(word.span.end);
-        }
+        let is_dropped = |word: &Word| words.iter().any(|one| one.span == word.span) && goes(&word.text);
+        cuts.extend(self.cuts(&command.words, &is_dropped).into_iter().map(|span| (span, String::new())));
         let decides = |text: &str| text.contains("install-recommends");
         let tidied = cuts.iter().any(|(_, with)| decides(with));
         if self.lean
@@ -302,12 +299,20 @@ impl Trim<'_> {
         if adds {
             let last = command.words.last()?.span.end;
             let named: Vec<&str> = self.added.iter().map(String::as_str).collect();
-            let mut gap = self.gap(&words.iter().map(|word| word.span.clone()).collect::<Vec<_>>());
-            if gap == " " && named.len() > MOST_ON_A_LINE {
-                gap = format!(" {}{}    ", self.file.escape, self.file.line_end());
-            }
+            let gaps: Vec<String> =
+                words.windows(2).filter_map(|pair| self.gap(pair[0].span.end..pair[1].span.start)).collect();
+            let new_line = || format!(" {}{}    ", self.file.escape, self.file.line_end());
+            // As the line before it, or below it if the line would become long.
+            let first = match gaps.last() {
+                Some(gap) if gap.contains('\n') => gap.clone(),
+                _ if named.len() <= MOST_ON_A_LINE => " ".to_owned(),
+                _ => gaps.iter().rev().find(|gap| gap.contains('\n')).cloned().unwrap_or_else(new_line),
+            };
+            let on_a_line = if gaps.last().is_some_and(|gap| gap.contains('\n')) { 1 } else { MOST_IN_A_ROW };
+            let lines: String =
+                named.chunks(on_a_line).map(|line| format!("{first}{}", line.join(" "))).collect();
             // Before the clean-up after the command.
-            cuts.insert(0, (last..last, format!("{gap}{}", named.join(&gap))));
+            cuts.insert(0, (last..last, lines));
         }
         Some(cuts)
     }
@@ -318,16 +323,36 @@ impl Trim<'_> {
         self.extra.iter().filter(within).map(|edit| (edit.at.clone(), edit.with.clone())).collect()
     }
 
-    /// The separator between packages: a line each if the current ones are so.
-    fn gap(&self, words: &[Span]) -> String {
-        match words {
-            [.., one, next] => {
-                let between = self.file.slice(&(one.end..next.start));
-                let blank = between.chars().all(|one| one.is_whitespace() || one == self.file.escape);
-                if blank { between.to_owned() } else { " ".to_owned() }
+    /// The text between two words; `None` if it is not blank.
+    fn gap(&self, between: Span) -> Option<String> {
+        let text = self.file.slice(&between);
+        let is_blank = text.chars().all(|one| one.is_whitespace() || one == self.file.escape);
+        is_blank.then(|| text.to_owned())
+    }
+
+    /// What to cut for words that go. The word that follows those at the beginning of a line begins the line.
+    fn cuts(&self, words: &[Word], goes: &dyn Fn(&Word) -> bool) -> Vec<Span> {
+        let breaks = |from: usize, to: usize| self.file.slice(&(from..to)).contains('\n');
+        let mut cuts = Vec::new();
+        let mut at = 0;
+        while at < words.len() {
+            let first = at;
+            while words.get(at).is_some_and(goes) {
+                at += 1;
             }
-            _ => " ".to_owned(),
+            if first < at {
+                let (start, end) = (words[first].span.start, words[at - 1].span.end);
+                let before = first.checked_sub(1).map(|before| words[before].span.end);
+                cuts.push(match (before, words.get(at)) {
+                    (Some(before), Some(next)) if breaks(before, start) && !breaks(end, next.span.start) => {
+                        start..next.span.start
+                    }
+                    (before, _) => before.unwrap_or(start)..end,
+                });
+            }
+            at += 1;
         }
+        cuts
     }
 }
 

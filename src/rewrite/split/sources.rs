@@ -87,7 +87,7 @@ pub(super) fn build_only(context: &SplitContext<'_>, steps: &Steps<'_, '_>) -> H
             !named.iter().any(|one| is_within(one, &path) || is_within(&path, one))
         }));
     }
-    let mut outputs = Outputs::new(context, &named);
+    let mut outputs = Outputs::new(context, &named, compiles_later);
     for top in trees(context) {
         let path = context.rootfs.node(top).path();
         let runs_here = named.iter().any(|one| is_within(one, &path) || is_within(&path, one));
@@ -102,9 +102,7 @@ pub(super) fn build_only(context: &SplitContext<'_>, steps: &Steps<'_, '_>) -> H
             let is_users = context.is_users(node) && context.system_owner(node.id()).is_none();
             let mut is_for_builds = || {
                 is_build_file(context, node, compiles_later)
-                    || !compiles_later
-                        && !inside().any(|one| is_within(&node.path(), one))
-                        && outputs.is_for_builds(node)
+                    || !inside().any(|one| is_within(&node.path(), one)) && outputs.is_for_builds(node)
             };
             if is_users && (!runs_here || is_for_builds()) {
                 found.insert(node.id());

@@ -131,7 +131,7 @@ pub(super) fn state(path: &[u8]) -> Option<State> {
 }
 
 /// `/a/b.py` of `/a/__pycache__/b.cpython-311.pyc`.
-pub(super) fn source_of(path: &[u8]) -> Option<Vec<u8>> {
+pub(in crate::rewrite) fn source_of(path: &[u8]) -> Option<Vec<u8>> {
     let marker = b"/__pycache__/";
     let at = memchr::memmem::rfind(path, marker)?;
     let name = path.get(at + marker.len()..)?;

@@ -2,8 +2,9 @@
 
 use hashbrown::HashSet;
 
-use crate::findings::{Answer, Category, Finding, User};
+use crate::findings::{Answer, Category, Finding, User, Verdict};
 use crate::rewrite::input::Input;
+use crate::rootfs::NodeId;
 
 /// Whether the image defines what it runs: a command that is more than a shell.
 pub(super) fn starts_something(input: &Input<'_>) -> bool {
@@ -29,7 +30,21 @@ pub(super) fn used<'f>(input: &Input<'f>) -> HashSet<&'f str> {
 }
 
 /// Whether a file of the image, a setting or a reachable program indicates a use of a finding. A package that could use
-/// it is weaker evidence.
-pub(super) fn is_named(finding: &Finding) -> bool {
-    finding.users.iter().any(|user| !matches!(user, User::Package(..)))
+/// it is weaker evidence, and so are `tests`, which a service does not run.
+pub(super) fn is_named(finding: &Finding, tests: &HashSet<NodeId>) -> bool {
+    finding.users.iter().any(|user| match user {
+        User::Package(..) => false,
+        User::File(node) => !tests.contains(node),
+        User::Object(_) | User::Setting(_) => true,
+    })
+}
+
+/// Files of tests and of packages for development, unless the user said that they are used.
+pub(super) fn tests(input: &Input<'_>) -> HashSet<NodeId> {
+    let findings = input.findings.list.iter().filter(|one| {
+        matches!(one.rule.id, "python-tests" | "development-packages")
+            && one.verdict != Verdict::Needed
+            && input.plan.answer(&one.id) != Some(Answer::Used)
+    });
+    findings.flat_map(|one| &one.items).filter_map(|item| item.node).collect()
 }

@@ -70,10 +70,10 @@ impl Keep<'_, '_> {
             found.entry(node.name()).or_default().push(node);
         }
         for (name, mut nodes) in found {
-            // PHP loads its extensions from its own folder: not from the source tree that they were installed from, nor the
-            // modules of these names that Perl has.
+            // Not in the source tree that they were installed from.
+            retain_if_any(&mut nodes, |node| !self.build_only.contains(&node.id()));
+            // PHP loads its extensions from its own folder, not the modules of these names that Perl has.
             if of_php.contains(name) && !of_others.contains(name) {
-                retain_if_any(&mut nodes, |node| !self.build_only.contains(&node.id()));
                 retain_if_any(&mut nodes, |node| memchr::memmem::find(&node.path(), b"/php").is_some());
             }
             for node in nodes {

@@ -27,11 +27,14 @@ impl Lines<'_, '_, '_, '_, '_> {
         if wanted.is_empty() || wanted.iter().all(is_list) {
             return;
         }
-        let single = if left.0 > 0 { self.parts(at, &wanted) } else { None };
-        if let Some(texts) = single {
+        let parts: Vec<NodeId> =
+            wanted.iter().copied().filter(|node| left.0 > 0 && !self.is_aside(*node, at)).collect();
+        let texts = if parts.is_empty() { None } else { self.parts(at, &parts) };
+        if let Some(texts) = texts {
             for text in texts {
                 self.add(text, "Repeated for the files needed at run time; sources stay in the build stage.");
             }
+            wanted = parts;
         } else {
             self.flush_folder(at);
             let text = self.with_owner(at, self.text(at));
@@ -41,6 +44,28 @@ impl Lines<'_, '_, '_, '_, '_> {
             self.cover_step(at, |fate| fate == FileDisposition::Gone);
         }
         self.covered.extend(wanted);
+    }
+
+    /// Whether a file of the build context is not worth a path in a `COPY` of parts: the recipe itself, files of version
+    /// control, and lists for installers that no later instruction names.
+    fn is_aside(&self, node: NodeId, at: usize) -> bool {
+        const OF_RECIPE: [&[u8]; 7] = [
+            b"Dockerfile",
+            b"Containerfile",
+            b".dockerignore",
+            b".containerignore",
+            b".gitignore",
+            b".gitattributes",
+            b".gitmodules",
+        ];
+        let node = self.keep.context.rootfs.node(node);
+        let name = node.name();
+        let is_list = || {
+            let shown = String::from_utf8_lossy(name);
+            let mut later = (at + 1..self.steps.list.len()).map(|step| self.text(step));
+            is_list_of_packages(name) && !later.any(|text| text.contains(&*shown))
+        };
+        OF_RECIPE.contains(&name) || name.starts_with(b"Dockerfile.") || is_list()
     }
 
     /// `COPY` instructions for the needed parts of a context folder; `None` if they are too many, or cannot

@@ -49,6 +49,9 @@ impl Lines<'_, '_, '_, '_, '_> {
             self.add(text, format!("{at}: results of the build stage."));
         }
         self.cover_below(root.folder);
+        division.compiled.iter().for_each(|node| {
+            self.covered.remove(node);
+        });
     }
 
     pub(super) fn copy(&mut self, root: &Root, at: usize) {

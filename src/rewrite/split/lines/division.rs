@@ -1,6 +1,7 @@
 //! Divides the build stage, so that a code change does not copy the dependencies again.
 
 use super::super::roots::MOST_PATHS;
+use super::super::state::source_of;
 use super::super::steps::Kind;
 use super::super::words::variables;
 use super::context::is_list_of_packages;
@@ -42,10 +43,10 @@ impl Lines<'_, '_, '_, '_, '_> {
         if self.removes_later(root.folder, step) {
             return;
         }
-        let Some(later) = self.later(root.folder, step) else { return };
+        let Some((later, compiled)) = self.later(root.folder, step) else { return };
         let taken = |name: &&str| !self.stage.names.contains(*name) && *name != self.build;
         let Some(name) = ["deps", "dependencies", "packages"].into_iter().find(taken) else { return };
-        self.division = Some(Division { step, name: name.to_owned(), folder: root.folder, later });
+        self.division = Some(Division { step, name: name.to_owned(), folder: root.folder, later, compiled });
     }
 
     /// Whether a later step removes something that a folder has after a step: a copy of the folder as it is then would
@@ -63,10 +64,16 @@ impl Lines<'_, '_, '_, '_, '_> {
         })
     }
 
-    /// The content that later steps add to a folder: folders of their own, and files by folder; `None` when these are
-    /// too many to list.
-    pub(super) fn later(&self, folder: NodeId, step: usize) -> Option<Vec<(NodeId, Vec<NodeId>)>> {
+    /// The content that later steps add to a folder: folders of their own, and files by folder, and compiled modules of
+    /// Python, which are not listed; `None` when the others are too many.
+    fn later(&self, folder: NodeId, step: usize) -> Option<(Vec<(NodeId, Vec<NodeId>)>, Vec<NodeId>)> {
         let context = self.keep.context;
+        let mut compiled = Vec::new();
+        let is_compiled = |node: Node<'_>| {
+            let path = node.path();
+            path.ends_with(b".pyc")
+                && source_of(&path).is_some_and(|source| context.paths.lookup(&source).is_some())
+        };
         let is_later = |node: Node<'_>| self.steps.origin(node).is_some_and(|origin| origin > step);
         // Whether everything below is from later steps, and whether anything is.
         let below = |top: Node<'_>| {
@@ -90,7 +97,15 @@ impl Lines<'_, '_, '_, '_, '_> {
             let mut files = Vec::new();
             for child in node.children() {
                 if child.kind() != NodeKind::Directory {
-                    files.extend(is_later(child).then(|| child.id()));
+                    match is_later(child) {
+                        true if is_compiled(child) => compiled.push(child.id()),
+                        true => files.push(child.id()),
+                        false => {}
+                    }
+                    continue;
+                }
+                if child.name() == b"__pycache__" {
+                    open.push(child);
                     continue;
                 }
                 match below(child) {
@@ -112,6 +127,6 @@ impl Lines<'_, '_, '_, '_, '_> {
             }
         }
         found.sort_unstable();
-        (!found.is_empty()).then_some(found)
+        (!found.is_empty()).then_some((found, compiled))
     }
 }

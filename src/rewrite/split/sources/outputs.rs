@@ -1,9 +1,10 @@
-//! What cargo and Maven keep in their output folders for the next build.
+//! What cargo, Maven and setuptools keep in their output folders for the next build.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use super::super::context::SplitContext;
 use super::{LEFT_BY_COMPILERS, SOURCES, is_elf, is_within};
+use crate::cuda::catalog::normalized_python_name;
 use crate::formats::string_references::CARGO_BUILDS;
 use crate::rootfs::{Node, NodeId, NodeKind};
 
@@ -17,17 +18,21 @@ pub(super) struct Outputs<'w, 'a> {
     named: &'w [Vec<u8>],
     /// Whether a program may read what build scripts wrote: it names their folder, or could not be searched.
     reads_out: bool,
+    /// Whether something compiles at run time: it may use the output of the last build.
+    compiles_later: bool,
+    /// Names of the files of Python packages, once they were needed.
+    installed: Option<HashSet<&'a [u8]>>,
     /// By folder of a project of Maven: whether the image runs an archive that it made.
     archives: HashMap<NodeId, bool>,
 }
 
 impl<'w, 'a> Outputs<'w, 'a> {
-    pub(super) fn new(context: &'w SplitContext<'a>, named: &'w [Vec<u8>]) -> Self {
+    pub(super) fn new(context: &'w SplitContext<'a>, named: &'w [Vec<u8>], compiles_later: bool) -> Self {
         let inventory = context.input.inventory;
         let mut words = inventory.mentions.iter().flat_map(|mention| &mention.words);
         let is_named = words.any(|word| CARGO_BUILDS.contains(word));
         let reads_out = is_named || inventory.searched.programs_left_out > 0;
-        Self { context, named, reads_out, archives: HashMap::new() }
+        Self { context, named, reads_out, compiles_later, installed: None, archives: HashMap::new() }
     }
 
     /// Whether only the next build reads a file.
@@ -38,13 +43,16 @@ impl<'w, 'a> Outputs<'w, 'a> {
             let has = |name: &[u8]| self.context.paths.child(folder.id(), name).is_some();
             let below: Vec<&[u8]> = parts.iter().rev().map(Vec::as_slice).collect();
             if has(b".fingerprint") {
-                return self.is_of_cargo(node, folder, &below);
+                return !self.compiles_later && self.is_of_cargo(node, folder, &below);
             }
             if has(b".rustc_info.json") {
-                return matches!(below[..], [b".rustc_info.json" | b"CACHEDIR.TAG"]);
+                return !self.compiles_later && matches!(below[..], [b".rustc_info.json" | b"CACHEDIR.TAG"]);
             }
             if has(b"pom.xml") {
-                return self.is_of_maven(folder, &below);
+                return !self.compiles_later && self.is_of_maven(folder, &below);
+            }
+            if [&b"setup.py"[..], b"setup.cfg", b"pyproject.toml"].into_iter().any(has) {
+                return self.is_of_setuptools(&below);
             }
             if folder.id() == NodeId::ROOT {
                 return false;
@@ -76,6 +84,33 @@ impl<'w, 'a> Outputs<'w, 'a> {
             [name] => {
                 name.starts_with(b".cargo-") && name.ends_with(b"lock")
                     || ends(name, &[b".d", b".rlib", b".rmeta"])
+            }
+            _ => false,
+        }
+    }
+
+    /// setuptools builds in `build`, and describes what it installs in a folder beside it. Both are in the installed package,
+    /// too.
+    fn is_of_setuptools(&mut self, below: &[&[u8]]) -> bool {
+        match below {
+            [b"build", folder, .., name] if folder.starts_with(b"lib") => {
+                (*folder == b"lib" || folder.starts_with(b"lib."))
+                    && self.installed.get_or_insert_with(|| installed(self.context)).contains(name)
+            }
+            [b"build", folder, _, ..] => folder.starts_with(b"temp.") || folder.starts_with(b"bdist."),
+            [folder, _, ..] => {
+                let name = folder.strip_suffix(b".egg-info");
+                let name = name.map(|name| normalized_python_name(&String::from_utf8_lossy(name)));
+                // Not where it is the installed package itself, by `setup.py develop`.
+                let mut packages = self.context.input.inventory.packages.iter();
+                name.is_some_and(|name| {
+                    packages.any(|one| {
+                        let is_apart = one.root.as_deref().is_some_and(|root| {
+                            [&b"/site-packages"[..], b"/dist-packages"].iter().any(|end| root.ends_with(end))
+                        });
+                        one.manager == "pip" && is_apart && normalized_python_name(&one.name) == name
+                    })
+                })
             }
             _ => false,
         }
@@ -121,6 +156,13 @@ impl<'w, 'a> Outputs<'w, 'a> {
             _ => false,
         }
     }
+}
+
+fn installed<'a>(context: &SplitContext<'a>) -> HashSet<&'a [u8]> {
+    let packages = context.input.inventory.packages.iter().enumerate();
+    let of_pip = packages.filter(|(_, package)| package.manager == "pip").map(|(place, _)| place);
+    let files = of_pip.filter_map(|place| context.files_of.get(&place)).flatten();
+    files.map(|node| context.rootfs.node(*node).name()).collect()
 }
 
 fn ends(name: &[u8], list: &[&[u8]]) -> bool {
