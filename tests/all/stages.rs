@@ -11,6 +11,7 @@ mod packages;
 mod parts;
 mod python;
 mod refusals;
+mod reviewed;
 mod scene;
 mod settings;
 mod text;

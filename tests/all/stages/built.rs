@@ -213,18 +213,25 @@ type MemberTest = Box<dyn Fn(&Member) -> bool>;
 /// others are among them.
 fn changed(commands: &[ShellCommand]) -> Option<MemberTest> {
     let mut paths: Vec<(Vec<u8>, bool)> = Vec::new();
+    let mut relative: Vec<String> = Vec::new();
     for command in commands {
         let words: Vec<&str> = command.words.iter().map(|word| word.text.as_str()).collect();
         let is_folder = words[0] == "mkdir";
         let is_known = ["mkdir", "chmod", "chown", "rm", "cd"].contains(&words[0]);
         let named = words.iter().filter(|word| word.starts_with('/'));
         paths.extend(named.map(|path| (path.trim_matches('/').as_bytes().to_vec(), is_folder)));
+        if words[0] == "chmod" {
+            relative.extend(words.iter().skip(2).map(|path| format!("/{path}")));
+        }
         is_known.then_some(())?;
     }
     Some(Box::new(move |member| {
         let path = String::from_utf8_lossy(&member.name).replace(".wh.", "");
         let path = path.trim_end_matches('/').as_bytes();
-        paths.iter().any(|(known, is_folder)| if *is_folder { path == known } else { is_below(path, known) })
+        relative.iter().any(|known| path.ends_with(known.as_bytes()))
+            || paths
+                .iter()
+                .any(|(known, is_folder)| if *is_folder { path == known } else { is_below(path, known) })
     }))
 }
 

@@ -105,7 +105,7 @@ fn a_copied_folder_counts_what_it_stores_again() {
     assert_eq!(sizes[1] - sizes[0], 6 * 50_000 + 700_000);
 }
 
-fn gcc() -> Vec<Deb> {
+pub(super) fn gcc() -> Vec<Deb> {
     vec![deb(
         "gcc",
         "libc6",
@@ -114,7 +114,7 @@ fn gcc() -> Vec<Deb> {
 }
 
 /// python:3.11 as docker-library builds it: Debian, what builds, and Python below `/usr/local`.
-fn python_image() -> Scene {
+pub(super) fn python_image() -> Scene {
     let mut image = Image::new(Packing::Gzip)
         .layer("# debian.sh --arch 'amd64' out/ 'bookworm'", &[])
         .layer("RUN /bin/sh -c set -eux; apt-get install -y --no-install-recommends ca-certificates curl # buildkit", &[])

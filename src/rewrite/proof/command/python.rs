@@ -1,5 +1,7 @@
 //! Modules and sources that a Python runs.
 
+use std::collections::BTreeSet;
+
 use super::{Runner, WORDS, is_of_system};
 use crate::base::text::counted;
 use crate::cuda::links::{file_name, folder_of};
@@ -54,6 +56,19 @@ impl Runner<'_, '_> {
         self.sources(if is_file { self.pair.old.node(was).parent().id() } else { was }, was);
     }
 
+    /// Whether a file in the folder in which setuptools builds is in a folder of installed packages of the new image, too.
+    fn is_installed(&self, path: &[u8]) -> bool {
+        const BUILT: &[u8] = b"/build/lib";
+        let below = memchr::memmem::find(path, BUILT).and_then(|at| path.get(at + BUILT.len()..));
+        let below = below.and_then(|below| below.splitn(2, |byte| *byte == b'/').nth(1));
+        let Some(below) = below else { return false };
+        let packages = &self.pair.old.inventory.packages;
+        let roots: BTreeSet<&[u8]> = (packages.iter().filter(|package| package.manager == "pip"))
+            .filter_map(|package| package.root.as_deref())
+            .collect();
+        roots.iter().any(|root| self.pair.new.find(&[*root, &b"/"[..], below].concat()).is_some())
+    }
+
     /// Checks Python sources next to and below what runs: it may import them.
     fn sources(&mut self, folder: NodeId, itself: NodeId) {
         if self.folders.len() >= FOLDERS || !self.folders.insert(folder) {
@@ -68,10 +83,12 @@ impl Runner<'_, '_> {
         let lost = self.pair.lost.iter().filter(|node| old.node(**node).name().ends_with(b".py"));
         let mut lost = lost.filter(|node| **node != itself).filter(|node| {
             let path = old.node(**node).path();
-            path.strip_prefix(&start[..]).is_some_and(|below| {
-                let mut folders = folder_of(below).split(|byte| *byte == b'/');
-                !folders.any(|part| matches!(part, b"test" | b"tests" | b"site-packages" | b"dist-packages"))
-            })
+            !self.is_installed(&path)
+                && path.strip_prefix(&start[..]).is_some_and(|below| {
+                    let mut folders = folder_of(below).split(|byte| *byte == b'/');
+                    !folders
+                        .any(|part| matches!(part, b"test" | b"tests" | b"site-packages" | b"dist-packages"))
+                })
         });
         let Some(first) = lost.next() else { return };
         let (first, more) = (old.shown(*first), lost.count());

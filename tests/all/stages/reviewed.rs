@@ -1,0 +1,195 @@
+//! Lines that a reviewer would send back.
+
+use super::parts::{TRIPLE, built, devel, library, program, static_library, text, tools};
+use super::python::{gcc, python_image};
+use super::scene::{Deb, Scene, deb, has_lines, has_none, last_stage, one};
+use crate::fixtures::tarball::{Member, file};
+
+const SITE: &str = "usr/local/lib/python3.11/site-packages";
+
+/// A package that pip compiled from a folder of the build context, with what setuptools leaves beside it.
+fn compiled() -> Scene {
+    let module =
+        || library("app/quick/build/lib.linux-x86_64-cpython-311/quick", "_quick.so", "", &["libc.so.6"]);
+    let members = vec![
+        text("app/quick/quick.egg-info/PKG-INFO", 300),
+        text("app/quick/quick.egg-info/SOURCES.txt", 300),
+        text("app/quick/build/lib.linux-x86_64-cpython-311/quick/__init__.py", 800),
+        file("app/quick/build/temp.linux-x86_64-cpython-311/quick.o", vec![7; 900]),
+        text(&format!("{SITE}/quick/__init__.py"), 800),
+        file(
+            format!("{SITE}/quick-1.0.dist-info/METADATA"),
+            "Metadata-Version: 2.1\nName: quick\nVersion: 1.0\n",
+        ),
+        file(
+            format!("{SITE}/quick-1.0.dist-info/RECORD"),
+            "quick/__init__.py,,\nquick/_quick.so,,\nquick-1.0.dist-info/METADATA,,\nquick-1.0.dist-info/RECORD,,\n",
+        ),
+        text(&format!("{SITE}/pip/__pycache__/__init__.cpython-311.pyc"), 500),
+    ];
+    let installed = library(&format!("{SITE}/quick"), "_quick.so", "", &["libc.so.6"]);
+    let one = |mut list: Vec<Member>| list.remove(0);
+    python_image()
+        .apt("gcc", gcc())
+        .workdir("/app", "/app")
+        .copy("requirements.txt .", vec![file("app/requirements.txt", "flask\n")])
+        .run("pip install -r requirements.txt", vec![text(&format!("{SITE}/flask/__init__.py"), 90_000)])
+        .copy(
+            ". .",
+            vec![
+                file("app/serve.py", "import quick\n"),
+                file("app/quick/setup.py", "from setuptools import setup\n"),
+                text("app/quick/quick/_quick.c", 900),
+                text("app/quick/quick/__init__.py", 800),
+            ],
+        )
+        .run("pip install ./quick", [members, vec![one(module()), one(installed)]].concat())
+        .cmd(&["python", "serve.py"])
+}
+
+#[test]
+fn what_setuptools_leaves_beside_sources_stays_in_the_build_stage() {
+    let scene = compiled();
+    let proposals = scene.propose();
+    let best = one(&proposals, "stages-distribution");
+    assert!(best.closure.resolved, "{:#?}", best.closure);
+    let stage = last_stage(&best.dockerfile);
+    let copies: Vec<&str> = stage.lines().filter(|line| line.contains("--from=build")).collect();
+    let folder = |name: &str| format!("COPY --from=build /{SITE}/{name} /{SITE}/{name}");
+    assert_eq!(copies, [folder("flask"), folder("quick"), folder("quick-1.0.dist-info")], "{stage}");
+    // Unless something names it.
+    let scene = scene.env("PYTHONPATH", "/app/quick/build/lib.linux-x86_64-cpython-311");
+    let proposals = scene.propose();
+    let stage = last_stage(&one(&proposals, "stages-distribution").dockerfile);
+    assert!(stage.contains("/app/quick/build/lib.linux-x86_64-cpython-311"), "{stage}");
+    assert!(!stage.contains("egg-info"), "{stage}");
+}
+
+#[test]
+fn a_copy_of_parts_has_neither_the_recipe_nor_lists_of_packages() {
+    let scene = devel()
+        .apt("cmake git", tools())
+        .workdir("/app", "/app")
+        .copy("requirements.txt .", vec![file("app/requirements.txt", "flask\n")])
+        .copy(
+            ". .",
+            vec![
+                text("app/media/start.sh", 400),
+                file("app/Dockerfile", "FROM python:3.11\n"),
+                file("app/.dockerignore", ".git\n"),
+                file("app/requirements.txt", "flask\n"),
+                text("app/plugin/Makefile", 300),
+                text("app/plugin/plugin.c", 900),
+            ],
+        )
+        .run("make -C plugin install", library("usr/local/lib/media", "plugin.so", "", &["libc.so.6"]))
+        .cmd(&["sh", "/app/media/start.sh"]);
+    let best = &scene.propose().list[0];
+    has_lines(best, &["COPY media /app/media"]);
+    has_none(best, &[" Dockerfile", ".dockerignore", "requirements.txt", "plugin/Makefile"]);
+    let is_told = |text: &String| text.contains("not in the new image") && text.contains("/app/Dockerfile");
+    assert!(best.closure.unproven.iter().any(is_told), "{:#?}", best.closure.unproven);
+}
+
+#[test]
+fn a_package_begins_the_line_of_those_that_went() {
+    let list = "\\\n    cmake git curl \\\n    nginx";
+    let debs = vec![
+        deb("curl", "libc6", vec![program("usr/bin/curl", &[])]),
+        deb("nginx", "libc6", vec![program("usr/sbin/nginx", &[])]),
+    ];
+    let scene =
+        built(devel().apt(list, [tools(), debs].concat()), &["libc.so.6"]).cmd(&["/usr/local/bin/serve"]);
+    let best = &scene.propose().list[0];
+    has_lines(best, &["curl \\", "nginx && rm -rf /var/lib/apt/lists/*"]);
+    assert!(
+        last_stage(&best.dockerfile).contains("recommends \\\n    curl \\\n    nginx"),
+        "{}",
+        best.dockerfile
+    );
+}
+
+#[test]
+fn the_folder_of_the_stage_is_not_entered_again() {
+    let scene = built(devel().apt("cmake git", tools()), &["libc.so.6"])
+        .workdir("/app", "/app")
+        .copy("start.sh .", vec![file("app/start.sh", "#!/bin/sh\nexec serve\n")])
+        .run(
+            "cmake --version && chmod +x start.sh",
+            vec![file("app/start.sh", "#!/bin/sh\nexec serve\n").mode(0o755)],
+        )
+        .cmd(&["/app/start.sh"]);
+    let best = &scene.propose().list[0];
+    has_none(best, &["cd /app"]);
+}
+
+/// A list of packages for building, and what it depends on: a question, since a package of R compiles at run time.
+fn collection() -> Vec<Deb> {
+    let header = |name: &str| text(&format!("usr/include/{name}.h"), 30_000);
+    vec![
+        deb(
+            "gcc",
+            "libc6",
+            vec![program("usr/bin/gcc", &[]), program("usr/lib/gcc/x86_64-linux-gnu/12/cc1", &[])],
+        ),
+        deb("libbz2-dev", "libc6", vec![header("bzlib")]),
+        deb("liblzma-dev", "libc6", vec![header("lzma")]),
+        deb(
+            "libreadline-dev",
+            "libc6",
+            vec![header("readline"), static_library(&format!("{TRIPLE}/libreadline.a"), 4_000)],
+        ),
+        deb(
+            "r-base-dev",
+            "gcc, libbz2-dev, liblzma-dev, libreadline-dev",
+            vec![text("usr/share/doc/r-base-dev/README", 400)],
+        ),
+    ]
+}
+
+#[test]
+fn a_list_of_packages_is_named_instead_of_all_that_it_brings() {
+    let scene = python_image()
+        .apt("r-base-dev git", [tools(), collection()].concat())
+        .workdir("/srv", "/srv")
+        .copy("serve.sh .", vec![file("srv/serve.sh", "#!/bin/sh\ngcc -o /tmp/model model.c\n").mode(0o755)])
+        .cmd(&["/srv/serve.sh"]);
+    for proposal in &scene.propose().list {
+        has_none(proposal, &["libbz2-dev", "liblzma-dev", "libreadline-dev"]);
+        assert!(last_stage(&proposal.dockerfile).contains("r-base-dev"), "{}", proposal.dockerfile);
+    }
+}
+
+#[test]
+fn an_installed_library_is_not_copied_from_its_build_tree() {
+    let tree = |place: &str| library(place, "libengine.so.1", ".2.0", &["libc.so.6"]);
+    let scene = devel()
+        .apt("cmake git", tools())
+        .workdir("/build", "/build")
+        .copy("engine engine", vec![text("build/engine/engine.cpp", 3_000), text("build/engine/CMakeLists.txt", 300)])
+        .run(
+            "cmake -S engine -B engine/build && cmake --build engine/build && cmake --install engine/build && ldconfig",
+            [
+                tree("build/engine/build"),
+                tree("usr/local/lib"),
+                vec![
+                    text("build/engine/build/CMakeCache.txt", 2_000),
+                    file(
+                        "build/engine/build/install_manifest.txt",
+                        "/usr/local/lib/libengine.so.1.2.0\n/usr/local/lib/cmake/engine/engineTargets.cmake\n",
+                    ),
+                ],
+            ]
+            .concat(),
+        )
+        .workdir("/app", "/app")
+        .copy("main.py .", vec![file("app/main.py", "import ctypes\nctypes.CDLL('libengine.so')\n")])
+        .cmd(&["/app/main.py"]);
+    let best = &scene.propose().list[0];
+    has_none(best, &["/build/engine", "cmake"]);
+    assert!(
+        last_stage(&best.dockerfile).contains("/usr/local/lib/libengine.so.1.2.0"),
+        "{}",
+        best.dockerfile
+    );
+}
