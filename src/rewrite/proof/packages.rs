@@ -95,7 +95,7 @@ fn shares(pair: &ImagePair<'_>) -> Vec<Share> {
                 share.changes.get_or_insert(node.id());
             }
             FileDisposition::Goes if pair.is_planned(inode) || is_made_again(pair, node) => {
-                share.planned += 1
+                share.planned += 1;
             }
             FileDisposition::Goes => {
                 share.lost += 1;

@@ -70,7 +70,7 @@ impl<'a> SplitContext<'a> {
         let (mut gone, mut built, mut stays) = (HashSet::new(), HashSet::new(), HashSet::new());
         let (mut open, mut chosen, mut asked) = (Vec::new(), HashSet::new(), HashSet::new());
         let starts = starts_something(input);
-        let (used, tests) = (used(input), tests(input));
+        let (used, of_tests) = (used(input), tests(input));
         let is_used = |finding: &Finding| used.contains(finding.id.as_str());
         for finding in input.findings.list.iter().filter(|finding| finding.category.has_bytes()) {
             let planned = input.plan.contains(&finding.id);
@@ -92,7 +92,7 @@ impl<'a> SplitContext<'a> {
                 gone.extend(items);
             } else if finding.verdict == Verdict::Unsure
                 && starts
-                && !is_named(finding, &tests)
+                && !is_named(finding, &of_tests)
                 && !is_used(finding)
             {
                 // Unproven files are kept only if a kept file leads to them: the question is reported.
@@ -179,11 +179,9 @@ impl<'a> SplitContext<'a> {
                 let (part, all) = self.share(*package, set);
                 part > 0 && part.saturating_mul(10) >= all.saturating_mul(3)
             };
-            much(&self.chosen)
-                || much(&self.stays)
-                    && !self.is_aside(*package)
-                    && !self.only_pulls_in(*package)
-                    && !(self.is_for_others(*package) && much(&self.asked))
+            let is_in_question = || self.is_for_others(*package) && much(&self.asked);
+            let is_part = || self.is_aside(*package) || self.only_pulls_in(*package) || is_in_question();
+            much(&self.chosen) || much(&self.stays) && !is_part()
         });
         self.built_for = built_for.collect();
         for (place, library) in inventory.libraries.iter().enumerate() {

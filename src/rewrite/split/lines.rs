@@ -23,6 +23,7 @@ use crate::base::text::{counted, escape};
 use crate::formats::dockerfile::{ShellCommand, Span};
 use crate::rewrite::tidy::{Call, Tidied};
 use crate::rootfs::{Node, NodeId, NodeKind};
+use division::Later;
 
 /// A line of the new stage.
 #[derive(Clone, Debug)]
@@ -40,8 +41,8 @@ pub(super) struct Division {
     pub(super) name: String,
     /// The folder to which both parts write.
     folder: NodeId,
-    /// The content of the second part: folders, and files by folder.
-    later: Vec<(NodeId, Vec<NodeId>)>,
+    /// The content of the second part.
+    later: Later,
     /// Single compiled modules of Python in it, which are not copied: Python compiles their sources again.
     compiled: Vec<NodeId>,
 }

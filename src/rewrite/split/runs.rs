@@ -309,8 +309,8 @@ impl Trim<'_> {
                 _ => gaps.iter().rev().find(|gap| gap.contains('\n')).cloned().unwrap_or_else(new_line),
             };
             let on_a_line = if gaps.last().is_some_and(|gap| gap.contains('\n')) { 1 } else { MOST_IN_A_ROW };
-            let lines: String =
-                named.chunks(on_a_line).map(|line| format!("{first}{}", line.join(" "))).collect();
+            let rows = named.chunks(on_a_line).map(|row| row.join(" "));
+            let lines: String = rows.flat_map(|row| [first.clone(), row]).collect();
             // Before the clean-up after the command.
             cuts.insert(0, (last..last, lines));
         }

@@ -10,6 +10,9 @@ use crate::cuda::links::file_name;
 use crate::formats::dockerfile::Keyword;
 use crate::rootfs::{Node, NodeId, NodeKind};
 
+/// Folders, and files by folder.
+pub(super) type Later = Vec<(NodeId, Vec<NodeId>)>;
+
 impl Lines<'_, '_, '_, '_, '_> {
     /// Divides the build stage where a folder receives dependencies before the first code and results after it.
     pub(super) fn divide(&mut self) {
@@ -66,7 +69,7 @@ impl Lines<'_, '_, '_, '_, '_> {
 
     /// The content that later steps add to a folder: folders of their own, and files by folder, and compiled modules of
     /// Python, which are not listed; `None` when the others are too many.
-    fn later(&self, folder: NodeId, step: usize) -> Option<(Vec<(NodeId, Vec<NodeId>)>, Vec<NodeId>)> {
+    fn later(&self, folder: NodeId, step: usize) -> Option<(Later, Vec<NodeId>)> {
         let context = self.keep.context;
         let mut compiled = Vec::new();
         let is_compiled = |node: Node<'_>| {
