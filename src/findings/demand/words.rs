@@ -43,16 +43,18 @@ pub(super) const WITH_NVCC: [&str; 7] =
 
 /// Words in files and commands, separated by spaces, with the names of what they imply; the first is the name of the
 /// program itself.
-const WORDS: [(&str, &[&str]); 33] = [
+const WORDS: [(&str, &[&str]); 34] = [
     ("cc c++ c99 ld gfortran gcc g++ clang as c89 cpp -config", &["compiler", "libraries"]),
     // verify and compile of cffi run the C compiler, as CCompiler of distutils does, and what reads the variable CC.
     ("cffi ccompiler CC CXX FC", &["compiler", "libraries"]),
     ("cppimport cython.inline cython_inline pymc pytensor pyximport tinygrad", &["compiler", "libraries"]),
     ("f2py", &["compiler", "libraries", "headers-numpy", "ninja"]),
     ("build_ext ext_modules LDSHARED LDCXXSHARED", &["compiler", "libraries"]),
+    ("Config{cc} Config{make} CBuilder SHLIB", &["compiler", "libraries", "make"]),
     // Whatever the packages are built with.
     (
-        "bunx corepack cpanm install node-gyp npm npx pnpm rebuild setup.py yarn",
+        "bundler/inline bunx corepack CPAN::Shell cpanm DependencyInstaller install install.packages luarocks \
+         Makefile.PL node-gyp npm npx pnpm rebuild setup.py wheel yarn",
         &["compiler", "libraries", "make", "cmake", "ninja", "autotools", "git", "patchelf", "swig"],
     ),
     ("share/doc share/man", &["documentation"]),

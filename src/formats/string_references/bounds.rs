@@ -87,6 +87,8 @@ pub(super) fn stands_alone(bytes: &[u8], start: usize, end: usize, word: &str) -
         [.., b'.'] => {
             matches!(word, "cpp_extension" | "f2py" | "load_inline" | "RawKernel" | "preload_dlls")
         }
+        // `${CC:-gcc}`
+        [.., b':', b'-'] => true,
         [.., last] => !is_name(*last) && !matches!(last, b'+' | b'-'),
     }
 }

@@ -77,7 +77,11 @@ pub(super) fn in_text(text: &[u8], place: &Range<usize>, line: usize, word: &str
         return is_absolute(before);
     }
     let blanks = before.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-    match &before[..before.len() - blanks] {
+    let before = &before[..before.len() - blanks];
+    if blanks > 0 && follows_variables(before, whole_line) || is_value(before, blanks, rest, word) {
+        return true;
+    }
+    match before {
         [] => whole_line,
         [.., b'&' | b';' | b'|' | b'!'] | [.., b'$', b'('] | [.., b'\\', b'n'] => true,
         // `command=make run` in settings.
@@ -108,6 +112,7 @@ pub(super) fn in_commands(text: &[u8], place: &Range<usize>, line: usize, word: 
                 | b'`'
                 | b';'
                 | b'|'
+                | b'}'
                 | b'&'
                 | b')'
                 | b'.'
@@ -137,13 +142,21 @@ pub(super) fn in_commands(text: &[u8], place: &Range<usize>, line: usize, word: 
         };
     }
     let blanks = before.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-    match &before[..before.len() - blanks] {
+    let before = &before[..before.len() - blanks];
+    if blanks > 0 && follows_variables(before, whole_line) && has_argument(rest, word)
+        || is_value(before, blanks, rest, word)
+    {
+        return true;
+    }
+    match before {
         [] => whole_line && is_started(),
         [.., b'&' | b';' | b'|' | b'!' | b'('] | [.., b'\\', b'n'] => is_started(),
+        // `${CC:=cc}`
+        [.., b':', b'=' | b'-'] => blanks == 0 && rest.starts_with(b"}"),
         [head @ .., b'='] => {
             blanks == 0
                 && head.last().is_some_and(u8::is_ascii_uppercase)
-                && matches!(rest, [] | [b' ' | b'\n' | b'\r', ..])
+                && matches!(rest, [] | [b' ' | b'\n' | b'\r' | b';', ..])
         }
         [head @ .., b'-' | b'@'] if head.trim_ascii().is_empty() => whole_line && has_argument(rest, word),
         head => {
@@ -151,6 +164,33 @@ pub(super) fn in_commands(text: &[u8], place: &Range<usize>, line: usize, word: 
             blanks > 0 && STARTERS.contains(&&head[from..]) && is_started()
         }
     }
+}
+
+/// Whether a command follows variables that are set for it alone: `CFLAGS=-O2 cc -c x.c`.
+fn follows_variables(before: &[u8], whole_line: bool) -> bool {
+    let start = before
+        .iter()
+        .rposition(|byte| matches!(byte, b' ' | b'\t' | b'\'' | b'"' | b'`' | b'(' | b';' | b'&' | b'|'));
+    let (head, token) = before.split_at(start.map_or(0, |start| start + 1));
+    let name = token.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+    let is_set = name > 0 && !token[0].is_ascii_digit() && token.get(name) == Some(&b'=');
+    if !is_set {
+        return false;
+    }
+    match head.trim_ascii_end() {
+        [] => whole_line,
+        [.., b'\'' | b'"' | b'`' | b'(' | b';' | b'&' | b'|'] => true,
+        head => follows_variables(head, whole_line),
+    }
+}
+
+/// Whether a command is the value of a setting for one: `command = cc -O2 x.c`.
+fn is_value(before: &[u8], blanks: usize, rest: &[u8], word: &str) -> bool {
+    let [head @ .., b'=' | b':'] = before else { return false };
+    let key = head.trim_ascii_end();
+    let length = key.iter().rev().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+    let lower = key[key.len() - length..].to_ascii_lowercase();
+    blanks > 0 && SETTINGS.iter().any(|part| lower.ends_with(part)) && has_argument(rest, word)
 }
 
 /// Whether the line of a name reads variables of the environment, or of the build of Python.
@@ -162,7 +202,8 @@ pub(super) fn is_of_environment(text: &[u8], place: &Range<usize>, line: usize) 
 /// Whether a text before a quoted word reads variables: the word is one, or its default, as in
 /// `os.environ.get("CC", "cc")` and `ENV["CC"] || "cc"`.
 fn reads_environment(before: &[u8]) -> bool {
-    const READS: [&[u8]; 7] = [b"environ", b"getenv", b"env.", b"env[", b"env(", b"_env", b"config_var"];
+    const READS: [&[u8]; 8] =
+        [b"environ", b"getenv", b"env.", b"env[", b"env(", b"_env", b"config_var", b"config["];
     let lower = before.to_ascii_lowercase();
     READS.iter().any(|part| memchr::memmem::find(&lower, part).is_some())
 }

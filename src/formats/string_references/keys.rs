@@ -120,7 +120,9 @@ pub(super) static TEXT: LazyLock<[Finder; 5]> = LazyLock::new(|| {
     // Measured on a gzip image: apart from the short keys, these cost 5 % less of the whole opening.
     let builds = [
         "ld_e", "panm", "-gyp", "npm ", "npm'", "npm\"", "stal", "rebu", "up.p", "LDSH", "se/d", "ug/d",
-        "npx ", "npx'", "npx\"", "bunx", "repa", "pnpm", "yarn", "LDCX", "xt_m", "_inl", ".inl",
+        "npx ", "npx'", "npx\"", "bunx", "repa", "pnpm", "yarn", "LDCX", "xt_m", "_inl", ".inl", "g{cc",
+        "g{ma", "CBui", "ncyI", "SHLI", "l.pa", "r/in", "le.P", "N::S", "uaro", "whee", "=cc;", "=cc}",
+        "-cc}",
     ];
     [
         Finder::new(&short),

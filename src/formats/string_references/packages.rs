@@ -67,8 +67,8 @@ pub(super) struct Place<'t> {
 /// Whether a word of such a command is one at its place; `None` for other words.
 pub(super) fn builds(place: &Place<'_>, word: &str) -> Option<bool> {
     match word {
-        "install" | "rebuild" => Some(is_command(place, word.as_bytes())),
-        "bunx" | "corepack" | "cpanm" | "node-gyp" | "npm" | "npx" | "pnpm" => {
+        "install" | "rebuild" | "wheel" => Some(is_command(place, word.as_bytes())),
+        "bunx" | "corepack" | "cpanm" | "luarocks" | "node-gyp" | "npm" | "npx" | "pnpm" => {
             Some(is_program(place, word.as_bytes()))
         }
         // Without a command it installs.

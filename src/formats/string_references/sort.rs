@@ -72,8 +72,8 @@ impl Sort {
             | b"cljc" | b"cljs" | b"coffee" | b"cs" | b"csx" | b"cshtml" | b"edn" | b"ejs" | b"el"
             | b"erb" | b"erl" | b"escript" | b"fcgi" | b"fs" | b"fsx" | b"ftl" | b"hbs" | b"hs" | b"inc"
             | b"j2" | b"jinja" | b"jinja2" | b"json5" | b"jsonc" | b"jsp" | b"lisp" | b"ml" | b"mustache"
-            | b"php" | b"php5" | b"php7" | b"php8" | b"phtml" | b"rkt" | b"scm" | b"svelte" | b"template"
-            | b"tmpl" | b"tpl" | b"twig" | b"vue" | b"vb" | b"vbs" => Some(Self::Text),
+            | b"php" | b"php5" | b"php7" | b"php8" | b"phtml" | b"rkt" | b"scm" | b"sql" | b"svelte"
+            | b"template" | b"tmpl" | b"tpl" | b"twig" | b"vue" | b"vb" | b"vbs" => Some(Self::Text),
             _ => None,
         }
     }

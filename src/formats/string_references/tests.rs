@@ -50,8 +50,19 @@ fn named(word: &str) -> String {
 #[test]
 fn every_word_has_a_key_and_every_key_stands_in_its_words() {
     const MODULES: [&str; 7] = ["cffi", "cppimport", "f2py", "pymc", "pytensor", "pyximport", "tinygrad"];
-    const OF_TEXTS: [&str; 23] = [
+    const OF_TEXTS: [&str; 34] = [
+        "CBuilder",
         "CC",
+        "CPAN::Shell",
+        "Config{cc}",
+        "Config{make}",
+        "DependencyInstaller",
+        "Makefile.PL",
+        "SHLIB",
+        "bundler/inline",
+        "install.packages",
+        "luarocks",
+        "wheel",
         "CXX",
         "FC",
         "LDCXXSHARED",
@@ -98,6 +109,18 @@ fn every_word_has_a_key_and_every_key_stands_in_its_words() {
         ("numpy.f2py.compile(source)\n", "f2py"),
         ("command = distribution.get_command_obj(\"build_ext\")\n", "build_ext"),
         ("shlex.split(sysconfig.get_config_var(\"LDSHARED\"))\n", "LDSHARED"),
+        ("my $b = ExtUtils::CBuilder->new(quiet => 1);\n", "CBuilder"),
+        ("use Config;\nsystem(\"$Config{cc} -shared x.c\");\n", "Config{cc}"),
+        ("system($Config{make});\n", "Config{make}"),
+        ("cc = RbConfig::CONFIG[\"CC\"]\n", "CC"),
+        ("Gem::DependencyInstaller.new.install(name)\n", "DependencyInstaller"),
+        ("require \"bundler/inline\"\n", "bundler/inline"),
+        ("CPAN::Shell->install($module);\n", "CPAN::Shell"),
+        ("system(\"perl\", \"Makefile.PL\");\n", "Makefile.PL"),
+        ("system2(R, c(\"CMD\", \"SHLIB\", path))\n", "SHLIB"),
+        ("install.packages(path, repos = NULL, type = \"source\")\n", "install.packages"),
+        ("os.execute(\"luarocks make\")\n", "luarocks"),
+        ("subprocess.run([sys.executable, \"-m\", \"pip\", \"wheel\", path])\n", "wheel"),
         ("shlex.split(sysconfig.get_config_var(\"LDCXXSHARED\"))\n", "LDCXXSHARED"),
         ("shlex.split(sysconfig.get_config_var(\"CXX\"))\n", "CXX"),
         ("run([os.environ['FC'], '-shared'])\n", "FC"),
@@ -179,6 +202,7 @@ fn words_of_many_meanings_count_where_programs_are_started_only() {
         "strings are joined\ngo to the next page\nsize of it\n",
         "languages: [c, 'c++17']\nargs = -std=c99\nto: cc\n",
         "it should be sold as go ar\n",
+        "the order is = go to the shop\nx = as seen\nwith a=b as shown\nA wheel is a wheel\n",
         "#include <x.cpp>\nm4.large\nfoo.cc\n",
         "{\"cc\": [\"a@example.org\"], \"go\": true}\n",
     ] {
@@ -193,6 +217,14 @@ fn words_of_many_meanings_count_where_programs_are_started_only() {
         ("check_output([\"size\", path])\n", "size"),
         ("shutil.which('ld')\n", "ld"),
         ("CC=cc ./configure\n", "cc"),
+        ("CC=cc; $CC -c x.c\n", "cc"),
+        (": \"${CC:=cc}\"\n", "cc"),
+        ("CC=${CC:-cc}\n$CC -c x.c\n", "cc"),
+        ("os.system('CFLAGS=-O2 cc -c x.c')\n", "cc"),
+        ("LC_ALL=C LANG=C as -o x.o x.s\n", "as"),
+        ("[worker]\ncommand = cc -O2 -o model model.c\n", "cc"),
+        ("subprocess.run('GIT_DIR=/repo.git git log', shell=True)\n", "git"),
+        ("command: git pull --ff-only\n", "git"),
         ("LINKER = 'ld'\n", "ld"),
         ("x86_64-linux-gnu-ld -r\n", "ld"),
         ("/usr/bin/x86_64-linux-gnu-ld.bfd -r\n", "ld"),
@@ -221,9 +253,18 @@ fn a_word_counts_only_when_it_stands_alone() {
     {
         assert_eq!(script(text), <[&str; 0]>::default(), "{text}");
     }
-    for text in
-        ["gcc", "/usr/bin/gcc", "gcc-13", "gcc.exe", "CC=gcc", "(gcc)", "x86_64-linux-gnu-gcc", r"a\ngcc b"]
-    {
+    for text in [
+        "gcc",
+        "/usr/bin/gcc",
+        "gcc-13",
+        "gcc.exe",
+        "CC=gcc",
+        "CC=${CC:-gcc}",
+        ": ${CC:=gcc}",
+        "(gcc)",
+        "x86_64-linux-gnu-gcc",
+        r"a\ngcc b",
+    ] {
         assert_eq!(script(text), ["gcc"], "{text}");
     }
     assert_eq!(script("clang++ a"), ["clang"]);

@@ -2,9 +2,9 @@
 
 /// Searched words: build and profiling tools, CUDA headers, and framework calls that compile code or load libraries;
 /// then the other lists of this module.
-pub const WORDS: [&str; 169] = joined(&[&TOOLS, &CARGO_BUILDS, &TREE_SCRIPTS, &STARTS]);
+pub const WORDS: [&str; 180] = joined(&[&TOOLS, &CARGO_BUILDS, &TREE_SCRIPTS, &STARTS]);
 
-const TOOLS: [&str; 151] = [
+const TOOLS: [&str; 162] = [
     "nvcc",
     "ptxas",
     "nvlink",
@@ -140,21 +140,32 @@ const TOOLS: [&str; 151] = [
     "tinygrad",
     // Commands that build packages where there is no wheel, gem or binary for them. Searched in texts only.
     "build_ext",
+    "bundler/inline",
     "bunx",
     "corepack",
+    "CPAN::Shell",
     "cpanm",
+    "DependencyInstaller",
     "ext_modules",
     "install",
+    "install.packages",
+    "luarocks",
+    "Makefile.PL",
     "node-gyp",
     "npm",
     "npx",
     "pnpm",
     "rebuild",
     "setup.py",
+    "wheel",
     "yarn",
-    // How Python was linked, which extensions repeat. Searched in texts only.
+    // How Python and Perl were built, which extensions repeat, and what compiles those of Perl and R. Searched in texts only.
     "LDSHARED",
     "LDCXXSHARED",
+    "Config{cc}",
+    "Config{make}",
+    "CBuilder",
+    "SHLIB",
     // The variables that name compilers, and folders of documentation. Searched in texts only.
     "CC",
     "CXX",
@@ -187,8 +198,10 @@ pub const TREE_SCRIPTS: [&str; 8] = [
 ];
 
 /// Words of commands that build packages: what precedes and follows them decides.
-pub const BUILDING: [&str; 11] =
-    ["bunx", "corepack", "cpanm", "install", "node-gyp", "npm", "npx", "pnpm", "rebuild", "setup.py", "yarn"];
+pub const BUILDING: [&str; 13] = [
+    "bunx", "corepack", "cpanm", "install", "luarocks", "node-gyp", "npm", "npx", "pnpm", "rebuild",
+    "setup.py", "wheel", "yarn",
+];
 
 /// Words that indicate that a source starts programs.
 pub const STARTS: [&str; 6] = ["Popen", "ccompiler", "distutils", "execv", "os.system", "subprocess"];

@@ -304,7 +304,13 @@ impl SplitContext<'_> {
     /// Whether the base image brings a package for building against a library, as `buildpack-deps` does, which no
     /// instruction asks for: who compiles at run time needs the C library and Python.
     fn is_for_others(&self, package: usize) -> bool {
-        const OF_LANGUAGES: [&str; 8] = [
+        const OF_LANGUAGES: [&str; 14] = [
+            "erlang-",
+            "libblas-dev",
+            "liblapack-dev",
+            "libgfortran-",
+            "libperl-",
+            "libruby",
             "libc6-dev",
             "libc-dev",
             "libcrypt-dev",
@@ -316,8 +322,10 @@ impl SplitContext<'_> {
         ];
         let package = &self.input.inventory.packages[package];
         let name = package.name.as_str();
+        let is_asked = || self.texts.values().any(|text| text.contains(name));
         package.layer < self.base_layers
             && name.ends_with("-dev")
+            && !is_asked()
             && !OF_LANGUAGES.iter().any(|known| name.starts_with(known))
     }
 

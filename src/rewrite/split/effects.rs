@@ -23,6 +23,7 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
         let installs = self.installs(at);
         let hoisted = self.hoisted(at);
         let mut commands = Vec::new();
+        let mut here = self.folder.clone();
         for (place, (command, named)) in run.commands.iter().zip(operands(self.steps, at)).enumerate() {
             let Some(call) = Call::of(command).filter(|_| !hoisted.contains(&place)) else { continue };
             let is_meant = match works.get(place) {
@@ -49,11 +50,13 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
             let text = self.without(command, &named.list, &stays, call.program == "rm");
             let is_relative =
                 named.list.iter().zip(&stays).any(|(operand, stays)| *stays && operand.is_relative);
-            // Not where the new stage is already.
-            let folder = named.folder.as_deref().filter(|folder| self.folder.as_deref() != Some(*folder));
-            let folder = folder.and_then(|folder| shell_word(folder.as_bytes()));
-            match folder.filter(|_| is_relative) {
-                Some(folder) => commands.push(format!("cd {folder} && {text}")),
+            let is_elsewhere = |folder: &&String| is_relative && here.as_ref() != Some(folder);
+            let folder = named.folder.as_ref().filter(is_elsewhere);
+            match folder.and_then(|folder| shell_word(folder.as_bytes())) {
+                Some(word) => {
+                    commands.push(format!("cd {word} && {text}"));
+                    here.clone_from(&named.folder);
+                }
                 None => commands.push(text),
             }
             if works.get(place) != Some(&Work::Configure) {

@@ -264,7 +264,7 @@ pub(super) fn added(keep: &Keep<'_, '_>, kept: &[usize]) -> Vec<String> {
     added
 }
 
-/// Dropped packages to name all the same, since nearly all that they depend on stays: `r-base-dev` instead of the compiler
+/// Dropped packages without files of their own to name all the same, since nearly all that they depend on stays: `r-base-dev` instead of the compiler
 /// and ten libraries that a question keeps.
 pub(super) fn collections(keep: &Keep<'_, '_>, asked: &PackageSelection, wanted: &[usize]) -> Vec<usize> {
     /// Bytes that they may bring beside.
@@ -281,7 +281,9 @@ pub(super) fn collections(keep: &Keep<'_, '_>, asked: &PackageSelection, wanted:
         let all = context.with_dependencies([*place]);
         let beside = all.iter().filter(|one| !is_there(one));
         let bytes: u64 = beside.map(|one| context.share(*one, &context.built).1).sum();
-        all.intersection(&added).count() > 1 && bytes <= LITTLE
+        let mut files = context.files_of.get(place).into_iter().flatten();
+        let is_list = files.all(|node| context.rootfs.node(*node).path().starts_with(b"/usr/share/"));
+        is_list && all.intersection(&added).count() > 1 && bytes <= LITTLE
     };
     if added.len() < 2 {
         return Vec::new();

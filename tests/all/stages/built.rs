@@ -211,27 +211,30 @@ type MemberTest = Box<dyn Fn(&Member) -> bool>;
 
 /// What of a layer commands change that only make folders, give owners and modes, and remove files; `None` where
 /// others are among them.
-fn changed(commands: &[ShellCommand]) -> Option<MemberTest> {
+fn changed(folder: &str, commands: &[ShellCommand]) -> Option<MemberTest> {
+    let mut folder = folder.to_owned();
     let mut paths: Vec<(Vec<u8>, bool)> = Vec::new();
-    let mut relative: Vec<String> = Vec::new();
     for command in commands {
         let words: Vec<&str> = command.words.iter().map(|word| word.text.as_str()).collect();
         let is_folder = words[0] == "mkdir";
         let is_known = ["mkdir", "chmod", "chown", "rm", "cd"].contains(&words[0]);
         let named = words.iter().filter(|word| word.starts_with('/'));
         paths.extend(named.map(|path| (path.trim_matches('/').as_bytes().to_vec(), is_folder)));
+        if let ["cd", to] = words.as_slice() {
+            (*to).clone_into(&mut folder);
+        }
         if words[0] == "chmod" {
-            relative.extend(words.iter().skip(2).map(|path| format!("/{path}")));
+            let relative = words.iter().skip(2).filter(|word| !word.starts_with('/'));
+            let joined =
+                relative.map(|path| format!("{folder}/{path}").trim_matches('/').as_bytes().to_vec());
+            paths.extend(joined.map(|path| (path, false)));
         }
         is_known.then_some(())?;
     }
     Some(Box::new(move |member| {
         let path = String::from_utf8_lossy(&member.name).replace(".wh.", "");
         let path = path.trim_end_matches('/').as_bytes();
-        relative.iter().any(|known| path.ends_with(known.as_bytes()))
-            || paths
-                .iter()
-                .any(|(known, is_folder)| if *is_folder { path == known } else { is_below(path, known) })
+        paths.iter().any(|(known, is_folder)| if *is_folder { path == known } else { is_below(path, known) })
     }))
 }
 
@@ -418,7 +421,11 @@ impl State<'_> {
         let stays = |member: &&Member| {
             !removed.iter().any(|folder| is_below(&member.name, folder)) && !of_packages(&member.name)
         };
-        let parts = exact.is_none().then(|| changed(&commands)).flatten();
+        let before = file.instructions[..place].iter().rev();
+        let mut folders =
+            before.filter(|one| one.keyword == Keyword::WorkDir).flat_map(|one| one.words.first());
+        let folder = folders.next().map_or("/", |word| word.text.as_str());
+        let parts = exact.is_none().then(|| changed(folder, &commands)).flatten();
         let is_part = |member: &&Member| parts.as_ref().is_none_or(|is_part| is_part(member));
         let members: Vec<Member> =
             self.scene.layers[layer].iter().filter(stays).filter(is_part).cloned().collect();

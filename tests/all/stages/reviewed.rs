@@ -61,7 +61,9 @@ fn what_setuptools_leaves_beside_sources_stays_in_the_build_stage() {
     let scene = scene.env("PYTHONPATH", "/app/quick/build/lib.linux-x86_64-cpython-311");
     let proposals = scene.propose();
     let stage = last_stage(&one(&proposals, "stages-distribution").dockerfile);
-    assert!(stage.contains("/app/quick/build/lib.linux-x86_64-cpython-311"), "{stage}");
+    let built = "/app/quick/build/lib.linux-x86_64-cpython-311";
+    let is_copy = |line: &str| line.starts_with("COPY --from=build") && line.contains(built);
+    assert!(stage.lines().any(is_copy), "{stage}");
     assert!(!stage.contains("egg-info"), "{stage}");
 }
 
@@ -111,16 +113,24 @@ fn a_package_begins_the_line_of_those_that_went() {
 
 #[test]
 fn the_folder_of_the_stage_is_not_entered_again() {
-    let scene = built(devel().apt("cmake git", tools()), &["libc.so.6"])
-        .workdir("/app", "/app")
-        .copy("start.sh .", vec![file("app/start.sh", "#!/bin/sh\nexec serve\n")])
-        .run(
-            "cmake --version && chmod +x start.sh",
-            vec![file("app/start.sh", "#!/bin/sh\nexec serve\n").mode(0o755)],
-        )
-        .cmd(&["/app/start.sh"]);
-    let best = &scene.propose().list[0];
-    has_none(best, &["cd /app"]);
+    let script = |path: &str| file(path, "#!/bin/sh\nexec serve\n");
+    let scene = |command: &str, others: &[&str]| {
+        let scene = built(devel().apt("cmake git", tools()), &["libc.so.6"]);
+        let made = others.iter().copied().chain(["app/start.sh"]).map(|path| script(path).mode(0o755));
+        scene
+            .copy("a.sh /srv/", vec![script("srv/a.sh")])
+            .workdir("/app", "/app")
+            .copy("start.sh .", vec![script("app/start.sh")])
+            .run(command, made.collect())
+            .cmd(&["/app/start.sh"])
+            .propose()
+    };
+    let proposals = scene("cmake --version && chmod +x start.sh", &[]);
+    has_lines(&proposals.list[0], &["RUN chmod +x start.sh"]);
+    // An earlier command was elsewhere.
+    let proposals =
+        scene("cmake --version && cd /srv && chmod +x a.sh && cd /app && chmod +x start.sh", &["srv/a.sh"]);
+    has_lines(&proposals.list[0], &["&& cd /app && chmod +x start.sh"]);
 }
 
 /// A list of packages for building, and what it depends on: a question, since a package of R compiles at run time.
@@ -154,7 +164,9 @@ fn a_list_of_packages_is_named_instead_of_all_that_it_brings() {
         .workdir("/srv", "/srv")
         .copy("serve.sh .", vec![file("srv/serve.sh", "#!/bin/sh\ngcc -o /tmp/model model.c\n").mode(0o755)])
         .cmd(&["/srv/serve.sh"]);
-    for proposal in &scene.propose().list {
+    let proposals = scene.propose();
+    assert!(!proposals.list.is_empty());
+    for proposal in &proposals.list {
         has_none(proposal, &["libbz2-dev", "liblzma-dev", "libreadline-dev"]);
         assert!(last_stage(&proposal.dockerfile).contains("r-base-dev"), "{}", proposal.dockerfile);
     }
@@ -189,6 +201,37 @@ fn an_installed_library_is_not_copied_from_its_build_tree() {
     has_none(best, &["/build/engine", "cmake"]);
     assert!(
         last_stage(&best.dockerfile).contains("/usr/local/lib/libengine.so.1.2.0"),
+        "{}",
+        best.dockerfile
+    );
+}
+
+#[test]
+fn a_package_for_building_is_not_named_instead_of_the_libraries_that_it_brings() {
+    let event = |name: &'static str, soname: &str| {
+        deb(name, "libc6", library(TRIPLE, soname, ".0.1", &["libc.so.6"]))
+    };
+    let debs = vec![
+        event("libevent-core-2.1-7", "libevent_core-2.1.so.7"),
+        event("libevent-openssl-2.1-7", "libevent_openssl-2.1.so.7"),
+        deb(
+            "libevent-dev",
+            "libevent-core-2.1-7, libevent-openssl-2.1-7",
+            vec![
+                text("usr/include/event.h", 20_000),
+                static_library(&format!("{TRIPLE}/libevent.a"), 80_000),
+            ],
+        ),
+    ];
+    let scene = built(
+        devel().apt("cmake git libevent-dev", [tools(), debs].concat()),
+        &["libevent_core-2.1.so.7", "libevent_openssl-2.1.so.7"],
+    )
+    .cmd(&["/usr/local/bin/serve"]);
+    let best = &scene.propose().list[0];
+    has_none(best, &["libevent-dev"]);
+    assert!(
+        last_stage(&best.dockerfile).contains("libevent-core-2.1-7 libevent-openssl-2.1-7"),
         "{}",
         best.dockerfile
     );

@@ -1,10 +1,9 @@
 //! Modules and sources that a Python runs.
 
-use std::collections::BTreeSet;
-
 use super::{Runner, WORDS, is_of_system};
 use crate::base::text::counted;
 use crate::cuda::links::{file_name, folder_of};
+use crate::rewrite::proof::image_pair::ImagePair;
 use crate::rewrite::proof::side::{Side, shown};
 use crate::rootfs::{NodeId, NodeKind};
 
@@ -56,19 +55,6 @@ impl Runner<'_, '_> {
         self.sources(if is_file { self.pair.old.node(was).parent().id() } else { was }, was);
     }
 
-    /// Whether a file in the folder in which setuptools builds is in a folder of installed packages of the new image, too.
-    fn is_installed(&self, path: &[u8]) -> bool {
-        const BUILT: &[u8] = b"/build/lib";
-        let below = memchr::memmem::find(path, BUILT).and_then(|at| path.get(at + BUILT.len()..));
-        let below = below.and_then(|below| below.splitn(2, |byte| *byte == b'/').nth(1));
-        let Some(below) = below else { return false };
-        let packages = &self.pair.old.inventory.packages;
-        let roots: BTreeSet<&[u8]> = (packages.iter().filter(|package| package.manager == "pip"))
-            .filter_map(|package| package.root.as_deref())
-            .collect();
-        roots.iter().any(|root| self.pair.new.find(&[*root, &b"/"[..], below].concat()).is_some())
-    }
-
     /// Checks Python sources next to and below what runs: it may import them.
     fn sources(&mut self, folder: NodeId, itself: NodeId) {
         if self.folders.len() >= FOLDERS || !self.folders.insert(folder) {
@@ -83,12 +69,11 @@ impl Runner<'_, '_> {
         let lost = self.pair.lost.iter().filter(|node| old.node(**node).name().ends_with(b".py"));
         let mut lost = lost.filter(|node| **node != itself).filter(|node| {
             let path = old.node(**node).path();
-            !self.is_installed(&path)
-                && path.strip_prefix(&start[..]).is_some_and(|below| {
-                    let mut folders = folder_of(below).split(|byte| *byte == b'/');
-                    !folders
-                        .any(|part| matches!(part, b"test" | b"tests" | b"site-packages" | b"dist-packages"))
-                })
+            let is_imported = path.strip_prefix(&start[..]).is_some_and(|below| {
+                let mut folders = folder_of(below).split(|byte| *byte == b'/');
+                !folders.any(|part| matches!(part, b"test" | b"tests" | b"site-packages" | b"dist-packages"))
+            });
+            is_imported && !is_installed(self.pair, &path, old.node(**node).bytes())
         });
         let Some(first) = lost.next() else { return };
         let (first, more) = (old.shown(*first), lost.count());
@@ -111,4 +96,20 @@ fn is_module(word: &[u8]) -> bool {
     word.first().is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_')
         && word.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.'))
         && !word.ends_with(b".")
+}
+
+/// Whether a file in the folder in which setuptools builds is in a folder of installed packages of the new image, too,
+/// with as many bytes.
+fn is_installed(pair: &ImagePair<'_>, path: &[u8], bytes: u64) -> bool {
+    const BUILT: &[u8] = b"/build/lib";
+    let below = memchr::memmem::rfind(path, BUILT).and_then(|at| path.get(at + BUILT.len()..));
+    let below = below.filter(|below| matches!(below.first(), Some(b'/' | b'.')));
+    let Some(at) = below.and_then(|below| memchr::memchr(b'/', below)) else { return false };
+    let below = below.and_then(|below| below.get(at..)).unwrap_or_default();
+    let packages = pair.old.inventory.packages.iter().filter(|package| package.manager == "pip");
+    // Packages of one folder are next to each other.
+    let mut roots: Vec<&[u8]> = packages.filter_map(|package| package.root.as_deref()).collect();
+    roots.dedup();
+    let mut found = roots.iter().filter_map(|root| pair.new.find(&[*root, below].concat()));
+    found.any(|node| pair.new.node(node).bytes() == bytes)
 }

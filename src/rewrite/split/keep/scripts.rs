@@ -71,9 +71,16 @@ impl Keep<'_, '_> {
         }
         for (name, mut nodes) in found {
             // Not in the source tree that they were installed from.
-            retain_if_any(&mut nodes, |node| !self.build_only.contains(&node.id()));
+            let bytes = |node: &Node<'_>| {
+                let target = context.paths.lookup(&node.path());
+                target.map(|target| context.rootfs.node(target).bytes())
+            };
+            let apart = nodes.iter().filter(|node| !self.build_only.contains(&node.id()));
+            let installed: HashSet<Option<u64>> = apart.map(bytes).collect();
+            nodes.retain(|node| !self.build_only.contains(&node.id()) || !installed.contains(&bytes(node)));
             // PHP loads its extensions from its own folder, not the modules of these names that Perl has.
             if of_php.contains(name) && !of_others.contains(name) {
+                retain_if_any(&mut nodes, |node| !self.build_only.contains(&node.id()));
                 retain_if_any(&mut nodes, |node| memchr::memmem::find(&node.path(), b"/php").is_some());
             }
             for node in nodes {

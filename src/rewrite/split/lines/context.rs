@@ -27,14 +27,19 @@ impl Lines<'_, '_, '_, '_, '_> {
         if wanted.is_empty() || wanted.iter().all(is_list) {
             return;
         }
-        let parts: Vec<NodeId> =
-            wanted.iter().copied().filter(|node| left.0 > 0 && !self.is_aside(*node, at)).collect();
-        let texts = if parts.is_empty() { None } else { self.parts(at, &parts) };
+        let top = self.target(at);
+        let is_needed = |node: &NodeId| !self.is_aside(*node, top, at);
+        let parts: Option<Vec<NodeId>> =
+            (left.0 > 0).then(|| wanted.iter().copied().filter(is_needed).collect());
+        if parts.as_ref().is_some_and(Vec::is_empty) {
+            return;
+        }
+        let texts = parts.as_ref().and_then(|parts| self.parts(at, parts));
         if let Some(texts) = texts {
             for text in texts {
                 self.add(text, "Repeated for the files needed at run time; sources stay in the build stage.");
             }
-            wanted = parts;
+            wanted = parts.unwrap_or_default();
         } else {
             self.flush_folder(at);
             let text = self.with_owner(at, self.text(at));
@@ -46,9 +51,17 @@ impl Lines<'_, '_, '_, '_, '_> {
         self.covered.extend(wanted);
     }
 
-    /// Whether a file of the build context is not worth a path in a `COPY` of parts: the recipe itself, files of version
-    /// control, and lists for installers that no later instruction names.
-    fn is_aside(&self, node: NodeId, at: usize) -> bool {
+    /// The folder to which a `COPY` of the build context copies.
+    fn target(&self, at: usize) -> Option<NodeId> {
+        let step = self.steps.list.get(at)?;
+        let target = self.stage.file.instructions.get(step.place)?.words.last()?;
+        let folder = self.steps.tidying.absolute(step.place, &target.text)?;
+        self.keep.context.paths.lookup(folder.as_bytes())
+    }
+
+    /// Whether a file at the top of the build context is not worth a path in a `COPY` of parts: the recipe itself, files of
+    /// version control, and lists for pip that no later instruction names, unless something installs packages at run time.
+    fn is_aside(&self, node: NodeId, top: Option<NodeId>, at: usize) -> bool {
         const OF_RECIPE: [&[u8]; 7] = [
             b"Dockerfile",
             b"Containerfile",
@@ -63,9 +76,14 @@ impl Lines<'_, '_, '_, '_, '_> {
         let is_list = || {
             let shown = String::from_utf8_lossy(name);
             let mut later = (at + 1..self.steps.list.len()).map(|step| self.text(step));
-            is_list_of_packages(name) && !later.any(|text| text.contains(&*shown))
+            let mentions = &self.keep.context.input.inventory.mentions;
+            let mut words = mentions.iter().flat_map(|mention| &mention.words);
+            is_list_of_packages(name)
+                && name.ends_with(b".txt")
+                && !later.any(|text| text.contains(&*shown))
+                && !words.any(|word| matches!(*word, "install" | "uv" | "wheel"))
         };
-        OF_RECIPE.contains(&name) || name.starts_with(b"Dockerfile.") || is_list()
+        Some(node.parent().id()) == top && (OF_RECIPE.contains(&name) || is_list())
     }
 
     /// `COPY` instructions for the needed parts of a context folder; `None` if they are too many, or cannot

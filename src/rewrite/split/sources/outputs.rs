@@ -20,8 +20,8 @@ pub(super) struct Outputs<'w, 'a> {
     reads_out: bool,
     /// Whether something compiles at run time: it may use the output of the last build.
     compiles_later: bool,
-    /// Names of the files of Python packages, once they were needed.
-    installed: Option<HashSet<&'a [u8]>>,
+    /// What pip installed, once it was needed.
+    installed: Option<Installed>,
     /// By folder of a project of Maven: whether the image runs an archive that it made.
     archives: HashMap<NodeId, bool>,
 }
@@ -52,7 +52,7 @@ impl<'w, 'a> Outputs<'w, 'a> {
                 return !self.compiles_later && self.is_of_maven(folder, &below);
             }
             if [&b"setup.py"[..], b"setup.cfg", b"pyproject.toml"].into_iter().any(has) {
-                return self.is_of_setuptools(&below);
+                return self.is_of_setuptools(node, &below);
             }
             if folder.id() == NodeId::ROOT {
                 return false;
@@ -91,27 +91,18 @@ impl<'w, 'a> Outputs<'w, 'a> {
 
     /// setuptools builds in `build`, and describes what it installs in a folder beside it. Both are in the installed package,
     /// too.
-    fn is_of_setuptools(&mut self, below: &[&[u8]]) -> bool {
+    fn is_of_setuptools(&mut self, node: Node<'_>, below: &[&[u8]]) -> bool {
+        let context = self.context;
+        let installed = self.installed.get_or_insert_with(|| Installed::of(context));
         match below {
-            [b"build", folder, .., name] if folder.starts_with(b"lib") => {
-                (*folder == b"lib" || folder.starts_with(b"lib."))
-                    && self.installed.get_or_insert_with(|| installed(self.context)).contains(name)
+            [b"build", folder, file @ ..] if *folder == b"lib" || folder.starts_with(b"lib.") => {
+                installed.files.get(&file.join(&b"/"[..])) == Some(&node.bytes())
             }
             [b"build", folder, _, ..] => folder.starts_with(b"temp.") || folder.starts_with(b"bdist."),
-            [folder, _, ..] => {
-                let name = folder.strip_suffix(b".egg-info");
-                let name = name.map(|name| normalized_python_name(&String::from_utf8_lossy(name)));
-                // Not where it is the installed package itself, by `setup.py develop`.
-                let mut packages = self.context.input.inventory.packages.iter();
-                name.is_some_and(|name| {
-                    packages.any(|one| {
-                        let is_apart = one.root.as_deref().is_some_and(|root| {
-                            [&b"/site-packages"[..], b"/dist-packages"].iter().any(|end| root.ends_with(end))
-                        });
-                        one.manager == "pip" && is_apart && normalized_python_name(&one.name) == name
-                    })
-                })
-            }
+            // Not where it is the installed package itself, by `setup.py develop`.
+            [folder, _, ..] => folder.strip_suffix(b".egg-info").is_some_and(|name| {
+                installed.names.contains(&normalized_python_name(&String::from_utf8_lossy(name)))
+            }),
             _ => false,
         }
     }
@@ -158,11 +149,31 @@ impl<'w, 'a> Outputs<'w, 'a> {
     }
 }
 
-fn installed<'a>(context: &SplitContext<'a>) -> HashSet<&'a [u8]> {
-    let packages = context.input.inventory.packages.iter().enumerate();
-    let of_pip = packages.filter(|(_, package)| package.manager == "pip").map(|(place, _)| place);
-    let files = of_pip.filter_map(|place| context.files_of.get(&place)).flatten();
-    files.map(|node| context.rootfs.node(*node).name()).collect()
+/// What pip installed into folders of packages.
+struct Installed {
+    names: HashSet<String>,
+    /// Bytes of files, by path below such a folder.
+    files: HashMap<Vec<u8>, u64>,
+}
+
+impl Installed {
+    fn of(context: &SplitContext<'_>) -> Self {
+        let mut found = Self { names: HashSet::new(), files: HashMap::new() };
+        for (place, package) in context.input.inventory.packages.iter().enumerate() {
+            let root = package.root.as_deref().filter(|root| {
+                package.manager == "pip" && ends(root, &[b"/site-packages", b"/dist-packages"])
+            });
+            let Some(root) = root else { continue };
+            found.names.insert(normalized_python_name(&package.name));
+            for node in context.files_of.get(&place).into_iter().flatten() {
+                let node = context.rootfs.node(*node);
+                let path = node.path();
+                let below = path.strip_prefix(root).and_then(|path| path.strip_prefix(b"/"));
+                found.files.extend(below.map(|below| (below.to_vec(), node.bytes())));
+            }
+        }
+        found
+    }
 }
 
 fn ends(name: &[u8], list: &[&[u8]]) -> bool {
