@@ -78,7 +78,7 @@ pub(super) fn in_text(text: &[u8], place: &Range<usize>, line: usize, word: &str
     }
     let blanks = before.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     let before = &before[..before.len() - blanks];
-    if blanks > 0 && follows_variables(before, whole_line) || is_value(before, blanks, rest, word) {
+    if blanks > 0 && (follows_variables(before, whole_line) || is_value(before)) {
         return true;
     }
     match before {
@@ -143,9 +143,8 @@ pub(super) fn in_commands(text: &[u8], place: &Range<usize>, line: usize, word: 
     }
     let blanks = before.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     let before = &before[..before.len() - blanks];
-    if blanks > 0 && follows_variables(before, whole_line) && has_argument(rest, word)
-        || is_value(before, blanks, rest, word)
-    {
+    let starts = || follows_variables(before, whole_line) || is_value(before);
+    if blanks > 0 && has_argument(rest, word) && starts() {
         return true;
     }
     match before {
@@ -185,12 +184,12 @@ fn follows_variables(before: &[u8], whole_line: bool) -> bool {
 }
 
 /// Whether a command is the value of a setting for one: `command = cc -O2 x.c`.
-fn is_value(before: &[u8], blanks: usize, rest: &[u8], word: &str) -> bool {
+fn is_value(before: &[u8]) -> bool {
     let [head @ .., b'=' | b':'] = before else { return false };
     let key = head.trim_ascii_end();
     let length = key.iter().rev().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
     let lower = key[key.len() - length..].to_ascii_lowercase();
-    blanks > 0 && SETTINGS.iter().any(|part| lower.ends_with(part)) && has_argument(rest, word)
+    SETTINGS.iter().any(|part| lower.ends_with(part))
 }
 
 /// Whether the line of a name reads variables of the environment, or of the build of Python.

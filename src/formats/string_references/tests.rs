@@ -120,7 +120,7 @@ fn every_word_has_a_key_and_every_key_stands_in_its_words() {
         ("system2(R, c(\"CMD\", \"SHLIB\", path))\n", "SHLIB"),
         ("install.packages(path, repos = NULL, type = \"source\")\n", "install.packages"),
         ("os.execute(\"luarocks make\")\n", "luarocks"),
-        ("subprocess.run([sys.executable, \"-m\", \"pip\", \"wheel\", path])\n", "wheel"),
+        ("run([sys.executable, \"-m\", \"pip\", \"wheel\", path])\n", "wheel"),
         ("shlex.split(sysconfig.get_config_var(\"LDCXXSHARED\"))\n", "LDCXXSHARED"),
         ("shlex.split(sysconfig.get_config_var(\"CXX\"))\n", "CXX"),
         ("run([os.environ['FC'], '-shared'])\n", "FC"),

@@ -161,7 +161,15 @@ pub(super) fn work(command: &ShellCommand) -> Work {
     if matches!(program, "go") && (has("build") || has("install")) || COMPILERS.contains(&program) {
         return Work::Compile;
     }
-    if is_compiler_of_system(program) {
+    let builds_packages = match program {
+        "R" => has("CMD") && (has("INSTALL") || has("SHLIB")),
+        "Rscript" => call.words.iter().any(|word| word.text.contains("install")),
+        "cpanm" => true,
+        "luarocks" => has("install") || has("make"),
+        "perl" => has("Makefile.PL") || has("Build.PL"),
+        _ => false,
+    };
+    if builds_packages || is_compiler_of_system(program) {
         return Work::Compile;
     }
     if LANGUAGES.contains(&program) {
