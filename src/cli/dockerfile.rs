@@ -142,13 +142,20 @@ fn choose(arguments: &DockerfileArguments, report: &RewriteReport) -> Result<Opt
 }
 
 /// Prints the summary on stderr: on a terminal or with `-v`, like all messages. "Nothing proposed" is always printed,
-/// because the output is then the unchanged Dockerfile.
+/// because the output is then the unchanged Dockerfile, and so is a fault: the output does not work as it is.
 fn tell(arguments: &DockerfileArguments, report: &RewriteReport, chosen: Option<usize>) {
     let listens = arguments.reading.how.listens();
     let is_json = arguments.format == Format::Json && !arguments.diff;
     if !is_json && (listens || chosen.is_none()) {
         let summary = to_summary(report, chosen);
         summary.lines().take_while(|line| listens || !line.is_empty()).for_each(message);
+    }
+    let proposal = chosen.and_then(|place| report.proposals.get(place));
+    if let Some(fault) = proposal.and_then(|one| one.closure.faults.first())
+        && !is_json
+        && !listens
+    {
+        message(&format!("warning: something that is needed today is missing: {fault} -v prints all."));
     }
     if listens {
         warn(&report.warnings);

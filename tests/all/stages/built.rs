@@ -423,7 +423,7 @@ impl State<'_> {
         };
         let before = file.instructions[..place].iter().rev();
         let mut folders =
-            before.filter(|one| one.keyword == Keyword::WorkDir).flat_map(|one| one.words.first());
+            before.filter(|one| one.keyword == Keyword::WorkDir).filter_map(|one| one.words.first());
         let folder = folders.next().map_or("/", |word| word.text.as_str());
         let parts = exact.is_none().then(|| changed(folder, &commands)).flatten();
         let is_part = |member: &&Member| parts.as_ref().is_none_or(|is_part| is_part(member));

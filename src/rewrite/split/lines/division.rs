@@ -22,6 +22,10 @@ impl Lines<'_, '_, '_, '_, '_> {
         }
         let candidates = self.roots.list.iter().filter(|root| root.files.is_empty() && root.steps.len() > 1);
         let Some(root) = candidates.max_by_key(|root| root.bytes) else { return };
+        let above = [&self.keep.context.rootfs.node(root.folder).path()[..], b"/"].concat();
+        if self.removed.iter().any(|(path, _)| path.as_bytes().starts_with(&above)) {
+            return;
+        }
         let (Some(first), Some(last)) = (root.steps.first(), root.steps.last()) else { return };
         let brings_code = |at: &usize| {
             let step = &self.steps.list[*at];
