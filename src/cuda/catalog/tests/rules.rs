@@ -168,6 +168,8 @@ fn places_and_packages() {
         ("/opt/conda/lib/python3.12/test/support/__init__.py", Some("python-stdlib-tests")),
         ("/opt/conda/lib/python3.12/unittest/mock.py", None),
         ("/v/lib/python3.12/site-packages/pandas/tests/test_a.py", Some("python-tests")),
+        ("/v/lib/python3.12/site-packages/numpy/_core/tests/test_a.py", Some("python-tests")),
+        ("/v/lib/python3.12/site-packages/numpy/_core/tests/_natype.py", None),
         ("/v/lib/python3.12/site-packages/numpy/testing/a.py", None),
         ("/usr/share/doc/libc6/changelog.gz", Some("system-docs")),
         ("/usr/share/doc/libc6/copyright", None),
