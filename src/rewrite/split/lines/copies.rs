@@ -262,7 +262,11 @@ impl Lines<'_, '_, '_, '_, '_> {
             .objects
             .iter()
             .any(|object| needs(object) || object.opens.iter().any(|open| by_cache(&open.found)))
-            || self.covered.iter().any(|node| is_cached_library(&self.keep.context.rootfs.node(*node).path()))
+            || self.covered.iter().any(|node| {
+                // Links of alternatives come with packages, whose installation runs ldconfig.
+                self.keep.fate(*node) == FileDisposition::Copied
+                    && is_cached_library(&self.keep.context.rootfs.node(*node).path())
+            })
     }
 
     /// Recreates links that a `COPY` would follow, and the loader cache.
