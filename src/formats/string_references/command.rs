@@ -192,17 +192,20 @@ fn is_value(before: &[u8]) -> bool {
     SETTINGS.iter().any(|part| lower.ends_with(part))
 }
 
-/// Whether the line of a name reads variables of the environment, or of the build of Python.
+/// Whether the line of a name reads variables of the environment, or of the build of Python or Ruby.
 pub(super) fn is_of_environment(text: &[u8], place: &Range<usize>, line: usize) -> bool {
     let before = text.get(line.max(place.start.saturating_sub(REACH))..place.start);
-    before.is_some_and(|before| matches!(before, [.., b'\'' | b'"']) && reads_environment(before))
+    before.is_some_and(|before| {
+        // `RbConfig::CONFIG["CC"]` of Ruby
+        let of_ruby = || memchr::memmem::find(before, b"CONFIG[").is_some();
+        matches!(before, [.., b'\'' | b'"']) && (reads_environment(before) || of_ruby())
+    })
 }
 
 /// Whether a text before a quoted word reads variables: the word is one, or its default, as in
 /// `os.environ.get("CC", "cc")` and `ENV["CC"] || "cc"`.
 fn reads_environment(before: &[u8]) -> bool {
-    const READS: [&[u8]; 8] =
-        [b"environ", b"getenv", b"env.", b"env[", b"env(", b"_env", b"config_var", b"config["];
+    const READS: [&[u8]; 7] = [b"environ", b"getenv", b"env.", b"env[", b"env(", b"_env", b"config_var"];
     let lower = before.to_ascii_lowercase();
     READS.iter().any(|part| memchr::memmem::find(&lower, part).is_some())
 }

@@ -202,6 +202,7 @@ fn words_of_many_meanings_count_where_programs_are_started_only() {
         "strings are joined\ngo to the next page\nsize of it\n",
         "languages: [c, 'c++17']\nargs = -std=c99\nto: cc\n",
         "it should be sold as go ar\n",
+        "mail.copy(config[\"cc\"])\n",
         "the order is = go to the shop\nx = as seen\nwith a=b as shown\nA wheel is a wheel\n",
         "#include <x.cpp>\nm4.large\nfoo.cc\n",
         "{\"cc\": [\"a@example.org\"], \"go\": true}\n",
