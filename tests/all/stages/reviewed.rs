@@ -1,6 +1,6 @@
 //! Lines that a reviewer would send back.
 
-use super::parts::{TRIPLE, built, devel, library, program, static_library, text, tools};
+use super::parts::{TRIPLE, built, devel, library, program, python, static_library, text, tools};
 use super::python::{gcc, python_image};
 use super::scene::{Deb, Scene, deb, has_lines, has_none, last_stage, one};
 use crate::fixtures::tarball::{Member, file};
@@ -235,4 +235,44 @@ fn a_package_for_building_is_not_named_instead_of_the_libraries_that_it_brings()
         "{}",
         best.dockerfile
     );
+}
+
+#[test]
+fn what_debian_has_of_the_requirements_of_a_python_package_is_installed() {
+    let packages = "usr/lib/python3/dist-packages";
+    let module = |name: &str, module: &str, requires: &str| {
+        vec![
+            text(&format!("{packages}/{module}/__init__.py"), 500),
+            file(
+                format!("{packages}/{name}-2.1.egg-info/PKG-INFO"),
+                format!("Name: {name}\nVersion: 2.1\n{requires}"),
+            ),
+        ]
+    };
+    let debs = vec![
+        deb("python3-markupsafe", "python3", module("MarkupSafe", "markupsafe", "")),
+        deb("python3-mako", "python3, python3-markupsafe", module("Mako", "mako", "")),
+        deb("libtool-dev", "python3-mako", vec![text("usr/include/tool.h", 20_000)]),
+    ];
+    let flask =
+        |file_name: &str| format!("usr/local/lib/python3.10/dist-packages/flask-3.0.dist-info/{file_name}");
+    let scene = built(
+        devel().apt("cmake git python3 libtool-dev", [tools(), python(), debs].concat()),
+        &["libc.so.6"],
+    )
+    .run(
+        "pip install flask",
+        vec![
+            text("usr/local/lib/python3.10/dist-packages/flask/__init__.py", 900),
+            file(flask("METADATA"), "Name: flask\nVersion: 3.0\nRequires-Dist: MarkupSafe>=2.1\nRequires-Dist: Mako; extra == \"x\"\n"),
+            file(flask("RECORD"), "flask/__init__.py,,\nflask-3.0.dist-info/METADATA,,\nflask-3.0.dist-info/RECORD,,\n"),
+        ],
+    )
+    .workdir("/app", "/app")
+    .copy("main.py .", vec![file("app/main.py", "import flask\n")])
+    .cmd(&["python3", "main.py"]);
+    let proposals = scene.propose();
+    let stage = last_stage(&proposals.list[0].dockerfile);
+    assert!(stage.contains("python3-markupsafe"), "{stage}");
+    assert!(!stage.contains("python3-mako"), "{stage}");
 }

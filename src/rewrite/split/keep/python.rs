@@ -3,20 +3,23 @@
 use std::collections::BTreeSet;
 
 use super::{FileDisposition, Keep};
+use crate::cuda::catalog::normalized_python_name;
+use crate::formats::python_project::Requirement;
 use crate::rewrite::environments::is_isolated;
 
 impl Keep<'_, '_> {
     /// Python packages need their Python.
     pub(super) fn pythons(&mut self) {
-        let (mut versions, mut searching) = (BTreeSet::new(), false);
+        let (mut versions, mut searching) = (BTreeSet::new(), Vec::new());
         for (place, package) in self.context.input.inventory.packages.iter().enumerate() {
             let files = self.context.files_of.get(&place).map(Vec::as_slice).unwrap_or_default();
             if package.manager == "pip"
                 && files.iter().any(|node| self.fate(*node) == FileDisposition::Copied)
             {
                 let version = package.root.as_deref().and_then(python_of);
-                searching |=
-                    version.is_some() && !self.is_isolated(package.root.as_deref().unwrap_or_default());
+                if version.is_some() && !self.is_isolated(package.root.as_deref().unwrap_or_default()) {
+                    searching.push(place);
+                }
                 versions.extend(version);
             }
         }
@@ -28,13 +31,31 @@ impl Keep<'_, '_> {
                 }
             }
         }
-        if searching {
+        if !searching.is_empty() {
             // Old packages import pkg_resources, which came with pip.
             let imported = ["python3-setuptools", "python3-pkg-resources"];
             for package in imported.iter().filter_map(|name| self.context.by_name.get(name)) {
                 if !self.base.packages.contains(package) {
                     self.install(*package);
                 }
+            }
+            self.of_debian(&searching);
+        }
+    }
+
+    /// Installs the packages of Debian by which requirements of Python packages are met: pip does not install what is there.
+    fn of_debian(&mut self, packages: &[usize]) {
+        let all = &self.context.input.inventory.packages;
+        let lines = packages.iter().flat_map(|place| &all[*place].depends);
+        let required =
+            lines.filter_map(|line| Requirement::read(line)).filter(|one| one.only_with.is_empty());
+        let required: BTreeSet<String> = required.map(|one| normalized_python_name(&one.name)).collect();
+        let own: BTreeSet<String> =
+            packages.iter().map(|place| normalized_python_name(&all[*place].name)).collect();
+        for name in required.difference(&own) {
+            let package = self.context.by_name.get(format!("python3-{name}").as_str());
+            if let Some(package) = package.copied().filter(|package| !self.base.packages.contains(package)) {
+                self.install(package);
             }
         }
     }
