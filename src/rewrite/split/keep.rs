@@ -88,6 +88,7 @@ impl<'w, 'a> Keep<'w, 'a> {
         keep.follow();
         keep.libraries_of_kept_roots();
         keep.names_of_tools();
+        keep.plugins();
         keep.follow();
         keep.states();
         keep

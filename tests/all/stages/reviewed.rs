@@ -276,3 +276,27 @@ fn what_debian_has_of_the_requirements_of_a_python_package_is_installed() {
     assert!(stage.contains("python3-markupsafe"), "{stage}");
     assert!(!stage.contains("python3-mako"), "{stage}");
 }
+
+#[test]
+fn plugins_beside_those_of_an_installed_package_stay() {
+    let folder = format!("{TRIPLE}/gstreamer-1.0");
+    let plugin = |name: &str| library(&folder, &format!("libgst{name}.so"), "", &["libc.so.6"]).remove(0);
+    let debs = vec![
+        deb("gstreamer1.0-plugins-base", "libc6", vec![plugin("app")]),
+        // Recommended, and so is one that has nothing for it.
+        deb("gstreamer1.0-x", "libc6", vec![plugin("pango")]),
+        deb("fonts-more", "", vec![text("usr/share/fonts/more.ttf", 2_000)]),
+    ];
+    let scene = built(
+        devel().install(
+            "apt-get update && apt-get install -y cmake git gstreamer1.0-plugins-base && rm -rf /var/lib/apt/lists/*",
+            [tools(), debs].concat(),
+            Vec::new(),
+        ),
+        &["libc.so.6"],
+    )
+    .cmd(&["/usr/local/bin/serve"]);
+    let best = &scene.propose().list[0];
+    assert!(last_stage(&best.dockerfile).contains("gstreamer1.0-x"), "{}", best.dockerfile);
+    has_none(best, &["fonts-more"]);
+}

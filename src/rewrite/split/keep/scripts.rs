@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use hashbrown::HashSet;
 
 use super::{FileDisposition, Keep};
+use crate::rewrite::split::packages::is_searched;
 use crate::rewrite::split::state::source_of;
-use crate::rootfs::{Node, NodeKind, PathBuffer};
+use crate::rootfs::{Node, NodeId, NodeKind, PathBuffer};
 
 impl Keep<'_, '_> {
     /// Leaves out what Python compiled from modules of the base. Images of Python have no compiled modules, so that each
@@ -25,6 +26,44 @@ impl Keep<'_, '_> {
                 self.fates[node.id().0 as usize] = FileDisposition::Gone;
                 self.recompiled.push(node.id());
             }
+        }
+    }
+
+    /// Keeps packages with plugins for what stays: programs such as GStreamer and ImageMagick load all that is in a folder of
+    /// their own, and packages for more formats come as recommendations.
+    pub(super) fn plugins(&mut self) {
+        /// Interpreters and servers load modules that a source or a setting names.
+        const BY_NAME: [&[u8]; 9] =
+            [b"/R/", b"/apache2/", b"/erlang/", b"/lua", b"/nginx/", b"/perl", b"/php", b"/python", b"/ruby"];
+        let context = self.context;
+        let is_by_name = |path: &[u8]| BY_NAME.iter().any(|part| memchr::memmem::find(path, part).is_some());
+        let folder_of = |node: NodeId| {
+            let record = context.rootfs.node(node);
+            let is_object = record.content().is_some_and(|inode| context.objects.contains_key(&inode));
+            let is_plugin = is_object
+                && memchr::memmem::find(record.name(), b".so").is_some()
+                && !is_searched(record.parent())
+                && !is_by_name(&record.path());
+            is_plugin.then(|| record.parent().id())
+        };
+        let files_of = |package: usize| context.files_of.get(&package).into_iter().flatten().copied();
+        let hosts: HashSet<NodeId> =
+            self.installed.iter().flat_map(|package| files_of(*package)).filter_map(folder_of).collect();
+        let is_one = |node: NodeId| {
+            let is_of_host = folder_of(node).is_some_and(|folder| hosts.contains(&folder));
+            is_of_host && !context.goes(context.rootfs.node(node))
+        };
+        let packages = context.input.inventory.packages.iter().enumerate();
+        let plugins = packages.filter(|(place, package)| {
+            package.is_of_system()
+                && !context.is_builders(&package.name)
+                && !self.installed.contains(place)
+                && !self.base.packages.contains(place)
+                && package.layer >= self.base.layers
+                && files_of(*place).any(is_one)
+        });
+        for place in plugins.map(|(place, _)| place).collect::<Vec<_>>() {
+            self.install(place);
         }
     }
 
