@@ -283,8 +283,9 @@ fn plugins_beside_those_of_an_installed_package_stay() {
     let plugin = |name: &str| library(&folder, &format!("libgst{name}.so"), "", &["libc.so.6"]).remove(0);
     let debs = vec![
         deb("gstreamer1.0-plugins-base", "libc6", vec![plugin("app")]),
-        // Recommended, and so is one that has nothing for it.
+        // Recommended, and so is one of another source, and one that has nothing for it.
         deb("gstreamer1.0-x", "libc6", vec![plugin("pango")]),
+        deb("libcamera-gstreamer", "libc6", vec![plugin("camera")]),
         deb("fonts-more", "", vec![text("usr/share/fonts/more.ttf", 2_000)]),
     ];
     let scene = built(
@@ -298,5 +299,5 @@ fn plugins_beside_those_of_an_installed_package_stay() {
     .cmd(&["/usr/local/bin/serve"]);
     let best = &scene.propose().list[0];
     assert!(last_stage(&best.dockerfile).contains("gstreamer1.0-x"), "{}", best.dockerfile);
-    has_none(best, &["fonts-more"]);
+    has_none(best, &["fonts-more", "libcamera"]);
 }

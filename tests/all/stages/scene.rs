@@ -31,10 +31,15 @@ pub(super) fn deb(name: &'static str, depends: &'static str, files: Vec<Member>)
 }
 
 impl Deb {
+    /// As `Source:` has it, where packages of one source matter.
+    fn source(&self) -> &'static str {
+        if self.name.starts_with("gstreamer1.0-") { "gst-plugins-base1.0" } else { "" }
+    }
+
     fn status(&self) -> String {
-        let depends = [("Depends", self.depends)];
-        let depends = if self.depends.is_empty() { &[][..] } else { &depends };
-        let stanza = String::from_utf8(dpkg_status(self.name, self.version, 1, depends)).unwrap();
+        let fields = [("Depends", self.depends), ("Source", self.source())];
+        let fields: Vec<_> = fields.into_iter().filter(|(_, value)| !value.is_empty()).collect();
+        let stanza = String::from_utf8(dpkg_status(self.name, self.version, 1, &fields)).unwrap();
         let is_nvidias =
             ["cuda-", "libcu", "libnccl", "libnv"].iter().any(|start| self.name.starts_with(start));
         if is_nvidias && !self.name.starts_with("libcurl") {

@@ -29,8 +29,8 @@ impl Keep<'_, '_> {
         }
     }
 
-    /// Keeps packages with plugins for what stays: programs such as GStreamer and ImageMagick load all that is in a folder of
-    /// their own, and packages for more formats come as recommendations.
+    /// Keeps packages with plugins for what stays: programs such as `GStreamer` and `ImageMagick` load all that is in a folder
+    /// of their own, and packages for more formats, made of the same source, come as recommendations.
     pub(super) fn plugins(&mut self) {
         /// Interpreters and servers load modules that a source or a setting names.
         const BY_NAME: [&[u8]; 9] =
@@ -47,20 +47,23 @@ impl Keep<'_, '_> {
             is_plugin.then(|| record.parent().id())
         };
         let files_of = |package: usize| context.files_of.get(&package).into_iter().flatten().copied();
-        let hosts: HashSet<NodeId> =
-            self.installed.iter().flat_map(|package| files_of(*package)).filter_map(folder_of).collect();
-        let is_one = |node: NodeId| {
-            let is_of_host = folder_of(node).is_some_and(|folder| hosts.contains(&folder));
+        let packages = &context.input.inventory.packages;
+        let source = |place: usize| packages[place].source.as_deref().unwrap_or(&packages[place].name);
+        let hosts = self.installed.iter().flat_map(|package| {
+            files_of(*package).filter_map(folder_of).map(|folder| (folder, source(*package)))
+        });
+        let hosts: HashSet<(NodeId, &str)> = hosts.collect();
+        let is_one = |node: NodeId, place: usize| {
+            let is_of_host = folder_of(node).is_some_and(|folder| hosts.contains(&(folder, source(place))));
             is_of_host && !context.goes(context.rootfs.node(node))
         };
-        let packages = context.input.inventory.packages.iter().enumerate();
-        let plugins = packages.filter(|(place, package)| {
+        let plugins = packages.iter().enumerate().filter(|(place, package)| {
             package.is_of_system()
                 && !context.is_builders(&package.name)
                 && !self.installed.contains(place)
                 && !self.base.packages.contains(place)
                 && package.layer >= self.base.layers
-                && files_of(*place).any(is_one)
+                && files_of(*place).any(|node| is_one(node, *place))
         });
         for place in plugins.map(|(place, _)| place).collect::<Vec<_>>() {
             self.install(place);
