@@ -2,6 +2,7 @@
 
 mod command;
 mod open;
+mod packages;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -286,73 +287,6 @@ impl<'a> SplitContext<'a> {
 }
 
 impl SplitContext<'_> {
-    /// Whether a large part of a package looks like build content and stays: then it is installed for that part.
-    pub(super) fn is_built_for(&self, package: usize) -> bool {
-        self.built_for.contains(&package)
-    }
-
-    /// Whether a package that nobody asked for exists for those on which it depends, and has only data itself, such as
-    /// the list of build-essential.
-    fn only_pulls_in(&self, package: usize) -> bool {
-        let mut files = self.files_of.get(&package).into_iter().flatten();
-        let is_automatic = self.input.inventory.packages[package].automatic.is_some();
-        is_automatic
-            && !self.depends(package).is_empty()
-            && files.all(|node| self.rootfs.node(*node).path().starts_with(b"/usr/share/"))
-    }
-
-    /// Whether the base image brings a package for building against a library, as `buildpack-deps` does, which no
-    /// instruction asks for: who compiles at run time needs the C library and Python.
-    fn is_for_others(&self, package: usize) -> bool {
-        const OF_LANGUAGES: [&str; 14] = [
-            "erlang-",
-            "libblas-dev",
-            "liblapack-dev",
-            "libgfortran-",
-            "libperl-",
-            "libruby",
-            "libc6-dev",
-            "libc-dev",
-            "libcrypt-dev",
-            "libgcc-",
-            "libpython",
-            "libstdc++-",
-            "linux-libc-dev",
-            "python",
-        ];
-        let package = &self.input.inventory.packages[package];
-        let name = package.name.as_str();
-        let is_asked = || self.texts.values().any(|text| text.contains(name));
-        package.layer < self.base_layers
-            && name.ends_with("-dev")
-            && !is_asked()
-            && !OF_LANGUAGES.iter().any(|known| name.starts_with(known))
-    }
-
-    /// Whether a toolkit package has only headers and libraries for other purposes than compiling kernels: run-time
-    /// compilation reads the runtime headers.
-    fn is_aside(&self, package: usize) -> bool {
-        const OF_KERNELS: [&str; 5] = ["cudart", "crt", "cccl", "nvrtc", "nvcc"];
-        let name = &self.input.inventory.packages[package].name;
-        let is_dev =
-            name.contains("-dev-") || name.contains("-devel-") || name.starts_with("cuda-profiler-api");
-        is_dev && self.is_cuda(package) && !OF_KERNELS.iter().any(|known| name.contains(known))
-    }
-
-    /// Bytes of a package that are in a set, and all of its bytes.
-    pub(super) fn share(&self, package: usize, set: &HashSet<Inode>) -> (u64, u64) {
-        let mut sums = (0, 0);
-        for node in self.files_of.get(&package).into_iter().flatten() {
-            let node = self.rootfs.node(*node);
-            let Some(inode) = node.content() else { continue };
-            sums.1 += node.bytes();
-            if set.contains(&inode) {
-                sums.0 += node.bytes();
-            }
-        }
-        sums
-    }
-
     /// A comment about open questions whose files the new image lacks; `None` when that is little. A finding counts
     /// when `left` is true for most of its files.
     pub(super) fn open_question(&self, left: &dyn Fn(NodeId) -> bool) -> Option<String> {

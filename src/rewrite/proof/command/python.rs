@@ -1,5 +1,7 @@
 //! Modules and sources that a Python runs.
 
+use std::collections::BTreeSet;
+
 use super::{Runner, WORDS, is_of_system};
 use crate::base::text::counted;
 use crate::cuda::links::{file_name, folder_of};
@@ -66,6 +68,8 @@ impl Runner<'_, '_> {
         }
         let start = [&path, &b"/"[..]].concat();
         let old = &self.pair.old;
+        let packages = old.inventory.packages.iter().filter(|package| package.manager == "pip");
+        let roots: BTreeSet<&[u8]> = packages.filter_map(|package| package.root.as_deref()).collect();
         let lost = self.pair.lost.iter().filter(|node| old.node(**node).name().ends_with(b".py"));
         let mut lost = lost.filter(|node| **node != itself).filter(|node| {
             let path = old.node(**node).path();
@@ -73,7 +77,7 @@ impl Runner<'_, '_> {
                 let mut folders = folder_of(below).split(|byte| *byte == b'/');
                 !folders.any(|part| matches!(part, b"test" | b"tests" | b"site-packages" | b"dist-packages"))
             });
-            is_imported && !is_installed(self.pair, &path, old.node(**node).bytes())
+            is_imported && !is_installed(self.pair, &roots, &path, old.node(**node).bytes())
         });
         let Some(first) = lost.next() else { return };
         let (first, more) = (old.shown(*first), lost.count());
@@ -99,17 +103,13 @@ fn is_module(word: &[u8]) -> bool {
 }
 
 /// Whether a file in the folder in which setuptools builds is in a folder of installed packages of the new image, too,
-/// with as many bytes.
-fn is_installed(pair: &ImagePair<'_>, path: &[u8], bytes: u64) -> bool {
+/// with as many bytes. `roots` are these folders.
+fn is_installed(pair: &ImagePair<'_>, roots: &BTreeSet<&[u8]>, path: &[u8], bytes: u64) -> bool {
     const BUILT: &[u8] = b"/build/lib";
     let below = memchr::memmem::rfind(path, BUILT).and_then(|at| path.get(at + BUILT.len()..));
     let below = below.filter(|below| matches!(below.first(), Some(b'/' | b'.')));
     let Some(at) = below.and_then(|below| memchr::memchr(b'/', below)) else { return false };
     let below = below.and_then(|below| below.get(at..)).unwrap_or_default();
-    let packages = pair.old.inventory.packages.iter().filter(|package| package.manager == "pip");
-    // Packages of one folder are next to each other.
-    let mut roots: Vec<&[u8]> = packages.filter_map(|package| package.root.as_deref()).collect();
-    roots.dedup();
     let mut found = roots.iter().filter_map(|root| pair.new.find(&[*root, below].concat()));
     found.any(|node| pair.new.node(node).bytes() == bytes)
 }
