@@ -90,6 +90,7 @@ fn context() -> Context {
         subject: "layer 0".to_owned(),
         kept: Arc::new(AtomicU64::new(0)),
         inflate: None,
+        beside: false,
         points: None,
     }
 }

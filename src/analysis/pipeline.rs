@@ -16,7 +16,7 @@ use super::wanted_cache;
 use crate::base::{Limits, Warning, WarningCode};
 use crate::cuda::{FileContents, Input, Inventory, inventory};
 use crate::findings::{self, Findings, findings};
-use crate::formats::inflate::Division;
+use crate::formats::inflate::{Division, FEW_CORES};
 use crate::jobs::{CancelToken, Cancelled, Progress, catch_panic, run_from_both_ends, workers};
 use crate::layer::{Context, LayerIndex};
 use crate::rootfs::merge;
@@ -46,6 +46,7 @@ pub fn analyze(
         subject: subject.to_owned(),
         kept: Arc::clone(&kept),
         inflate: None,
+        beside: false,
         points: None,
     };
     let mut streamed = Streamed::new(options, layer_cache, &context_of);
@@ -73,6 +74,7 @@ pub fn analyze(
         entries: AtomicU64::new(0),
         failed: Mutex::new(None),
         bytes: 0,
+        long: 0,
     };
     let mut analysis = pass.run()?;
     if options.depth != Depth::Full && !tables::is_any_read(&analysis) {
@@ -112,14 +114,17 @@ struct LayerPass<'a> {
     failed: Mutex<Option<AnalysisError>>,
     /// Compressed bytes of all layers.
     bytes: u64,
+    /// Layers that are long enough for several threads.
+    long: usize,
 }
 
 impl LayerPass<'_> {
     fn run(mut self) -> Result<Analysis, AnalysisError> {
         (self.publish)(Arc::new(self.lock().clone()));
         let work = distinct(self.image);
-        let bytes = work.iter().map(|places| length(&self.image.layers[places[0]]));
-        let bytes = bytes.fold(0, u64::saturating_add);
+        let lengths = work.iter().map(|places| length(&self.image.layers[places[0]]));
+        self.long = lengths.clone().filter(|bytes| Division::is_long(*bytes)).count();
+        let bytes = lengths.fold(0, u64::saturating_add);
         self.bytes = bytes;
         // A streamed archive was already read; its length is the total.
         let passed = self.progress.snapshot().bytes_total;
@@ -155,10 +160,12 @@ impl LayerPass<'_> {
         }
         let subject = self.subject(place);
         let source = &self.image.layers[place];
-        let inflate = Division::for_share(length(source), self.bytes, workers());
+        let inflate = Division::for_share(length(source), self.bytes, self.long, workers());
+        let beside = inflate.is_some_and(|division| division.workers > 0 || workers() > FEW_CORES);
         let context = (self.context_of)(options.limits.clone(), &subject);
         let points = self.layer_cache.and_then(LayerCache::points_slot);
-        let context = Context { inflate, points, progress: context.progress.of_layer(place), ..context };
+        let context =
+            Context { inflate, beside, points, progress: context.progress.of_layer(place), ..context };
         let done = catch_panic(|| read_one(source, &context, options, self.streamed, self.layer_cache));
         let (layer, was_known) = match done {
             Ok(Ok(read)) => read,

@@ -68,7 +68,7 @@ pub fn zstd_layer(data: &[u8]) {
 /// A layer is the same if other threads decode it.
 fn beside(blob: &[u8]) {
     let limits = limits();
-    let context = Context { inflate: Some(Division::of(2)), ..context(&limits) };
+    let context = Context { inflate: Some(Division::of(2)), beside: true, ..context(&limits) };
     let expected = Expected::default();
     let alone = by_ranges(blob, &limits);
     let beside = read_layer(&section(blob), &expected, &context).unwrap_or_else(|_| never());
@@ -165,6 +165,7 @@ fn context(limits: &Limits) -> Context {
         subject: SUBJECT.to_owned(),
         kept: Arc::default(),
         inflate: None,
+        beside: false,
         points: None,
     }
 }

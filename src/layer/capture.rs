@@ -91,8 +91,8 @@ impl<'a> Capture<'a> {
         }
     }
 
-    /// Hashes and searches large files on a second thread.
-    pub(super) fn with_second_thread(self) -> Self {
+    /// Hashes and searches files on threads of their own.
+    pub(super) fn with_threads(self) -> Self {
         Self { beside: Beside::new(), ..self }
     }
 
@@ -172,7 +172,11 @@ impl<'a> Capture<'a> {
         }
         match watch.content {
             ContentAt::Here(content) => self.keep_findings(entry, content.finish()),
-            ContentAt::Beside(file) => file.end(entry),
+            ContentAt::Beside(file) => {
+                if let Some(beside) = &mut self.beside {
+                    beside.end(file, entry);
+                }
+            }
         }
         for (entry, findings) in self.beside.as_ref().map(Beside::found).unwrap_or_default() {
             self.keep_findings(entry, findings);

@@ -22,6 +22,8 @@ pub struct Context {
     pub kept: Arc<AtomicU64>,
     /// How a compressed stream that others wait for is divided; `None`: the thread that reads decodes it.
     pub inflate: Option<Division>,
+    /// Whether threads beside the one that walks hash the files and search them.
+    pub beside: bool,
     /// Where the restart points of a gzip stream go; `None` if nothing stores them.
     pub points: Option<PointsSlot>,
 }

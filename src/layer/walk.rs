@@ -29,9 +29,8 @@ pub(super) fn walk<I: TarInput>(input: I, context: &Context) -> Result<Walked<I>
     let mut oddities = Warnings::with_limit(limits.warnings_per_code);
     let mut walk = TarWalk::new(input, limits);
     let mut capture = Capture::new(context);
-    // A layer that others wait for, and cores that would wait too.
-    if context.inflate.is_some_and(|division| division.workers > 0) {
-        capture = capture.with_second_thread();
+    if context.beside {
+        capture = capture.with_threads();
     }
     let mut counted = 0;
     let end = loop {

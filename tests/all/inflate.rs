@@ -250,6 +250,7 @@ fn a_layer_reads_the_same() {
                 subject: "layer 0".to_owned(),
                 kept: Arc::default(),
                 inflate,
+                beside: inflate.is_some(),
                 points,
             };
             let section = Section::new(Arc::new(stream.to_vec()), 0, stream.len() as u64);
@@ -302,6 +303,7 @@ fn what_a_second_thread_finds_is_counted_while_the_layer_passes() {
         subject: "layer 0".to_owned(),
         kept: Arc::clone(&kept),
         inflate: Some(Division::of(3)),
+        beside: true,
         points: None,
     };
     let watched = Watched { bytes, kept, seen: Arc::clone(&seen) };
@@ -315,15 +317,19 @@ fn what_a_second_thread_finds_is_counted_while_the_layer_passes() {
 fn a_stream_gets_its_share_of_the_cores() {
     let several = |workers| Some(Division::of(workers));
     let two_cores = several(0);
-    assert_eq!(Division::for_share(1 << 30, 1 << 30, 2), two_cores);
-    assert_eq!(Division::for_share(1 << 30, 1 << 30, 3), several(3));
-    assert_eq!(Division::for_share(800 << 20, 1 << 30, 2), two_cores, "others wait for it");
-    assert_eq!(Division::for_share(600 << 20, 1 << 30, 4), two_cores, "others use the rest");
-    assert_eq!(Division::for_share(300 << 20, 1 << 30, 8), several(3), "others would wait for it");
-    assert_eq!(Division::for_share(600 << 20, 1 << 30, 2), None, "others use the rest");
-    assert_eq!(Division::for_share(300 << 20, 1 << 30, 4), None, "others use the rest");
-    assert_eq!(Division::for_share(600 << 20, 1 << 30, 16), several(9));
-    assert_eq!(Division::for_share(1 << 30, 1 << 30, 128), several(16));
-    assert_eq!(Division::for_share(1 << 20, 1 << 20, 16), None, "too short");
-    assert_eq!(Division::for_share(1 << 30, 1 << 30, 1), None);
+    let alone = |bytes, cores| Division::for_share(bytes, bytes, 1, cores);
+    assert_eq!(alone(1 << 30, 1), None);
+    assert_eq!(alone(1 << 30, 2), two_cores);
+    assert_eq!(alone(1 << 30, 3), several(3));
+    assert_eq!(alone(1 << 30, 128), several(16));
+    assert_eq!(alone(1 << 20, 16), None, "too short");
+    let of_four = |bytes, cores| Division::for_share(bytes, 1 << 30, 4, cores);
+    assert_eq!(of_four(800 << 20, 2), two_cores, "others wait for it");
+    assert_eq!(of_four(600 << 20, 4), two_cores, "others use the rest");
+    assert_eq!(of_four(300 << 20, 8), several(3), "others would wait for it");
+    assert_eq!(of_four(600 << 20, 2), None, "others use the rest");
+    assert_eq!(of_four(300 << 20, 4), None, "others use the rest");
+    assert_eq!(of_four(600 << 20, 16), several(9));
+    assert_eq!(of_four(80 << 20, 8), two_cores, "cores would be idle");
+    assert_eq!(Division::for_share(80 << 20, 1 << 30, 5, 8), None, "others use the rest");
 }

@@ -55,6 +55,7 @@ fn context(limits: &Limits) -> Context {
         subject: SUBJECT.to_owned(),
         kept: Arc::default(),
         inflate: None,
+        beside: false,
         points: None,
     }
 }

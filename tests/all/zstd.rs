@@ -195,6 +195,7 @@ fn a_layer_reads_the_same() {
                 subject: "layer 0".to_owned(),
                 kept: Arc::default(),
                 inflate,
+                beside: inflate.is_some(),
                 points: None,
             };
             let section = Section::new(Arc::new(stream.to_vec()), 0, stream.len() as u64);

@@ -187,8 +187,8 @@ fn containers_with_the_same_entries_form_a_group() {
 #[test]
 fn samples_are_the_same_in_chunks_of_any_length() {
     let mut random = 7_u32;
-    let mut payload = vec![0; 9 << 20];
-    for byte in payload.iter_mut().skip(6 << 20) {
+    let mut payload = vec![0; 40 << 20];
+    for byte in payload.iter_mut().skip(6 << 20).take(8 << 20) {
         random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         *byte = (random >> 24) as u8;
     }
@@ -202,9 +202,10 @@ fn samples_are_the_same_in_chunks_of_any_length() {
     assert_eq!(containers(&compressed, &limits).samples, []);
     let whole = containers(&file, &limits);
     let [sample] = &whole.samples[..] else { panic!("{:?}", whole.samples) };
-    assert_eq!(sample.bytes, 2 * (16 << 10));
-    // One of zeros, and one that does not compress.
-    assert!((16 << 10..24 << 10).contains(&sample.deflated_bytes), "{sample:?}");
+    // At 4, 8, 12, 16, 24 and 32 MiB: the distance grows.
+    assert_eq!(sample.bytes, 6 * (16 << 10));
+    // Two do not compress, the others are zeros.
+    assert!((32 << 10..40 << 10).contains(&sample.deflated_bytes), "{sample:?}");
     let mut walk = Walk::with_samples(&limits);
     walk.enter(0, file.len() as u64);
     for (place, chunk) in file.chunks(1_021).enumerate() {

@@ -62,6 +62,8 @@ pub struct Division {
 
 /// Shorter streams than this, compressed, are decoded by one thread.
 const SHORTEST: u64 = 32 << 20;
+/// Up to so many cores are kept busy by few threads.
+pub const FEW_CORES: usize = 4;
 /// Threads beyond these gain nothing: the reader hashes and walks what they decode.
 const MOST_WORKERS: usize = 16;
 /// Bytes of decoded parts for each worker; a part of a usual layer takes 6 MiB.
@@ -92,6 +94,11 @@ impl Division {
         Self { workers, piece, ahead, symbols: bytes / 2 / ahead }
     }
 
+    /// Whether a stream of so many compressed bytes is long enough for several threads.
+    pub const fn is_long(bytes: u64) -> bool {
+        bytes >= SHORTEST
+    }
+
     /// Decoded buffers that wait for the reader.
     const fn buffers_ahead(self) -> usize {
         if self.workers > 0 { WIDE_BUFFERS_AHEAD } else { BUFFERS_AHEAD }
@@ -102,16 +109,20 @@ impl Division {
         if self.workers > 0 { BUFFERS_AT_ONCE } else { 1 }
     }
 
-    /// For a stream of `bytes` compressed bytes of `all` that `cores` have to decode: its share of the cores, rounded.
-    /// `None` if that is one: other streams keep the other cores busy, for less processor time.
-    pub fn for_share(bytes: u64, all: u64, cores: usize) -> Option<Self> {
+    /// For a stream of `bytes` compressed bytes of `all`, in `long` streams that are long enough and others, that `cores`
+    /// have to decode: its share of the cores, rounded. `None` if that is one, and other streams keep the other cores
+    /// busy, for less processor time.
+    pub fn for_share(bytes: u64, all: u64, long: usize, cores: usize) -> Option<Self> {
         let (wide, all, of) = (u128::from(bytes), u128::from(all.max(1)), cores as u128);
         let share = ((2 * wide * of + all) / (2 * all)).min(MOST_WORKERS as u128) as usize;
         match share {
-            _ if bytes < SHORTEST => None,
+            _ if !Self::is_long(bytes) => None,
+            // A share of the bytes says little of the time: a layer of many small files takes three times as long as
+            // one of libraries. Cores that would be idle cost nothing.
+            0 | 1 if cores > FEW_CORES && 2 * long <= cores => Some(Self::of(0)),
             0 | 1 => None,
             // One thread decodes, the other one checks, hashes and walks.
-            2 if cores <= 4 => Some(Self::of(0)),
+            2 if cores <= FEW_CORES => Some(Self::of(0)),
             // Of more cores some wait for such a stream: a torch image takes 5.6 to 6.3 s on eight, with
             // that one thread 7.5 s.
             2 => Some(Self::of(3)),

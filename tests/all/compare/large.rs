@@ -62,6 +62,7 @@ fn analysis(of: &Analysis, odd: u8) -> Arc<Analysis> {
         subject: "layer 0".to_owned(),
         kept: Arc::new(AtomicU64::new(0)),
         inflate: None,
+        beside: false,
         points: None,
     };
     let mut stream = Stream { odd, made: 0, member: Vec::new(), at: 0 };

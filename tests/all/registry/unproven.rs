@@ -34,6 +34,7 @@ fn read(garbage: usize) -> cutaway::layer::LayerRead {
         subject: "the layer".into(),
         kept: Arc::default(),
         inflate: None,
+        beside: false,
         points: None,
     };
     read_download(&open, claimed, &Expected::default(), &context).unwrap()

@@ -110,6 +110,7 @@ fn read(entries: &[Entry<'_>]) -> LayerRead {
         subject: "layer".to_owned(),
         kept: Arc::new(AtomicU64::new(0)),
         inflate: None,
+        beside: false,
         points: None,
     };
     read_stream(&mut &stream[..], &Expected::default(), &context).unwrap()
