@@ -6,12 +6,14 @@ mod command;
 mod comments;
 mod found;
 mod habits;
+mod in_binary;
 mod keys;
 mod packages;
 mod sort;
 mod strings;
 mod unloaded;
 mod words;
+mod wrappers;
 
 use serde::{Deserialize, Serialize};
 

@@ -47,14 +47,17 @@ const WORDS: [(&str, &[&str]); 34] = [
     ("cc c++ c99 ld gfortran gcc g++ clang as c89 cpp -config", &["compiler", "libraries"]),
     // verify and compile of cffi run the C compiler, as CCompiler of distutils does, and what reads the variable CC.
     ("cffi ccompiler CC CXX FC", &["compiler", "libraries"]),
-    ("cppimport cython.inline cython_inline pymc pytensor pyximport tinygrad", &["compiler", "libraries"]),
+    (
+        "cppimport cython.inline cython_inline mkmf pycc pymc pytensor pyximport tinygrad",
+        &["compiler", "libraries"],
+    ),
     ("f2py", &["compiler", "libraries", "headers-numpy", "ninja"]),
     ("build_ext ext_modules LDSHARED LDCXXSHARED", &["compiler", "libraries"]),
     ("Config{cc} Config{make} CBuilder SHLIB", &["compiler", "libraries", "make"]),
     // Whatever the packages are built with.
     (
-        "bundler/inline bunx corepack CPAN::Shell cpanm DependencyInstaller install install.packages luarocks \
-         Makefile.PL node-gyp npm npx pnpm rebuild setup.py wheel yarn",
+        "bundler/inline bunx corepack CPAN::Shell cpanm DependencyInstaller Gem.install install install.packages \
+         luarocks Makefile.PL node-gyp npm npx pip._internal pip.main pnpm ProjectBuilder rebuild setup.py wheel yarn",
         &["compiler", "libraries", "make", "cmake", "ninja", "autotools", "git", "patchelf", "swig"],
     ),
     ("share/doc share/man", &["documentation"]),

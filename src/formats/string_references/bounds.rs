@@ -78,6 +78,12 @@ pub(super) fn stands_alone(bytes: &[u8], start: usize, end: usize, word: &str) -
     match &bytes[..start] {
         [] | [.., b'\\', b'n' | b't' | b'r'] => true,
         before if before.ends_with(b"-gnu-") || before.ends_with(b"-musl-") => true,
+        // The Python package `sh` starts programs as its functions.
+        [before @ .., b's', b'h', b'.']
+            if !before.last().is_some_and(|byte| is_name(*byte) || *byte == b'.') =>
+        {
+            matches!(bytes.get(end), Some(b'(' | b'.'))
+        }
         // A repository file that is read without git.
         [before @ .., b'.'] if word == "git" => {
             !before.last().is_some_and(|byte| is_name(*byte))
@@ -85,7 +91,7 @@ pub(super) fn stands_alone(bytes: &[u8], start: usize, end: usize, word: &str) -
         }
         // Python names are accessed through their module: `cupy.RawKernel`.
         [.., b'.'] => {
-            matches!(word, "cpp_extension" | "f2py" | "load_inline" | "RawKernel" | "preload_dlls")
+            matches!(word, "cpp_extension" | "f2py" | "load_inline" | "pycc" | "RawKernel" | "preload_dlls")
         }
         // `${CC:-gcc}`
         [.., b':', b'-'] => true,
@@ -95,7 +101,13 @@ pub(super) fn stands_alone(bytes: &[u8], start: usize, end: usize, word: &str) -
 
 /// Whether the text after `.git` is a file that names the checked-out commit.
 fn is_repository(rest: &[u8]) -> bool {
-    [&b"/HEAD"[..], b"/refs/", b"/logs/", b"/packed-refs"].iter().any(|file| rest.starts_with(file))
+    // `root / ".git" / "HEAD"`, `join(root, ".git", "HEAD")`
+    let between = rest.iter().take(8).take_while(|byte| b"'\" /,".contains(byte)).count();
+    let is_joined = between > 3 && matches!(rest[0], b'\'' | b'"');
+    let rest = if is_joined { &rest[between..] } else { rest.strip_prefix(b"/").unwrap_or_default() };
+    [&b"HEAD"[..], b"refs", b"logs", b"packed-refs"].iter().any(|file| {
+        rest.strip_prefix(*file).is_some_and(|rest| !rest.first().is_some_and(|byte| is_name(*byte)))
+    })
 }
 
 /// The name of the shared library whose `.so` is at `at`, with its version.

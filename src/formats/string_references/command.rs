@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::words::Word;
+use super::wrappers::{self, Shell};
 
 /// Words that follow `make` in prose.
 const PROSE: [&[u8]; 12] =
@@ -15,7 +15,8 @@ const FUNCTIONS: [&[u8]; 11] = [
     b"call", b"exec", b"hich", b"ommand", b"output", b"pen", b"rogram", b"run", b"shell", b"spawn", b"ystem",
 ];
 /// Setting keys whose value is a program.
-const SETTINGS: [&[u8]; 6] = [b"cmd", b"command", b"compiler", b"linker", b"program", b"tool"];
+const SETTINGS: [&[u8]; 8] =
+    [b"binary", b"cmd", b"command", b"compiler", b"executable", b"linker", b"program", b"tool"];
 /// Subcommands of go.
 const OF_GO: [&[u8]; 14] = [
     b"build",
@@ -37,7 +38,7 @@ const OF_GO: [&[u8]; 14] = [
 const OF_UV: [&[u8]; 11] =
     [b"add", b"build", b"export", b"init", b"lock", b"pip", b"python", b"run", b"sync", b"tool", b"venv"];
 /// Maximum examined bytes of a path or string.
-const REACH: usize = super::NAME_BYTES;
+pub(super) const REACH: usize = super::NAME_BYTES;
 
 /// Whether a source in JavaScript may start programs: it names a module or a function that does.
 pub(super) fn may_start_programs(text: &[u8]) -> bool {
@@ -46,14 +47,44 @@ pub(super) fn may_start_programs(text: &[u8]) -> bool {
     MODULES.iter().any(|module| memchr::memmem::find(text, module).is_some())
 }
 
+/// Whether a source with cffi opens libraries and compiles nothing.
+pub(super) fn opens_only(text: &[u8]) -> bool {
+    const COMPILES: [&[u8]; 5] = [b"set_source", b"verify", b"compile", b"emit_c_code", b"ffiplatform"];
+    let has = |part: &[u8]| memchr::memmem::find(text, part).is_some();
+    has(b".dlopen(") && !COMPILES.iter().any(|part| has(part))
+}
+
+/// Whether a source in another language may start programs.
+pub(super) fn starts_programs(text: &[u8]) -> bool {
+    const CALLS: [&[u8]; 13] = [
+        b"subprocess",
+        b"open",
+        b"system",
+        b"exec",
+        b"spawn",
+        b"check_output",
+        b"check_call",
+        b"Open3",
+        b"distutils",
+        b"ccompiler",
+        b"Command",
+        b"Process",
+        b"plumbum",
+    ];
+    CALLS.iter().any(|call| memchr::memmem::find(text, call).is_some())
+}
+
 /// Whether the word at `place` of a text is in command position: quoted, with a path, or at the start of a line or of a
-/// command in it. `line` is the start of its line.
-pub(super) fn in_text(text: &[u8], place: &Range<usize>, line: usize, word: &str) -> bool {
+/// command in it. `line` is the start of its line. `shell`: the text is a shell script, in which every line is a command.
+pub(super) fn in_text(text: &[u8], place: &Range<usize>, line: usize, word: &str, shell: &Shell<'_>) -> bool {
     let rest = text.get(place.end..).unwrap_or(&[]);
     let before = text.get(line.max(place.start.saturating_sub(REACH))..place.start).unwrap_or(&[]);
     let whole_line = before.len() == place.start - line;
-    if before.ends_with(b".") {
+    if before.ends_with(b".") || before.starts_with(b"from sh import ") {
         return true;
+    }
+    if shell.is_script && matches!(word, "make" | "git") && !rest.starts_with(b"=") {
+        return !wrappers::is_listed(text, place.start);
     }
     if is_prose(word, rest) {
         return false;
@@ -64,6 +95,10 @@ pub(super) fn in_text(text: &[u8], place: &Range<usize>, line: usize, word: &str
             // A mapping key is not a command.
             [end, after @ ..] => end == quote && after.trim_ascii_start().first() != Some(&b':'),
         };
+    }
+    // `refresh: [git, pull]` in YAML
+    if before.strip_suffix(b": [").is_some() && rest.starts_with(b",") {
+        return true;
     }
     let ends = matches!(
         rest,
@@ -78,7 +113,9 @@ pub(super) fn in_text(text: &[u8], place: &Range<usize>, line: usize, word: &str
     }
     let blanks = before.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     let before = &before[..before.len() - blanks];
-    if blanks > 0 && (follows_variables(before, whole_line) || is_value(before)) {
+    if blanks > 0
+        && (follows_variables(before, whole_line) || is_value(before) || is_named(before, rest, word))
+    {
         return true;
     }
     match before {
@@ -88,16 +125,25 @@ pub(super) fn in_text(text: &[u8], place: &Range<usize>, line: usize, word: &str
         [.., b'='] => blanks == 0 && matches!(rest, [] | [b' ' | b'\n' | b'\r', ..]),
         // A list entry, or a Makefile line with `@` or `-`.
         [head @ .., b'-' | b'@'] if head.trim_ascii().is_empty() => whole_line,
+        // `%x(make)` and `%w[make -j]` of Ruby, `qx(make)` of Perl
+        [.., b'%' | b'q', b'w' | b'x', b'(' | b'{' | b'['] => true,
+        [.., b'('] | [.., b'\\'] if shell.is_script => true,
         head => {
             let from = head.iter().rposition(|byte| !byte.is_ascii_alphanumeric()).map_or(0, |at| at + 1);
-            blanks > 0 && STARTERS.contains(&&head[from..])
+            blanks > 0 && (STARTERS.contains(&&head[from..]) || wrappers::follows(head, shell))
         }
     }
 }
 
-/// The same for a word that is common in texts that start no program. `shell`: the text is a shell script, in which
-/// every line is a command.
-pub(super) fn in_commands(text: &[u8], place: &Range<usize>, line: usize, word: &str, shell: bool) -> bool {
+/// The same for a word that is common in texts that start no program; `starts_programs`: whether this text does.
+pub(super) fn in_commands(
+    text: &[u8],
+    place: &Range<usize>,
+    line: usize,
+    word: &str,
+    shell: &Shell<'_>,
+    starts_programs: &dyn Fn() -> bool,
+) -> bool {
     let rest = text.get(place.end..).unwrap_or(&[]);
     let before = text.get(line.max(place.start.saturating_sub(REACH))..place.start).unwrap_or(&[]);
     let whole_line = before.len() == place.start - line;
@@ -130,26 +176,32 @@ pub(super) fn in_commands(text: &[u8], place: &Range<usize>, line: usize, word: 
     if before.ends_with(b"/") {
         return is_absolute(before);
     }
-    let is_started = || shell || has_argument(rest, word);
+    let is_started = || shell.is_script || has_argument(rest, word);
     if let [head @ .., quote @ (b'\'' | b'"' | b'`')] = before {
         return match rest {
             [end, after @ ..] if end == quote => {
                 reads_environment(head)
+                    || shell.is_script && head.trim_ascii().is_empty()
+                    || wrappers::follows(head, shell)
                     || is_in_call(head.trim_ascii_end(), after.trim_ascii_start())
                         && !is_word_list(word, head.trim_ascii_end(), after.trim_ascii_start())
+                    || is_compiler(word) && !is_key(head, after) && starts_programs()
             }
             _ => has_argument(rest, word),
         };
     }
     let blanks = before.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     let before = &before[..before.len() - blanks];
-    let starts = || follows_variables(before, whole_line) || is_value(before);
-    if blanks > 0 && has_argument(rest, word) && starts() {
+    let starts = || follows_variables(before, whole_line) || is_value(before) || is_named(before, rest, word);
+    // `linker: ld`
+    let is_alone = || matches!(rest, [] | [b'\n' | b'\r', ..]) && is_value(before);
+    if blanks > 0 && (has_argument(rest, word) && starts() || is_alone()) {
         return true;
     }
     match before {
         [] => whole_line && is_started(),
         [.., b'&' | b';' | b'|' | b'!' | b'('] | [.., b'\\', b'n'] => is_started(),
+        [.., b'%' | b'q', b'w' | b'x', b'{' | b'['] => true,
         // `${CC:=cc}`
         [.., b':', b'=' | b'-'] => blanks == 0 && rest.starts_with(b"}"),
         [head @ .., b'='] => {
@@ -160,7 +212,8 @@ pub(super) fn in_commands(text: &[u8], place: &Range<usize>, line: usize, word: 
         [head @ .., b'-' | b'@'] if head.trim_ascii().is_empty() => whole_line && has_argument(rest, word),
         head => {
             let from = head.iter().rposition(|byte| !byte.is_ascii_alphanumeric()).map_or(0, |at| at + 1);
-            blanks > 0 && STARTERS.contains(&&head[from..]) && is_started()
+            let is_behind = || STARTERS.contains(&&head[from..]) || wrappers::follows(head, shell);
+            blanks > 0 && is_started() && is_behind()
         }
     }
 }
@@ -192,12 +245,55 @@ fn is_value(before: &[u8]) -> bool {
     SETTINGS.iter().any(|part| lower.ends_with(part))
 }
 
+/// Whether a command with an option is the value of any setting, alone in its line: `kernels: make -C native`.
+fn is_named(before: &[u8], rest: &[u8], word: &str) -> bool {
+    let [key @ .., b'=' | b':'] = before else { return false };
+    let key = key.trim_ascii();
+    let key = key.strip_prefix(b"- ").unwrap_or(key);
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.".contains(byte);
+    let is_key = !key.is_empty() && key.iter().all(is_part);
+    is_key && (rest.starts_with(b" -") || is_subcommand(word, rest))
+}
+
+/// Whether what follows `git` is one of its commands, and what follows `make` one word: a target.
+fn is_subcommand(word: &str, rest: &[u8]) -> bool {
+    const OF_GIT: [&[u8]; 18] = [
+        b"add",
+        b"archive",
+        b"checkout",
+        b"clean",
+        b"clone",
+        b"commit",
+        b"describe",
+        b"diff",
+        b"fetch",
+        b"init",
+        b"log",
+        b"ls-files",
+        b"pull",
+        b"push",
+        b"reset",
+        b"rev-parse",
+        b"show",
+        b"submodule",
+    ];
+    let line = rest.split(|byte| b"\n;&|".contains(byte)).next().unwrap_or_default();
+    let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    let Some(first) = words.next() else { return false };
+    match word {
+        "git" => OF_GIT.contains(&first),
+        "make" => words.next().is_none(),
+        _ => false,
+    }
+}
+
 /// Whether the line of a name reads variables of the environment, or of the build of Python or Ruby.
 pub(super) fn is_of_environment(text: &[u8], place: &Range<usize>, line: usize) -> bool {
     let before = text.get(line.max(place.start.saturating_sub(REACH))..place.start);
     before.is_some_and(|before| {
         // `RbConfig::CONFIG["CC"]` of Ruby
-        let of_ruby = || memchr::memmem::find(before, b"CONFIG[").is_some();
+        let of_ruby =
+            || [&b"CONFIG["[..], b"CONFIG."].iter().any(|key| memchr::memmem::find(before, key).is_some());
         matches!(before, [.., b'\'' | b'"']) && (reads_environment(before) || of_ruby())
     })
 }
@@ -234,6 +330,20 @@ fn is_in_call(before: &[u8], after: &[u8]) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether a word is the name of a compiler or linker and little else.
+fn is_compiler(word: &str) -> bool {
+    matches!(word, "cc" | "c++" | "c89" | "c99" | "ld")
+}
+
+/// Whether a quoted word between these texts is a key: `{"cc": …}`, `message["cc"]`.
+fn is_key(before: &[u8], after: &[u8]) -> bool {
+    let is_index = before
+        .strip_suffix(b"[")
+        .and_then(<[u8]>::last)
+        .is_some_and(|byte| byte.is_ascii_alphanumeric() || b"_)]".contains(byte));
+    is_index || matches!(after.trim_ascii_start(), [b':', ..] | [b'=', b'>', ..])
 }
 
 /// Whether a text ends with the name of a function that starts programs.
@@ -294,83 +404,6 @@ fn unquoted(text: &[u8]) -> &[u8] {
     }
 }
 
-/// Whether the word at `place` of a binary refers to a program or file. Random bytes may look like a short word, so
-/// that must be a complete string; an English word must begin one.
-pub(super) fn in_binary(bytes: &[u8], place: &Range<usize>, word: Word) -> bool {
-    let before = bytes.get(..place.start).unwrap_or(&[]);
-    let rest = bytes.get(place.end..).unwrap_or(&[]);
-    if !before.last().is_none_or(|byte| is_readable(*byte))
-        || !rest.first().is_none_or(|byte| is_readable(*byte))
-    {
-        return false;
-    }
-    // A compiler writes its name and its build folders into its output.
-    let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || b"._+-".contains(byte);
-    let folder = rest.iter().take(REACH).find(|byte| !is_part(byte)) == Some(&b'/');
-    if folder || rest.starts_with(b" LLVM") {
-        return false;
-    }
-    if !word.is_english() && !word.is_short() {
-        return true;
-    }
-    let begin = before.iter().rev().take(REACH).take_while(|byte| is_printable(**byte)).count();
-    let end = rest.iter().take(REACH).take_while(|byte| is_printable(**byte)).count();
-    let string = &before[before.len() - begin..];
-    let bounded = before.len().checked_sub(begin + 1).is_none_or(|at| before[at] == 0)
-        && rest.get(end).is_none_or(|byte| *byte == 0);
-    if !bounded || !word.is_english() {
-        return bounded;
-    }
-    let alone = matches!(rest, [] | [0 | b' ', ..])
-        && !is_prose(word.text, rest)
-        && !(word.is_weak() && rest.starts_with(b" ") && !has_argument(rest, word.text));
-    let with_path = string.ends_with(b"/") && !string.contains(&b' ') && !string.contains(&b':');
-    alone && (string.is_empty() || with_path)
-}
-
-/// Whether the word at `place` of a binary is a complete string.
-pub(super) fn is_whole(bytes: &[u8], place: &Range<usize>) -> bool {
-    let before = place.start.checked_sub(1).and_then(|at| bytes.get(at));
-    before.is_none_or(|byte| *byte == 0) && bytes.get(place.end).is_none_or(|byte| *byte == 0)
-}
-
-/// Whether the word at `place` is part of a compiler identification: an ident string (`GCC: (conda-forge gcc 12.4.0-2)
-/// 12.4.0`), a version (`gcc version 12.2.0`, `built by gcc 12.2.0`), or the note that CUDA 13 adds to GPU code.
-pub(super) fn is_ident(bytes: &[u8], place: &Range<usize>) -> bool {
-    let before = bytes.get(place.start.saturating_sub(REACH)..place.start).unwrap_or(&[]);
-    let from = before.iter().rposition(|byte| matches!(byte, 0 | b'\n' | b'\r')).map_or(0, |at| at + 1);
-    let before = &before[from..];
-    let rest = bytes.get(place.end..).unwrap_or(&[]);
-    // `gcc-13 (Ubuntu 13.2.0-23ubuntu4)`
-    let suffix = rest.strip_prefix(b"-").map_or(0, |rest| {
-        1 + rest.iter().take(REACH).take_while(|byte| byte.is_ascii_digit() || **byte == b'.').count()
-    });
-    let after = rest.get(if suffix > 1 { suffix } else { 0 }..).unwrap_or(&[]);
-    before.starts_with(b"GCC: (")
-        || before.ends_with(b"compiler: ")
-        // An option that SQLite was compiled with: `COMPILER=gcc-12.2.0`.
-        || before == b"COMPILER=" && suffix > 1 && after.first().is_none_or(|byte| *byte == 0)
-        || after.starts_with(b" version ")
-        || after.strip_prefix(b" (").is_some_and(|rest| rest.first().is_some_and(u8::is_ascii_uppercase))
-        || after.strip_prefix(b" ").is_some_and(is_version)
-        || rest.starts_with(b"\0Cuda compilation tools, release ")
-}
-
-/// Whether a text begins with a version such as `12.2`, not with a file name such as `1.c`.
-fn is_version(text: &[u8]) -> bool {
-    let digits = text.iter().take(REACH).take_while(|byte| byte.is_ascii_digit()).count();
-    let minor = text.get(digits..).and_then(|rest| rest.strip_prefix(b"."));
-    digits > 0 && minor.and_then(<[u8]>::first).is_some_and(u8::is_ascii_digit)
-}
-
-fn is_printable(byte: u8) -> bool {
-    matches!(byte, b'\t' | b'\n' | b'\r' | 0x20..=0x7e)
-}
-
-fn is_readable(byte: u8) -> bool {
-    byte == 0 || is_printable(byte)
-}
-
 /// Whether the text before a word is an absolute path, not part of a URL.
 fn is_absolute(before: &[u8]) -> bool {
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.+-/".contains(byte);
@@ -379,7 +412,7 @@ fn is_absolute(before: &[u8]) -> bool {
     path.starts_with(b"/") && !path.starts_with(b"//") && before.get(from.wrapping_sub(1)) != Some(&b'}')
 }
 
-fn is_prose(word: &str, rest: &[u8]) -> bool {
+pub(super) fn is_prose(word: &str, rest: &[u8]) -> bool {
     if word != "make" || !rest.starts_with(b" ") {
         return false;
     }

@@ -13,7 +13,8 @@ use super::sort::Sort;
 use super::strings::Strings;
 use super::unloaded::{Placing, Reference};
 use super::words::{CARGO_BUILDS, Word};
-use super::{LIBRARIES, StringReferences, WORDS, command, packages};
+use super::wrappers::Shell;
+use super::{LIBRARIES, StringReferences, WORDS, command, in_binary, packages};
 
 /// Maximum key matches examined in one file. Real files have some thousands; a hostile one consists of them.
 const PLACES: usize = 1 << 18;
@@ -97,7 +98,7 @@ impl Found {
 
     pub(super) fn search_text(&mut self, text: &[u8], sort: Sort) {
         let comments = Comments::of(text, sort);
-        let shell = bounds::is_shell(text);
+        let shell = Shell::of(text);
         let strings = OnceCell::new();
         let strings = || {
             let found = strings.get_or_init(|| Strings::of(text, sort.language(text)?));
@@ -105,11 +106,18 @@ impl Found {
         };
         let starts = OnceCell::new();
         let starts = || *starts.get_or_init(|| sort != Sort::JavaScript || command::may_start_programs(text));
+        let may_start = OnceCell::new();
+        let may_start = || *may_start.get_or_init(|| starts() && command::starts_programs(text));
         let counts = |word: Word, place: &std::ops::Range<usize>, line: usize| {
             let string = |at: usize| strings().map(|strings: &Strings| strings.around(at));
-            let of_packages = packages::Place { text, word: place.clone(), shell, string: &string };
+            let of_packages =
+                packages::Place { text, word: place.clone(), shell: shell.is_script, string: &string };
             if let Some(counts) = packages::builds(&of_packages, word.text) {
                 return counts;
+            }
+            // Without a compiler it opens libraries.
+            if word.text == "cffi" && command::opens_only(text) {
+                return false;
             }
             // Names of variables and operators are not programs. Other names may be keys.
             let is_operator = sort == Sort::JavaScript && (word.is_english() || word.text == "g++");
@@ -123,9 +131,9 @@ impl Found {
             if word.is_variable() {
                 command::is_of_environment(text, place, line)
             } else if word.is_weak() {
-                command::in_commands(text, place, line, word.text, shell)
+                command::in_commands(text, place, line, word.text, &shell, &may_start)
             } else {
-                !word.is_english() || command::in_text(text, place, line, word.text)
+                !word.is_english() || command::in_text(text, place, line, word.text, &shell)
             }
         };
         for finder in &*TEXT {
@@ -174,9 +182,9 @@ impl Found {
             if CARGO_BUILDS.contains(&word.text) {
                 return Counts::Yes;
             }
-            let is_command = command::in_binary(bytes, place, word);
+            let is_command = in_binary::refers_to(bytes, place, word);
             // A format string such as `size %d` looks like a command, also in a program that starts none.
-            if word.is_weak() && (is_command || command::is_whole(bytes, place)) {
+            if word.is_weak() && (is_command || in_binary::is_whole(bytes, place)) {
                 Counts::WhenItStartsPrograms
             } else {
                 Counts::of(is_command)
@@ -228,7 +236,7 @@ impl Found {
             let place = start..start + text.len();
             if bytes.get(place.clone()) != Some(text.as_bytes())
                 || !bounds::stands_alone(bytes, place.start, place.end, text)
-                || command::is_ident(bytes, &place)
+                || in_binary::is_ident(bytes, &place)
             {
                 continue;
             }

@@ -2,9 +2,9 @@
 
 /// Searched words: build and profiling tools, CUDA headers, and framework calls that compile code or load libraries;
 /// then the other lists of this module.
-pub const WORDS: [&str; 180] = joined(&[&TOOLS, &CARGO_BUILDS, &TREE_SCRIPTS, &STARTS]);
+pub const WORDS: [&str; 186] = joined(&[&TOOLS, &CARGO_BUILDS, &TREE_SCRIPTS, &STARTS]);
 
-const TOOLS: [&str; 162] = [
+const TOOLS: [&str; 168] = [
     "nvcc",
     "ptxas",
     "nvlink",
@@ -134,6 +134,7 @@ const TOOLS: [&str; 162] = [
     "cython.inline",
     "cython_inline",
     "f2py",
+    "pycc",
     "pymc",
     "pytensor",
     "pyximport",
@@ -147,14 +148,19 @@ const TOOLS: [&str; 162] = [
     "cpanm",
     "DependencyInstaller",
     "ext_modules",
+    "Gem.install",
     "install",
     "install.packages",
     "luarocks",
     "Makefile.PL",
+    "mkmf",
     "node-gyp",
     "npm",
     "npx",
+    "pip._internal",
+    "pip.main",
     "pnpm",
+    "ProjectBuilder",
     "rebuild",
     "setup.py",
     "wheel",
