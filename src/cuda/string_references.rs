@@ -215,6 +215,9 @@ fn mention(
         (false, Part::Application | Part::Built) => **word == "ccompiler" || !STARTS.contains(*word),
     };
     let words: Vec<&'static str> = mentions.words.iter().filter(is_told).copied().collect();
-    let found = !words.is_empty() || !libraries.is_empty();
-    found.then_some(StringReference { node: file.node, words, libraries })
+    let of_application = matches!(file.part, Part::Application | Part::Built) && !file.of_distribution;
+    let programs = mentions.programs.iter().filter(|_| of_application).take(room);
+    let programs: Vec<String> = programs.map(|name| escape(name)).collect();
+    let found = !words.is_empty() || !libraries.is_empty() || !programs.is_empty();
+    found.then_some(StringReference { node: file.node, words, libraries, programs })
 }

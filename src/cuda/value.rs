@@ -78,6 +78,8 @@ pub struct StringReference {
     pub words: Vec<&'static str>,
     /// Names of shared libraries, escaped; for an ELF file without those in its dynamic section.
     pub libraries: Vec<String>,
+    /// Names of programs that a text of the application starts.
+    pub programs: Vec<String>,
 }
 
 /// Number of application files searched for [`Inventory::mentions`].

@@ -9,6 +9,7 @@ mod habits;
 mod in_binary;
 mod keys;
 mod packages;
+mod programs;
 mod sort;
 mod strings;
 mod unloaded;
@@ -20,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::convert::in_memory;
 use found::Found;
 pub use habits::UncertaintyReason;
+use programs::{PROGRAM_BYTES, PROGRAMS};
 use sort::HEAD_BYTES;
 pub use sort::{BINARY_BYTES, SOURCE_BYTES, Sort, TEXT_BYTES};
 pub use words::{BUILDING, CARGO_BUILDS, STARTS, TREE_SCRIPTS, WORDS, names_intermediate};
@@ -39,6 +41,8 @@ pub struct StringReferences {
     pub words: Vec<&'static str>,
     /// Names of shared libraries such as `libcublas.so.13`, sorted.
     pub libraries: Vec<Vec<u8>>,
+    /// Names of programs that a text starts, sorted. Any names in command position: most are programs.
+    pub programs: Vec<Vec<u8>>,
     /// Whether results are incomplete: more library names or more key matches than the limits.
     pub cut: bool,
     /// Why a binary may reference more than was found.
@@ -50,20 +54,25 @@ impl StringReferences {
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
             && self.libraries.is_empty()
+            && self.programs.is_empty()
             && !self.cut
             && self.habit == UncertaintyReason::Plain
     }
 
     /// Whether a search could have found these: names within their limits and in order.
     pub(crate) fn is_possible(&self) -> bool {
-        self.libraries.len() <= LIBRARIES
-            && self.libraries.iter().all(|name| name.len() <= NAME_BYTES)
-            && self.libraries.is_sorted_by(|one, next| one < next)
+        let fits = |names: &[Vec<u8>], most: usize, bytes: usize| {
+            names.len() <= most
+                && names.iter().all(|name| name.len() <= bytes)
+                && names.is_sorted_by(|one, next| one < next)
+        };
+        fits(&self.libraries, LIBRARIES, NAME_BYTES) && fits(&self.programs, PROGRAMS, PROGRAM_BYTES)
     }
 
     /// Approximate size in memory, in bytes.
     pub fn kept_bytes(&self) -> usize {
-        let names: usize = self.libraries.iter().map(|name| size_of::<Vec<u8>>() + name.len()).sum();
+        let names = self.libraries.iter().chain(&self.programs);
+        let names: usize = names.map(|name| size_of::<Vec<u8>>() + name.len()).sum();
         size_of::<Self>() + self.words.len() * size_of::<&str>() + names
     }
 }

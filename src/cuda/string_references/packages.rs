@@ -77,6 +77,19 @@ pub(super) fn is_helper(packages: &Packages, owner: Option<usize>, archive: Opti
     }
 }
 
+/// Sources of packages that ask git about their own source tree only, which an installed package does not have:
+/// `pydantic.version`, and Versioneer, which pandas falls back to where its wheel says no version.
+const OF_SOURCE_TREES: [(&str, &[u8]); 2] = [("pandas", b"_version.py"), ("pydantic", b"_git.py")];
+
+/// Whether a file is one of [`OF_SOURCE_TREES`].
+pub(super) fn is_of_source_tree(packages: &Packages, owner: Option<usize>, name: &[u8]) -> bool {
+    let package = owner.and_then(|owner| packages.list.get(owner));
+    package.is_some_and(|package| {
+        let known = normalized_python_name(&package.name);
+        OF_SOURCE_TREES.iter().any(|(package, file)| known == *package && name == *file)
+    })
+}
+
 /// The folder of an archive of uv, `/root/.cache/uv/archive-v0/HASH`, of a file in it.
 pub(super) fn archive_of(path: &[u8]) -> Option<&[u8]> {
     let start = memchr::memmem::find(path, b"/archive-v")? + 1;

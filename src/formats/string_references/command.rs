@@ -237,7 +237,7 @@ fn follows_variables(before: &[u8], whole_line: bool) -> bool {
 }
 
 /// Whether a command is the value of a setting for one: `command = cc -O2 x.c`.
-fn is_value(before: &[u8]) -> bool {
+pub(super) fn is_value(before: &[u8]) -> bool {
     let [head @ .., b'=' | b':'] = before else { return false };
     let key = head.trim_ascii_end();
     let length = key.iter().rev().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
@@ -308,7 +308,7 @@ fn reads_environment(before: &[u8]) -> bool {
 
 /// Whether a quoted word between these texts is the first of a list, an argument of a function that starts programs, or
 /// the value of a setting that names one.
-fn is_in_call(before: &[u8], after: &[u8]) -> bool {
+pub(super) fn is_in_call(before: &[u8], after: &[u8]) -> bool {
     let name = |text: &[u8]| {
         let length =
             text.iter().rev().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
@@ -321,6 +321,8 @@ fn is_in_call(before: &[u8], after: &[u8]) -> bool {
                 head.last().is_some_and(|byte| byte.is_ascii_alphanumeric() || b"_)]\"'".contains(byte));
             !is_key && matches!(after, [b',' | b']', ..])
         }
+        // A tuple that begins the argument of a function.
+        [head @ .., b'(', b'('] => is_function(head) && after.starts_with(b","),
         [head @ .., b'('] => is_function(head),
         [head @ .., b'=' | b':'] => {
             let name = name(unquoted(head.trim_ascii_end()));

@@ -14,7 +14,7 @@ use super::strings::Strings;
 use super::unloaded::{Placing, Reference};
 use super::words::{CARGO_BUILDS, Word};
 use super::wrappers::Shell;
-use super::{LIBRARIES, StringReferences, WORDS, command, in_binary, packages};
+use super::{LIBRARIES, STARTS, StringReferences, WORDS, command, in_binary, packages, programs};
 
 /// Maximum key matches examined in one file. Real files have some thousands; a hostile one consists of them.
 const PLACES: usize = 1 << 18;
@@ -26,6 +26,7 @@ pub(super) struct Found {
     /// Words of a binary that count only if it starts programs.
     maybe: BTreeSet<usize>,
     libraries: BTreeSet<Vec<u8>>,
+    programs: BTreeSet<Vec<u8>>,
     places: usize,
     cut: bool,
     habits: StringScanState,
@@ -56,9 +57,14 @@ impl Found {
         if self.habits.starts() {
             self.words.append(&mut self.maybe);
         }
+        // Every program that Go built contains it; one that starts programs is uncertain in any case.
+        if self.habits.is_of_go() {
+            self.words.retain(|place| WORDS.get(*place) != Some(&"go"));
+        }
         StringReferences {
             words: self.words.into_iter().filter_map(|place| WORDS.get(place).copied()).collect(),
             libraries: self.libraries.into_iter().collect(),
+            programs: self.programs.into_iter().collect(),
             cut: self.cut,
             habit: self.habits.habit(),
         }
@@ -167,6 +173,14 @@ impl Found {
             {
                 self.words.insert(number);
             }
+        }
+        // Of Python, which most files are in, the words tell whether a source starts programs.
+        let starts_any = match sort {
+            Sort::Python if !shell.is_script => self.words.iter().any(|word| STARTS.contains(&WORDS[*word])),
+            _ => shell.is_script || may_start(),
+        };
+        if starts_any {
+            self.programs = programs::started(text, &shell, &comments);
         }
     }
 

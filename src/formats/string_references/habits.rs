@@ -123,6 +123,11 @@ impl StringScanState {
         self.before += bytes as u64;
     }
 
+    /// Whether Go built it.
+    pub(super) fn is_of_go(&self) -> bool {
+        self.go
+    }
+
     /// Whether it starts programs.
     pub(super) fn starts(&self) -> bool {
         if self.go { self.go_starts } else { self.starts }

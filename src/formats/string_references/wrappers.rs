@@ -10,7 +10,7 @@ const FUNCTIONS: usize = 256;
 const BODY: usize = 1 << 10;
 
 /// Such programs, with how many words of their own come before the command, options aside.
-const WRAPPERS: [(&[u8], usize); 47] = [
+pub(super) const WRAPPERS: [(&[u8], usize); 47] = [
     (b"catatonit", 0),
     (b"chpst", 0),
     (b"chronic", 0),
@@ -61,7 +61,7 @@ const WRAPPERS: [(&[u8], usize); 47] = [
 ];
 
 /// Words that precede a command in a shell script.
-const OF_SHELL: [&[u8]; 20] = [
+pub(super) const OF_SHELL: [&[u8]; 20] = [
     b"builtin", b"command", b"coproc", b"do", b"elif", b"else", b"eval", b"exec", b"if", b"not", b"RUN",
     b"run", b"then", b"time", b"trap", b"until", b"watch", b"while", b"set", b"{",
 ];

@@ -34,6 +34,8 @@ pub(super) struct Started {
     pub(super) pythons: HashSet<Inode>,
     /// Of them: those that search the packages of the system, as none does in a virtual environment without these.
     pub(super) searching_system: HashSet<Inode>,
+    /// Pythons that a script of a system package runs: what that imports, its package depends on.
+    pub(super) of_packages: HashSet<Inode>,
     /// Whether it runs a shell script, whose text is not analysed.
     pub(super) script: bool,
 }
@@ -53,6 +55,7 @@ pub(super) fn command(
         told: HashSet::new(),
         named: BTreeSet::new(),
         folders: BTreeSet::new(),
+        of_package: false,
     };
     let words = |list: &'_ [String]| list.iter().map(|word| word.clone().into_bytes()).collect::<Vec<_>>();
     let (entrypoint, cmd) = (words(entrypoint), words(cmd));
@@ -79,6 +82,8 @@ struct Runner<'b, 'a> {
     named: BTreeSet<NodeId>,
     /// Folders whose sources were checked.
     folders: BTreeSet<NodeId>,
+    /// Whether a script of a system package is followed.
+    of_package: bool,
 }
 
 impl Runner<'_, '_> {
@@ -98,9 +103,13 @@ impl Runner<'_, '_> {
         {
             runs_python |= self.script(inode, depth);
         } else if let (Some(inode), true) = (file, runs_python) {
-            self.started.pythons.insert(inode);
-            if !self.is_isolated(program) {
-                self.started.searching_system.insert(inode);
+            if self.of_package {
+                self.started.of_packages.insert(inode);
+            } else {
+                self.started.pythons.insert(inode);
+                if !self.is_isolated(program) {
+                    self.started.searching_system.insert(inode);
+                }
             }
         } else if file.is_none() && name != b"exec" {
             self.paths(arguments);
@@ -181,12 +190,23 @@ impl Runner<'_, '_> {
         let Some(line) = self.pair.script(inode) else { return false };
         let words: Vec<&[u8]> = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).collect();
         let interpreter = words.iter().rev().map(|word| file_name(word)).find(|word| !word.starts_with(b"-"));
+        let of_package = self.is_of_package(inode);
+        let before = std::mem::replace(&mut self.of_package, of_package);
         self.follow(&words, depth + 1);
+        self.of_package = before;
         if words.iter().any(|word| SHELLS.contains(&file_name(word))) {
             self.started.script = true;
             self.unread(inode);
         }
         interpreter.is_some_and(is_python)
+    }
+
+    /// Whether a file belongs to a package of dpkg.
+    fn is_of_package(&self, inode: Inode) -> bool {
+        let side = if self.pair.has(inode) { &self.pair.new } else { &self.pair.old };
+        let node = side.rootfs.first_name(inode.0, inode.1);
+        let package = node.and_then(|node| side.inventory.packages.get(side.inventory.owners.of(node)?));
+        package.is_some_and(|package| package.manager == "dpkg")
     }
 
     /// The programs that a shell script runs are unknown. That matters when more is removed than the findings cover.

@@ -148,12 +148,13 @@ pub(super) fn mentions(pair: &ImagePair<'_>, notes: &mut ProofNotes) {
         let (who, path) = (named.get(name).map(|who| old.shown(*who)).unwrap_or_default(), old.shown(node));
         let name = shown(name.as_bytes());
         // A text mentions a library without version for a linker; the loader opens a version.
-        let has_version =
-            || pair.new.rootfs.nodes().any(|one| one.name().starts_with(format!("{name}.").as_bytes()));
+        let dotted = format!("{name}.");
+        let version = || pair.new.rootfs.nodes().find(|one| one.name().starts_with(dotted.as_bytes()));
         if is_safe {
             notes.unproven.add(format!("{who} mentions {name}; the plan removes {path} as safe"));
-        } else if name.strip_suffix(".so").is_some() && has_version() {
-            notes.unproven.add(format!("{who} mentions {name}; only versions such as {name}.1 stay"));
+        } else if let Some(version) = name.strip_suffix(".so").and_then(|_| version()) {
+            let version = shown(version.name());
+            notes.unproven.add(format!("{who} mentions {name}; only versions such as {version} stay"));
         } else {
             notes.faults.add(format!("{who} mentions {name}; {path} is left out without a safe finding"));
         }

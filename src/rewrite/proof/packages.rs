@@ -155,15 +155,15 @@ fn gone(
     let pythons = pythons_of(pair, root, all);
     let of_system = root.starts_with(b"/usr/") && !is_in_python_path(pair, root);
     let running = if of_system { &started.searching_system } else { &started.pythons };
-    let runs = |running: &HashSet<_>| {
+    let runs_any = |running: &HashSet<_>| {
         let mut inodes = pythons.iter().filter_map(|python| pair.new.node(*python).content());
         inodes.any(|inode| running.contains(&inode))
     };
-    let isolated = !started.script && !runs(running) && runs(&started.pythons);
+    let isolated = !started.script && !runs_any(running) && runs_any(&started.pythons);
     // What the new image's packages of the distribution depend on is installed with them. Only a script could use others.
     let of_distribution = package.is_in_debians_folder();
-    let by_script = started.script && !runs(running);
-    let runs = !pythons.is_empty() && started.script && !of_distribution || runs(running);
+    let by_script = started.script && !runs_any(running);
+    let runs = !pythons.is_empty() && started.script && !of_distribution || runs_any(running);
     let Some(python) = pythons.first().map(|python| pair.new.shown(*python)) else { return };
     let installs = matches!(package.name.as_str(), "pip" | "wheel");
     let name = name(package);
@@ -171,6 +171,10 @@ fn gone(
         notes.unproven.add(format!("{name} is left out: {python} no longer installs packages"));
     } else if runs {
         notes.faults.add(format!("{name} is left out, but {python} runs and searches that folder"));
+    } else if of_distribution && !by_script && runs_any(&started.of_packages) {
+        notes.unproven.say(format!("package of {python}"), || {
+            format!("{name} is left out; only programs of system packages are known to run {python}, which depend on what they import")
+        });
     } else if by_script && of_distribution {
         notes.unproven.say(format!("package of {python}"), || {
             format!("{name} is left out; a shell script may run {python}, which searches that folder")

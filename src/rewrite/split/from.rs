@@ -124,10 +124,11 @@ pub(super) fn assumed(stage: &Final<'_>, base: &Base) -> Vec<String> {
     if base.own {
         return Vec::new();
     }
-    let mut assumed = vec![format!(
-        "{} has the same content as the lowest {} layers of this image.",
-        base.reference, base.layers
-    )];
+    let lowest = match base.layers {
+        1 => "lowest layer".to_owned(),
+        layers => format!("lowest {layers} layers"),
+    };
+    let mut assumed = vec![format!("{} has the same content as the {lowest} of this image.", base.reference)];
     if stage.base.contains('@') {
         assumed
             .push("The current base image is pinned by digest; the new one is named by its tag.".to_owned());

@@ -278,6 +278,7 @@ impl<'w, 'a> Keep<'w, 'a> {
         }
         self.pythons();
         self.modules();
+        self.started_programs();
         let inventory = self.context.input.inventory;
         let of_system = self.libraries_of_system();
         for mention in &inventory.mentions {

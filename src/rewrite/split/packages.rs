@@ -27,6 +27,8 @@ pub(super) struct PackageSelection {
     pub(super) dropped: BTreeSet<String>,
     /// Packages with libraries of dropped ones that a program may open by name.
     pub(super) opened: Vec<usize>,
+    /// Packages with interpreters that came with dropped ones for developing in their language.
+    pub(super) interpreters: Vec<usize>,
 }
 
 impl PackageSelection {
@@ -45,7 +47,19 @@ impl PackageSelection {
 
     /// All packages that stay.
     pub(super) fn stay(&self) -> Vec<usize> {
-        self.kept.iter().chain(&self.opened).copied().collect()
+        self.kept.iter().chain(&self.opened).chain(&self.interpreters).copied().collect()
+    }
+
+    /// Why the stage has interpreters that no instruction names.
+    pub(super) fn assumption_of_interpreters(&self, context: &SplitContext<'_>) -> Option<String> {
+        let packages = &context.input.inventory.packages;
+        let names: Vec<&str> = self.interpreters.iter().map(|place| packages[*place].name.as_str()).collect();
+        (!names.is_empty()).then(|| {
+            format!(
+                "Came with packages for development that are left out, and may be run by name: {}.",
+                names.join(", ")
+            )
+        })
     }
 
     /// Why the stage has packages that no file is known to need.
@@ -67,7 +81,12 @@ impl PackageSelection {
 /// language packages from another one, and needs no installer for them.
 pub(super) fn asked(context: &SplitContext<'_>, steps: &Steps<'_, '_>, copies: bool) -> PackageSelection {
     let programs = steps.programs();
-    let mut asked = PackageSelection { kept: Vec::new(), dropped: BTreeSet::new(), opened: Vec::new() };
+    let mut asked = PackageSelection {
+        kept: Vec::new(),
+        dropped: BTreeSet::new(),
+        opened: Vec::new(),
+        interpreters: Vec::new(),
+    };
     for (step, name) in steps.asked() {
         let opaque = steps.is_opaque(step);
         match context.by_name.get(name.as_str()) {
@@ -95,7 +114,41 @@ pub(super) fn asked(context: &SplitContext<'_>, steps: &Steps<'_, '_>, copies: b
     asked.kept.sort_unstable();
     asked.kept.dedup();
     asked.opened = opened(context, &asked.dropped);
+    asked.interpreters = interpreters(context, &asked.dropped);
     asked
+}
+
+/// The packages with the interpreter of a language, which a dropped package for developing in it brought, such as
+/// `openjdk-17-jre-headless` with `openjdk-17-jdk-headless`: scripts run it by name, unseen. Who runs Debian's Python and
+/// Perl is known.
+fn interpreters(context: &SplitContext<'_>, dropped: &BTreeSet<String>) -> Vec<usize> {
+    const PROGRAMS: [&[u8]; 8] = [b"Rscript", b"erl", b"guile", b"java", b"lua", b"php", b"ruby", b"tclsh"];
+    let packages = &context.input.inventory.packages;
+    let is_program = |node: &NodeId| {
+        let node = context.rootfs.node(*node);
+        let version =
+            node.name().iter().rev().take_while(|byte| byte.is_ascii_digit() || **byte == b'.').count();
+        let name = &node.name()[..node.name().len() - version];
+        node.parent().name() == b"bin" && PROGRAMS.contains(&name.strip_suffix(b"-").unwrap_or(name))
+    };
+    let has_one = |place: usize| context.files_of.get(&place).into_iter().flatten().any(is_program);
+    let places = dropped.iter().filter_map(|name| context.by_name.get(name.as_str()).copied());
+    let mut open: Vec<usize> = places.filter(|place| context.is_builders(&packages[*place].name)).collect();
+    let mut seen: BTreeSet<usize> = open.iter().copied().collect();
+    let mut found = BTreeSet::new();
+    while let Some(at) = open.pop() {
+        for other in context.depends(at).iter().copied() {
+            if !seen.insert(other) {
+                continue;
+            }
+            if context.is_builders(&packages[other].name) || context.files_of.get(&other).is_none() {
+                open.push(other);
+            } else if has_one(other) {
+                found.insert(other);
+            }
+        }
+    }
+    found.into_iter().collect()
 }
 
 /// The packages with the libraries of dropped development packages that no program is linked with. Wand and `WeasyPrint`
@@ -117,7 +170,7 @@ fn opened(context: &SplitContext<'_>, dropped: &BTreeSet<String>) -> Vec<usize> 
     };
     let mut known: HashMap<usize, bool> = HashMap::new();
     let mut found = BTreeSet::new();
-    for name in dropped.iter().filter(|name| context.is_builders(name)) {
+    for name in dropped.iter().filter(|name| name.ends_with("-dev") && context.is_builders(name)) {
         let Some(place) = context.by_name.get(name.as_str()).copied() else { continue };
         let mut candidates = Vec::new();
         let (mut open, mut seen) = (vec![place], BTreeSet::from([place]));

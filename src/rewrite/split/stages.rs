@@ -56,6 +56,7 @@ pub(super) fn draft(
         assumed.push(format!("Only the build stage needs these packages: {}.", dropped.join(", ")));
     }
     assumed.extend(asked.assumption(keep.context));
+    assumed.extend(asked.assumption_of_interpreters(keep.context));
     assumed.extend(without_recommended(steps, keep, asked));
     let title = if base.own {
         "Multi-stage: build first, run on the same base image".to_owned()

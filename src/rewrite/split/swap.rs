@@ -76,6 +76,7 @@ pub(super) fn draft(
             .push(format!("No instruction needs these packages on the new base image: {}.", list.join(", ")));
     }
     assumed.extend(asked.assumption(keep.context));
+    assumed.extend(asked.assumption_of_interpreters(keep.context));
     let languages = steps
         .list
         .iter()

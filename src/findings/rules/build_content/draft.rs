@@ -143,9 +143,9 @@ fn named(facts: &Facts<'_>, user: User, draft: &mut Draft) {
         User::Object(id) => facts.shown(facts.inventory.links.object(*id).node),
     };
     draft.reason = format!("Mentioned by {who}.");
-    draft.proof.push(format!("{who} mentions them"));
+    draft.proof.push(format!("{who} mentions these files"));
     if matches!(user, User::File(_)) {
-        draft.question = Some(format!("Does {who} use them at run time?"));
+        draft.question = Some(format!("Does {who} use these files at run time?"));
     }
     draft.users.push(user);
 }

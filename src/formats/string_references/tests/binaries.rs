@@ -33,6 +33,10 @@ fn binaries_tell_how_they_keep_strings_and_whether_they_start_programs() {
             assert_eq!(found(Sort::Binary, &bytes, piece).habit, habit, "{}", strings.escape_ascii());
         }
     }
+    assert_eq!(
+        words(Sort::Binary, elf(true, &[GO, b"\0go\0os/exec.(*Cmd).Start\0"].concat())),
+        <[&str; 0]>::default()
+    );
     let tool = b"\0/usr/bin/readelf\0";
     assert_eq!(words(Sort::Binary, elf(true, tool)), ["readelf"]);
     assert_eq!(words(Sort::Binary, elf(false, tool)), <[&str; 0]>::default());

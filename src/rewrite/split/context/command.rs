@@ -23,7 +23,7 @@ impl SplitContext<'_> {
     }
 
     /// A program by the image's `PATH`, or a path unchanged.
-    fn program(&self, name: &str) -> Option<Vec<u8>> {
+    pub(in crate::rewrite::split) fn program(&self, name: &str) -> Option<Vec<u8>> {
         if name.contains('/') {
             return Some(name.as_bytes().to_vec());
         }

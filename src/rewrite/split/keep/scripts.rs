@@ -70,6 +70,36 @@ impl Keep<'_, '_> {
         }
     }
 
+    /// Keeps the programs of system packages that texts of the application start by name, such as `unzip`: nothing else
+    /// leads to them. Build tools are left to the findings.
+    pub(super) fn started_programs(&mut self) {
+        let context = self.context;
+        let mut names: HashSet<&str> = HashSet::new();
+        for mention in &context.input.inventory.mentions {
+            if self.fate(mention.node) != FileDisposition::Gone {
+                names.extend(mention.programs.iter().map(String::as_str));
+            }
+        }
+        let mut found: Vec<NodeId> = Vec::new();
+        for name in names {
+            let Some(path) = context.program(name) else { continue };
+            let nodes = [context.paths.entry_at(&path), context.paths.lookup(&path)];
+            found.extend(nodes.into_iter().flatten());
+        }
+        found.sort_unstable();
+        for node in found {
+            let record = context.rootfs.node(node);
+            let is_of_build = |package: usize| {
+                let (built, all) = context.share(package, &context.built);
+                context.is_builders(&context.input.inventory.packages[package].name) || built * 2 > all
+            };
+            let owner = context.system_owner(node);
+            if owner.is_some_and(|package| !is_of_build(package)) && !context.goes(record) {
+                self.require(node, b"");
+            }
+        }
+    }
+
     /// Keeps modules that settings make a server load, such as `extension=dom.so`: packages that came as recommendations
     /// have some. Also libraries that scripts open: Ruby by the name without a version, which only a package for
     /// building has, Python by any version.

@@ -1,0 +1,233 @@
+//! Names of programs that a text starts: `subprocess.run(["ps", "aux"])`, `unzip -q data.zip`.
+//!
+//! The words of [`WORDS`](super::WORDS) decide about findings and are found wherever they may stand. These names are
+//! any, so they count only in command position; a name that is no program of the image is of no interest.
+
+use std::collections::BTreeSet;
+
+use super::command::{is_in_call, is_value};
+use super::comments::Comments;
+use super::wrappers::{OF_SHELL, Shell, WRAPPERS};
+
+/// Maximum names of one file. Real sources start some dozens at most.
+pub(super) const PROGRAMS: usize = 256;
+/// Maximum bytes of such a name.
+pub(super) const PROGRAM_BYTES: usize = 32;
+/// Bytes of a string or line that are looked at.
+const REACH: usize = 512;
+
+/// Words of a shell that are no programs.
+const BUILTIN: [&[u8]; 22] = [
+    b"alias",
+    b"break",
+    b"case",
+    b"cd",
+    b"continue",
+    b"declare",
+    b"done",
+    b"esac",
+    b"exit",
+    b"export",
+    b"fi",
+    b"for",
+    b"function",
+    b"in",
+    b"local",
+    b"readonly",
+    b"return",
+    b"shift",
+    b"source",
+    b"trap",
+    b"umask",
+    b"unset",
+];
+
+/// The names in a text that starts programs, at most [`PROGRAMS`].
+pub(super) fn started(text: &[u8], shell: &Shell<'_>, comments: &Comments) -> BTreeSet<Vec<u8>> {
+    let mut names = Names::default();
+    let mut at = 0;
+    let mut is_continued = false;
+    for line in text.split_inclusive(|byte| *byte == b'\n') {
+        let start = at;
+        at += line.len();
+        let line = line.trim_ascii_end();
+        let is_first = !std::mem::replace(&mut is_continued, line.ends_with(b"\\"));
+        if line.is_empty()
+            || start == 0 && line.starts_with(b"#!")
+            || comments.is_line(text, start)
+            || comments.contains(start)
+        {
+            continue;
+        }
+        if shell.is_script {
+            if is_first {
+                names.commands(&line[..line.len().min(REACH)]);
+            }
+        } else {
+            names.strings(line);
+            names.value(line);
+        }
+    }
+    names.found
+}
+
+#[derive(Default)]
+struct Names {
+    found: BTreeSet<Vec<u8>>,
+}
+
+impl Names {
+    fn add(&mut self, word: &[u8]) {
+        let word = word.trim_ascii_start();
+        let is_quote = |byte: &&u8| b"'\"".contains(byte);
+        let word = &word[word.iter().take_while(is_quote).count()..];
+        let word = &word[..word.len() - word.iter().rev().take_while(is_quote).count()];
+        let name = word.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+        let is_name = (2..=PROGRAM_BYTES).contains(&name.len())
+            && name[0].is_ascii_alphanumeric()
+            && name.iter().all(|byte| byte.is_ascii_alphanumeric() || b"._+-".contains(byte));
+        if !is_name || BUILTIN.contains(&name) || self.found.contains(name) {
+            return;
+        }
+        if self.found.len() < PROGRAMS {
+            self.found.insert(name.to_vec());
+        }
+    }
+
+    /// The commands of a line of a shell.
+    fn commands(&mut self, line: &[u8]) {
+        let mut start = 0;
+        for (at, byte) in line.iter().enumerate() {
+            let ends = match byte {
+                b';' | b'&' | b'|' | b'(' | b')' | b'`' | b'\n' => true,
+                // `${path}` is a variable.
+                b'{' => line.get(at + 1).is_none_or(u8::is_ascii_whitespace),
+                _ => false,
+            };
+            if ends {
+                self.command(&line[start..at]);
+                start = at + 1;
+            }
+        }
+        self.command(&line[start..]);
+    }
+
+    /// The program of one command, and those that start it.
+    fn command(&mut self, command: &[u8]) {
+        let mut wrapped: Option<usize> = None;
+        let mut before: &[u8] = b"";
+        let mut of_shell = false;
+        for word in command.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()) {
+            let last = std::mem::replace(&mut before, word);
+            let name = word.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+            if of_shell {
+                // `sh -c "ps aux"`
+                if last.starts_with(b"-") && last.ends_with(b"c") {
+                    return self.add(word);
+                }
+                continue;
+            }
+            if OF_SHELL.contains(&word) || matches!(word, b"which" | b"type" | b"hash" | b"$") {
+                wrapped = wrapped.or(Some(0));
+                continue;
+            }
+            if let Some((_, own)) = WRAPPERS.iter().find(|(known, _)| *known == name) {
+                self.add(word);
+                wrapped = Some(*own);
+                continue;
+            }
+            let is_assignment = word.iter().position(|byte| *byte == b'=').is_some_and(|at| {
+                at > 0 && word[..at].iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+            });
+            if is_assignment || word.iter().any(|byte| matches!(byte, b'<' | b'>')) {
+                continue;
+            }
+            match &mut wrapped {
+                Some(_) if word.starts_with(b"-") => {}
+                // The value of an option, or the command.
+                Some(_) if last.starts_with(b"-") && last != b"--" => {
+                    let is_value = !word[0].is_ascii_alphabetic();
+                    self.add(word);
+                    if !is_value && last.contains(&b'=') {
+                        return;
+                    }
+                }
+                Some(own) if *own > 0 => *own -= 1,
+                Some(_) if !word[0].is_ascii_alphanumeric() && !matches!(word[0], b'/' | b'"' | b'\'') => {}
+                Some(_) if word[0].is_ascii_digit() => {}
+                _ => {
+                    self.add(word);
+                    of_shell = matches!(name, b"sh" | b"bash" | b"dash" | b"su");
+                    if !of_shell {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Strings of a line that are commands.
+    fn strings(&mut self, line: &[u8]) {
+        let mut at = 0;
+        while let Some(found) = memchr::memchr3(b'\'', b'"', b'`', &line[at..]) {
+            let (quote, start) = (line[at + found], at + found + 1);
+            let rest = &line[start..line.len().min(start + REACH)];
+            let Some(length) = memchr::memchr(quote, rest) else { return };
+            let (head, content, after) = (&line[..start - 1], &rest[..length], &rest[length + 1..]);
+            at = start + length + 1;
+            let looks_like_one =
+                content.first().is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'/');
+            let is_alone = !content.contains(&b' ');
+            let is_command = looks_like_one
+                && is_in_call(head.trim_ascii_end(), if is_alone { after.trim_ascii_start() } else { b"," });
+            if is_command {
+                self.commands(content);
+            }
+        }
+    }
+
+    /// The command that is the value of a setting: `command=/usr/bin/rsync -a`.
+    fn value(&mut self, line: &[u8]) {
+        let Some(at) = line.iter().take(REACH).position(|byte| matches!(byte, b'=' | b':')) else { return };
+        if is_value(&line[..=at]) {
+            let value = line[at + 1..].trim_ascii_start();
+            self.commands(&value[..value.len().min(REACH)]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formats::string_references::Sort;
+
+    fn programs(text: &str) -> Vec<String> {
+        let (shell, comments) = (Shell::of(text.as_bytes()), Comments::of(text.as_bytes(), Sort::Script));
+        let found = started(text.as_bytes(), &shell, &comments);
+        found.into_iter().map(|name| String::from_utf8(name).unwrap()).collect()
+    }
+
+    #[test]
+    fn commands_of_scripts_and_sources_name_programs() {
+        for (text, names) in [
+            ("#!/bin/sh\nset -e\nwget -q http://x | gunzip > y\n", &["gunzip", "wget"][..]),
+            ("#!/bin/sh\nif unzip -q a.zip; then rm a.zip; fi\n", &["rm", "unzip"]),
+            ("#!/bin/sh\nA=1 timeout 60 java -jar x.jar || exit 1\n", &["java", "timeout"]),
+            ("#!/bin/sh\n# ps\nx=$(identify -format %w a.png)\n", &["identify"]),
+            ("#!/bin/sh\ncommand -v pdftotext >/dev/null\n", &["pdftotext"]),
+            ("#!/bin/sh\nexec gosu app redis-server /etc/redis.conf\n", &["gosu", "redis-server"]),
+            ("#!/bin/sh\nsh -c \"ps aux\"\n", &["ps", "sh"]),
+            ("#!/bin/sh\nls \\\n  /srv\n", &["ls"]),
+            ("subprocess.run([\"ps\", \"aux\"])\n", &["ps"]),
+            ("subprocess.check_output((\"/usr/bin/file\", path))\n", &["file"]),
+            ("os.system('convert a.png b.jpg && rm a.png')\n", &["convert", "rm"]),
+            ("path = shutil.which(\"gs\")\n", &["gs"]),
+            ("CONVERT = \"soffice\"\n", &["soffice"]),
+            ("command=/usr/bin/rsync -a /x /y\n", &["rsync"]),
+            ("execSync(`exiftool -json ${path}`)\n", &["exiftool"]),
+            ("{\"file\": upload, 'convert': 1}\nrequest.files['file']\nx.get(\"less\")\n", &[]),
+        ] {
+            assert_eq!(programs(text), names, "{text}");
+        }
+    }
+}
