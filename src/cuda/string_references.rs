@@ -139,7 +139,7 @@ pub(super) fn gather(
                 add_first(&mut heard.searched.libraries, file.node);
             }
             let found = mention(context, file, mentions, room);
-            names += found.as_ref().map_or(0, |found| found.libraries.len());
+            names += found.as_ref().map_or(0, |found| found.libraries.len() + found.programs.len());
             heard.mentions.extend(found);
         }
     };
@@ -216,7 +216,8 @@ fn mention(
     };
     let words: Vec<&'static str> = mentions.words.iter().filter(is_told).copied().collect();
     let of_application = matches!(file.part, Part::Application | Part::Built) && !file.of_distribution;
-    let programs = mentions.programs.iter().filter(|_| of_application).take(room);
+    let programs =
+        mentions.programs.iter().filter(|_| of_application).take(room.saturating_sub(libraries.len()));
     let programs: Vec<String> = programs.map(|name| escape(name)).collect();
     let found = !words.is_empty() || !libraries.is_empty() || !programs.is_empty();
     found.then_some(StringReference { node: file.node, words, libraries, programs })

@@ -105,7 +105,7 @@ pub(super) fn leave_out(
             Some(Kind::OfTree) => builds,
             Some(Kind::Own) | None => true,
         };
-        counts && !(mention.words.is_empty() && mention.libraries.is_empty())
+        counts && !(mention.words.is_empty() && mention.libraries.is_empty() && mention.programs.is_empty())
     });
 }
 
