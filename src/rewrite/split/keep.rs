@@ -52,6 +52,8 @@ pub(super) struct Keep<'w, 'a> {
     build_only: &'w HashSet<NodeId>,
     /// Compiled modules of Python whose sources the base has: they are not copied.
     pub(super) recompiled: Vec<NodeId>,
+    /// Which file of the application starts which program, by the package that has it.
+    started: HashMap<usize, (NodeId, &'a str)>,
     /// ELF files and scripts still to follow.
     open: Vec<NodeId>,
 }
@@ -73,6 +75,7 @@ impl<'w, 'a> Keep<'w, 'a> {
             in_base: in_base(context, base),
             build_only,
             recompiled: Vec::new(),
+            started: HashMap::new(),
             open: Vec::new(),
         };
         let silent = USED_SILENTLY.iter().filter_map(|name| context.by_name.get(name).copied());

@@ -301,3 +301,50 @@ fn plugins_beside_those_of_an_installed_package_stay() {
     assert!(last_stage(&best.dockerfile).contains("gstreamer1.0-x"), "{}", best.dockerfile);
     has_none(best, &["fonts-more", "libcamera"]);
 }
+
+#[test]
+fn programs_that_the_application_starts_by_name_stay() {
+    let debs = vec![
+        deb("unzip", "libc6", vec![program("usr/bin/unzip", &[])]),
+        deb("poppler-utils", "libc6", vec![program("usr/bin/pdftotext", &[])]),
+        deb("ghostscript", "libc6", vec![program("usr/bin/gs", &[])]),
+    ];
+    // They came with others: nothing names them but the application.
+    let scene = devel()
+        .apt("cmake git", [tools(), debs].concat())
+        .workdir("/app", "/app")
+        .copy(
+            ". .",
+            vec![
+                file("app/start.sh", "#!/bin/sh\nif ! unzip -q data.zip; then exit 1; fi\nexec serve\n"),
+                file("app/pages.py", "import subprocess\nsubprocess.run(['pdftotext', path])\n"),
+                file("app/notes.py", "TEXT = 'gs is not started here'\n"),
+            ],
+        )
+        .cmd(&["sh", "/app/start.sh"]);
+    let best = &built(scene, &["libc.so.6"]).cmd(&["sh", "/app/start.sh"]).propose().list[0];
+    let stage = last_stage(&best.dockerfile);
+    assert!(stage.contains("poppler-utils") && stage.contains("unzip"), "{}", best.dockerfile);
+    assert!(!stage.contains("ghostscript") && !stage.contains("cmake"), "{}", best.dockerfile);
+    let is_told = |edit: &str| edit.contains("unzip (/app/start.sh starts unzip)");
+    assert!(best.reasons.iter().any(|reason| is_told(&reason.text)), "{:#?}", best.reasons);
+}
+
+#[test]
+fn an_interpreter_that_a_development_package_brought_stays() {
+    let debs = vec![
+        deb(
+            "openjdk-17-jdk-headless",
+            "openjdk-17-jre-headless",
+            vec![program("usr/lib/jvm/java-17/bin/javac", &[])],
+        ),
+        deb("openjdk-17-jre-headless", "libc6", vec![program("usr/lib/jvm/java-17/bin/java", &[])]),
+    ];
+    let scene = devel().apt("cmake git openjdk-17-jdk-headless", [tools(), debs].concat());
+    let best = &built(scene, &["libc.so.6"]).cmd(&["/usr/local/bin/serve"]).propose().list[0];
+    let stage = last_stage(&best.dockerfile);
+    assert!(stage.contains("openjdk-17-jre-headless"), "{}", best.dockerfile);
+    assert!(!stage.contains("jdk-headless") && !stage.contains("git"), "{}", best.dockerfile);
+    let is_told = |text: &String| text.contains("may be run by name: openjdk-17-jre-headless");
+    assert!(best.closure.unproven.iter().any(is_told), "{:#?}", best.closure.unproven);
+}

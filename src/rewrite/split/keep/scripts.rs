@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use hashbrown::HashSet;
 
 use super::{FileDisposition, Keep};
+use crate::base::text::escape;
 use crate::rewrite::split::packages::is_searched;
 use crate::rewrite::split::state::source_of;
 use crate::rootfs::{Node, NodeId, NodeKind, PathBuffer};
@@ -74,30 +75,43 @@ impl Keep<'_, '_> {
     /// leads to them. Build tools are left to the findings.
     pub(super) fn started_programs(&mut self) {
         let context = self.context;
-        let mut names: HashSet<&str> = HashSet::new();
+        let mut names: BTreeMap<&str, NodeId> = BTreeMap::new();
         for mention in &context.input.inventory.mentions {
             if self.fate(mention.node) != FileDisposition::Gone {
-                names.extend(mention.programs.iter().map(String::as_str));
+                let found = mention.programs.iter().map(|name| (name.as_str(), mention.node));
+                found.for_each(|(name, node)| _ = names.entry(name).or_insert(node));
             }
         }
-        let mut found: Vec<NodeId> = Vec::new();
-        for name in names {
+        for (name, starter) in names {
             let Some(path) = context.program(name) else { continue };
-            let nodes = [context.paths.entry_at(&path), context.paths.lookup(&path)];
-            found.extend(nodes.into_iter().flatten());
-        }
-        found.sort_unstable();
-        for node in found {
-            let record = context.rootfs.node(node);
-            let is_of_build = |package: usize| {
+            // The name, and what it leads to: both may belong to packages.
+            for node in [context.paths.entry_at(&path), context.paths.lookup(&path)].into_iter().flatten() {
+                let Some(package) = context.system_owner(node) else { continue };
                 let (built, all) = context.share(package, &context.built);
-                context.is_builders(&context.input.inventory.packages[package].name) || built * 2 > all
-            };
-            let owner = context.system_owner(node);
-            if owner.is_some_and(|package| !is_of_build(package)) && !context.goes(record) {
-                self.require(node, b"");
+                let is_of_build =
+                    context.is_builders(&context.input.inventory.packages[package].name) || built * 2 > all;
+                if !is_of_build && !context.goes(context.rootfs.node(node)) {
+                    self.require(node, b"");
+                    self.started.entry(package).or_insert((starter, name));
+                }
             }
         }
+    }
+
+    /// Names of packages, with the file of the application that starts a program of each.
+    pub(in crate::rewrite::split) fn with_starters(&self, names: &[String]) -> String {
+        let shown = |name: &String| {
+            let place = self.context.by_name.get(name.as_str());
+            let started = place.and_then(|place| self.started.get(place));
+            started.map_or_else(
+                || name.clone(),
+                |(file, program)| {
+                    let file = escape(&self.context.rootfs.node(*file).path());
+                    format!("{name} ({file} starts {program})")
+                },
+            )
+        };
+        names.iter().map(shown).collect::<Vec<_>>().join(", ")
     }
 
     /// Keeps modules that settings make a server load, such as `extension=dom.so`: packages that came as recommendations

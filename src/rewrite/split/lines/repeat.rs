@@ -24,7 +24,8 @@ impl Lines<'_, '_, '_, '_, '_> {
         };
         let names = std::mem::take(&mut self.added);
         let text = install(self.stage.file, &self.keyword("RUN"), installer, &names).replace("\r\n", "\n");
-        self.add(text, format!("Files of the image need these packages: {}.", names.join(", ")));
+        let shown = self.keep.with_starters(&names);
+        self.add(text, format!("Files of the image need these packages: {shown}."));
     }
 
     /// Whether a step still installs packages.
@@ -135,7 +136,7 @@ impl Lines<'_, '_, '_, '_, '_> {
         } else if installs {
             format!(
                 "Repeated without build-only packages; adds packages that shipped files need: {}.",
-                added.join(", ")
+                self.keep.with_starters(&added)
             )
         } else {
             "Repeated: its effect is not copied from the build stage.".to_owned()
