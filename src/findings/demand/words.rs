@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::formats::string_references::{BUILDING, Scanner, Sort};
 
 /// Names of what is read, each with the predicate of a sentence about its reader.
-const NAMES: [(&str, &str); 28] = [
+const NAMES: [(&str, &str); 29] = [
     ("autotools", "runs autotools, m4, bison or flex"),
     ("bazel", "runs bazel"),
     ("builder-resources", "builds TensorRT engines with the builder resources"),
@@ -29,6 +29,7 @@ const NAMES: [(&str, &str); 28] = [
     ("make", "runs make"),
     ("ninja", "builds extensions with ninja"),
     ("nvcc", "compiles CUDA code with nvcc"),
+    ("object-files", "loads or links object files"),
     ("patchelf", "runs patchelf"),
     ("profiler", "runs a profiler"),
     ("ptxas", "assembles kernels with ptxas"),
@@ -43,7 +44,7 @@ pub(super) const WITH_NVCC: [&str; 7] =
 
 /// Words in files and commands, separated by spaces, with the names of what they imply; the first is the name of the
 /// program itself.
-const WORDS: [(&str, &[&str]); 34] = [
+const WORDS: [(&str, &[&str]); 35] = [
     ("cc c++ c99 ld gfortran gcc g++ clang as c89 cpp -config", &["compiler", "libraries"]),
     // verify and compile of cffi run the C compiler, as CCompiler of distutils does, and what reads the variable CC.
     ("cffi ccompiler CC CXX FC", &["compiler", "libraries"]),
@@ -61,6 +62,7 @@ const WORDS: [(&str, &[&str]); 34] = [
         &["compiler", "libraries", "make", "cmake", "ninja", "autotools", "git", "patchelf", "swig"],
     ),
     ("share/doc share/man", &["documentation"]),
+    (".o\" .o'", &["object-files"]),
     ("debug/build debug/deps release/build release/deps", &["cargo-output"]),
     ("cargo", &["compiler", "cmake"]),
     (
@@ -143,6 +145,7 @@ pub fn is_searched_for(name: &[u8]) -> bool {
 pub(super) fn told(word: &str) -> &str {
     match word {
         "-config" => "python3-config",
+        ".o\"" | ".o'" => "object files",
         "CC" => "the variable CC",
         "CXX" => "the variable CXX",
         "FC" => "the variable FC",

@@ -62,6 +62,7 @@ pub(super) fn stands_alone(bytes: &[u8], start: usize, end: usize, word: &str) -
         "/bootstrap" | "/configure" | "sh configure" => {
             return !bytes.get(end).is_some_and(|byte| is_name(*byte) || b"-./".contains(byte));
         }
+        ".o\"" | ".o'" => return true,
         "test/" | "tests/" => {
             return !bytes[..start].last().is_some_and(|byte| is_name(*byte) || b"+-.".contains(byte));
         }

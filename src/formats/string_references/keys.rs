@@ -95,7 +95,7 @@ pub(super) static TEXT: LazyLock<[Finder; 5]> = LazyLock::new(|| {
         "uvx", "'uv'", "\"uv\"", " uv ", "\nuv ", "\tuv ", "n/uv", "(uv ", ";uv ", "`uv ", "'uv ", "\"uv ",
         "cffi", "ppim", "f2py", "pymc", "yten", "pyxi", "nygr", "'CC'", "\"CC\"", "'FC'", "\"FC\"", "'CXX",
         "\"CXX", "NVCC", "re/d", "re/m", "se/b", "ug/b", "/boo", "/con", "g.st", "-tes", "sh c", "est/",
-        "sts/", CALLS[0], CALLS[1],
+        "sts/", ".o\"", ".o'", CALLS[0], CALLS[1],
     ];
     let long = [
         "nvcc", "ptxa", "nvli", "fatb", "afe+", "cuob", "nvdi", "nvpr", "cicc", "ibde", "adev", "nvvm",

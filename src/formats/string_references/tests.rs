@@ -51,7 +51,9 @@ fn named(word: &str) -> String {
 fn every_word_has_a_key_and_every_key_stands_in_its_words() {
     const MODULES: [&str; 8] =
         ["cffi", "cppimport", "f2py", "pycc", "pymc", "pytensor", "pyximport", "tinygrad"];
-    const OF_TEXTS: [&str; 39] = [
+    const OF_TEXTS: [&str; 41] = [
+        ".o\"",
+        ".o'",
         "Gem.install",
         "ProjectBuilder",
         "mkmf",
@@ -153,6 +155,8 @@ fn every_word_has_a_key_and_every_key_stands_in_its_words() {
         ("COMPILE = ('cc', '-O2')\nsubprocess.call(COMPILE)\n", "cc"),
         ("import subprocess\nclass S:\n    tool: str = 'cc'\n", "cc"),
         ("import subprocess\nTOOLS = {'link': 'ld'}\n", "ld"),
+        ("engine.add_object_file(\"/srv/dot.o\")\n", ".o\""),
+        ("Path('kernels').glob('*.o')\n", ".o'"),
         ("timeout 60 make -C /srv\n", "make"),
         ("command=timeout 60 make serve\n", "make"),
         ("#!/bin/sh\nif make -C /srv; then :; fi\n", "make"),

@@ -2,9 +2,9 @@
 
 /// Searched words: build and profiling tools, CUDA headers, and framework calls that compile code or load libraries;
 /// then the other lists of this module.
-pub const WORDS: [&str; 186] = joined(&[&TOOLS, &CARGO_BUILDS, &TREE_SCRIPTS, &STARTS]);
+pub const WORDS: [&str; 188] = joined(&[&TOOLS, &CARGO_BUILDS, &TREE_SCRIPTS, &STARTS]);
 
-const TOOLS: [&str; 168] = [
+const TOOLS: [&str; 170] = [
     "nvcc",
     "ptxas",
     "nvlink",
@@ -179,6 +179,9 @@ const TOOLS: [&str; 168] = [
     "NVCC",
     "share/doc",
     "share/man",
+    // Names of object files, at the end of a string. Searched in texts only.
+    ".o\"",
+    ".o'",
 ];
 
 /// Folders in which cargo's build scripts are and write, and those of intermediate output. A program opens what is there

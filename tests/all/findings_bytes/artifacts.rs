@@ -42,6 +42,25 @@ fn object_files_are_told_by_their_header() {
 }
 
 #[test]
+fn object_files_that_the_application_names_are_a_question() {
+    let loads = |source: &str| {
+        let report = judged_files(vec![
+            file("srv/kernels/dot.o", relocatable(62)),
+            file("srv/main.py", source.to_owned()),
+        ]);
+        of(&report, "/srv/kernels/dot.o")
+    };
+    for source in [
+        "engine.add_object_file(\"/srv/kernels/dot.o\")\n",
+        "for path in Path('kernels').glob('*.o'):\n    engine.add_object_file(str(path))\n",
+        "engine.add_object_file(f'{name}.o')\n",
+    ] {
+        assert_eq!(loads(source), "build-artifacts unsure", "{source}");
+    }
+    assert_eq!(loads("# loads \"dot.o\"\nprint('hello')\n"), "build-artifacts safe");
+}
+
+#[test]
 fn a_build_tree_may_hold_what_runs() {
     let mut members = service(&[]);
     let mut program = Elf::program("service").needing(&["libgrpc.so.1"]);

@@ -232,6 +232,15 @@ fn object_file(facts: &Facts<'_>, file: &ClassifiedFile<'_>) -> ArtifactReason {
             "Does the service load an extension that is built in this folder?".to_owned(),
         );
     }
+    let mut readers = facts.demands.on("object-files", None).filter_map(|place| facts.demands.get(place));
+    if let Some(reader) = readers.next() {
+        return ArtifactReason::Asked {
+            title: " that may be loaded",
+            reason: format!("{} names object files.", reader.who),
+            question: format!("Does {} load or link these object files at run time?", reader.who),
+            users: vec![reader.user.clone()],
+        };
+    }
     if let Some(asked) = built_again(facts) {
         return asked;
     }
