@@ -80,7 +80,7 @@ pub(super) fn gather(
     let has_cuda = !toolkits.is_empty() || names().any(|name| context.catalog.component_of(name).is_some());
     let mut heard = StringReferenceScan { has_cuda, ..StringReferenceScan::default() };
     let has_git = names().any(|name| name == b"git");
-    let (mut lost, mut names) = (0_u64, 0);
+    let (mut lost, mut names, mut programs) = (0_u64, 0, 0);
     for layer in context.input.layers.iter().flatten() {
         lost = lost.saturating_add(layer.facts.lost_string_references());
     }
@@ -138,8 +138,9 @@ pub(super) fn gather(
                 heard.searched.libraries_left_out += 1;
                 add_first(&mut heard.searched.libraries, file.node);
             }
-            let found = mention(context, file, mentions, room);
-            names += found.as_ref().map_or(0, |found| found.libraries.len() + found.programs.len());
+            let found = mention(context, file, mentions, [room, NAMES.saturating_sub(programs)]);
+            names += found.as_ref().map_or(0, |found| found.libraries.len());
+            programs += found.as_ref().map_or(0, |found| found.programs.len());
             heard.mentions.extend(found);
         }
     };
@@ -195,7 +196,7 @@ fn mention(
     context: &InventoryContext<'_>,
     file: &OwnFile<'_>,
     mentions: &StringReferences,
-    room: usize,
+    [room, room_of_programs]: [usize; 2],
 ) -> Option<StringReference> {
     let facts = context.layer(file.inode.0).and_then(|read| read.facts.binary(file.inode.1));
     let of_links = |name: &Vec<u8>| match facts {
@@ -216,8 +217,7 @@ fn mention(
     };
     let words: Vec<&'static str> = mentions.words.iter().filter(is_told).copied().collect();
     let of_application = matches!(file.part, Part::Application | Part::Built) && !file.of_distribution;
-    let programs =
-        mentions.programs.iter().filter(|_| of_application).take(room.saturating_sub(libraries.len()));
+    let programs = mentions.programs.iter().filter(|_| of_application).take(room_of_programs);
     let programs: Vec<String> = programs.map(|name| escape(name)).collect();
     let found = !words.is_empty() || !libraries.is_empty() || !programs.is_empty();
     found.then_some(StringReference { node: file.node, words, libraries, programs })

@@ -47,7 +47,7 @@ pub(super) const WITH_NVCC: [&str; 7] =
 const WORDS: [(&str, &[&str]); 35] = [
     ("cc c++ c99 ld gfortran gcc g++ clang as c89 cpp -config", &["compiler", "libraries"]),
     // verify and compile of cffi run the C compiler, as CCompiler of distutils does, and what reads the variable CC.
-    ("cffi ccompiler CC CXX FC", &["compiler", "libraries"]),
+    ("cffi ffi.compile ffi.set_source ffi.verify ccompiler CC CXX FC", &["compiler", "libraries"]),
     (
         "cppimport cython.inline cython_inline mkmf pycc pymc pytensor pyximport tinygrad",
         &["compiler", "libraries"],

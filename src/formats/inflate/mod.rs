@@ -118,7 +118,7 @@ impl Division {
         match share {
             _ if !Self::is_long(bytes) => None,
             // A share of the bytes says little of the time: a layer of many small files takes three times as long as
-            // one of libraries. Cores that would be idle cost nothing.
+            // one of libraries. Short layers are done soon, and a thread that decodes costs little more.
             0 | 1 if cores > FEW_CORES && 2 * long <= cores => Some(Self::of(0)),
             0 | 1 => None,
             // One thread decodes, the other one checks, hashes and walks.

@@ -54,22 +54,23 @@ pub(super) fn opens_only(text: &[u8]) -> bool {
     has(b".dlopen(") && !COMPILES.iter().any(|part| has(part))
 }
 
-/// Whether a source in another language may start programs.
+/// Whether a source in another language starts programs: it names a function that does.
 pub(super) fn starts_programs(text: &[u8]) -> bool {
-    const CALLS: [&[u8]; 13] = [
+    const CALLS: [&[u8]; 14] = [
         b"subprocess",
-        b"open",
-        b"system",
-        b"exec",
+        b"popen",
+        b"Popen",
+        b"os.system",
+        b"system(",
+        b"exec(",
+        b"execv",
         b"spawn",
         b"check_output",
-        b"check_call",
         b"Open3",
         b"distutils",
         b"ccompiler",
+        b"ProcessBuilder",
         b"Command",
-        b"Process",
-        b"plumbum",
     ];
     CALLS.iter().any(|call| memchr::memmem::find(text, call).is_some())
 }
@@ -84,7 +85,7 @@ pub(super) fn in_text(text: &[u8], place: &Range<usize>, line: usize, word: &str
         return true;
     }
     if shell.is_script && matches!(word, "make" | "git") && !rest.starts_with(b"=") {
-        return !wrappers::is_listed(text, place.start);
+        return !wrappers::is_listed(text, place);
     }
     if is_prose(word, rest) {
         return false;
@@ -185,7 +186,10 @@ pub(super) fn in_commands(
                     || wrappers::follows(head, shell)
                     || is_in_call(head.trim_ascii_end(), after.trim_ascii_start())
                         && !is_word_list(word, head.trim_ascii_end(), after.trim_ascii_start())
-                    || is_compiler(word) && !is_key(head, after) && starts_programs()
+                    || is_compiler(word)
+                        && !is_key(head, after)
+                        && !is_in_words(head, after)
+                        && starts_programs()
             }
             _ => has_argument(rest, word),
         };
@@ -194,14 +198,15 @@ pub(super) fn in_commands(
     let before = &before[..before.len() - blanks];
     let starts = || follows_variables(before, whole_line) || is_value(before) || is_named(before, rest, word);
     // `linker: ld`
-    let is_alone = || matches!(rest, [] | [b'\n' | b'\r', ..]) && is_value(before);
+    let is_alone = || is_compiler(word) && matches!(rest, [] | [b'\n' | b'\r', ..]) && is_value(before);
     if blanks > 0 && (has_argument(rest, word) && starts() || is_alone()) {
         return true;
     }
     match before {
         [] => whole_line && is_started(),
         [.., b'&' | b';' | b'|' | b'!' | b'('] | [.., b'\\', b'n'] => is_started(),
-        [.., b'%' | b'q', b'w' | b'x', b'{' | b'['] => true,
+        [.., b'%' | b'q', b'x', b'{' | b'['] => true,
+        [.., b'%' | b'q', b'w', b'{' | b'['] => has_argument(rest, word),
         // `${CC:=cc}`
         [.., b':', b'=' | b'-'] => blanks == 0 && rest.starts_with(b"}"),
         [head @ .., b'='] => {
@@ -252,7 +257,17 @@ fn is_named(before: &[u8], rest: &[u8], word: &str) -> bool {
     let key = key.strip_prefix(b"- ").unwrap_or(key);
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.".contains(byte);
     let is_key = !key.is_empty() && key.iter().all(is_part);
-    is_key && (rest.starts_with(b" -") || is_subcommand(word, rest))
+    is_key && (rest.starts_with(b" -") || is_of_commands(key) && is_subcommand(word, rest))
+}
+
+/// Whether commands are usual values of a key: `post_start`, `shell`.
+fn is_of_commands(key: &[u8]) -> bool {
+    const KEYS: [&[u8]; 20] = [
+        b"after", b"before", b"build", b"cmd", b"command", b"compile", b"do", b"exec", b"fetch", b"hook",
+        b"on", b"post", b"pre", b"prepare", b"refresh", b"run", b"script", b"shell", b"start", b"update",
+    ];
+    let lower = key.to_ascii_lowercase();
+    lower.split(|byte| b"_-".contains(byte)).any(|part| KEYS.contains(&part))
 }
 
 /// Whether what follows `git` is one of its commands, and what follows `make` one word: a target.
@@ -339,13 +354,38 @@ fn is_compiler(word: &str) -> bool {
     matches!(word, "cc" | "c++" | "c89" | "c99" | "ld")
 }
 
-/// Whether a quoted word between these texts is a key: `{"cc": …}`, `message["cc"]`.
+/// Whether a quoted word between these texts is a key: `{"cc": …}`, `message["cc"]`, `message.get("cc")`.
 fn is_key(before: &[u8], after: &[u8]) -> bool {
     let is_index = before
         .strip_suffix(b"[")
         .and_then(<[u8]>::last)
         .is_some_and(|byte| byte.is_ascii_alphanumeric() || b"_)]".contains(byte));
-    is_index || matches!(after.trim_ascii_start(), [b':', ..] | [b'=', b'>', ..])
+    is_index
+        || before.ends_with(b".get(")
+        || matches!(after.trim_ascii_start(), [b':', ..] | [b'=', b'>', ..])
+}
+
+/// Whether a quoted word between these texts is one of a list of words, as in `("to", "cc", "bcc")`.
+fn is_in_words(before: &[u8], after: &[u8]) -> bool {
+    let opens = before.iter().rposition(|byte| b"([{".contains(byte));
+    // Arguments of a call may be words of many kinds.
+    let is_call = opens.is_some_and(|at| {
+        before[at] == b'(' && at > 0 && (before[at - 1].is_ascii_alphanumeric() || before[at - 1] == b'_')
+    });
+    let is_plain = |text: &[u8]| match text {
+        [quote @ (b'\'' | b'"'), rest @ ..] => {
+            let length = rest.iter().take(REACH).position(|byte| byte == quote).unwrap_or_default();
+            length > 0 && rest[..length].iter().all(|byte| byte.is_ascii_alphabetic() || *byte == b'_')
+        }
+        _ => false,
+    };
+    let next =
+        after.trim_ascii_start().strip_prefix(b",").is_some_and(|rest| is_plain(rest.trim_ascii_start()));
+    let last = before.trim_ascii_end().strip_suffix(b",").is_some_and(|head| {
+        let head = head.trim_ascii_end();
+        matches!(head.last(), Some(b'\'' | b'"'))
+    });
+    !is_call && (next || last)
 }
 
 /// Whether a text ends with the name of a function that starts programs.

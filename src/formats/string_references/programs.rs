@@ -46,12 +46,15 @@ const BUILTIN: [&[u8]; 22] = [
 pub(super) fn started(text: &[u8], shell: &Shell<'_>, comments: &Comments) -> BTreeSet<Vec<u8>> {
     let mut names = Names::default();
     let mut at = 0;
-    let mut is_continued = false;
+    let mut goes_on = false;
     for line in text.split_inclusive(|byte| *byte == b'\n') {
         let start = at;
         at += line.len();
         let line = line.trim_ascii_end();
-        let is_first = !std::mem::replace(&mut is_continued, line.ends_with(b"\\"));
+        // Of a continued command only what begins another one is of interest.
+        let ended = line.strip_suffix(b"\\").map(<[u8]>::trim_ascii_end);
+        let begins = ended.is_none_or(|line| matches!(line.last(), Some(b'&' | b'|' | b';')));
+        let is_first = !std::mem::replace(&mut goes_on, !begins);
         if line.is_empty()
             || start == 0 && line.starts_with(b"#!")
             || comments.is_line(text, start)
@@ -172,7 +175,12 @@ impl Names {
         while let Some(found) = memchr::memchr3(b'\'', b'"', b'`', &line[at..]) {
             let (quote, start) = (line[at + found], at + found + 1);
             let rest = &line[start..line.len().min(start + REACH)];
-            let Some(length) = memchr::memchr(quote, rest) else { return };
+            let Some(length) = memchr::memchr(quote, rest) else {
+                // No command is that long.
+                let Some(length) = memchr::memchr(quote, &line[start..]) else { return };
+                at = start + length + 1;
+                continue;
+            };
             let (head, content, after) = (&line[..start - 1], &rest[..length], &rest[length + 1..]);
             at = start + length + 1;
             let looks_like_one =
@@ -218,6 +226,7 @@ mod tests {
             ("#!/bin/sh\nexec gosu app redis-server /etc/redis.conf\n", &["gosu", "redis-server"]),
             ("#!/bin/sh\nsh -c \"ps aux\"\n", &["ps", "sh"]),
             ("#!/bin/sh\nls \\\n  /srv\n", &["ls"]),
+            ("#!/bin/sh\ncd /srv && \\\n  unzip a.zip | \\\n  jq .\n", &["jq", "unzip"]),
             ("subprocess.run([\"ps\", \"aux\"])\n", &["ps"]),
             ("subprocess.check_output((\"/usr/bin/file\", path))\n", &["file"]),
             ("os.system('convert a.png b.jpg && rm a.png')\n", &["convert", "rm"]),

@@ -51,7 +51,10 @@ fn named(word: &str) -> String {
 fn every_word_has_a_key_and_every_key_stands_in_its_words() {
     const MODULES: [&str; 8] =
         ["cffi", "cppimport", "f2py", "pycc", "pymc", "pytensor", "pyximport", "tinygrad"];
-    const OF_TEXTS: [&str; 41] = [
+    const OF_TEXTS: [&str; 44] = [
+        "ffi.compile",
+        "ffi.set_source",
+        "ffi.verify",
         ".o\"",
         ".o'",
         "Gem.install",
@@ -157,6 +160,13 @@ fn every_word_has_a_key_and_every_key_stands_in_its_words() {
         ("import subprocess\nTOOLS = {'link': 'ld'}\n", "ld"),
         ("engine.add_object_file(\"/srv/dot.o\")\n", ".o\""),
         ("Path('kernels').glob('*.o')\n", ".o'"),
+        ("from main import ffi\nffi.verify('int f();')\n", "ffi.verify"),
+        ("#!/bin/sh\necho \"version `git rev-parse HEAD`\"\n", "git"),
+        ("#!/bin/sh\necho 'make -C /srv' | sh\n", "make"),
+        ("#!/bin/sh\nprintf 'git pull' > /x\n", "git"),
+        ("#!/bin/sh\nexec conda run -n app bash -c \"git pull\"\n", "git"),
+        ("#!/bin/sh\nsu conda -c \"make -C /srv\"\n", "make"),
+        ("#!/bin/sh\napt-get install -y curl \\\n\nmake -C /srv\n", "make"),
         ("timeout 60 make -C /srv\n", "make"),
         ("command=timeout 60 make serve\n", "make"),
         ("#!/bin/sh\nif make -C /srv; then :; fi\n", "make"),
@@ -199,6 +209,12 @@ fn every_word_has_a_key_and_every_key_stands_in_its_words() {
         "#!/bin/sh\necho timeout of make\napt-get install -y git make\n",
         "#!/bin/sh\napt-get update && apt-get install -y \\\n  curl \\\n  git \\\n  make\n",
         "description: make all of it faster\n",
+        "#!/bin/sh\necho \"must be run as root\"\necho \"check if size matches\"\n",
+        "#!/bin/sh\ndie \"must be run as root\"\n",
+        "import subprocess\ndata.get('cc', [])\nFIELDS = ('to', 'cc', 'bcc')\nCOUNTRIES = ['ca', 'cc', 'cd']\n",
+        "{\"fields\": [\"to\",\"cc\",\"bcc\"], \"openapi\": \"3.0\", \"spawn\": 1}\n",
+        "FIELDS = %w[size color weight]\nmethods = %w[strip upcase]\n",
+        "label.action: make payment\ntool: strip\nverb: git add\n",
     ] {
         assert_eq!(
             words(Sort::Script, text).iter().filter(|word| !STARTS.contains(word)).count(),

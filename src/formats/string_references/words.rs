@@ -2,9 +2,9 @@
 
 /// Searched words: build and profiling tools, CUDA headers, and framework calls that compile code or load libraries;
 /// then the other lists of this module.
-pub const WORDS: [&str; 188] = joined(&[&TOOLS, &CARGO_BUILDS, &TREE_SCRIPTS, &STARTS]);
+pub const WORDS: [&str; 191] = joined(&[&TOOLS, &CARGO_BUILDS, &TREE_SCRIPTS, &STARTS]);
 
-const TOOLS: [&str; 170] = [
+const TOOLS: [&str; 173] = [
     "nvcc",
     "ptxas",
     "nvlink",
@@ -148,6 +148,9 @@ const TOOLS: [&str; 170] = [
     "cpanm",
     "DependencyInstaller",
     "ext_modules",
+    "ffi.compile",
+    "ffi.set_source",
+    "ffi.verify",
     "Gem.install",
     "install",
     "install.packages",

@@ -1,21 +1,25 @@
 //! Programs that start another one: `timeout 60 make`, `gosu app git pull`, `["nice", "-n", "5", "cc", …]`.
 
 use std::cell::OnceCell;
+use std::ops::Range;
 
-/// Bytes of a continued line that are looked at.
-const LINES: usize = 4 << 10;
+/// Bytes of a continued line that are looked at, and its lines.
+const LINE_BYTES: usize = 2 << 10;
+const LINES: usize = 64;
 /// Functions of a script that are looked at.
 const FUNCTIONS: usize = 256;
 /// Bytes of a function that are looked at.
 const BODY: usize = 1 << 10;
 
 /// Such programs, with how many words of their own come before the command, options aside.
-pub(super) const WRAPPERS: [(&[u8], usize); 47] = [
+pub(super) const WRAPPERS: [(&[u8], usize); 53] = [
+    (b"bundle", 1),
     (b"catatonit", 0),
     (b"chpst", 0),
     (b"chronic", 0),
     (b"chroot", 1),
     (b"chrt", 0),
+    (b"conda", 1),
     (b"cpulimit", 0),
     (b"doas", 0),
     (b"cross-env", 0),
@@ -30,12 +34,16 @@ pub(super) const WRAPPERS: [(&[u8], usize); 47] = [
     (b"gosu", 1),
     (b"ionice", 0),
     (b"linux32", 0),
+    (b"micromamba", 1),
     (b"nice", 0),
     (b"nohup", 0),
     (b"numactl", 0),
     (b"nsenter", 0),
     (b"parallel", 0),
+    (b"pdm", 1),
+    (b"pipenv", 1),
     (b"pkexec", 0),
+    (b"poetry", 1),
     (b"prlimit", 0),
     (b"runuser", 0),
     (b"s6-setuidgid", 1),
@@ -115,8 +123,8 @@ impl<'t> Shell<'t> {
     }
 }
 
-/// Whether the word at this place of a shell script is a package to be installed, or printed.
-pub(super) fn is_listed(text: &[u8], at: usize) -> bool {
+/// Whether the word at this place of a shell script is only printed, or names a package for a package manager.
+pub(super) fn is_listed(text: &[u8], place: &Range<usize>) -> bool {
     const MANAGERS: [&[u8]; 12] = [
         b"apk",
         b"apt",
@@ -131,21 +139,29 @@ pub(super) fn is_listed(text: &[u8], at: usize) -> bool {
         b"yum",
         b"zypper",
     ];
-    let least = at.saturating_sub(LINES);
-    let mut start = at;
+    const COMMANDS: [&[u8]; 4] = [b" install", b" add ", b" remove", b" purge"];
+    let least = place.start.saturating_sub(LINE_BYTES);
+    let mut start = place.start;
     // A line goes on behind a backslash.
-    while let Some(newline) = memchr::memrchr(b'\n', &text[least..start]) {
+    for _ in 0..LINES {
+        let Some(newline) = memchr::memrchr(b'\n', &text[least..start]) else { break };
         start = least + newline;
-        if !text[least..start].trim_ascii_end().ends_with(b"\\") {
+        let before = text[least..start].strip_suffix(b"\r").unwrap_or(&text[least..start]);
+        if !before.ends_with(b"\\") {
             start += 1;
             break;
         }
     }
-    let line = &text[start..at];
-    let line = line.rsplit(|byte| b";&|(".contains(byte)).next().unwrap_or_default();
+    let line = text[start..place.start].rsplit(|byte| b";&|(`{".contains(byte)).next().unwrap_or_default();
     let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
-    let prints = words.clone().next().is_some_and(|word| matches!(word, b"echo" | b"printf"));
-    prints || words.any(|word| MANAGERS.contains(&word))
+    let is_before = |word: &&[u8]| OF_SHELL.contains(word) || *word == b"sudo" || word.contains(&b'=');
+    let Some(first) = words.by_ref().take(8).find(|word| !is_before(word)) else { return false };
+    if matches!(first, b"echo" | b"printf") {
+        let rest = &text[place.end..text.len().min(place.end + LINE_BYTES)];
+        let rest = rest.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        return !rest.iter().any(|byte| matches!(byte, b'|' | b'>' | b'`'));
+    }
+    MANAGERS.contains(&first) && COMMANDS.iter().any(|command| memchr::memmem::find(line, command).is_some())
 }
 
 /// Whether a command follows such a program and its arguments. `before` is the text of its line before it. Outside of a
@@ -163,7 +179,7 @@ pub(super) fn follows(before: &[u8], shell: &Shell<'_>) -> bool {
     let start = (0..before.len()).rev().find(|at| ends_command(*at)).map_or(0, |at| at + 1);
     let behind_pattern = start.checked_sub(1).is_some_and(|at| before[at] == b')');
     let words = before[start..].split(|byte| b" \t'\",[]".contains(byte)).filter(|word| !word.is_empty());
-    let mut is_first = true;
+    let (mut is_first, mut is_start) = (true, true);
     // Words that may still come before the command; `None` outside of such a program.
     let mut own: Option<usize> = behind_pattern.then_some(0);
     let mut follows_option = false;
@@ -173,7 +189,13 @@ pub(super) fn follows(before: &[u8], shell: &Shell<'_>) -> bool {
         // `command=timeout`
         let name = name.rsplit(|byte| matches!(byte, b'/' | b'=')).next().unwrap_or_default();
         let known = WRAPPERS.iter().find(|(known, _)| *known == name).map(|(_, own)| *own);
-        let known = known.or_else(|| shell.precedes(word).then_some(0));
+        if is_script && is_start && matches!(word, b"echo" | b"printf") {
+            return false;
+        }
+        // In prose these words are common.
+        let may_precede = is_first || own.is_some() || word == b"{";
+        let known = known.or_else(|| (may_precede && shell.precedes(word)).then_some(0));
+        is_start = false;
         own = match (known, own) {
             (Some(count), before) if is_script || is_first || before.is_some() => {
                 follows_option = false;

@@ -34,8 +34,9 @@ pub(super) struct Started {
     pub(super) pythons: HashSet<Inode>,
     /// Of them: those that search the packages of the system, as none does in a virtual environment without these.
     pub(super) searching_system: HashSet<Inode>,
-    /// Pythons that a script of a system package runs: what that imports, its package depends on.
-    pub(super) of_packages: HashSet<Inode>,
+    /// Of these: those that anything but a script of a system package runs. What such a script imports, its package
+    /// depends on, unless it is told what to run: `gunicorn app:app`.
+    pub(super) by_application: HashSet<Inode>,
     /// Whether it runs a shell script, whose text is not analysed.
     pub(super) script: bool,
 }
@@ -101,14 +102,13 @@ impl Runner<'_, '_> {
         if let Some(inode) = file
             && self.pair.elf(inode).is_none()
         {
-            runs_python |= self.script(inode, depth);
+            runs_python |= self.script(inode, arguments, depth);
         } else if let (Some(inode), true) = (file, runs_python) {
-            if self.of_package {
-                self.started.of_packages.insert(inode);
-            } else {
-                self.started.pythons.insert(inode);
-                if !self.is_isolated(program) {
-                    self.started.searching_system.insert(inode);
+            self.started.pythons.insert(inode);
+            if !self.is_isolated(program) {
+                self.started.searching_system.insert(inode);
+                if !self.of_package {
+                    self.started.by_application.insert(inode);
                 }
             }
         } else if file.is_none() && name != b"exec" {
@@ -186,11 +186,14 @@ impl Runner<'_, '_> {
     }
 
     /// Follows the interpreter of a script; returns whether it is a Python.
-    fn script(&mut self, inode: Inode, depth: usize) -> bool {
+    fn script(&mut self, inode: Inode, arguments: &[&[u8]], depth: usize) -> bool {
         let Some(line) = self.pair.script(inode) else { return false };
         let words: Vec<&[u8]> = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).collect();
         let interpreter = words.iter().rev().map(|word| file_name(word)).find(|word| !word.starts_with(b"-"));
-        let of_package = self.is_of_package(inode);
+        // Options and settings; a name may be a module of the application.
+        let is_setting =
+            |word: &&[u8]| word.starts_with(b"-") || word.contains(&b'/') && !word.ends_with(b".py");
+        let of_package = arguments.iter().all(is_setting) && self.is_of_package(inode);
         let before = std::mem::replace(&mut self.of_package, of_package);
         self.follow(&words, depth + 1);
         self.of_package = before;

@@ -169,12 +169,15 @@ fn gone(
     let name = name(package);
     if runs && installs {
         notes.unproven.add(format!("{name} is left out: {python} no longer installs packages"));
+    } else if runs && of_distribution && !runs_any(&started.by_application) {
+        notes.unproven.say(format!("package of {python}"), || {
+            format!(
+                "{name} is left out; only programs of system packages are known to run {python}, which depend on what they \
+                 import"
+            )
+        });
     } else if runs {
         notes.faults.add(format!("{name} is left out, but {python} runs and searches that folder"));
-    } else if of_distribution && !by_script && runs_any(&started.of_packages) {
-        notes.unproven.say(format!("package of {python}"), || {
-            format!("{name} is left out; only programs of system packages are known to run {python}, which depend on what they import")
-        });
     } else if by_script && of_distribution {
         notes.unproven.say(format!("package of {python}"), || {
             format!("{name} is left out; a shell script may run {python}, which searches that folder")
