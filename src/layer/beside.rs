@@ -24,7 +24,7 @@ const SMALL_AHEAD: usize = 4;
 
 enum Message {
     /// A large file begins; one that has no end before it is dropped.
-    Begin(Content, u64),
+    Begin(Box<Content>, u64),
     Bytes(Vec<u8>),
     End(EntryId),
     /// Whole files.
@@ -66,7 +66,7 @@ impl Beside {
             return BesideFile::Small(SmallFile { content, bytes: Vec::with_capacity(in_memory(size)) });
         }
         let file = LargeFile { sender: self.large.clone(), used: self.used.clone(), bytes: Vec::new() };
-        file.send(Message::Begin(content, size));
+        file.send(Message::Begin(Box::new(content), size));
         BesideFile::Large(file)
     }
 
@@ -108,7 +108,7 @@ impl Beside {
 }
 
 fn work(messages: &Receiver<Message>, empty: &Sender<Vec<u8>>, found: &Sender<(EntryId, Findings)>) {
-    let mut file: Option<(Content, u64)> = None;
+    let mut file: Option<(Box<Content>, u64)> = None;
     for message in messages {
         match message {
             Message::Begin(content, size) => file = Some((content, size)),

@@ -128,7 +128,7 @@ pub(super) fn in_text(text: &[u8], place: &Range<usize>, line: usize, word: &str
         [head @ .., b'-' | b'@'] if head.trim_ascii().is_empty() => whole_line,
         // `%x(make)` and `%w[make -j]` of Ruby, `qx(make)` of Perl
         [.., b'%' | b'q', b'w' | b'x', b'(' | b'{' | b'['] => true,
-        [.., b'('] | [.., b'\\'] if shell.is_script => true,
+        [.., b'(' | b'\\'] if shell.is_script => true,
         head => {
             let from = head.iter().rposition(|byte| !byte.is_ascii_alphanumeric()).map_or(0, |at| at + 1);
             blanks > 0 && (STARTERS.contains(&&head[from..]) || wrappers::follows(head, shell))

@@ -174,11 +174,15 @@ impl Found {
                 self.words.insert(number);
             }
         }
-        // Of Python, which most files are in, the words tell whether a source starts programs.
-        let starts_any = match sort {
-            Sort::Python if !shell.is_script => self.words.iter().any(|word| STARTS.contains(&WORDS[*word])),
-            _ => shell.is_script || may_start(),
-        };
+        // Most texts are in Python and JavaScript. Few searches suffice to leave out nearly all of them.
+        let names = |calls: &[&[u8]]| calls.iter().any(|call| memchr::memmem::find(text, call).is_some());
+        let starts_any = shell.is_script
+            || self.words.iter().any(|word| STARTS.contains(&WORDS[*word]))
+            || match sort {
+                Sort::Python | Sort::Binary => false,
+                Sort::JavaScript => names(&[b"child_process", b"spawn", b"execa"]),
+                Sort::Script | Sort::Source | Sort::Text => names(&[b"exec", b"spawn", b"ommand", b"ystem"]),
+            };
         if starts_any {
             self.programs = programs::started(text, &shell, &comments);
         }
