@@ -74,6 +74,16 @@ pub(super) fn started(text: &[u8], shell: &Shell<'_>, comments: &Comments) -> BT
     names.found
 }
 
+/// Where the key of a setting ends.
+fn setting(line: &[u8]) -> Option<usize> {
+    memchr::memchr2(b'=', b':', &line[..line.len().min(REACH)])
+}
+
+/// Whether a line is a setting whose value is a command.
+fn is_setting(line: &[u8]) -> bool {
+    setting(line).is_some_and(|at| is_value(&line[..=at]))
+}
+
 #[derive(Default)]
 struct Names {
     found: BTreeSet<Vec<u8>>,
@@ -196,7 +206,7 @@ impl Names {
 
     /// The command that is the value of a setting: `command=/usr/bin/rsync -a`.
     fn value(&mut self, line: &[u8]) {
-        let Some(at) = line.iter().take(REACH).position(|byte| matches!(byte, b'=' | b':')) else { return };
+        let Some(at) = setting(line) else { return };
         if is_value(&line[..=at]) {
             let value = line[at + 1..].trim_ascii_start();
             self.commands(&value[..value.len().min(REACH)]);
