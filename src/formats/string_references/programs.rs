@@ -55,7 +55,10 @@ pub(super) fn started(text: &[u8], shell: &Shell<'_>, comments: &Comments) -> BT
         let ended = line.strip_suffix(b"\\").map(<[u8]>::trim_ascii_end);
         let begins = ended.is_none_or(|line| matches!(line.last(), Some(b'&' | b'|' | b';')));
         let is_first = !std::mem::replace(&mut goes_on, !begins);
+        // Comments are looked for where something may be a command.
+        let has_quote = || memchr::memchr3(b'\'', b'"', b'`', line).is_some();
         if line.is_empty()
+            || !(shell.is_script || has_quote() || is_setting(line))
             || start == 0 && line.starts_with(b"#!")
             || comments.is_line(text, start)
             || comments.contains(start)
