@@ -219,7 +219,9 @@ impl<'a> Choice<'a> {
                 part: match of_package {
                     false if built => Part::Built,
                     false => Part::Application,
-                    true if packages::is_of_source_tree(self.packages, owner, name) => Part::Helper,
+                    true if packages::is_of_source_tree(self.packages, owner, node.parent().name(), name) => {
+                        Part::Helper
+                    }
                     true if known => Part::Known,
                     true if *helpers.entry(helper).or_insert_with(is_helper) => Part::Helper,
                     true => Part::Package,

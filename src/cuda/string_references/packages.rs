@@ -77,16 +77,28 @@ pub(super) fn is_helper(packages: &Packages, owner: Option<usize>, archive: Opti
     }
 }
 
-/// Sources of packages that ask git about their own source tree only, which an installed package does not have:
-/// `pydantic.version`, and Versioneer, which pandas falls back to where its wheel says no version.
-const OF_SOURCE_TREES: [(&str, &[u8]); 2] = [("pandas", b"_version.py"), ("pydantic", b"_git.py")];
+/// Sources of packages that ask git about their own source tree only, which an installed package is not: by package,
+/// folder and name. Versioneer in pandas, and pyarrow, do so where the wheel does not say its version.
+const OF_SOURCE_TREES: [(&str, &[u8], &[u8]); 6] = [
+    ("numba", b"scripts", b"generate_lower_listing.py"),
+    ("pandas", b"pandas", b"_version.py"),
+    ("pyarrow", b"pyarrow", b"__init__.py"),
+    ("pydantic", b"_internal", b"_git.py"),
+    ("websockets", b"websockets", b"version.py"),
+    ("xarray", b"util", b"print_versions.py"),
+];
 
 /// Whether a file is one of [`OF_SOURCE_TREES`].
-pub(super) fn is_of_source_tree(packages: &Packages, owner: Option<usize>, name: &[u8]) -> bool {
+pub(super) fn is_of_source_tree(
+    packages: &Packages,
+    owner: Option<usize>,
+    folder: &[u8],
+    name: &[u8],
+) -> bool {
     let package = owner.and_then(|owner| packages.list.get(owner));
     package.is_some_and(|package| {
         let known = normalized_python_name(&package.name);
-        OF_SOURCE_TREES.iter().any(|(package, file)| known == *package && name == *file)
+        OF_SOURCE_TREES.contains(&(known.as_str(), folder, name))
     })
 }
 

@@ -57,8 +57,8 @@ impl Found {
         if self.habits.starts() {
             self.words.append(&mut self.maybe);
         }
-        // Every program that Go built contains it; one that starts programs is uncertain in any case.
-        if self.habits.is_of_go() {
+        // Every program that Go built contains it.
+        if self.habits.is_of_go() && !self.habits.starts() {
             self.words.retain(|place| WORDS.get(*place) != Some(&"go"));
         }
         StringReferences {

@@ -285,7 +285,7 @@ pub(super) fn without_recommended(
             let more = names.len().saturating_sub(NAMED);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             let names = names[..names.len().min(NAMED)].join(", ");
-            format!("--no-install-recommends is added; nothing needs these packages, which were installed only because others recommend them: {names}{more}.")
+            format!("--no-install-recommends is added; nothing is known to need these packages, which were installed only because others recommend them: {names}{more}.")
         }
     })
 }

@@ -682,26 +682,30 @@ fn npm_beside_node_is_no_user_of_compilers() {
 #[test]
 fn python_packages_that_name_git_are_named_in_the_question() {
     let git = || debs(&[("git", "1", &[("usr/bin/git", Elf::program("git").build())])]);
-    let of = |package: &str, source: &str| {
-        let wheel = wheel(SITE, package, "1.0", &[(&format!("{package}/a.py"), source.as_bytes().to_vec())]);
+    let of = |package: &str, path: &str, source: &str| {
+        let wheel = wheel(SITE, package, "1.0", &[(path, source.as_bytes().to_vec())]);
         judged_files([git(), wheel].concat())
     };
     let runs = "import subprocess\nsubprocess.run([\"git\", \"describe\"])\n";
     let named = "GIT = \"git\"\n";
-    for (package, source, names) in [
-        ("requests", "pass\n", false),
-        ("requests", runs, true),
-        ("requests", named, true),
-        ("torch", runs, true),
-        ("torch", "pass\n", false),
-        ("pip", runs, false),
+    for (package, file, source, names) in [
+        ("requests", "a.py", "pass\n", false),
+        ("requests", "a.py", runs, true),
+        ("requests", "a.py", named, true),
+        ("torch", "a.py", runs, true),
+        ("torch", "a.py", "pass\n", false),
+        ("pip", "a.py", runs, false),
+        // Its own source tree.
+        ("pydantic", "_internal/_git.py", runs, false),
+        ("pydantic", "_git.py", runs, true),
+        ("requests", "_internal/_git.py", runs, true),
     ] {
-        let report = of(package, source);
+        let report = of(package, &format!("{package}/{file}"), source);
         all(&report, &[("/usr/bin/git", "build-tools unsure")]);
         let found = finding(&report, "/usr/bin/git").unwrap();
         assert!(super::proof(found).contains("A Python package may run git"), "{package}: {found:#}");
-        let named = super::proof(found).contains(&format!("/{package}/a.py names git"));
-        assert_eq!(named, names, "{package}: {found:#}");
+        let named = super::proof(found).contains(&format!("/{package}/{file} names git"));
+        assert_eq!(named, names, "{package}/{file}: {found:#}");
     }
 }
 
