@@ -13,6 +13,7 @@ mod programs;
 mod sort;
 mod strings;
 mod unloaded;
+mod values;
 mod words;
 mod wrappers;
 

@@ -14,7 +14,7 @@ use super::strings::Strings;
 use super::unloaded::{Placing, Reference};
 use super::words::{CARGO_BUILDS, Word};
 use super::wrappers::Shell;
-use super::{LIBRARIES, STARTS, StringReferences, WORDS, command, in_binary, packages, programs};
+use super::{LIBRARIES, STARTS, StringReferences, WORDS, command, in_binary, packages, programs, values};
 
 /// Maximum key matches examined in one file. Real files have some thousands; a hostile one consists of them.
 const PLACES: usize = 1 << 18;
@@ -135,7 +135,7 @@ impl Found {
                 return false;
             }
             if word.is_variable() {
-                command::is_of_environment(text, place, line)
+                values::is_of_environment(text, place, line)
             } else if word.is_weak() {
                 command::in_commands(text, place, line, word.text, &shell, &may_start)
             } else {

@@ -5,8 +5,9 @@
 
 use std::collections::BTreeSet;
 
-use super::command::{is_in_call, is_value};
+use super::command::is_in_call;
 use super::comments::Comments;
+use super::values::is_value;
 use super::wrappers::{OF_SHELL, Shell, WRAPPERS};
 
 /// Maximum names of one file. Real sources start some dozens at most.

@@ -1,0 +1,107 @@
+//! Whether a command is the value of a setting or of a variable, or follows variables that are set for it.
+
+use std::ops::Range;
+
+use super::command::REACH;
+
+/// Keys of settings whose value is a program.
+pub(super) const SETTINGS: [&[u8]; 8] =
+    [b"binary", b"cmd", b"command", b"compiler", b"executable", b"linker", b"program", b"tool"];
+
+/// Whether a command follows variables that are set for it alone: `CFLAGS=-O2 cc -c x.c`.
+pub(super) fn follows_variables(before: &[u8], whole_line: bool) -> bool {
+    let start = before
+        .iter()
+        .rposition(|byte| matches!(byte, b' ' | b'\t' | b'\'' | b'"' | b'`' | b'(' | b';' | b'&' | b'|'));
+    let (head, token) = before.split_at(start.map_or(0, |start| start + 1));
+    let name = token.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+    let is_set = name > 0 && !token[0].is_ascii_digit() && token.get(name) == Some(&b'=');
+    if !is_set {
+        return false;
+    }
+    match head.trim_ascii_end() {
+        [] => whole_line,
+        [.., b'\'' | b'"' | b'`' | b'(' | b';' | b'&' | b'|'] => true,
+        head => follows_variables(head, whole_line),
+    }
+}
+
+/// Whether a command is the value of a setting for one: `command = cc -O2 x.c`.
+pub(super) fn is_value(before: &[u8]) -> bool {
+    let [head @ .., b'=' | b':'] = before else { return false };
+    let key = head.trim_ascii_end();
+    let length = key.iter().rev().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+    let lower = key[key.len() - length..].to_ascii_lowercase();
+    SETTINGS.iter().any(|part| lower.ends_with(part))
+}
+
+/// Whether a command with an option is the value of any setting, alone in its line: `kernels: make -C native`.
+pub(super) fn is_named(before: &[u8], rest: &[u8], word: &str) -> bool {
+    let [key @ .., b'=' | b':'] = before else { return false };
+    let key = key.trim_ascii();
+    let key = key.strip_prefix(b"- ").unwrap_or(key);
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.".contains(byte);
+    let is_key = !key.is_empty() && key.iter().all(is_part);
+    is_key && (rest.starts_with(b" -") || is_of_commands(key) && is_subcommand(word, rest))
+}
+
+/// Whether commands are usual values of a key: `post_start`, `shell`.
+fn is_of_commands(key: &[u8]) -> bool {
+    const KEYS: [&[u8]; 20] = [
+        b"after", b"before", b"build", b"cmd", b"command", b"compile", b"do", b"exec", b"fetch", b"hook",
+        b"on", b"post", b"pre", b"prepare", b"refresh", b"run", b"script", b"shell", b"start", b"update",
+    ];
+    let lower = key.to_ascii_lowercase();
+    lower.split(|byte| b"_-".contains(byte)).any(|part| KEYS.contains(&part))
+}
+
+/// Whether what follows `git` is one of its commands, and what follows `make` one word: a target.
+fn is_subcommand(word: &str, rest: &[u8]) -> bool {
+    const OF_GIT: [&[u8]; 18] = [
+        b"add",
+        b"archive",
+        b"checkout",
+        b"clean",
+        b"clone",
+        b"commit",
+        b"describe",
+        b"diff",
+        b"fetch",
+        b"init",
+        b"log",
+        b"ls-files",
+        b"pull",
+        b"push",
+        b"reset",
+        b"rev-parse",
+        b"show",
+        b"submodule",
+    ];
+    let line = rest.split(|byte| b"\n;&|".contains(byte)).next().unwrap_or_default();
+    let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    let Some(first) = words.next() else { return false };
+    match word {
+        "git" => OF_GIT.contains(&first),
+        "make" => words.next().is_none(),
+        _ => false,
+    }
+}
+
+/// Whether the line of a name reads variables of the environment, or of the build of Python or Ruby.
+pub(super) fn is_of_environment(text: &[u8], place: &Range<usize>, line: usize) -> bool {
+    let before = text.get(line.max(place.start.saturating_sub(REACH))..place.start);
+    before.is_some_and(|before| {
+        // `RbConfig::CONFIG["CC"]` of Ruby
+        let of_ruby =
+            || [&b"CONFIG["[..], b"CONFIG."].iter().any(|key| memchr::memmem::find(before, key).is_some());
+        matches!(before, [.., b'\'' | b'"']) && (reads_environment(before) || of_ruby())
+    })
+}
+
+/// Whether a text before a quoted word reads variables: the word is one, or its default, as in
+/// `os.environ.get("CC", "cc")` and `ENV["CC"] || "cc"`.
+pub(super) fn reads_environment(before: &[u8]) -> bool {
+    const READS: [&[u8]; 7] = [b"environ", b"getenv", b"env.", b"env[", b"env(", b"_env", b"config_var"];
+    let lower = before.to_ascii_lowercase();
+    READS.iter().any(|part| memchr::memmem::find(&lower, part).is_some())
+}
