@@ -278,6 +278,20 @@ fn what_debian_has_of_the_requirements_of_a_python_package_is_installed() {
 }
 
 #[test]
+fn packages_of_debian_are_not_installed_for_another_python() {
+    let packages = "usr/lib/python3/dist-packages";
+    let resources = vec![text(&format!("{packages}/pkg_resources/__init__.py"), 900)];
+    let debs = vec![
+        deb("python3-pkg-resources", "python3", resources),
+        deb("libtool-dev", "python3-pkg-resources", vec![text("usr/include/tool.h", 20_000)]),
+    ];
+    let best = &compiled().apt("libtool-dev", debs).propose().list[0];
+    let stage = last_stage(&best.dockerfile);
+    assert!(stage.contains("site-packages/flask"), "{stage}");
+    assert!(!stage.contains("pkg-resources"), "{stage}");
+}
+
+#[test]
 fn plugins_beside_those_of_an_installed_package_stay() {
     let folder = format!("{TRIPLE}/gstreamer-1.0");
     let plugin = |name: &str| library(&folder, &format!("libgst{name}.so"), "", &["libc.so.6"]).remove(0);

@@ -16,8 +16,10 @@ impl Keep<'_, '_> {
             if package.manager == "pip"
                 && files.iter().any(|node| self.fate(*node) == FileDisposition::Copied)
             {
-                let version = package.root.as_deref().and_then(python_of);
-                if version.is_some() && !self.is_isolated(package.root.as_deref().unwrap_or_default()) {
+                let root = package.root.as_deref().unwrap_or_default();
+                let version = python_of(root);
+                let is_debians = version.as_deref().is_some_and(|version| self.is_of_debian(root, version));
+                if is_debians && !self.is_isolated(root) {
                     searching.push(place);
                 }
                 versions.extend(version);
@@ -58,6 +60,13 @@ impl Keep<'_, '_> {
                 self.install(package);
             }
         }
+    }
+
+    /// Whether Debian's Python reads a packages folder: one of its own, or of an environment that may be its own. Other
+    /// Pythons, such as that of the image `python`, do not read Debian's packages.
+    fn is_of_debian(&self, root: &[u8], version: &[u8]) -> bool {
+        let has_one = || self.context.paths.lookup(&[b"/usr/bin/", version].concat()).is_some();
+        root.ends_with(b"dist-packages") || !root.starts_with(b"/usr/local/lib/") && has_one()
     }
 
     /// Whether a packages folder is that of a virtual environment that does not search the packages of the system.
