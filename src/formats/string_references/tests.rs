@@ -211,6 +211,7 @@ fn every_word_has_a_key_and_every_key_stands_in_its_words() {
         "description: make all of it faster\n",
         "#!/bin/sh\necho \"must be run as root\"\necho \"check if size matches\"\n",
         "#!/bin/sh\ndie \"must be run as root\"\n",
+        "#!/bin/sh\necho \"please install git and make\" >&2\n",
         "import subprocess\ndata.get('cc', [])\nFIELDS = ('to', 'cc', 'bcc')\nCOUNTRIES = ['ca', 'cc', 'cd']\n",
         "{\"fields\": [\"to\",\"cc\",\"bcc\"], \"openapi\": \"3.0\", \"spawn\": 1}\n",
         "FIELDS = %w[size color weight]\nmethods = %w[strip upcase]\n",

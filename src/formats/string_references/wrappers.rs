@@ -159,7 +159,11 @@ pub(super) fn is_listed(text: &[u8], place: &Range<usize>) -> bool {
     if matches!(first, b"echo" | b"printf") {
         let rest = &text[place.end..text.len().min(place.end + LINE_BYTES)];
         let rest = rest.split(|byte| *byte == b'\n').next().unwrap_or_default();
-        return !rest.iter().any(|byte| matches!(byte, b'|' | b'>' | b'`'));
+        // `>&2` is printed, too.
+        let goes_elsewhere = |at: usize| {
+            matches!(rest[at], b'|' | b'`') || rest[at] == b'>' && rest.get(at + 1) != Some(&b'&')
+        };
+        return !(0..rest.len()).any(goes_elsewhere);
     }
     MANAGERS.contains(&first) && COMMANDS.iter().any(|command| memchr::memmem::find(line, command).is_some())
 }

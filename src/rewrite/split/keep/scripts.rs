@@ -71,8 +71,8 @@ impl Keep<'_, '_> {
         }
     }
 
-    /// Keeps the programs of system packages that texts of the application start by name, such as `unzip`: nothing else
-    /// leads to them. Build tools are left to the findings.
+    /// Keeps the programs of system packages that texts of the application start by name, such as `unzip`: no link
+    /// or dependency leads to many of them. Build tools are left to the findings.
     pub(super) fn started_programs(&mut self) {
         let context = self.context;
         let mut names: BTreeMap<&str, NodeId> = BTreeMap::new();
