@@ -220,5 +220,11 @@ fn mention(
     let programs = mentions.programs.iter().filter(|_| of_application).take(room_of_programs);
     let programs: Vec<String> = programs.map(|name| escape(name)).collect();
     let found = !words.is_empty() || !libraries.is_empty() || !programs.is_empty();
-    found.then_some(StringReference { node: file.node, words, libraries, programs })
+    found.then_some(StringReference {
+        node: file.node,
+        words,
+        libraries,
+        programs,
+        of_package: file.part.is_of_package(),
+    })
 }

@@ -80,6 +80,8 @@ pub struct StringReference {
     pub libraries: Vec<String>,
     /// Names of programs that a text of the application starts.
     pub programs: Vec<String>,
+    /// Whether it is of a Python package other than the application.
+    pub of_package: bool,
 }
 
 /// Number of application files searched for [`Inventory::mentions`].

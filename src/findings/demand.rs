@@ -4,6 +4,7 @@
 //! `nvcc`, `ptxas` or `headers`. A demand records that a reader uses the thing with one of these names.
 
 mod compilers;
+mod tests;
 mod words;
 
 use std::collections::BTreeSet;
@@ -20,6 +21,7 @@ use crate::base::text::{elide_middle, printable};
 use crate::cuda::Use;
 use crate::cuda::links::{ObjectId, site_root};
 use crate::formats::string_references::BUILDING;
+use crate::rootfs::NodeId;
 
 /// Whether a demand is certain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,8 +55,12 @@ pub(super) struct Demands {
     list: Vec<(&'static str, Demand)>,
     /// Copies in wheels: the name of what they provide, and the site-packages folder.
     copies: BTreeSet<(&'static str, Vec<u8>)>,
+    /// Whether the image has nvcc: without it nothing is read for it.
+    has_nvcc: bool,
     /// Names with more than [`MOST`] demands.
     cut: BTreeSet<&'static str>,
+    /// Test files of Python packages that name build tools, and are no readers: nothing of the image runs tests.
+    tests: Vec<NodeId>,
 }
 
 /// Whether a file is a test, an example or a dependency: a file of the service itself is better evidence.
@@ -71,7 +77,11 @@ pub(super) const MOST: usize = 256;
 
 impl Demands {
     pub(super) fn of(facts: &Facts<'_>) -> Self {
-        let mut demands = Self { copies: copies(facts), ..Self::default() };
+        let objects = &facts.inventory.links.objects;
+        let has_nvcc = objects.iter().any(|object| {
+            matches!(facts.node(object.node).name(), b"nvcc" | b"nvcc.bin" | b"cicc" | b"cudafe++")
+        });
+        let mut demands = Self { copies: copies(facts), has_nvcc, ..Self::default() };
         demands.frameworks(facts);
         demands.settings(facts);
         demands.programs_in_settings(facts);
@@ -84,7 +94,17 @@ impl Demands {
         demands.compilers_of_r(facts);
         demands.compilers_of_packages(facts);
         demands.readers_of_documentation(facts);
-        let key = |(name, demand): &(&'static str, Demand)| (*name, demand.certainty, is_aside(&demand.who));
+        // The service's own files are better evidence than those of packages.
+        let is_of_package = |demand: &Demand| match demand.user {
+            User::File(node) => facts.owner(node).is_some(),
+            User::Package(..) => true,
+            User::Object(_) | User::Setting(_) => false,
+        };
+        let rank = |demand: &Demand| {
+            let of_file = matches!(demand.user, User::File(_));
+            (is_aside(&demand.who), is_of_package(demand), of_file)
+        };
+        let key = |(name, demand): &(&'static str, Demand)| (*name, demand.certainty, rank(demand));
         demands.list.sort_by(|one, other| key(one).cmp(&key(other)).then_with(|| one.cmp(other)));
         demands.list.dedup();
         demands
@@ -129,6 +149,11 @@ impl Demands {
         self.list.iter().any(|(known, _)| *known == name)
     }
 
+    /// Test files of Python packages that are no readers.
+    pub(super) fn tests(&self) -> &[NodeId] {
+        &self.tests
+    }
+
     fn add(&mut self, name: &str, demand: &Demand) {
         let Some((key, why)) = known(name) else { return };
         if self.list.iter().filter(|(known, _)| *known == key).count() >= MOST {
@@ -140,7 +165,7 @@ impl Demands {
             why.clone_into(&mut one.why);
         }
         self.list.push((key, one));
-        if key == "nvcc" {
+        if key == "nvcc" && self.has_nvcc {
             for (with, use_of_it) in WITH_NVCC.into_iter().filter_map(known) {
                 let why = match &*demand.why {
                     "" => String::new(),
@@ -177,12 +202,17 @@ impl Demands {
                 self.add(name, &demand);
             }
             for name in &rule.asks_devel {
-                let why = "runs a C or C++ compiler when the service calls torch.compile or a Triton kernel";
+                let compiles = name == "compiler";
+                let why = if compiles {
+                    "runs a C or C++ compiler when the service calls torch.compile or a Triton kernel"
+                } else {
+                    "compiles kernels with NVRTC when the service asks it to; they may include CUDA headers"
+                };
                 // Setting CC for a framework that runs a compiler is deliberate.
                 let named = ["CC", "CXX"]
                     .iter()
                     .any(|name| facts.variable(name).is_some_and(|value| !value.is_empty()));
-                let certainty = if named { Certainty::Known } else { Certainty::Asked };
+                let certainty = if compiles && named { Certainty::Known } else { Certainty::Asked };
                 self.add(name, &Demand { certainty, why: why.to_owned(), ..demand.clone() });
             }
         }
@@ -261,7 +291,14 @@ impl Demands {
 
     /// Mentions in application files.
     fn mentions(&mut self, facts: &Facts<'_>) {
+        let runs_tests = tests::are_run(facts);
         for mention in &facts.inventory.mentions {
+            if mention.of_package && !runs_tests && tests::is_one(facts, mention.node) {
+                if !mention.words.is_empty() {
+                    self.tests.push(mention.node);
+                }
+                continue;
+            }
             let who = elide_middle(&facts.shown(mention.node), MAX_SHOWN_CHARS);
             for word in &mention.words {
                 self.word(word, Certainty::Asked, &who, &|| User::File(mention.node));

@@ -186,6 +186,11 @@ impl<'a> Choice<'a> {
             if of_package && !name.ends_with(b".py") {
                 continue;
             }
+            let without_tools =
+                of_package && packages::is_without_tools(self.packages, owner, node.parent().name(), name);
+            if without_tools && known {
+                continue;
+            }
             let Some(read) = context.layer(inode.0) else { continue };
             if is_paper(read.index.name(inode.1), read.index.dir_name(read.index.dir(inode.1))) {
                 continue;
@@ -219,10 +224,8 @@ impl<'a> Choice<'a> {
                 part: match of_package {
                     false if built => Part::Built,
                     false => Part::Application,
-                    true if packages::is_of_source_tree(self.packages, owner, node.parent().name(), name) => {
-                        Part::Helper
-                    }
                     true if known => Part::Known,
+                    true if without_tools => Part::Helper,
                     true if *helpers.entry(helper).or_insert_with(is_helper) => Part::Helper,
                     true => Part::Package,
                 },

@@ -77,19 +77,34 @@ pub(super) fn is_helper(packages: &Packages, owner: Option<usize>, archive: Opti
     }
 }
 
-/// Sources of packages that ask git about their own source tree only, which an installed package is not: by package,
-/// folder and name. Versioneer in pandas, and pyarrow, do so where the wheel does not say its version.
-const OF_SOURCE_TREES: [(&str, &[u8], &[u8]); 6] = [
+/// Sources of packages that name tools and run none in a service, by package, folder and name; without a name all in the
+/// folder.
+const WITHOUT_TOOLS: [(&str, &[u8], &[u8]); 14] = [
+    // URL schemes.
+    ("bleach", b"_vendor", b"parse.py"),
+    // Commands of `hf`, which update it and install its extensions.
+    ("huggingface-hub", b"cli", b""),
+    // Commands for the developers of extensions.
+    ("jupyter-builder", b"jupyter_builder", b""),
+    // These ask git about their own source tree only, which an installed package is not: Versioneer in pandas, and pyarrow,
+    // where the wheel does not say its version.
+    ("jupyter-server", b"jupyter_server", b"_sysinfo.py"),
     ("numba", b"scripts", b"generate_lower_listing.py"),
+    ("numba", b"testing", b"main.py"),
     ("pandas", b"pandas", b"_version.py"),
     ("pyarrow", b"pyarrow", b"__init__.py"),
     ("pydantic", b"_internal", b"_git.py"),
     ("websockets", b"websockets", b"version.py"),
     ("xarray", b"util", b"print_versions.py"),
+    // `"git" in torch.__version__`
+    ("torch", b"_inductor", b"config.py"),
+    // GIT is a model.
+    ("transformers", b"auto", b""),
+    ("transformers", b"git", b""),
 ];
 
-/// Whether a file is one of [`OF_SOURCE_TREES`].
-pub(super) fn is_of_source_tree(
+/// Whether a file is one of [`WITHOUT_TOOLS`].
+pub(super) fn is_without_tools(
     packages: &Packages,
     owner: Option<usize>,
     folder: &[u8],
@@ -97,8 +112,11 @@ pub(super) fn is_of_source_tree(
 ) -> bool {
     let package = owner.and_then(|owner| packages.list.get(owner));
     package.is_some_and(|package| {
-        let known = normalized_python_name(&package.name);
-        OF_SOURCE_TREES.contains(&(known.as_str(), folder, name))
+        let package = normalized_python_name(&package.name);
+        let is_it = |(known, at, file): &(&str, &[u8], &[u8])| {
+            package == *known && folder == *at && (file.is_empty() || name == *file)
+        };
+        WITHOUT_TOOLS.iter().any(is_it)
     })
 }
 

@@ -44,15 +44,17 @@ pub(super) const WITH_NVCC: [&str; 7] =
 
 /// Words in files and commands, separated by spaces, with the names of what they imply; the first is the name of the
 /// program itself.
-const WORDS: [(&str, &[&str]); 35] = [
+const WORDS: [(&str, &[&str]); 36] = [
     ("cc c++ c99 ld gfortran gcc g++ clang as c89 cpp -config", &["compiler", "libraries"]),
     // verify and compile of cffi run the C compiler, as CCompiler of distutils does, and what reads the variable CC.
     ("cffi ffi.compile ffi.set_source ffi.verify ccompiler CC CXX FC", &["compiler", "libraries"]),
     (
-        "cppimport cython.inline cython_inline mkmf pycc pymc pytensor pyximport tinygrad",
+        "cppimport cython.inline cython_inline cythonize mkmf mypyc nuitka pycc pymc pytensor pyximport tinygrad \
+         use_cpp",
         &["compiler", "libraries"],
     ),
-    ("f2py", &["compiler", "libraries", "headers-numpy", "ninja"]),
+    ("/usr/include", &["libraries"]),
+    ("autowrap f2py ufuncify", &["compiler", "libraries", "headers-numpy", "ninja"]),
     ("build_ext ext_modules LDSHARED LDCXXSHARED", &["compiler", "libraries"]),
     ("Config{cc} Config{make} CBuilder SHLIB", &["compiler", "libraries", "make"]),
     // Whatever the packages are built with.
@@ -80,7 +82,7 @@ const WORDS: [(&str, &[&str]); 35] = [
     ("libdevice", &["libdevice"]),
     ("libnvvm", &["libnvvm"]),
     ("libcudadevrt", &["cudadevrt"]),
-    ("ninja", &["ninja"]),
+    ("ninja", &["ninja", "compiler", "libraries"]),
     ("cmake", &["cmake", "make", "ninja", "compiler", "libraries"]),
     ("make gmake", &["make", "cmake", "compiler", "libraries"]),
     ("git git-receive-pack git-shell git-upload-archive git-upload-pack scalar", &["git"]),
@@ -146,6 +148,7 @@ pub(super) fn told(word: &str) -> &str {
     match word {
         "-config" => "python3-config",
         ".o\"" | ".o'" => "object files",
+        "/usr/include" => "a header below /usr/include",
         "CC" => "the variable CC",
         "CXX" => "the variable CXX",
         "FC" => "the variable FC",

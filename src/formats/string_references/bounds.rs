@@ -92,12 +92,31 @@ pub(super) fn stands_alone(bytes: &[u8], start: usize, end: usize, word: &str) -
         }
         // Python names are accessed through their module: `cupy.RawKernel`.
         [.., b'.'] => {
-            matches!(word, "cpp_extension" | "f2py" | "load_inline" | "pycc" | "RawKernel" | "preload_dlls")
+            matches!(
+                word,
+                "autowrap"
+                    | "cpp_extension"
+                    | "f2py"
+                    | "load_inline"
+                    | "pycc"
+                    | "RawKernel"
+                    | "preload_dlls"
+                    | "ufuncify"
+            )
         }
         // `${CC:-gcc}`
         [.., b':', b'-'] => true,
         [.., last] => !is_name(*last) && !matches!(last, b'+' | b'-'),
     }
+}
+
+/// Whether a path of which the start ends at `at` is that of a header, up to the quote behind it.
+pub(super) fn is_header(text: &[u8], at: usize) -> bool {
+    const ENDS: [&[u8]; 4] = [b".h", b".hh", b".hpp", b".inc"];
+    let rest = text.get(at..).unwrap_or_default();
+    let rest = &rest[..rest.len().min(NAME_BYTES)];
+    let end = memchr::memchr3(b'\'', b'"', b'`', rest);
+    end.is_some_and(|end| ENDS.iter().any(|known| rest[..end].ends_with(known)))
 }
 
 /// Whether the text after `.git` is a file that names the checked-out commit.

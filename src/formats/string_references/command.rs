@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::values::{SETTINGS, follows_variables, is_named, is_value, reads_environment};
+use super::values::{follows_variables, is_named, is_nested, is_setting, is_value, reads_environment};
 use super::wrappers::{self, Shell};
 
 /// Words that follow `make` in prose.
@@ -14,6 +14,29 @@ pub(super) const STARTERS: [&[u8]; 9] =
 /// Parts of names of functions that start or look up a program.
 const FUNCTIONS: [&[u8]; 11] = [
     b"call", b"exec", b"hich", b"ommand", b"output", b"pen", b"rogram", b"run", b"shell", b"spawn", b"ystem",
+];
+/// Names of programs that are English words.
+const ENGLISH: [&[u8]; 20] = [
+    b"animate",
+    b"as",
+    b"compare",
+    b"composite",
+    b"convert",
+    b"display",
+    b"file",
+    b"flex",
+    b"host",
+    b"identify",
+    b"import",
+    b"less",
+    b"link",
+    b"patch",
+    b"script",
+    b"size",
+    b"stream",
+    b"strings",
+    b"time",
+    b"watch",
 ];
 /// Subcommands of go.
 const OF_GO: [&[u8]; 14] = [
@@ -182,8 +205,9 @@ pub(super) fn in_commands(
                 reads_environment(head)
                     || shell.is_script && head.trim_ascii().is_empty()
                     || wrappers::follows(head, shell)
+                    || is_compiler(word) && is_nested(text, head.trim_ascii_end(), line)
                     || is_in_call(head.trim_ascii_end(), after.trim_ascii_start())
-                        && !is_word_list(word, head.trim_ascii_end(), after.trim_ascii_start())
+                        && !is_word_list(word.as_bytes(), head.trim_ascii_end(), after.trim_ascii_start())
                     || is_compiler(word)
                         && !is_key(head, after)
                         && !is_in_words(head, after)
@@ -196,7 +220,11 @@ pub(super) fn in_commands(
     let before = &before[..before.len() - blanks];
     let starts = || follows_variables(before, whole_line) || is_value(before) || is_named(before, rest, word);
     // `linker: ld`
-    let is_alone = || is_compiler(word) && matches!(rest, [] | [b'\n' | b'\r', ..]) && is_value(before);
+    let is_alone = || {
+        is_compiler(word)
+            && matches!(rest, [] | [b'\n' | b'\r', ..])
+            && (is_value(before) || is_nested(text, before, line))
+    };
     if blanks > 0 && (has_argument(rest, word) && starts() || is_alone()) {
         return true;
     }
@@ -241,9 +269,8 @@ pub(super) fn is_in_call(before: &[u8], after: &[u8]) -> bool {
         [head @ .., b'('] => is_function(head),
         [head @ .., b'=' | b':'] => {
             let name = name(unquoted(head.trim_ascii_end()));
-            let lower = name.to_ascii_lowercase();
             let is_constant = !name.is_empty() && name.iter().all(|byte| !byte.is_ascii_lowercase());
-            is_constant || SETTINGS.iter().any(|part| lower.ends_with(part))
+            is_constant || is_setting(&name)
         }
         _ => false,
     }
@@ -297,15 +324,25 @@ fn is_function(text: &[u8]) -> bool {
 
 /// Whether an English word between these texts is the first in a list of words, as in `["as", "async", "from"]`: the
 /// next one looks like none of its arguments.
-fn is_word_list(word: &str, before: &[u8], after: &[u8]) -> bool {
-    const ENGLISH: [&str; 4] = ["as", "flex", "size", "strings"];
+pub(super) fn is_word_list(word: &[u8], before: &[u8], after: &[u8]) -> bool {
+    if !ENGLISH.contains(&word) {
+        return false;
+    }
     let next = after.strip_prefix(b",").unwrap_or_default().trim_ascii_start();
     let [quote @ (b'\'' | b'"'), next @ ..] = next else { return false };
     let length = next.iter().take(REACH).position(|byte| byte == quote).unwrap_or_default();
     let is_plain = next[..length].iter().all(|byte| byte.is_ascii_alphabetic() || *byte == b'_');
     let Some(head) = before.strip_suffix(b"[") else { return false };
     let is_call = head.trim_ascii_end().strip_suffix(b"(").is_some_and(is_function);
-    ENGLISH.contains(&word) && !is_call && length > 0 && is_plain
+    !is_call && length > 0 && is_plain
+}
+
+/// Whether a quoted word between these texts is the only one of a list that neither a function starts nor a name says to be
+/// a command: `dependencies: ["composite"]`.
+pub(super) fn is_lone(before: &[u8], after: &[u8]) -> bool {
+    let Some(head) = before.strip_suffix(b"[") else { return false };
+    let head = head.trim_ascii_end();
+    after.starts_with(b"]") && !is_in_call(head, b",")
 }
 
 /// Whether the text after a word looks like command arguments, not like prose.

@@ -134,6 +134,9 @@ impl Found {
             if word.is_common() && strings().is_some() && !starts() {
                 return false;
             }
+            if word.text == "/usr/include" {
+                return bounds::is_header(text, place.end);
+            }
             if word.is_variable() {
                 values::is_of_environment(text, place, line)
             } else if word.is_weak() {

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use super::command::is_in_call;
+use super::command::{is_in_call, is_lone, is_word_list};
 use super::comments::Comments;
 use super::values::is_value;
 use super::wrappers::{OF_SHELL, Shell, WRAPPERS};
@@ -200,8 +200,11 @@ impl Names {
             let looks_like_one =
                 content.first().is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'/');
             let is_alone = !content.contains(&b' ');
+            let (before, after) = (head.trim_ascii_end(), after.trim_ascii_start());
             let is_command = looks_like_one
-                && is_in_call(head.trim_ascii_end(), if is_alone { after.trim_ascii_start() } else { b"," });
+                && is_in_call(before, if is_alone { after } else { b"," })
+                && !is_word_list(content, before, after)
+                && !is_lone(before, after);
             if is_command {
                 self.commands(content);
             }
@@ -248,6 +251,11 @@ mod tests {
             ("CONVERT = \"soffice\"\n", &["soffice"]),
             ("command=/usr/bin/rsync -a /x /y\n", &["rsync"]),
             ("execSync(`exiftool -json ${path}`)\n", &["exiftool"]),
+            (
+                "cmd = [\"top\"]\nspawn([\"uptime\"])\nx = [\"convert\", \"a.png\", out]\n",
+                &["convert", "top", "uptime"],
+            ),
+            ("incremental: {\n dependencies: [\"composite\"] }\nkinds = [\"file\", \"stream\"]\n", &[]),
             ("{\"file\": upload, 'convert': 1}\nrequest.files['file']\nx.get(\"less\")\n", &[]),
         ] {
             assert_eq!(programs(text), names, "{text}");

@@ -49,9 +49,24 @@ fn named(word: &str) -> String {
 
 #[test]
 fn every_word_has_a_key_and_every_key_stands_in_its_words() {
-    const MODULES: [&str; 8] =
-        ["cffi", "cppimport", "f2py", "pycc", "pymc", "pytensor", "pyximport", "tinygrad"];
-    const OF_TEXTS: [&str; 44] = [
+    const MODULES: [&str; 13] = [
+        "autowrap",
+        "cffi",
+        "cppimport",
+        "f2py",
+        "mypyc",
+        "nuitka",
+        "pycc",
+        "pymc",
+        "pytensor",
+        "pyximport",
+        "tinygrad",
+        "ufuncify",
+        "use_cpp",
+    ];
+    const OF_TEXTS: [&str; 46] = [
+        "/usr/include",
+        "cythonize",
         "ffi.compile",
         "ffi.set_source",
         "ffi.verify",
@@ -118,6 +133,9 @@ fn every_word_has_a_key_and_every_key_stands_in_its_words() {
     }
     for (text, word) in [
         ("numpy.f2py.compile(source)\n", "f2py"),
+        ("open('/usr/include/asm-generic/errno-base.h')\n", "/usr/include"),
+        ("os.system(\"cythonize -i k.pyx\")\n", "cythonize"),
+        ("parse_file(path, use_cpp=True)\n", "use_cpp"),
         ("command = distribution.get_command_obj(\"build_ext\")\n", "build_ext"),
         ("shlex.split(sysconfig.get_config_var(\"LDSHARED\"))\n", "LDSHARED"),
         ("my $b = ExtUtils::CBuilder->new(quiet => 1);\n", "CBuilder"),
@@ -196,6 +214,13 @@ fn every_word_has_a_key_and_every_key_stands_in_its_words() {
         ("CMD = %w[make -C native]\n", "make"),
         ("[vcs]\nbinary = git\n", "git"),
         ("linker: ld\n", "ld"),
+        ("[jit]\ncxx = \"c++\"\n", "c++"),
+        ("jit:\n  cxx: c++\n", "c++"),
+        ("[build]\ncxx = c++\n", "c++"),
+        ("compiler:\n  name: c++\n", "c++"),
+        ("{\"compiler\": {\n  \"name\": \"c++\"}}\n", "c++"),
+        ("{\"backend\": {\"exe\": \"c++\", \"flags\": [\"-O3\"]}}\n", "c++"),
+        ("{\"cc\": \"cc\"}\n", "cc"),
         ("run([\"nice\", \"-n\", \"5\", \"c++\", path])\n", "c++"),
     ] {
         let found: Vec<_> = script(text).into_iter().filter(|found| !STARTS.contains(found)).collect();
@@ -288,6 +313,9 @@ fn words_of_many_meanings_count_where_programs_are_started_only() {
         "the order is = go to the shop\nx = as seen\nwith a=b as shown\nA wheel is a wheel\n",
         "#include <x.cpp>\nm4.large\nfoo.cc\n",
         "{\"cc\": [\"a@example.org\"], \"go\": true}\n",
+        "{\"language\": \"c++\", \"name\": \"cc\"}\n",
+        "fields:\n  name: cc\nlanguage: c++\n",
+        "include_directories(\"/usr/include/eigen3\")\n",
     ] {
         assert_eq!(script(text), <[&str; 0]>::default(), "{text}");
     }

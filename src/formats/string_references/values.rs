@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::command::REACH;
 
 /// Keys of settings whose value is a program.
-pub(super) const SETTINGS: [&[u8]; 8] =
+const SETTINGS: [&[u8]; 8] =
     [b"binary", b"cmd", b"command", b"compiler", b"executable", b"linker", b"program", b"tool"];
 
 /// Whether a command follows variables that are set for it alone: `CFLAGS=-O2 cc -c x.c`.
@@ -31,8 +31,34 @@ pub(super) fn is_value(before: &[u8]) -> bool {
     let [head @ .., b'=' | b':'] = before else { return false };
     let key = head.trim_ascii_end();
     let length = key.iter().rev().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
-    let lower = key[key.len() - length..].to_ascii_lowercase();
-    SETTINGS.iter().any(|part| lower.ends_with(part))
+    is_setting(&key[key.len() - length..])
+}
+
+/// Whether the value of a setting with this name is a program.
+pub(super) fn is_setting(name: &[u8]) -> bool {
+    let lower = name.to_ascii_lowercase();
+    let last = lower.rsplit(|byte| b"_-".contains(byte)).next().unwrap_or_default();
+    SETTINGS.iter().any(|part| lower.ends_with(part)) || matches!(last, b"cc" | b"cxx" | b"exe" | b"fc")
+}
+
+/// Whether a program is the name in a setting for one that spans lines: `compiler:` and then `  name: c++`.
+pub(super) fn is_nested(text: &[u8], before: &[u8], line: usize) -> bool {
+    let [head @ .., b'=' | b':'] = before else { return false };
+    let key = head.trim_ascii();
+    if !matches!(unquoted(key), b"name" | b"path" | b"bin" | b"program") || line == 0 {
+        return false;
+    }
+    let above = text.get(..line - 1).unwrap_or_default();
+    let above = &above[memchr::memrchr(b'\n', above).map_or(0, |at| at + 1)..];
+    let above = &above[above.len().saturating_sub(REACH)..];
+    let above = above.trim_ascii().strip_suffix(b"{").unwrap_or(above.trim_ascii()).trim_ascii();
+    let Some(parent) = above.strip_suffix(b":") else { return false };
+    let parent = parent.rsplit(|byte| b"{,".contains(byte)).next().unwrap_or_default().trim_ascii();
+    is_setting(unquoted(parent))
+}
+
+fn unquoted(key: &[u8]) -> &[u8] {
+    key.strip_prefix(b"\"").and_then(|key| key.strip_suffix(b"\"")).unwrap_or(key)
 }
 
 /// Whether a command with an option is the value of any setting, alone in its line: `kernels: make -C native`.

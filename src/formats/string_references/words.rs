@@ -2,9 +2,9 @@
 
 /// Searched words: build and profiling tools, CUDA headers, and framework calls that compile code or load libraries;
 /// then the other lists of this module.
-pub const WORDS: [&str; 191] = joined(&[&TOOLS, &CARGO_BUILDS, &TREE_SCRIPTS, &STARTS]);
+pub const WORDS: [&str; 198] = joined(&[&TOOLS, &CARGO_BUILDS, &TREE_SCRIPTS, &STARTS]);
 
-const TOOLS: [&str; 173] = [
+const TOOLS: [&str; 180] = [
     "nvcc",
     "ptxas",
     "nvlink",
@@ -129,16 +129,22 @@ const TOOLS: [&str; 173] = [
     "uv",
     "uvx",
     // Python modules that compile when they are called or imported. Searched in texts only.
+    "autowrap",
     "cffi",
     "cppimport",
     "cython.inline",
     "cython_inline",
+    "cythonize",
     "f2py",
+    "mypyc",
+    "nuitka",
     "pycc",
     "pymc",
     "pytensor",
     "pyximport",
     "tinygrad",
+    "ufuncify",
+    "use_cpp",
     // Commands that build packages where there is no wheel, gem or binary for them. Searched in texts only.
     "build_ext",
     "bundler/inline",
@@ -182,6 +188,8 @@ const TOOLS: [&str; 173] = [
     "NVCC",
     "share/doc",
     "share/man",
+    // Paths of headers. Searched in texts only.
+    "/usr/include",
     // Names of object files, at the end of a string. Searched in texts only.
     ".o\"",
     ".o'",
@@ -243,7 +251,7 @@ pub(super) struct Word {
 impl Word {
     /// Whether it is also an English word, and counts only as a command.
     pub(super) fn is_english(self) -> bool {
-        matches!(self.text, "make" | "git" | "perf" | "bison" | "cargo") || self.is_weak()
+        matches!(self.text, "make" | "git" | "perf" | "bison" | "cargo" | "cythonize") || self.is_weak()
     }
 
     /// Whether it is the name of a variable that names a compiler.

@@ -1,5 +1,6 @@
 //! The parts of the image that a smaller final stage has, and how they get there.
 
+mod causes;
 mod python;
 mod scripts;
 mod view;
@@ -8,6 +9,7 @@ use std::collections::BTreeSet;
 
 use hashbrown::{HashMap, HashSet};
 
+use self::causes::Cause;
 use super::bases::Base;
 use super::context::SplitContext;
 use super::packages::is_searched;
@@ -52,8 +54,8 @@ pub(super) struct Keep<'w, 'a> {
     build_only: &'w HashSet<NodeId>,
     /// Compiled modules of Python whose sources the base has: they are not copied.
     pub(super) recompiled: Vec<NodeId>,
-    /// Which file of the application starts which program, by the package that has it.
-    started: HashMap<usize, (NodeId, &'a str)>,
+    /// By package of `named`.
+    causes: HashMap<usize, Cause<'a>>,
     /// ELF files and scripts still to follow.
     open: Vec<NodeId>,
 }
@@ -75,12 +77,12 @@ impl<'w, 'a> Keep<'w, 'a> {
             in_base: in_base(context, base),
             build_only,
             recompiled: Vec::new(),
-            started: HashMap::new(),
+            causes: HashMap::new(),
             open: Vec::new(),
         };
         let silent = USED_SILENTLY.iter().filter_map(|name| context.by_name.get(name).copied());
         for package in wanted.iter().copied().chain(silent) {
-            keep.install(package);
+            keep.install(package, Cause::Silent);
         }
         let mut paths = PathBuffer::default();
         for node in context.rootfs.nodes() {
@@ -139,7 +141,7 @@ impl<'w, 'a> Keep<'w, 'a> {
             Some(package) if !self.by_file(package) => {
                 let package_is_kept = self.context.input.inventory.packages[package].manager == "dpkg";
                 if stays && package_is_kept && self.context.is_built_for(package) {
-                    self.install(package);
+                    self.install(package, Cause::Plan);
                 }
             }
             None if self.base.local
@@ -195,11 +197,12 @@ impl<'w, 'a> Keep<'w, 'a> {
         }
     }
 
-    fn install(&mut self, package: usize) {
+    fn install(&mut self, package: usize, cause: Cause<'a>) {
         if self.installed.contains(&package) {
             return;
         }
         self.named.insert(package);
+        self.causes.insert(package, cause);
         let mut open = vec![package];
         while let Some(package) = open.pop() {
             if !self.installed.insert(package) {
@@ -219,13 +222,13 @@ impl<'w, 'a> Keep<'w, 'a> {
     }
 
     /// Keeps a file that something needs, under the name by which it is needed.
-    fn require(&mut self, node: NodeId, name: &[u8]) {
+    fn require(&mut self, node: NodeId, name: &[u8], cause: Cause<'a>) {
         let record = self.context.rootfs.node(node);
         if self.fate(node) == FileDisposition::Gone {
             match self.context.system_owner(node) {
                 // The base contains its own version.
                 Some(package) if !self.by_file(package) && self.in_base.contains(&node) => {}
-                Some(package) if !self.by_file(package) => self.install(package),
+                Some(package) if !self.by_file(package) => self.install(package, cause),
                 None if !self.context.is_users(record) && state(&record.path()).is_some() => {
                     self.rewrite(record);
                 }
@@ -258,7 +261,7 @@ impl<'w, 'a> Keep<'w, 'a> {
         if node.path().starts_with(b"/etc/ssl/certs/")
             && let Some(package) = self.context.by_name.get("ca-certificates")
         {
-            self.install(*package);
+            self.install(*package, Cause::Silent);
         }
         self.fates[node.id().0 as usize] = FileDisposition::Rewritten;
     }
@@ -268,7 +271,7 @@ impl<'w, 'a> Keep<'w, 'a> {
         for object in &links.objects {
             let entry = object.root.as_ref().is_some_and(|root| root.kind == RootKind::Entrypoint);
             if entry && !self.context.is_banner(object.node) {
-                self.require(self.outside_of_builds(object.node), b"");
+                self.require(self.outside_of_builds(object.node), b"", Cause::Command);
             }
         }
         // Programs that the command runs, including scripts.
@@ -276,7 +279,7 @@ impl<'w, 'a> Keep<'w, 'a> {
             if let Some(node) = self.context.paths.lookup(&path)
                 && self.context.rootfs.node(node).kind() == NodeKind::File
             {
-                self.require(node, b"");
+                self.require(node, b"", Cause::Command);
             }
         }
         self.pythons();
@@ -290,7 +293,7 @@ impl<'w, 'a> Keep<'w, 'a> {
             }
             for name in &mention.libraries {
                 if let Some(node) = of_system.get(name.as_str()) {
-                    self.require(*node, name.as_bytes());
+                    self.require(*node, name.as_bytes(), Cause::Names(mention.node, name));
                 }
             }
             let places =
@@ -299,7 +302,7 @@ impl<'w, 'a> Keep<'w, 'a> {
                 let library = &inventory.libraries[*place];
                 if library.role == crate::cuda::Role::Runtime {
                     let soname = library.soname.clone().unwrap_or_default();
-                    self.require(library.node, soname.as_bytes());
+                    self.require(library.node, soname.as_bytes(), Cause::Loads(mention.node));
                 }
             }
         }
@@ -344,9 +347,9 @@ impl<'w, 'a> Keep<'w, 'a> {
             // A reinstalled package depends on what its own scripts need.
             if self.fate(node) == FileDisposition::Copied
                 && let Some(program) = self.context.interpreter(inode)
-                && let Some(node) = self.context.paths.lookup(&program)
+                && let Some(found) = self.context.paths.lookup(&program)
             {
-                self.require(node, b"");
+                self.require(found, b"", Cause::Interprets(node));
             }
             let Some(id) = self.context.objects.get(&inode) else { continue };
             let object = links.object(*id);
@@ -362,8 +365,8 @@ impl<'w, 'a> Keep<'w, 'a> {
                     _ => None,
                 })
                 .collect();
-            for (node, name) in found {
-                self.require(node, &name);
+            for (library, name) in found {
+                self.require(library, &name, Cause::Loads(node));
             }
         }
     }
@@ -378,7 +381,7 @@ impl<'w, 'a> Keep<'w, 'a> {
         }
         let record = self.context.rootfs.node(target);
         if record.kind() == NodeKind::File && !self.context.goes(record) {
-            self.require(target, b"");
+            self.require(target, b"", Cause::Link(link.id()));
         }
     }
 
@@ -393,9 +396,10 @@ impl<'w, 'a> Keep<'w, 'a> {
             }
             let chain = inventory.links.chain(library.object);
             let root = chain.last().map(|root| inventory.links.object(*root).node);
-            if root.is_some_and(|root| root != library.node && self.fate(root) != FileDisposition::Gone) {
+            let kept = |root: &NodeId| *root != library.node && self.fate(*root) != FileDisposition::Gone;
+            if let Some(root) = root.filter(kept) {
                 let soname = library.soname.clone().unwrap_or_default();
-                self.require(library.node, soname.as_bytes());
+                self.require(library.node, soname.as_bytes(), Cause::Loads(root));
             }
         }
     }

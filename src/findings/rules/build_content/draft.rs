@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::common::{self, searched};
 use super::evidence::Doubt;
-use super::readers::{Reader, each_once};
+use super::readers::{Group as ReaderGroup, Reader, each_once, groups};
 use super::verdict::{MOST_READERS, VerdictReason};
 use super::{FindingLocation, Group, Key};
 use crate::base::text::{elide_middle, escape};
@@ -162,24 +162,19 @@ fn also_named(facts: &Facts<'_>, named: &BTreeSet<NodeId>, draft: &mut Draft) {
     }
 }
 
+/// Maximum statements about readers in a reason.
+const SENTENCES: usize = 3;
+
 /// `readers` are all that the question is about, if it is about nothing else.
 fn read(facts: &Facts<'_>, named: &[u32], readers: Option<&[Reader]>, draft: &mut Draft) {
     let named: Vec<&Demand> = named.iter().filter_map(|place| facts.demands.get(*place)).collect();
     let certain = named.iter().any(|demand| demand.certainty == Certainty::Known);
     let named = named.into_iter().filter(|one| !certain || one.certainty == Certainty::Known);
     let shown = readers.map_or_else(|| each_once(named.map(Reader::of)), <[Reader]>::to_vec);
-    let mut sentences: Vec<String> =
-        shown.iter().take(3).map(|one| format!("{}.", one.statement())).collect();
-    let more = |named: usize| match shown.len().saturating_sub(named) {
-        0 => String::new(),
-        more => format!(" And {more} more."),
-    };
-    let first = sentences.first().cloned().unwrap_or_default();
-    let rest = more(sentences.len());
-    if let Some(last) = sentences.last_mut() {
-        last.push_str(&rest);
-    }
-    draft.reason = sentences.join(" ");
+    let groups = groups(facts, &shown);
+    let sentences: Vec<String> =
+        groups.iter().take(SENTENCES).map(|one| format!("{}.", one.statement())).collect();
+    draft.reason = format!("{}{}", sentences.join(" "), also(groups.get(SENTENCES..).unwrap_or_default()));
     let most = if readers.is_some() { shown.len() } else { MOST_READERS };
     for one in shown.iter().take(most) {
         draft.proof.push(one.statement());
@@ -188,19 +183,34 @@ fn read(facts: &Facts<'_>, named: &[u32], readers: Option<&[Reader]>, draft: &mu
     if certain {
         return;
     }
-    draft.question = Some(match (readers, shown.len()) {
+    let first = sentences.first().cloned().unwrap_or_default();
+    draft.question = Some(match (readers, groups.as_slice()) {
         (None, _) => format!("Are these files used at run time? {first}"),
-        (Some([one]), _) => {
+        (Some(_), [one]) => {
             format!(
                 "Does {} need these files at run time? It {}.",
                 common::within_sentence(&one.who),
                 one.why
             )
         }
-        (Some(_), _) => format!("Does one of these need the files at run time? {first}{}", more(1)),
+        (Some(_), all) => {
+            let others = also(all.get(1..).unwrap_or_default());
+            format!("Does one of these need the files at run time? {first}{others}")
+        }
     });
     if shown.iter().any(|one| one.user.is_none()) {
         draft.proof.extend(common::not_searched(facts));
+    }
+}
+
+/// Names those whose statements are left out: ` Also: triton 3.5.1, sympy.`
+fn also(others: &[ReaderGroup]) -> String {
+    const NAMED: usize = 4;
+    let names: Vec<&str> = others.iter().take(NAMED).map(|one| one.who.as_str()).collect();
+    match others.len().saturating_sub(NAMED) {
+        _ if names.is_empty() => String::new(),
+        0 => format!(" Also: {}.", names.join(", ")),
+        more => format!(" Also: {} and {more} more.", names.join(", ")),
     }
 }
 
@@ -343,6 +353,12 @@ fn free(
         }
     }
     draft.proof.push(searched(facts, "them"));
+    if let [first, ..] = facts.demands.tests() {
+        let (first, count) = (facts.shown(*first), facts.demands.tests().len());
+        draft.proof.push(format!(
+            "nothing in the image runs the tests of its Python packages: test files that name build tools are no users ({first}, {count} in all)"
+        ));
+    }
 }
 
 /// Frameworks that read one of these names, per the catalogue.

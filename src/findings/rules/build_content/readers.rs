@@ -135,3 +135,62 @@ pub(super) fn each_once(readers: impl Iterator<Item = Reader>) -> Vec<Reader> {
     let mut seen = BTreeSet::new();
     readers.filter(|one| seen.insert((one.user.clone(), one.why.clone()))).collect()
 }
+
+/// What one reader, or all files of one Python package, say together.
+pub(super) struct Group {
+    /// `/app/serve.py`, or the name of the package.
+    pub(super) who: String,
+    /// Predicate of the sentence whose subject is `who`.
+    pub(super) why: String,
+}
+
+impl Group {
+    /// The statement that it may need the files, without a full stop.
+    pub(super) fn statement(&self) -> String {
+        format!("{} {}", self.who, self.why)
+    }
+}
+
+/// Readers by who they are, in their order. Files of a Python package are one.
+pub(super) fn groups(facts: &Facts<'_>, readers: &[Reader]) -> Vec<Group> {
+    const NAMES: &str = "names ";
+    let package = |reader: &Reader| match reader.user {
+        Some(User::File(node)) => {
+            let package = facts.owner(node).and_then(|place| facts.inventory.packages.get(place));
+            package.filter(|package| package.manager == "pip").map(|package| package.name.clone())
+        }
+        _ => None,
+    };
+    let mut found: Vec<(String, bool, Vec<&Reader>)> = Vec::new();
+    for reader in readers {
+        let package = package(reader);
+        let is_package = package.is_some();
+        let who = package.unwrap_or_else(|| reader.who.clone());
+        match found.iter_mut().find(|(known, of_package, _)| *known == who && *of_package == is_package) {
+            Some((_, _, list)) => list.push(reader),
+            None => found.push((who, is_package, vec![reader])),
+        }
+    }
+    let group = |(who, is_package, list): (String, bool, Vec<&Reader>)| {
+        let files: BTreeSet<&str> = list.iter().map(|one| one.who.as_str()).collect();
+        // What a word means besides, as for nvcc, repeats the word.
+        let mut names: Vec<&str> = Vec::new();
+        for name in list.iter().filter_map(|one| one.why.strip_prefix(NAMES)) {
+            let name = name.split_once("; ").map_or(name, |(name, _)| name);
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        let why = match names.as_slice() {
+            [] => list.first().map(|one| one.why.clone()).unwrap_or_default(),
+            [one] => format!("{NAMES}{one}"),
+            [start @ .., last] => format!("{NAMES}{} and {last}", start.join(", ")),
+        };
+        let (who, why) = match (is_package, files.len()) {
+            (true, 2..) => (who, format!("{why} in {} files", files.len())),
+            _ => (list.first().map(|one| one.who.clone()).unwrap_or_default(), why),
+        };
+        Group { who, why }
+    };
+    found.into_iter().map(group).collect()
+}

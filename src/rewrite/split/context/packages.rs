@@ -40,13 +40,34 @@ impl SplitContext<'_> {
             "linux-libc-dev",
             "python",
         ];
+        const FOR_LIBRARIES: [&str; 4] = ["-arch-config", "-dev", "-headers", "-multidev"];
         let package = &self.input.inventory.packages[package];
         let name = package.name.as_str();
         let is_asked = || self.texts.values().any(|text| text.contains(name));
         package.layer < self.base_layers
-            && name.ends_with("-dev")
+            && (FOR_LIBRARIES.iter().any(|end| name.ends_with(end)) || self.is_unnamed_tool(name))
             && !is_asked()
             && !OF_LANGUAGES.iter().any(|known| name.starts_with(known))
+    }
+
+    /// Whether a package has tools that prepare a build, and no file of the application names one of them.
+    fn is_unnamed_tool(&self, package: &str) -> bool {
+        const TOOLS: [(&str, &[&str]); 8] = [
+            (
+                "autoconf",
+                &["autoconf", "autoheader", "autom4te", "autoreconf", "autoscan", "autoupdate", "ifnames"],
+            ),
+            ("automake", &["aclocal", "automake"]),
+            ("icu-devtools", &[]),
+            ("libtool", &["libtool", "libtoolize"]),
+            ("m4", &["m4"]),
+            ("pkg-config", &["pkg-config"]),
+            ("pkgconf", &["pkg-config", "pkgconf"]),
+            ("pkgconf-bin", &["pkg-config", "pkgconf"]),
+        ];
+        let Some((_, words)) = TOOLS.iter().find(|(known, _)| *known == package) else { return false };
+        let mentions = self.input.inventory.mentions.iter().filter(|mention| !mention.of_package);
+        !mentions.flat_map(|mention| &mention.words).any(|word| words.contains(word))
     }
 
     /// Whether a toolkit package has only headers and libraries for other purposes than compiling kernels: run-time

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::causes::Cause;
 use super::{FileDisposition, Keep};
 use crate::cuda::catalog::normalized_python_name;
 use crate::formats::python_project::Requirement;
@@ -29,7 +30,7 @@ impl Keep<'_, '_> {
             for folder in ["/usr/bin/", "/usr/local/bin/"] {
                 let path = [folder.as_bytes(), &version].concat();
                 if let Some(node) = self.context.paths.lookup(&path) {
-                    self.require(node, b"");
+                    self.require(node, b"", Cause::Python);
                 }
             }
         }
@@ -38,7 +39,7 @@ impl Keep<'_, '_> {
             let imported = ["python3-setuptools", "python3-pkg-resources"];
             for package in imported.iter().filter_map(|name| self.context.by_name.get(name)) {
                 if !self.base.packages.contains(package) {
-                    self.install(*package);
+                    self.install(*package, Cause::Python);
                 }
             }
             self.of_debian(&searching);
@@ -57,7 +58,7 @@ impl Keep<'_, '_> {
         for name in required.difference(&own) {
             let package = self.context.by_name.get(format!("python3-{name}").as_str());
             if let Some(package) = package.copied().filter(|package| !self.base.packages.contains(package)) {
-                self.install(package);
+                self.install(package, Cause::Python);
             }
         }
     }

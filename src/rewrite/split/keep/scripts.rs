@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 
+use super::causes::Cause;
 use super::{FileDisposition, Keep};
-use crate::base::text::escape;
 use crate::rewrite::split::packages::is_searched;
 use crate::rewrite::split::state::source_of;
 use crate::rootfs::{Node, NodeId, NodeKind, PathBuffer};
@@ -51,23 +51,24 @@ impl Keep<'_, '_> {
         let packages = &context.input.inventory.packages;
         let source = |place: usize| packages[place].source.as_deref().unwrap_or(&packages[place].name);
         let hosts = self.installed.iter().flat_map(|package| {
-            files_of(*package).filter_map(folder_of).map(|folder| (folder, source(*package)))
+            files_of(*package).filter_map(folder_of).map(|folder| ((folder, source(*package)), *package))
         });
-        let hosts: HashSet<(NodeId, &str)> = hosts.collect();
-        let is_one = |node: NodeId, place: usize| {
-            let is_of_host = folder_of(node).is_some_and(|folder| hosts.contains(&(folder, source(place))));
-            is_of_host && !context.goes(context.rootfs.node(node))
+        let hosts: HashMap<(NodeId, &str), usize> = hosts.collect();
+        let host_of = |node: NodeId, place: usize| {
+            let host = folder_of(node).and_then(|folder| hosts.get(&(folder, source(place))));
+            host.copied().filter(|_| !context.goes(context.rootfs.node(node)))
         };
-        let plugins = packages.iter().enumerate().filter(|(place, package)| {
-            package.is_of_system()
+        let plugins = packages.iter().enumerate().filter_map(|(place, package)| {
+            let may_be_one = package.is_of_system()
                 && !context.is_builders(&package.name)
-                && !self.installed.contains(place)
-                && !self.base.packages.contains(place)
-                && package.layer >= self.base.layers
-                && files_of(*place).any(|node| is_one(node, *place))
+                && !self.installed.contains(&place)
+                && !self.base.packages.contains(&place)
+                && package.layer >= self.base.layers;
+            let host = files_of(place).filter(|_| may_be_one).find_map(|node| host_of(node, place))?;
+            Some((place, host))
         });
-        for place in plugins.map(|(place, _)| place).collect::<Vec<_>>() {
-            self.install(place);
+        for (place, host) in plugins.collect::<Vec<_>>() {
+            self.install(place, Cause::Modules(host));
         }
     }
 
@@ -91,27 +92,10 @@ impl Keep<'_, '_> {
                 let is_of_build =
                     context.is_builders(&context.input.inventory.packages[package].name) || built * 2 > all;
                 if !is_of_build && !context.goes(context.rootfs.node(node)) {
-                    self.require(node, b"");
-                    self.started.entry(package).or_insert((starter, name));
+                    self.require(node, b"", Cause::Starts(starter, name));
                 }
             }
         }
-    }
-
-    /// Names of packages, with the file of the application that starts a program of each.
-    pub(in crate::rewrite::split) fn with_starters(&self, names: &[String]) -> String {
-        let shown = |name: &String| {
-            let place = self.context.by_name.get(name.as_str());
-            let started = place.and_then(|place| self.started.get(place));
-            started.map_or_else(
-                || name.clone(),
-                |(file, program)| {
-                    let file = escape(&self.context.rootfs.node(*file).path());
-                    format!("{name} ({file} starts {program})")
-                },
-            )
-        };
-        names.iter().map(shown).collect::<Vec<_>>().join(", ")
     }
 
     /// Keeps modules that settings make a server load, such as `extension=dom.so`: packages that came as recommendations
@@ -119,7 +103,8 @@ impl Keep<'_, '_> {
     /// building has, Python by any version.
     pub(super) fn modules(&mut self) {
         let context = self.context;
-        let (mut exact, mut versioned): (HashSet<&[u8]>, HashSet<&[u8]>) = Default::default();
+        let (mut exact, mut versioned): (HashMap<&[u8], Cause<'_>>, HashMap<&[u8], Cause<'_>>) =
+            Default::default();
         let (mut of_php, mut of_others): (HashSet<&[u8]>, HashSet<&[u8]>) = Default::default();
         for mention in &context.input.inventory.mentions {
             if !matches!(self.fate(mention.node), FileDisposition::Copied | FileDisposition::Installed) {
@@ -134,20 +119,20 @@ impl Keep<'_, '_> {
                 let is_plain = name.strip_suffix(".so").is_some();
                 let list = if is_of_php() { &mut of_php } else { &mut of_others };
                 list.insert(name.as_bytes());
+                let cause = Cause::Names(mention.node, name);
                 if !name.starts_with("lib") || is_plain && script.ends_with(b".rb") {
-                    exact.insert(name.as_bytes());
+                    exact.entry(name.as_bytes()).or_insert(cause);
                 } else if is_plain && script.ends_with(b".py") {
-                    versioned.insert(name.as_bytes());
+                    versioned.entry(name.as_bytes()).or_insert(cause);
                 }
             }
         }
-        let is_version = |name: &[u8]| {
+        let cause_of = |name: &[u8]| {
             let end = memchr::memmem::find(name, b".so.").map(|at| at + 3);
-            end.and_then(|end| name.get(..end)).is_some_and(|stem| versioned.contains(stem))
+            let stem = end.and_then(|end| name.get(..end));
+            exact.get(name).or_else(|| stem.and_then(|stem| versioned.get(stem))).copied()
         };
-        let is_one = |node: &Node<'_>| {
-            node.kind() != NodeKind::Directory && (exact.contains(node.name()) || is_version(node.name()))
-        };
+        let is_one = |node: &Node<'_>| node.kind() != NodeKind::Directory && cause_of(node.name()).is_some();
         if exact.is_empty() && versioned.is_empty() {
             return;
         }
@@ -156,6 +141,7 @@ impl Keep<'_, '_> {
             found.entry(node.name()).or_default().push(node);
         }
         for (name, mut nodes) in found {
+            let Some(cause) = cause_of(name) else { continue };
             // Not in the source tree that they were installed from.
             let bytes = |node: &Node<'_>| {
                 let target = context.paths.lookup(&node.path());
@@ -170,7 +156,7 @@ impl Keep<'_, '_> {
                 retain_if_any(&mut nodes, |node| memchr::memmem::find(&node.path(), b"/php").is_some());
             }
             for node in nodes {
-                self.require(node.id(), b"");
+                self.require(node.id(), b"", cause);
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Generated files, and the entries of the new image.
 
+use super::causes::Cause;
 use super::{FileDisposition, Keep};
 use crate::rewrite::split::state::{self, State, state};
 use crate::rootfs::{Node, NodeId, NodeKind, PathBuffer};
@@ -20,7 +21,7 @@ impl Keep<'_, '_> {
                 && self.fate(link.id()) == FileDisposition::Gone
                 && self.fate(target) == FileDisposition::Installed
             {
-                self.install(package);
+                self.install(package, Cause::Link(link.id()));
             }
         }
     }

@@ -24,7 +24,7 @@ impl Lines<'_, '_, '_, '_, '_> {
         };
         let names = std::mem::take(&mut self.added);
         let text = install(self.stage.file, &self.keyword("RUN"), installer, &names).replace("\r\n", "\n");
-        let shown = self.keep.with_starters(&names);
+        let shown = self.keep.with_causes(&names);
         self.add(text, format!("Files of the image need these packages: {shown}."));
     }
 
@@ -136,7 +136,7 @@ impl Lines<'_, '_, '_, '_, '_> {
         } else if installs {
             format!(
                 "Repeated without build-only packages; adds packages that shipped files need: {}.",
-                self.keep.with_starters(&added)
+                self.keep.with_causes(&added)
             )
         } else {
             "Repeated: its effect is not copied from the build stage.".to_owned()
