@@ -8,6 +8,7 @@ use super::facts::Facts;
 use super::value::User;
 use crate::base::text::{elide_end, printable};
 use crate::cuda::catalog::split_library_name;
+use crate::formats::string_references::ANY_LIBRARY;
 use crate::rootfs::{NodeId, NodeKind};
 
 /// Mentioned files of the image.
@@ -17,8 +18,10 @@ pub(super) struct Named {
     settings: BTreeMap<NodeId, String>,
     /// By shared data folder: the setting that contains its path.
     folders: BTreeMap<NodeId, String>,
-    /// By library name without version: the file that mentions it.
-    libraries: BTreeMap<Vec<u8>, NodeId>,
+    /// By library name without version: the file or setting that mentions it.
+    libraries: BTreeMap<Vec<u8>, User>,
+    /// A file of the application that puts names of libraries together at run time.
+    puts_together: Option<NodeId>,
     /// Whether the settings exceeded the limits below.
     pub(super) cut: bool,
 }
@@ -55,16 +58,22 @@ impl Named {
             if !LISTS.contains(&name) {
                 let setting = format!("ENV {}", elide_end(&printable(name), MAX_SHOWN_CHARS));
                 named.paths(facts, value, &setting, &mut room, &mut seen);
+                named.libraries(facts, value, &setting);
             }
         }
         for word in facts.command() {
+            named.libraries(facts, word, "the image's command");
             named.paths(facts, word, "the image's command", &mut room, &mut seen);
         }
         named.programs(facts, &mut room.1);
         for mention in &facts.inventory.mentions {
             for library in &mention.libraries {
-                if let Some(stem) = split_library_name(library.as_bytes()) {
-                    named.libraries.entry(stem.stem.to_vec()).or_insert(mention.node);
+                if library.as_bytes() == ANY_LIBRARY {
+                    let is_own = !mention.of_package && named.puts_together.is_none();
+                    named.puts_together = named.puts_together.or(is_own.then_some(mention.node));
+                } else if let Some(stem) = split_library_name(library.as_bytes()) {
+                    let user = || User::File(mention.node);
+                    named.libraries.entry(stem.stem.to_vec()).or_insert_with(user);
                 }
             }
         }
@@ -102,6 +111,27 @@ impl Named {
             .entry(node)
             .or_insert_with(|| setting.to_owned());
         }
+    }
+
+    /// Collects the libraries that a setting names, those of CUDA also without `lib` and `.so`.
+    fn libraries(&mut self, facts: &Facts<'_>, text: &str, setting: &str) {
+        let parts = text.split(|c: char| c.is_whitespace() || "'\"();&|`$={}[],:<>/".contains(c));
+        for part in parts.filter(|part| (2..=MAX_SHOWN_CHARS).contains(&part.len())).take(PROGRAMS) {
+            let known = split_library_name(part.as_bytes()).map(|name| name.stem.to_vec());
+            let of_cuda = || {
+                let name = format!("lib{part}.so");
+                let is_one = facts.catalog.component_of(name.as_bytes()).is_some();
+                is_one.then(|| format!("lib{part}").into_bytes())
+            };
+            if let Some(stem) = known.or_else(of_cuda) {
+                self.libraries.entry(stem).or_insert_with(|| User::Setting(setting.to_owned()));
+            }
+        }
+    }
+
+    /// The file of the application that may open any library.
+    pub(super) fn puts_together(&self) -> Option<User> {
+        self.puts_together.map(User::File)
     }
 
     /// Collects the programs and scripts that the command starts by their names in `PATH`: `mvn exec:java`.
@@ -144,13 +174,13 @@ impl Named {
         None
     }
 
-    /// The file that mentions a library, by its file name or soname.
+    /// The file or setting that mentions a library, by its file name or soname.
     pub(super) fn library(&self, name: &[u8]) -> Option<User> {
         if self.libraries.is_empty() {
             return None;
         }
         let stem = split_library_name(name)?.stem;
-        self.libraries.get(stem).map(|node| User::File(*node))
+        self.libraries.get(stem).cloned()
     }
 }
 

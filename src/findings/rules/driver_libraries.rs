@@ -5,7 +5,7 @@ use hashbrown::HashSet;
 use super::common;
 use crate::base::convert::{index32, layer16};
 use crate::cuda::Inode;
-use crate::cuda::links::ObjectId;
+use crate::cuda::links::{ObjectId, Resolution};
 use crate::findings::classification::item;
 use crate::findings::draft::Draft;
 use crate::findings::facts::Facts;
@@ -53,6 +53,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
             None => free.push(item),
         }
     }
+    follow(facts, &objects, &mut loaded, &mut free);
     let mut drafts = Vec::new();
     if !free.is_empty() {
         drafts.push(unused(free));
@@ -63,6 +64,44 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
         drafts.push(draft);
     }
     drafts
+}
+
+/// Moves to the loaded files what they load, by link or by name.
+fn follow(facts: &Facts<'_>, objects: &[ObjectId], loaded: &mut Vec<Item>, free: &mut Vec<Item>) {
+    /// What libcuda opens by name.
+    const OF_CUDA: [&[u8]; 5] = [
+        b"libcudadebugger.",
+        b"libnvidia-gpucomp.",
+        b"libnvidia-nvvm",
+        b"libnvidia-pkcs11",
+        b"libnvidia-ptxjitcompiler.",
+    ];
+    let links = &facts.inventory.links;
+    let mut open = objects.to_vec();
+    let mut seen: HashSet<ObjectId> = objects.iter().copied().collect();
+    while let Some(id) = open.pop() {
+        let object = links.object(id);
+        let of_cuda = facts.node(object.node).name().starts_with(b"libcuda.so");
+        let found = object.needs.iter().flat_map(|need| &need.found);
+        let found = found.chain(object.opens.iter().map(|open| &open.found));
+        let reached: HashSet<ObjectId> = found
+            .filter_map(|one| match one {
+                Resolution::Found { object, .. } => Some(*object),
+                _ => None,
+            })
+            .collect();
+        let moved = free.extract_if(.., |item| {
+            let object = facts.object_of((item.layer, item.entry)).map(|(id, _)| id);
+            let name = item.node.map(|node| facts.node(node).name()).unwrap_or_default();
+            object.is_some_and(|id| reached.contains(&id))
+                || of_cuda && OF_CUDA.iter().any(|start| name.starts_with(start))
+        });
+        for item in moved {
+            let object = facts.object_of((item.layer, item.entry)).map(|(id, _)| id);
+            open.extend(object.filter(|id| seen.insert(*id)));
+            loaded.push(item);
+        }
+    }
 }
 
 fn unused(items: Vec<Item>) -> Draft {

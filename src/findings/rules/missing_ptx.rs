@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::common::holds;
 use super::unused_gpu_code::{CodeFile, holders, names};
 use crate::base::text::and_more;
 use crate::cuda::compat::{TargetGpu, default_targets};
@@ -78,6 +79,10 @@ fn used_holders<'a>(facts: &Facts<'a>) -> Vec<Holder<'a>> {
     let mut found = Vec::new();
     for CodeFile { node, supplier, code, .. } in holders(facts) {
         let code: Vec<&GpuCode> = code.iter().filter(|row| row.is_for_running()).collect();
+        // CMake tries out the compiler there.
+        if holds(&facts.path(node), b"/CMakeFiles/") {
+            continue;
+        }
         let Some(inode) = facts.node(node).content() else { continue };
         let Some((id, object)) = facts.object_of(inode) else { continue };
         // One architecture on purpose: the opener checks the GPU first.

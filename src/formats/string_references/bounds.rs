@@ -159,6 +159,37 @@ pub(super) fn library(bytes: &[u8], at: usize, at_start: bool) -> Option<&[u8]> 
     bytes.get(begin + place..end).filter(|name| name.len() <= NAME_BYTES)
 }
 
+/// What stands for all names in which a part is put in at run time.
+pub(crate) const ANY_LIBRARY: &[u8] = b"lib*.so";
+
+/// Whether the `.so` at `at` ends a name of which a part is put in at run time: `f"lib{name}.so"`, `"lib%s.so.%d"`,
+/// `"lib" + name + ".so.12"`, `"libcu*.so.*"`.
+pub(super) fn is_put_together(text: &[u8], at: usize) -> bool {
+    let line = &text[at.saturating_sub(NAME_BYTES)..at];
+    let line = &line[memchr::memrchr(b'\n', line).map_or(0, |newline| newline + 1)..];
+    let starts = |head: &[u8]| {
+        let length = head.iter().rev().take_while(|byte| is_name(**byte)).count();
+        head[head.len() - length..].starts_with(b"lib")
+    };
+    match line {
+        [head @ .., b'}'] => {
+            let open = memchr::memrchr(b'{', head).map(|open| &head[..open]);
+            open.is_some_and(|head| {
+                starts(head.strip_suffix(b"$").or(head.strip_suffix(b"#")).unwrap_or(head))
+            })
+        }
+        [head @ .., b'%', b's'] | [head @ .., b'*'] => starts(head),
+        // A text that begins with `.so` is also a suffix that is looked for.
+        [head @ .., b'\'' | b'"'] => {
+            let head = head.trim_ascii_end();
+            let is_joined = head.ends_with(b"+") || head.ends_with(b"..");
+            let begins = |part: &[u8]| memchr::memmem::find(head, part).is_some();
+            is_joined && [&b"\"lib"[..], b"'lib", b"/lib"].into_iter().any(begins)
+        }
+        _ => false,
+    }
+}
+
 /// The keys of calls that open libraries by a name without `lib` and `.so`: `ffi_lib "sodium"` of Ruby,
 /// `find_library("sodium")` of Python.
 pub(super) const CALLS: [&str; 2] = ["ffi_", "nd_l"];

@@ -337,6 +337,14 @@ pub(super) fn is_word_list(word: &[u8], before: &[u8], after: &[u8]) -> bool {
     !is_call && length > 0 && is_plain
 }
 
+/// Whether a quoted English word is the value of a constant whose name says nothing of a program: `KIND = "file"`.
+pub(super) fn is_plain_constant(word: &[u8], before: &[u8]) -> bool {
+    let [head @ .., b'=' | b':'] = before else { return false };
+    let head = unquoted(head.trim_ascii_end());
+    let length = head.iter().rev().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+    ENGLISH.contains(&word) && !is_setting(&head[head.len() - length..])
+}
+
 /// Whether a quoted word between these texts is the only one of a list that neither a function starts nor a name says to be
 /// a command: `dependencies: ["composite"]`.
 pub(super) fn is_lone(before: &[u8], after: &[u8]) -> bool {

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use super::command::{is_in_call, is_lone, is_word_list};
+use super::command::{is_in_call, is_lone, is_plain_constant, is_word_list};
 use super::comments::Comments;
 use super::values::is_value;
 use super::wrappers::{OF_SHELL, Shell, WRAPPERS};
@@ -113,8 +113,13 @@ impl Names {
 
     /// The commands of a line of a shell.
     fn commands(&mut self, line: &[u8]) {
-        let mut start = 0;
-        for (at, byte) in line.iter().enumerate() {
+        // `start | run)` is a pattern of `case`.
+        let closes = memchr::memchr2(b'(', b')', line).filter(|at| line[*at] == b')');
+        let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.*?|\"' \t[]".contains(byte);
+        let pattern = closes.filter(|at| line[..*at].iter().all(is_word));
+        let mut start =
+            pattern.filter(|_| !line.trim_ascii_start().starts_with(b"case ")).map_or(0, |at| at + 1);
+        for (at, byte) in line.iter().enumerate().skip(start) {
             let ends = match byte {
                 b';' | b'&' | b'|' | b'(' | b')' | b'`' | b'\n' => true,
                 // `${path}` is a variable.
@@ -204,6 +209,7 @@ impl Names {
             let is_command = looks_like_one
                 && is_in_call(before, if is_alone { after } else { b"," })
                 && !is_word_list(content, before, after)
+                && !is_plain_constant(content, before)
                 && !is_lone(before, after);
             if is_command {
                 self.commands(content);
@@ -256,6 +262,8 @@ mod tests {
                 &["convert", "top", "uptime"],
             ),
             ("incremental: {\n dependencies: [\"composite\"] }\nkinds = [\"file\", \"stream\"]\n", &[]),
+            ("#!/bin/sh\ncase $1 in\n  Patch | patch) unzip x ;;\nesac\n", &["unzip"]),
+            ("REQ_FILE = \"file\",\nCONVERT_BINARY = 'convert'\n", &["convert"]),
             ("{\"file\": upload, 'convert': 1}\nrequest.files['file']\nx.get(\"less\")\n", &[]),
         ] {
             assert_eq!(programs(text), names, "{text}");

@@ -52,6 +52,20 @@ fn parts_of_the_driver_are_told() {
             .concat(),
     );
     all(&taken, &[("/usr/lib/x86_64-linux-gnu/libcuda.so.1", "driver-libraries unsure")]);
+    // What it opens by name has the same verdict.
+    let compiler = "usr/lib/x86_64-linux-gnu/libnvidia-ptxjitcompiler.so.580.95.05";
+    let settings = "usr/lib/x86_64-linux-gnu/libnvidia-gtk3.so.580.95.05";
+    let parts = vec![
+        library("usr/lib/x86_64-linux-gnu/libcuda.so.1", "libcuda.so.1"),
+        library(compiler, "libnvidia-ptxjitcompiler.so.1"),
+        library(settings, "libnvidia-gtk3.so.580.95.05"),
+    ];
+    let with_parts = started([service(&["libcuda.so.1"]), parts].concat());
+    let verdicts = [
+        ("/usr/lib/x86_64-linux-gnu/libnvidia-ptxjitcompiler.so.580.95.05", "driver-libraries unsure"),
+        ("/usr/lib/x86_64-linux-gnu/libnvidia-gtk3.so.580.95.05", "driver-libraries safe"),
+    ];
+    all(&with_parts, &verdicts);
     let question = finding(&taken, "/usr/lib/x86_64-linux-gnu/libcuda.so.1").unwrap();
     assert!(proof(question).contains("/srv/service"), "{question:#}");
 }
@@ -589,4 +603,31 @@ fn a_library_in_question_goes_only_with_those_that_need_it() {
     };
     assert!(rests_on(&needed, &needs), "{needed:#}");
     assert!(!rests_on(&needs, &needed), "{needs:#}");
+}
+
+#[test]
+fn libraries_whose_names_are_settings_or_put_together_are_asked_about() {
+    let solver = "usr/local/cuda-13.0/targets/x86_64-linux/lib/libcusolver.so.12";
+    let packages = || {
+        let files: &[(&str, Vec<u8>)] = &[(solver, Elf::library("libcusolver.so.12").sized(20_000))];
+        [service(&[]), debs(&[("libcusolver-13-0", "12.0-1", files)])].concat()
+    };
+    let path = format!("/{solver}");
+    let with = |text: &str, environment: &[&str]| {
+        let members = [packages(), vec![file("srv/app.py", text)]].concat();
+        super::of(&judged(Packing::Gzip, &[members], &["/srv/service"], environment), &path)
+    };
+    assert_eq!(with("print('libraries')\n", &[]), "unused-libraries safe");
+    assert_eq!(with("x = name.endswith('.so')\n", &[]), "unused-libraries safe");
+    for variable in ["SOLVER_LIB=libcusolver.so.12", "SOLVER=cusolver"] {
+        assert_eq!(with("print(1)\n", &[variable]), "unused-libraries unsure", "{variable}");
+    }
+    for text in [
+        "ctypes.CDLL(f\"lib{n}.so.{v}\")\n",
+        "ctypes.CDLL('lib%s.so.%d' % (n, v))\n",
+        "ctypes.CDLL(\"lib\" + n + \".so.12\")\n",
+        "list(Path('/usr/local/cuda/lib64').glob('libcu*.so.*'))\n",
+    ] {
+        assert_eq!(with(text, &[]), "unused-libraries unsure", "{text}");
+    }
 }

@@ -235,7 +235,7 @@ fn packages_that_depend_on_a_tool_hide_no_other_doubt() {
     let git = "Does git-lfs 1 need these files at run time? It depends on git.";
     assert_eq!(question(members(&[]), "/usr/bin/git"), git);
     // A program that was not searched may run git, too.
-    let both = "Does one of these need the files at run time? git-lfs 1 depends on git. Also: UNSEARCHED.";
+    let both = "Does one of these need the files at run time? git-lfs 1 depends on git. Also: /srv/a.pyc.";
     assert_eq!(question(members(&[unsearched()]), "/usr/bin/git"), both);
     // Files are not searched for the other name: the service may run it.
     let other = question(members(&[]), "/usr/bin/xyzzyd");
@@ -319,7 +319,7 @@ fn readers_beyond_those_that_are_named_count() {
     for reader in ["/srv/a00.sh names make", "/srv/a39.sh names make", "/srv/compile.sh names gcc"] {
         assert!(proof.contains(reader), "{reader}: {proof}");
     }
-    assert!(compilers["question"].as_str().unwrap().ends_with(" and 37 more."), "{compilers}");
+    assert!(compilers["question"].as_str().unwrap().ends_with(" and 38 more."), "{compilers}");
 }
 
 #[test]
@@ -434,7 +434,7 @@ fn a_file_that_is_named_is_read_by_compilers_all_the_same() {
 }
 
 #[test]
-fn tests_that_are_removed_read_nothing() {
+fn tests_that_are_not_run_or_removed_read_nothing() {
     let place = Place::new();
     let site = "usr/local/lib/python3.11/site-packages";
     let module = |name: &str, text: &str| file(format!("{site}/lint/{name}"), text);
@@ -454,6 +454,14 @@ fn tests_that_are_removed_read_nothing() {
     ];
     let lines = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>();
     let gcc: &[(&str, Vec<u8>)] = &[("usr/lib/gcc/x86_64-linux-gnu/13/cc1", Elf::program("cc1").build())];
+    // A service does not run the tests of packages, unless something does.
+    let report = super::judged_files([debs(&[("g++-13", "13.2", gcc)]), package.clone()].concat());
+    let compiler = "/usr/lib/gcc/x86_64-linux-gnu/13/cc1";
+    assert_eq!(super::of(&report, compiler), "compilers safe");
+    let proof = super::finding(&report, compiler).unwrap()["proof"].to_string();
+    assert!(proof.contains("lint/tests/test_cc.py, 1 in all"), "{proof}");
+    let package =
+        [package, vec![file("srv/check.sh", "#!/bin/sh\npytest --pyargs lint\n").mode(0o755)]].concat();
     let members = [service(&[]), debs(&[("g++-13", "13.2", gcc)]), package.clone()].concat();
     let image = put(&place, members, "/srv/service");
     let (tests, compilers) = ("python-tests:unsure", "compilers:unsure");

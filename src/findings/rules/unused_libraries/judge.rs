@@ -19,6 +19,8 @@ pub(super) enum LibraryReason {
     NoApplication,
     /// An application file mentions it.
     Named,
+    /// An application file puts names of libraries together.
+    PutTogether,
     /// A reachable object opens a library of this name, and does not find this one.
     Opened,
     /// An installed component builds programs that may link it, or reads it.
@@ -44,6 +46,7 @@ impl LibraryReason {
             Self::NoConfiguration => ", configuration unknown",
             Self::NoApplication => ", no application in the image",
             Self::Named => ", mentioned by the application",
+            Self::PutTogether => ", names put together at run time",
             Self::Opened => ", opened by name",
             Self::Read => ", possibly linked at run time",
             Self::Unsearched => ", not fully searched",
@@ -68,6 +71,9 @@ impl LibraryReason {
             }
             Self::Named => {
                 "Unreferenced by the loader's rules, but application files mention them or a library that needs them."
+            }
+            Self::PutTogether => {
+                "Unreferenced by the loader's rules, but an application file puts the names of libraries together at run time."
             }
             Self::Opened => {
                 "A reachable program opens libraries with these names or those that need them, and does not find these copies."
@@ -104,7 +110,7 @@ impl LibraryReason {
             Self::Free | Self::Unsearched => return None,
             Self::NoConfiguration => "Does the image run anything that loads these libraries?",
             Self::NoApplication => "Do images built on this one load any of these libraries?",
-            Self::Named | Self::Opened => "Does the service open them at run time?",
+            Self::Named | Self::PutTogether | Self::Opened => "Does the service open them at run time?",
             Self::Read => "Is anything linked against them at run time?",
             Self::Part => "Does the service compute anything that needs these parts?",
             Self::BuilderResource => "Does the service build TensorRT engines?",
@@ -208,6 +214,9 @@ impl<'f, 'a> Judge<'f, 'a> {
         let mut demands = reads.iter().flat_map(|name| facts.demands.on(name, None));
         if let Some(demand) = demands.find_map(|place| facts.demands.get(place)) {
             return Some((LibraryReason::Read, Some(demand.user.clone())));
+        }
+        if let Some(user) = facts.named.puts_together() {
+            return Some((LibraryReason::PutTogether, Some(user)));
         }
         if facts.inventory.searched.programs_left_out > 0 {
             return Some((LibraryReason::Unsearched, None));
