@@ -124,7 +124,7 @@ impl<'a> Capture<'a> {
         // A document is never a binary, whatever its first bytes, in every way of reading.
         let look = document.is_none() && is_worth_a_look(file);
         let hash = is_hashed(file);
-        let mentions = match Sort::by_name(file.name) {
+        let mentions = match Sort::by_path(index.dir_name(file.dir), file.name) {
             _ if file.sparse => None,
             Some(sort) => Scanner::new(sort, file.size),
             None if look => Scanner::waiting(file.size, file.mode & 0o111 != 0),

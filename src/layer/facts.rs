@@ -5,7 +5,7 @@ use std::io;
 
 use zstd::bulk::Decompressor;
 
-use super::index::EntryId;
+use super::index::{EntryId, LayerIndex};
 use crate::formats::binary::{FileFacts, HEAD_BYTES};
 use crate::formats::document::DocumentKind;
 use crate::formats::elf::ElfKind;
@@ -133,8 +133,9 @@ impl LayerFacts {
 
     /// How a file is searched for string references, by its name or its first bytes; `None` if it is neither script,
     /// settings nor program.
-    pub fn search_kind(&self, name: &[u8], entry: EntryId) -> Option<Sort> {
-        Sort::by_name(name).or_else(|| self.script(entry).map(|_| Sort::Script)).or_else(|| {
+    pub fn search_kind(&self, index: &LayerIndex, entry: EntryId) -> Option<Sort> {
+        let by_path = Sort::by_path(index.dir_name(index.dir(entry)), index.name(entry));
+        by_path.or_else(|| self.script(entry).map(|_| Sort::Script)).or_else(|| {
             let Some(FileFacts::Elf(elf)) = self.binary(entry) else { return None };
             matches!(elf.kind, ElfKind::Executable | ElfKind::SharedObject).then_some(Sort::Binary)
         })

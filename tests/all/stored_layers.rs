@@ -110,7 +110,7 @@ fn harmless(read: &LayerRead) {
         counted += index.size(entry);
         let _ = (index.mode(entry), index.owner(entry), index.mtime(entry), index.body_at(entry));
         let _ = (facts.script(entry), facts.head(entry), facts.hash(entry), facts.mentions(entry));
-        let _ = facts.search_kind(index.name(entry), entry);
+        let _ = facts.search_kind(index, entry);
     }
     assert_eq!(counted, index.counts().content_bytes);
     assert_eq!(index.counts().entries, index.len() as u64);

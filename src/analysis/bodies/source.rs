@@ -118,7 +118,7 @@ impl Source<'_> {
     /// The string references of a file; `None` if it cannot be read.
     pub(super) fn mentions(&self, inode: Inode, cancel: &CancelToken) -> Option<StringReferences> {
         let read = self.layers.get(usize::from(inode.0))?.as_deref()?;
-        let sort = read.facts.search_kind(read.index.name(inode.1), inode.1)?;
+        let sort = read.facts.search_kind(&read.index, inode.1)?;
         search(self.open(inode)?, sort, cancel).ok()?
     }
 

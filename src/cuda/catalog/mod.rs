@@ -38,6 +38,7 @@ pub use hardware::{
 pub use libraries::{HostLibrary, LibraryComponent, SonameRule};
 pub use names::{LibraryName, major_minor, normalized_python_name, numbers, split_library_name};
 pub use opens::{ExternalLibrary, Open, Search};
+pub use packages::is_of_compilers;
 pub use packages::{CudaSuffix, Maker, PackageKind, PackageRule};
 pub use places::{DevelPath, Evidence, PathClass, PathScope, ToolFolder, ToolkitRoot};
 pub use platforms::{Accelerator, AcceleratorNames, NvccUse, PythonCuda, PythonPackage, TorchWheel};

@@ -145,3 +145,28 @@ impl Catalog {
         self.packages.suffixes.iter().find_map(captured)
     }
 }
+
+/// Whether a system package has headers or libraries that all compiled programs are made with: those of a compiler, of the
+/// C library, of the kernel and of Python.
+pub fn is_of_compilers(name: &str) -> bool {
+    const STARTS: [&str; 15] = [
+        "g++",
+        "gcc",
+        "glibc-",
+        "kernel-headers",
+        "libc-dev",
+        "libc6-dev",
+        "libcrypt-dev",
+        "libgcc-",
+        "libgfortran-",
+        "libnsl-dev",
+        "libstdc++-",
+        "libtirpc-dev",
+        "libxcrypt-devel",
+        "linux-",
+        "musl-dev",
+    ];
+    let of_python = ["libpython3", "python3"].iter().any(|start| name.starts_with(start));
+    STARTS.iter().any(|start| name.starts_with(start))
+        || of_python && (name.ends_with("-dev") || name.ends_with("-devel"))
+}

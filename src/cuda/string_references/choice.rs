@@ -195,7 +195,7 @@ impl<'a> Choice<'a> {
             if is_paper(read.index.name(inode.1), read.index.dir_name(read.index.dir(inode.1))) {
                 continue;
             }
-            let Some(sort) = read.facts.search_kind(read.index.name(inode.1), inode.1) else {
+            let Some(sort) = read.facts.search_kind(&read.index, inode.1) else {
                 let runs = u64::from(self.runtimes.run(context, folder, name));
                 searched.left_out += runs;
                 searched.programs_left_out += runs;
@@ -424,7 +424,7 @@ fn is_known(context: &InventoryContext<'_>, inode: Inode, name: &[u8]) -> bool {
     known(name) || soname.is_some_and(known)
 }
 
-/// Whether a file only documents software: a licence, metadata of a Python package, or declarations of types. Licences
+/// Whether a file only documents software: a licence, a list of requirements, metadata of a Python package, or declarations of types. Licences
 /// in CUDA wheels list all libraries of the toolkit.
 fn is_paper(name: &[u8], folder: &[u8]) -> bool {
     const PAPERS: [&[u8]; 5] = [b"license", b"licence", b"copying", b"notice", b"eula"];
@@ -435,6 +435,7 @@ fn is_paper(name: &[u8], folder: &[u8]) -> bool {
         start.is_some_and(|start| name[start..].eq_ignore_ascii_case(end))
     };
     folder.ends_with(b".dist-info")
+        || starts(b"requirements") && ends(b".txt")
         || [&b".d.ts"[..], b".d.mts", b".d.cts"].into_iter().any(ends)
         || PAPERS.iter().any(|paper| starts(paper)) && !ends(b".py") && !ends(b".sh")
 }

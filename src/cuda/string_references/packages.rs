@@ -6,7 +6,7 @@ use crate::formats::string_references::STARTS;
 
 /// Words that count in packages, too. Others, such as names of C compilers, occur in many packages that use
 /// them only for building.
-pub(super) const OF_PACKAGES: [&str; 11] = [
+pub(super) const OF_PACKAGES: [&str; 13] = [
     "nvcc",
     "ptxas",
     "nvlink",
@@ -18,6 +18,8 @@ pub(super) const OF_PACKAGES: [&str; 11] = [
     "load_inline",
     "cuda_runtime.h",
     "preload_dlls",
+    "autowrap",
+    "ufuncify",
 ];
 
 /// Names of build tools. They count in sources that start programs.
@@ -78,19 +80,28 @@ pub(super) fn is_helper(packages: &Packages, owner: Option<usize>, archive: Opti
 }
 
 /// Sources of packages that name tools and run none in a service, by package, folder and name; without a name all in the
-/// folder.
-const WITHOUT_TOOLS: [(&str, &[u8], &[u8]); 14] = [
+/// folder, without a folder all.
+const WITHOUT_TOOLS: [(&str, &[u8], &[u8]); 21] = [
     // URL schemes.
     ("bleach", b"_vendor", b"parse.py"),
     // Commands of `hf`, which update it and install its extensions.
     ("huggingface-hub", b"cli", b""),
     // Commands for the developers of extensions.
     ("jupyter-builder", b"jupyter_builder", b""),
+    // Commands for developers and tests.
+    ("orbax-checkpoint", b"oss", b"run_tests.py"),
+    ("spacy", b"cli", b""),
+    ("weasel", b"cli", b""),
+    // What torch requires it for compiles nothing. `autowrap` and `ufuncify` of an application are searched for.
+    ("sympy", b"", b""),
     // These ask git about their own source tree only, which an installed package is not: Versioneer in pandas, and pyarrow,
     // where the wheel does not say its version.
+    ("jax", b"jax", b"version.py"),
+    ("jaxlib", b"jaxlib", b"version.py"),
     ("jupyter-server", b"jupyter_server", b"_sysinfo.py"),
     ("numba", b"scripts", b"generate_lower_listing.py"),
     ("numba", b"testing", b"main.py"),
+    ("optree", b"optree", b"version.py"),
     ("pandas", b"pandas", b"_version.py"),
     ("pyarrow", b"pyarrow", b"__init__.py"),
     ("pydantic", b"_internal", b"_git.py"),
@@ -114,7 +125,7 @@ pub(super) fn is_without_tools(
     package.is_some_and(|package| {
         let package = normalized_python_name(&package.name);
         let is_it = |(known, at, file): &(&str, &[u8], &[u8])| {
-            package == *known && folder == *at && (file.is_empty() || name == *file)
+            package == *known && (at.is_empty() || folder == *at) && (file.is_empty() || name == *file)
         };
         WITHOUT_TOOLS.iter().any(is_it)
     })

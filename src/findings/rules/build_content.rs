@@ -177,6 +177,8 @@ struct Key {
     verdict: Verdict,
     place: FindingLocation,
     because: VerdictReason,
+    /// Whether compilers of the system come with the files: who compiles needs these, and those of other libraries perhaps.
+    of_compilers: bool,
     /// Whether a question is about the files themselves, too, not only about who may need them.
     is_doubtful: bool,
 }
@@ -251,7 +253,11 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
             Some(User::File(node)) if matches!(because, VerdictReason::Read(_)) => Some(node),
             _ => None,
         };
-        let key = Key { rule, category: sorted.category, verdict, place, because, is_doubtful };
+        let of_compilers = verdict == Verdict::Unsure
+            && place == FindingLocation::System
+            && matches!(sorted.category, Category::Headers | Category::StaticLibraries)
+            && is_of_compilers(facts, sorted.item.node);
+        let key = Key { rule, category: sorted.category, verdict, place, because, of_compilers, is_doubtful };
         let group = groups.entry(key).or_default();
         group.items.push(sorted.item);
         if let Some(asked) = asked.flatten() {
@@ -270,6 +276,13 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
         groups.into_iter().map(|(key, group)| draft::draft(facts, key, group)).collect();
     draft::tell_apart(facts, &mut drafts);
     drafts
+}
+
+fn is_of_compilers(facts: &Facts<'_>, node: Option<NodeId>) -> bool {
+    let owner = node.and_then(|node| facts.owner(node));
+    let package = owner.and_then(|place| facts.inventory.packages.get(place));
+    package
+        .is_some_and(|package| package.is_of_system() && crate::cuda::catalog::is_of_compilers(&package.name))
 }
 
 /// Whether a question for this reason is about who may need the files.

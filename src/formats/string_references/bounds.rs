@@ -243,6 +243,45 @@ pub(super) fn module(text: &[u8], at: usize) -> Option<&[u8]> {
         .flatten()
 }
 
+/// The command of a line of a table of cron, behind the times.
+pub(super) fn scheduled(line: &[u8]) -> Option<&[u8]> {
+    let line = line.trim_ascii_start();
+    let word = |text: &'_ [u8]| text.iter().position(u8::is_ascii_whitespace);
+    if let Some(rest) = line.strip_prefix(b"@") {
+        const NAMES: [&[u8]; 8] =
+            [b"annually", b"daily", b"hourly", b"midnight", b"monthly", b"reboot", b"weekly", b"yearly"];
+        let end = word(rest)?;
+        return NAMES.contains(&&rest[..end]).then(|| rest[end..].trim_ascii_start());
+    }
+    let mut rest = line;
+    for place in 0..5 {
+        let end = word(rest)?;
+        // Months and days have names.
+        let is_part = |byte: &u8| {
+            byte.is_ascii_digit() || b"*/,-~".contains(byte) || place > 2 && byte.is_ascii_alphabetic()
+        };
+        if !rest[..end].iter().all(is_part) {
+            return None;
+        }
+        rest = rest[end..].trim_ascii_start();
+    }
+    Some(rest).filter(|rest| !rest.is_empty())
+}
+
+/// Whether a text is a table of cron: by its first line that is neither a comment nor a variable.
+pub(super) fn is_table(text: &[u8]) -> bool {
+    const LINES: usize = 64;
+    let lines = text.split(|byte| *byte == b'\n').take(LINES).map(|line| &line[..line.len().min(NAME_BYTES)]);
+    let mut lines = lines.filter(|line| {
+        let line = line.trim_ascii_start();
+        let name = line.iter().take_while(|byte| is_name(**byte)).count();
+        !line.is_empty()
+            && line[0] != b'#'
+            && !(name > 0 && line[name..].trim_ascii_start().starts_with(b"="))
+    });
+    lines.next().is_some_and(|line| scheduled(line).is_some())
+}
+
 /// Whether a text is a shell script, by its first line.
 pub(super) fn is_shell(text: &[u8]) -> bool {
     let line = text.iter().take(NAME_BYTES).take_while(|byte| **byte != b'\n').count();

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use super::bounds::scheduled;
 use super::command::{is_in_call, is_lone, is_plain_constant, is_word_list};
 use super::comments::Comments;
 use super::values::is_value;
@@ -66,7 +67,13 @@ pub(super) fn started(text: &[u8], shell: &Shell<'_>, comments: &Comments) -> BT
         {
             continue;
         }
-        if shell.is_script {
+        if shell.is_table {
+            if let Some(command) = scheduled(&line[..line.len().min(REACH)]) {
+                names.commands(command);
+                let user = command.iter().position(u8::is_ascii_whitespace).unwrap_or(command.len());
+                names.commands(command[user..].trim_ascii_start());
+            }
+        } else if shell.is_script {
             if is_first {
                 names.commands(&line[..line.len().min(REACH)]);
             }
@@ -263,6 +270,10 @@ mod tests {
             ),
             ("incremental: {\n dependencies: [\"composite\"] }\nkinds = [\"file\", \"stream\"]\n", &[]),
             ("#!/bin/sh\ncase $1 in\n  Patch | patch) unzip x ;;\nesac\n", &["unzip"]),
+            (
+                "MAILTO=\"\"\n*/5 * * * * root rsync -a /x /y\n@daily unzip x && jq .\n",
+                &["jq", "root", "rsync", "unzip"],
+            ),
             ("REQ_FILE = \"file\",\nCONVERT_BINARY = 'convert'\n", &["convert"]),
             ("{\"file\": upload, 'convert': 1}\nrequest.files['file']\nx.get(\"less\")\n", &[]),
         ] {

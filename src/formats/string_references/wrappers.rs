@@ -79,12 +79,20 @@ pub(super) const OF_SHELL: [&[u8]; 20] = [
 pub(super) struct Shell<'t> {
     text: &'t [u8],
     pub(super) is_script: bool,
+    /// Whether it is a table of cron: commands follow the times and, in those of the system, a user.
+    pub(super) is_table: bool,
     functions: OnceCell<Vec<&'t [u8]>>,
 }
 
 impl<'t> Shell<'t> {
     pub(super) fn of(text: &'t [u8]) -> Self {
-        Self { text, is_script: super::bounds::is_shell(text), functions: OnceCell::new() }
+        let is_table = super::bounds::is_table(text);
+        Self {
+            text,
+            is_script: is_table || super::bounds::is_shell(text),
+            is_table,
+            functions: OnceCell::new(),
+        }
     }
 
     /// Whether a word precedes a command.

@@ -140,7 +140,9 @@ pub(super) fn assumed(stage: &Final<'_>, base: &Base) -> Vec<String> {
 pub(super) fn described(base: &Base) -> &'static str {
     match base.flavor {
         _ if base.own => "the same base image without the build's packages and files",
-        Flavor::None if base.local => "the slim variant: the same Python without compilers and headers",
+        Flavor::None if base.local => {
+            "the slim variant: the same Python without the development packages of Debian"
+        }
         Flavor::None => "the distribution's image: nothing loads a library of the CUDA image",
         Flavor::Base => "the base flavor: libcudart and the settings for the NVIDIA container runtime",
         Flavor::Runtime | Flavor::Devel => {

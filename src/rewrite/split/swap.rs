@@ -216,7 +216,7 @@ impl Swap<'_, '_, '_, '_, '_, '_, '_> {
                 start < span.end && span.start < end && !(span.start <= start && end <= span.end)
             });
             // Clean-ups of merged instructions are edits of their own.
-            let reason = reason(&dropped, added, if is_merged { &[] } else { &extra });
+            let reason = reason(self.keep, &dropped, added, if is_merged { &[] } else { &extra });
             if is_merged && !reason.is_empty() {
                 for (at, with) in (Trim { extra: &[], ..trim }).package_edits().unwrap_or_default() {
                     self.edit(at, with, reason.clone(), None);
@@ -260,7 +260,7 @@ impl Swap<'_, '_, '_, '_, '_, '_, '_> {
             let installer = installer(self.keep.context, self.keep.base, &self.steps.programs())?;
             text.push_str(&install(file, &word("RUN"), installer, names));
             text.push_str(end);
-            reasons.push(format!("Files that stay need these packages: {}.", names.join(", ")));
+            reasons.push(format!("Files that stay need these packages: {}.", self.keep.with_causes(names)));
         }
         if !text.is_empty() {
             self.changes = true;
@@ -277,14 +277,14 @@ impl Swap<'_, '_, '_, '_, '_, '_, '_> {
     }
 }
 
-fn reason(dropped: &[&String], added: &[String], extra: &[Edit]) -> String {
+fn reason(keep: &Keep<'_, '_>, dropped: &[&String], added: &[String], extra: &[Edit]) -> String {
     let mut sentences = Vec::new();
     if !dropped.is_empty() {
         let names: Vec<&str> = dropped.iter().map(|name| name.as_str()).collect();
         sentences.push(format!("Only a build needs these packages: {}.", names.join(", ")));
     }
     if !added.is_empty() {
-        sentences.push(format!("Files that stay need these packages: {}.", added.join(", ")));
+        sentences.push(format!("Files that stay need these packages: {}.", keep.with_causes(added)));
     }
     for edit in extra {
         if !sentences.contains(&edit.reason) {

@@ -29,6 +29,9 @@ pub(super) fn draft(facts: &Facts<'_>, key: Key, group: Group<'_>) -> Draft {
             "Python standard library tests".to_owned()
         }
         (VerdictReason::Doubtful(Doubt::Test), _) => format!("Tests{place}"),
+        (_, FindingLocation::System) if key.of_compilers => {
+            format!("System {} for compilers", rule.title.to_lowercase())
+        }
         (_, FindingLocation::System) => format!("System {}", rule.title.to_lowercase()),
         (_, FindingLocation::Toolkit(_)) => format!("{}{place}", rule.title),
         _ => format!("{}{place}", rule.title.trim_end_matches(" in Python packages")),

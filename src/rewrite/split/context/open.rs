@@ -2,6 +2,7 @@
 
 use hashbrown::HashSet;
 
+use crate::cuda::catalog;
 use crate::findings::{Answer, Category, Finding, User, Verdict};
 use crate::rewrite::input::Input;
 use crate::rootfs::NodeId;
@@ -15,8 +16,9 @@ pub(super) fn starts_something(input: &Input<'_>) -> bool {
     words.any(|word| !word.is_empty() && !SHELLS.contains(&word))
 }
 
-/// Findings whose question was answered with yes. Who compiles at run time needs headers and libraries, too, unless
-/// their own question was answered otherwise: compilers only recommend those of the C library.
+/// Findings whose question was answered with yes. Who compiles at run time needs the headers and libraries of the compilers,
+/// too, unless their own question was answered otherwise: compilers only recommend those of the C library. Those of other
+/// libraries have a question of their own.
 pub(super) fn used<'f>(input: &Input<'f>) -> HashSet<&'f str> {
     let findings = input.findings;
     let answered = findings.list.iter().filter(|one| input.plan.answer(&one.id) == Some(Answer::Used));
@@ -25,8 +27,15 @@ pub(super) fn used<'f>(input: &Input<'f>) -> HashSet<&'f str> {
     let with_them = compilers
         .flat_map(|one| findings.answered_with(&one.id))
         .filter(|one| matches!(one.category, Category::Headers | Category::StaticLibraries))
-        .filter(|one| input.plan.answer(&one.id).is_none());
+        .filter(|one| input.plan.answer(&one.id).is_none() && is_of_compilers(input, one));
     answered.iter().copied().chain(with_them).map(|one| one.id.as_str()).collect()
+}
+
+/// Whether all files of a finding come with compilers.
+fn is_of_compilers(input: &Input<'_>, finding: &Finding) -> bool {
+    let owner = |node: NodeId| input.inventory.packages.get(input.inventory.owners.of(node)?);
+    let mut owners = finding.items.iter().map(|item| item.node.and_then(owner));
+    owners.all(|package| package.is_some_and(|package| catalog::is_of_compilers(&package.name)))
 }
 
 /// Whether a file of the image, a setting or a reachable program indicates a use of a finding. A package that could use

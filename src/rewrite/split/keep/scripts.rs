@@ -36,6 +36,8 @@ impl Keep<'_, '_> {
         /// Interpreters and servers load modules that a source or a setting names.
         const BY_NAME: [&[u8]; 9] =
             [b"/R/", b"/apache2/", b"/erlang/", b"/lua", b"/nginx/", b"/perl", b"/php", b"/python", b"/ruby"];
+        /// Video drivers of graphics cards of Intel and AMD, which their library recommends.
+        const OF_GRAPHICS: [&str; 2] = ["mesa-va-drivers", "mesa-vdpau-drivers"];
         let context = self.context;
         let is_by_name = |path: &[u8]| BY_NAME.iter().any(|part| memchr::memmem::find(path, part).is_some());
         let folder_of = |node: NodeId| {
@@ -60,6 +62,8 @@ impl Keep<'_, '_> {
         };
         let plugins = packages.iter().enumerate().filter_map(|(place, package)| {
             let may_be_one = package.is_of_system()
+                && !OF_GRAPHICS.contains(&package.name.as_str())
+                && (package.name != "libsasl2-modules" || self.negotiates())
                 && !context.is_builders(&package.name)
                 && !self.installed.contains(&place)
                 && !self.base.packages.contains(&place)
@@ -70,6 +74,25 @@ impl Keep<'_, '_> {
         for (place, host) in plugins.collect::<Vec<_>>() {
             self.install(place, Cause::Modules(host));
         }
+    }
+
+    /// Whether what stays may negotiate with SASL: something besides the LDAP client of curl and PostgreSQL, which log in by
+    /// themselves.
+    fn negotiates(&self) -> bool {
+        let links = &self.context.input.inventory.links;
+        let users = |library: &'static [u8], but: &'static [&'static [u8]]| {
+            let objects = links
+                .objects
+                .iter()
+                .filter(move |object| self.context.rootfs.node(object.node).name().starts_with(library));
+            let users = objects.flat_map(|object| object.needed_by.iter().chain(&object.opened_by));
+            users.map(|user| links.object(*user).node).any(|node| {
+                let name = self.context.rootfs.node(node).name();
+                self.fate(node) != FileDisposition::Gone && !but.iter().any(|known| name.starts_with(known))
+            })
+        };
+        users(b"libsasl2.so", &[b"libldap"])
+            || users(b"libldap", &[b"libcurl", b"libldap", b"libpq.so", b"dirmngr_ldap"])
     }
 
     /// Keeps the programs of system packages that texts of the application start by name, such as `unzip`: no link
