@@ -115,13 +115,15 @@ impl Named {
 
     /// Collects the libraries that a setting names, those of CUDA also without `lib` and `.so`.
     fn libraries(&mut self, facts: &Facts<'_>, text: &str, setting: &str) {
-        let parts = text.split(|c: char| c.is_whitespace() || "'\"();&|`$={}[],:<>/".contains(c));
-        for part in parts.filter(|part| (2..=MAX_SHOWN_CHARS).contains(&part.len())).take(PROGRAMS) {
-            let known = split_library_name(part.as_bytes()).map(|name| name.stem.to_vec());
+        let words = text.split(|c: char| c.is_whitespace() || "'\"();&|`$={}[],:<>".contains(c));
+        for word in words.filter(|word| (2..=MAX_SHOWN_CHARS).contains(&word.len())).take(PROGRAMS) {
+            let name = word.rsplit('/').next().unwrap_or_default();
+            let known = split_library_name(name.as_bytes()).map(|name| name.stem.to_vec());
+            // `cuda` is a device, and the driver is no library of the image.
             let of_cuda = || {
-                let name = format!("lib{part}.so");
-                let is_one = facts.catalog.component_of(name.as_bytes()).is_some();
-                is_one.then(|| format!("lib{part}").into_bytes())
+                let name = format!("lib{word}.so").into_bytes();
+                let is_one = facts.catalog.component_of(&name).is_some() && !facts.catalog.is_driver(&name);
+                is_one.then(|| format!("lib{word}").into_bytes())
             };
             if let Some(stem) = known.or_else(of_cuda) {
                 self.libraries.entry(stem).or_insert_with(|| User::Setting(setting.to_owned()));

@@ -175,6 +175,9 @@ impl Catalog {
     /// first bytes, an ambiguous name is decided by its size.
     pub fn weight_format(&self, path: &[u8], head: Option<&[u8]>, size: u64) -> Option<&WeightFormat> {
         let name = whole_shard(file_name(path).to_ascii_lowercase());
+        if is_onnx_test(&name) {
+            return None;
+        }
         let formats = &self.document.weight_formats;
         // Files with an ambiguous suffix that start like JSON or XML are not models, unless their magic
         // matches.
@@ -213,4 +216,11 @@ impl Catalog {
                 && format.folders.iter().any(contains)
         })
     }
+}
+
+/// Whether a file is an input or output of a test of ONNX: `input_0.pb`. The package `onnx` brings thousands.
+fn is_onnx_test(name: &[u8]) -> bool {
+    let number = [&b"input_"[..], b"output_"].iter().find_map(|start| name.strip_prefix(*start));
+    let number = number.and_then(|rest| rest.strip_suffix(b".pb"));
+    number.is_some_and(|number| !number.is_empty() && number.iter().all(u8::is_ascii_digit))
 }

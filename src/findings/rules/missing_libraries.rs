@@ -10,6 +10,7 @@ use crate::findings::classification::item;
 use crate::findings::draft::Draft;
 use crate::findings::facts::Facts;
 use crate::findings::value::{Category, Rule, Severity, User, Verdict};
+use crate::formats::binary::FileFacts;
 
 pub(super) static RULE: Rule = Rule {
     id: "missing-libraries",
@@ -27,8 +28,12 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     let links = &facts.inventory.links;
     let firmly = links.firmly_used();
     let mut groups: BTreeMap<Severity, Vec<(String, ObjectId)>> = BTreeMap::new();
+    let own = own_machine(facts);
     for id in links.ids() {
         let object = links.object(id);
+        if is_foreign(facts, id, own) {
+            continue;
+        }
         let used = object.usage != Use::Unreferenced || object.root.is_some();
         if !used || !object.needs.iter().any(Need::is_missing) {
             continue;
@@ -45,6 +50,30 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
         }
     }
     groups.into_iter().map(|(severity, missing)| draft(facts, severity, missing)).collect()
+}
+
+fn machine(facts: &Facts<'_>, id: ObjectId) -> Option<u16> {
+    let inode = facts.node(facts.inventory.links.object(id).node).content()?;
+    match facts.binary(inode)? {
+        FileFacts::Elf(elf) => Some(elf.machine),
+        _ => None,
+    }
+}
+
+/// The machine of most programs and libraries.
+fn own_machine(facts: &Facts<'_>) -> Option<u16> {
+    let mut counts: BTreeMap<u16, usize> = BTreeMap::new();
+    for machine in facts.inventory.links.ids().filter_map(|id| machine(facts, id)) {
+        *counts.entry(machine).or_default() += 1;
+    }
+    counts.into_iter().max_by_key(|(_, count)| *count).map(|(machine, _)| machine)
+}
+
+/// Whether a file is for another machine or another C library: packages of npm bring variants for all.
+fn is_foreign(facts: &Facts<'_>, id: ObjectId, own: Option<u16>) -> bool {
+    let object = facts.inventory.links.object(id);
+    let of_musl = |need: &Need| need.is_missing() && need.name.starts_with("libc.musl-");
+    object.needs.iter().any(of_musl) || machine(facts, id).is_some_and(|machine| own != Some(machine))
 }
 
 fn draft(facts: &Facts<'_>, severity: Severity, mut missing: Vec<(String, ObjectId)>) -> Draft {

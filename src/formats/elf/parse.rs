@@ -203,6 +203,8 @@ fn programs(context: &mut Context<'_>, facts: &mut ElfFacts) -> io::Result<[Rang
                 if facts.interpreter.is_none() {
                     context.problems.add(program.at, "the name of the interpreter cannot be read");
                 }
+                // auditwheel leaves one without a name in libraries of Qt.
+                facts.interpreter = facts.interpreter.take().filter(|name| !name.is_empty());
             }
             4 => {
                 note_bytes += program.bytes.min(context.limits.note_bytes as u64);

@@ -34,9 +34,17 @@ pub(super) fn refers_to(bytes: &[u8], place: &Range<usize>, word: Word) -> bool 
     }
     let alone = matches!(rest, [] | [0 | b' ', ..])
         && !is_prose(word.text, rest)
+        && !(word.text == "make" && is_description(&rest[..end]))
         && !(word.is_weak() && rest.starts_with(b" ") && !has_argument(rest, word.text));
     let with_path = string.ends_with(b"/") && !string.contains(&b' ') && !string.contains(&b':');
     alone && (string.is_empty() || with_path)
+}
+
+/// Whether words follow that are no targets: `make fractal surface`.
+fn is_description(rest: &[u8]) -> bool {
+    let mut words = rest.split(|byte| *byte == b' ').filter(|word| !word.is_empty()).peekable();
+    let is_plain = |word: &[u8]| word.iter().all(u8::is_ascii_alphabetic);
+    words.next().is_some_and(is_plain) && words.peek().is_some() && words.all(is_plain)
 }
 
 /// Whether the word at `place` of a binary is a complete string.

@@ -23,6 +23,8 @@ pub(super) enum Cause<'a> {
     Python,
     /// Its modules are for this package.
     Modules(usize),
+    /// This package reads its data.
+    Data(usize),
     /// A link leads to one of its files, or one of its links to a file that stays.
     Link(NodeId),
     /// Packages that serve without a link or a dependency.
@@ -49,6 +51,9 @@ impl Keep<'_, '_> {
             Cause::Python => format!("{name} (for Python packages)"),
             Cause::Modules(host) => {
                 format!("{name} (modules for {})", self.context.input.inventory.packages[*host].name)
+            }
+            Cause::Data(reader) => {
+                format!("{name} (data of {})", self.context.input.inventory.packages[*reader].name)
             }
             Cause::Link(link) => format!("{name} (by the link {})", path(link)),
             Cause::Silent => name.to_owned(),

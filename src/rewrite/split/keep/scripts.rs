@@ -76,6 +76,23 @@ impl Keep<'_, '_> {
         }
     }
 
+    /// Keeps packages with data that a library reads and only recommends: without that of Poppler, texts in Chinese, Japanese
+    /// and Korean are lost.
+    pub(super) fn data(&mut self) {
+        const DATA: [(&str, &str); 1] = [("poppler-data", "libpoppler")];
+        for (data, library) in DATA {
+            let packages = &self.context.input.inventory.packages;
+            let reads = |place: &&usize| packages[**place].name.starts_with(library);
+            let reader = self.installed.iter().find(reads).copied();
+            let data = self.context.by_name.get(data).copied();
+            if let (Some(reader), Some(data)) = (reader, data)
+                && !self.base.packages.contains(&data)
+            {
+                self.install(data, Cause::Data(reader));
+            }
+        }
+    }
+
     /// Whether what stays may negotiate with SASL: something besides the LDAP client of curl and PostgreSQL, which log in by
     /// themselves.
     fn negotiates(&self) -> bool {
