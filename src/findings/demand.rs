@@ -77,10 +77,8 @@ pub(super) const MOST: usize = 256;
 
 impl Demands {
     pub(super) fn of(facts: &Facts<'_>) -> Self {
-        let objects = &facts.inventory.links.objects;
-        let has_nvcc = objects.iter().any(|object| {
-            matches!(facts.node(object.node).name(), b"nvcc" | b"nvcc.bin" | b"cicc" | b"cudafe++")
-        });
+        let is_nvcc = |name: &[u8]| matches!(name, b"nvcc" | b"nvcc.bin" | b"cicc" | b"cudafe++");
+        let has_nvcc = !facts.nodes_named(is_nvcc).is_empty();
         let mut demands = Self { copies: copies(facts), has_nvcc, ..Self::default() };
         demands.frameworks(facts);
         demands.settings(facts);
@@ -165,7 +163,9 @@ impl Demands {
             why.clone_into(&mut one.why);
         }
         self.list.push((key, one));
-        if key == "nvcc" && self.has_nvcc {
+        // One that a file names may be mounted.
+        let is_named = ["names nvcc", "names the variable NVCC"].contains(&demand.why.as_str());
+        if key == "nvcc" && (self.has_nvcc || is_named) {
             for (with, use_of_it) in WITH_NVCC.into_iter().filter_map(known) {
                 let why = match &*demand.why {
                     "" => String::new(),

@@ -8,7 +8,7 @@ use super::facts::Facts;
 use super::value::User;
 use crate::base::text::{elide_end, printable};
 use crate::cuda::catalog::split_library_name;
-use crate::formats::string_references::ANY_LIBRARY;
+use crate::formats::glob::glob_match;
 use crate::rootfs::{NodeId, NodeKind};
 
 /// Mentioned files of the image.
@@ -20,8 +20,8 @@ pub(super) struct Named {
     folders: BTreeMap<NodeId, String>,
     /// By library name without version: the file or setting that mentions it.
     libraries: BTreeMap<Vec<u8>, User>,
-    /// A file of the application that puts names of libraries together at run time.
-    puts_together: Option<NodeId>,
+    /// Names of libraries that files of the application put together at run time: a pattern without version, and the file.
+    patterns: BTreeMap<Vec<u8>, NodeId>,
     /// Whether the settings exceeded the limits below.
     pub(super) cut: bool,
 }
@@ -68,9 +68,10 @@ impl Named {
         named.programs(facts, &mut room.1);
         for mention in &facts.inventory.mentions {
             for library in &mention.libraries {
-                if library.as_bytes() == ANY_LIBRARY {
-                    let is_own = !mention.of_package && named.puts_together.is_none();
-                    named.puts_together = named.puts_together.or(is_own.then_some(mention.node));
+                if let Some(pattern) = library.strip_suffix(".so").filter(|name| name.contains('*')) {
+                    if !mention.of_package {
+                        named.patterns.entry(pattern.as_bytes().to_vec()).or_insert(mention.node);
+                    }
                 } else if let Some(stem) = split_library_name(library.as_bytes()) {
                     let user = || User::File(mention.node);
                     named.libraries.entry(stem.stem.to_vec()).or_insert_with(user);
@@ -121,9 +122,12 @@ impl Named {
             let known = split_library_name(name.as_bytes()).map(|name| name.stem.to_vec());
             // `cuda` is a device, and the driver is no library of the image.
             let of_cuda = || {
-                let name = format!("lib{word}.so").into_bytes();
-                let is_one = facts.catalog.component_of(&name).is_some() && !facts.catalog.is_driver(&name);
-                is_one.then(|| format!("lib{word}").into_bytes())
+                let is_word = word.bytes().all(|byte| byte.is_ascii_alphabetic());
+                let stem = format!("lib{}", word.strip_prefix("lib").unwrap_or(word));
+                let name = format!("{stem}.so").into_bytes();
+                let is_one =
+                    is_word && facts.catalog.component_of(&name).is_some() && !facts.catalog.is_driver(&name);
+                is_one.then(|| stem.into_bytes())
             };
             if let Some(stem) = known.or_else(of_cuda) {
                 self.libraries.entry(stem).or_insert_with(|| User::Setting(setting.to_owned()));
@@ -131,9 +135,11 @@ impl Named {
         }
     }
 
-    /// The file of the application that may open any library.
-    pub(super) fn puts_together(&self) -> Option<User> {
-        self.puts_together.map(User::File)
+    /// The file of the application that puts together a name which fits a library.
+    pub(super) fn puts_together(&self, name: &[u8]) -> Option<User> {
+        let stem = split_library_name(name)?.stem;
+        let mut patterns = self.patterns.iter();
+        patterns.find(|(pattern, _)| glob_match(pattern, stem)).map(|(_, node)| User::File(*node))
     }
 
     /// Collects the programs and scripts that the command starts by their names in `PATH`: `mvn exec:java`.

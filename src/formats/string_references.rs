@@ -20,7 +20,6 @@ mod wrappers;
 use serde::{Deserialize, Serialize};
 
 use crate::base::convert::in_memory;
-pub(crate) use bounds::ANY_LIBRARY;
 use found::Found;
 pub use habits::UncertaintyReason;
 use programs::{PROGRAM_BYTES, PROGRAMS};

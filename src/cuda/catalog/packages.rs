@@ -149,17 +149,19 @@ impl Catalog {
 /// Whether a system package has headers or libraries that all compiled programs are made with: those of a compiler, of the
 /// C library, of the kernel and of Python.
 pub fn is_of_compilers(name: &str) -> bool {
-    const STARTS: [&str; 15] = [
+    const STARTS: [&str; 17] = [
         "g++",
         "gcc",
         "glibc-",
         "kernel-headers",
         "libc-dev",
+        "libclang-common-",
         "libc6-dev",
         "libcrypt-dev",
         "libgcc-",
         "libgfortran-",
         "libnsl-dev",
+        "libomp-",
         "libstdc++-",
         "libtirpc-dev",
         "libxcrypt-devel",

@@ -372,6 +372,10 @@ impl<'a> Choice<'a> {
             return Folder::Built;
         }
         let above = if above == Folder::Built { Folder::Own } else { above };
+        // Tables of users.
+        if matches!(path, b"/var/spool/cron" | b"/var/spool/cron/crontabs") {
+            return Folder::Own;
+        }
         let of_packages = matches!(name, b"site-packages" | b"dist-packages");
         if of_packages && self.relevant {
             Folder::Packages

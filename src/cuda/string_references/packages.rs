@@ -81,9 +81,11 @@ pub(super) fn is_helper(packages: &Packages, owner: Option<usize>, archive: Opti
 
 /// Sources of packages that name tools and run none in a service, by package, folder and name; without a name all in the
 /// folder, without a folder all.
-const WITHOUT_TOOLS: [(&str, &[u8], &[u8]); 21] = [
+const WITHOUT_TOOLS: [(&str, &[u8], &[u8]); 22] = [
     // URL schemes.
     ("bleach", b"_vendor", b"parse.py"),
+    // A test outside of a folder for tests.
+    ("debugpy", b"pydevd_attach_to_process", b""),
     // Commands of `hf`, which update it and install its extensions.
     ("huggingface-hub", b"cli", b""),
     // Commands for the developers of extensions.

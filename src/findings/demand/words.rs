@@ -49,7 +49,7 @@ const WORDS: [(&str, &[&str]); 36] = [
     // verify and compile of cffi run the C compiler, as CCompiler of distutils does, and what reads the variable CC.
     ("cffi ffi.compile ffi.set_source ffi.verify ccompiler CC CXX FC", &["compiler", "libraries"]),
     (
-        "cppimport cython.inline cython_inline cythonize mkmf mypyc nuitka pycc pymc pytensor pyximport tinygrad \
+        "_compilation cppimport cython.inline cython_inline cythonize mkmf mypyc nuitka pycc pymc pytensor pyximport tinygrad \
          use_cpp",
         &["compiler", "libraries"],
     ),
@@ -76,7 +76,10 @@ const WORDS: [(&str, &[&str]); 36] = [
     ("pkg-config ccmake cpack ctest pkgconf", &["cmake"]),
     ("NVCC", &["nvcc", "compiler", "libraries"]),
     ("nvcc cudafe++ cuobjdump nvdisasm nvprune cicc bin2c cu++filt tileiras", &["nvcc"]),
-    ("cpp_extension load_inline", &["nvcc", "compiler", "ninja", "headers-torch"]),
+    (
+        "cpp_extension load_inline",
+        &["nvcc", "compiler", "libraries", "headers", "cudart-static", "ninja", "headers-torch"],
+    ),
     ("RawKernel cuda_runtime.h cuda_fp16.h", &["headers"]),
     ("ptxas nvlink fatbinary", &["ptxas"]),
     ("libdevice", &["libdevice"]),

@@ -122,7 +122,15 @@ fn used(facts: &Facts<'_>, objects: &[ObjectId], items: Vec<Item>) -> Draft {
     let mut draft =
         Draft::new(&RULE, Verdict::Unsure, "Driver libraries, loaded by reachable programs".to_owned());
     draft.severity = Some(Severity::High);
-    "Reachable programs load these copies unless the host driver is mounted over them. A driver that does not match the host's kernel module fails.".clone_into(&mut draft.reason);
+    let who = if objects.is_empty() {
+        "Driver libraries, mentioned in the image".clone_into(&mut draft.title);
+        "A file or setting of the image names these copies, which are used"
+    } else {
+        "Reachable programs load these copies"
+    };
+    draft.reason = format!(
+        "{who} unless the host driver is mounted over them. A driver that does not match the host's kernel module fails."
+    );
     draft.question = Some(
         "Is this image started without the NVIDIA container toolkit, which mounts the host driver?"
             .to_owned(),

@@ -63,6 +63,10 @@ pub(super) fn stands_alone(bytes: &[u8], start: usize, end: usize, word: &str) -
             return !bytes.get(end).is_some_and(|byte| is_name(*byte) || b"-./".contains(byte));
         }
         ".o\"" | ".o'" => return true,
+        ".tests" => {
+            let of_module = bytes[..start].last().is_some_and(|byte| is_name(*byte));
+            return of_module && !bytes.get(end).is_some_and(|byte| is_name(*byte) || *byte == b'(');
+        }
         "test/" | "tests/" => {
             return !bytes[..start].last().is_some_and(|byte| is_name(*byte) || b"+-.".contains(byte));
         }
@@ -94,7 +98,8 @@ pub(super) fn stands_alone(bytes: &[u8], start: usize, end: usize, word: &str) -
         [.., b'.'] => {
             matches!(
                 word,
-                "autowrap"
+                "_compilation"
+                    | "autowrap"
                     | "cpp_extension"
                     | "f2py"
                     | "load_inline"
@@ -110,13 +115,17 @@ pub(super) fn stands_alone(bytes: &[u8], start: usize, end: usize, word: &str) -
     }
 }
 
-/// Whether a path of which the start ends at `at` is that of a header, up to the quote behind it.
+/// Whether a path of which the start ends at `at` is that of a header, or their folder where nothing builds, up to the
+/// quote behind it.
 pub(super) fn is_header(text: &[u8], at: usize) -> bool {
     const ENDS: [&[u8]; 4] = [b".h", b".hh", b".hpp", b".inc"];
+    const BUILDS: [&[u8]; 4] = [b"include_dirs", b"include_directories", b"setup(", b"includePath"];
     let rest = text.get(at..).unwrap_or_default();
     let rest = &rest[..rest.len().min(NAME_BYTES)];
-    let end = memchr::memchr3(b'\'', b'"', b'`', rest);
-    end.is_some_and(|end| ENDS.iter().any(|known| rest[..end].ends_with(known)))
+    let Some(end) = memchr::memchr3(b'\'', b'"', b'`', rest) else { return false };
+    // A folder is opened, or is one of a build.
+    let builds = || BUILDS.iter().any(|part| memchr::memmem::find(text, part).is_some());
+    ENDS.iter().any(|known| rest[..end].ends_with(known)) || matches!(&rest[..end], [] | b"/") && !builds()
 }
 
 /// Whether the text after `.git` is a file that names the checked-out commit.
@@ -159,35 +168,51 @@ pub(super) fn library(bytes: &[u8], at: usize, at_start: bool) -> Option<&[u8]> 
     bytes.get(begin + place..end).filter(|name| name.len() <= NAME_BYTES)
 }
 
-/// What stands for all names in which a part is put in at run time.
-pub(crate) const ANY_LIBRARY: &[u8] = b"lib*.so";
-
-/// Whether the `.so` at `at` ends a name of which a part is put in at run time: `f"lib{name}.so"`, `"lib%s.so.%d"`,
-/// `"lib" + name + ".so.12"`, `"libcu*.so.*"`.
-pub(super) fn is_put_together(text: &[u8], at: usize) -> bool {
+/// The name whose `.so` is at `at`, if a part of it is put in at run time, with `*` in place of each such part:
+/// `lib*.so` of `f"lib{name}.so"`, `"lib%s.so.%d"` and `"lib" + name + ".so.12"`.
+pub(super) fn put_together(text: &[u8], at: usize) -> Option<Vec<u8>> {
     let line = &text[at.saturating_sub(NAME_BYTES)..at];
     let line = &line[memchr::memrchr(b'\n', line).map_or(0, |newline| newline + 1)..];
-    let starts = |head: &[u8]| {
-        let length = head.iter().rev().take_while(|byte| is_name(**byte)).count();
-        head[head.len() - length..].starts_with(b"lib")
-    };
-    match line {
-        [head @ .., b'}'] => {
-            let open = memchr::memrchr(b'{', head).map(|open| &head[..open]);
-            open.is_some_and(|head| {
-                starts(head.strip_suffix(b"$").or(head.strip_suffix(b"#")).unwrap_or(head))
-            })
-        }
-        [head @ .., b'%', b's'] | [head @ .., b'*'] => starts(head),
+    if let [head @ .., b'\'' | b'"'] = line {
         // A text that begins with `.so` is also a suffix that is looked for.
-        [head @ .., b'\'' | b'"'] => {
-            let head = head.trim_ascii_end();
-            let is_joined = head.ends_with(b"+") || head.ends_with(b"..");
-            let begins = |part: &[u8]| memchr::memmem::find(head, part).is_some();
-            is_joined && [&b"\"lib"[..], b"'lib", b"/lib"].into_iter().any(begins)
-        }
-        _ => false,
+        let head = head.trim_ascii_end();
+        let is_joined = head.ends_with(b"+") || head.ends_with(b" .") || head.ends_with(b"..");
+        let begins = |part: &[u8]| memchr::memmem::find(head, part).is_some();
+        let is_name = is_joined && [&b"\"lib\""[..], b"'lib'", b"/lib\"", b"/lib'"].into_iter().any(begins);
+        return is_name.then(|| b"lib*.so".to_vec());
     }
+    let is_part = |byte: &u8| is_name(*byte) || b"{}%$*#[]().+-".contains(byte);
+    let token = &line[line.iter().rposition(|byte| !is_part(byte)).map_or(0, |place| place + 1)..];
+    // A pattern without quotes is one of a shell, for files.
+    let in_quotes = || {
+        let before = line[..line.len() - token.len()].iter().rev();
+        let mut before = before.skip_while(|byte| is_part(byte) || **byte == b'/');
+        before.next().is_some_and(|byte| matches!(byte, b'\'' | b'"' | b'`'))
+    };
+    let start = memchr::memmem::find(token, b"lib").filter(|at| *at == 0 || !is_name(token[at - 1]))?;
+    let mut name = Vec::new();
+    let mut rest = &token[start..];
+    while let Some((first, others)) = rest.split_first() {
+        let after = |length: usize| others.get(length..).unwrap_or_default();
+        let closed = |start: usize, end: u8| memchr::memchr(end, after(start)).map(|found| start + found + 1);
+        let skipped = match (first, others) {
+            (b'{', _) => closed(0, b'}'),
+            (b'$' | b'#', [b'{', ..]) => closed(1, b'}'),
+            (b'$', _) => Some(others.iter().take_while(|byte| is_name(**byte)).count()),
+            (b'%', [b'(', ..]) => closed(1, b')').map(|end| end + 1),
+            (b'%', [b's' | b'd' | b'i', ..]) => Some(1),
+            (b'*', _) if in_quotes() => Some(0),
+            (byte, _) if is_name(*byte) || b".+-".contains(byte) => {
+                name.push(*byte);
+                rest = others;
+                continue;
+            }
+            _ => return None,
+        };
+        rest = after(skipped?);
+        name.push(b'*');
+    }
+    name.contains(&b'*').then(|| [&name[..], SHARED.as_bytes()].concat())
 }
 
 /// The keys of calls that open libraries by a name without `lib` and `.so`: `ffi_lib "sodium"` of Ruby,
@@ -207,6 +232,12 @@ pub(super) fn called_libraries(text: &[u8], at: usize) -> Vec<Vec<u8>> {
     let line = rest.split(|byte| *byte == b'\n').next().unwrap_or_default();
     if line.first().is_none_or(|byte| !matches!(byte, b' ' | b'(' | b'[')) {
         return Vec::new();
+    }
+    let variable = line.strip_prefix(b"(").filter(|_| name.starts_with(b"find")).unwrap_or_default();
+    let length = variable.iter().take_while(|byte| is_name(**byte) || **byte == b'.').count();
+    let of_variable = length > 0 && variable[length..].starts_with(b")") && !text[..start].ends_with(b"def ");
+    if of_variable {
+        return vec![b"lib*.so".to_vec()];
     }
     let mut parts = line.split(|byte| matches!(byte, b'\'' | b'"'));
     let mut found = Vec::new();
@@ -268,9 +299,18 @@ pub(super) fn scheduled(line: &[u8]) -> Option<&[u8]> {
     Some(rest).filter(|rest| !rest.is_empty())
 }
 
+/// Whether a text ends where the command of a line of such a table begins, behind a user perhaps.
+pub(super) fn follows_times(before: &[u8]) -> bool {
+    let line = [before, b" x"].concat();
+    scheduled(&line).is_some_and(|rest| {
+        let mut words = rest.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+        words.nth(2).is_none()
+    })
+}
+
 /// Whether a text is a table of cron: by its first line that is neither a comment nor a variable.
 pub(super) fn is_table(text: &[u8]) -> bool {
-    const LINES: usize = 64;
+    const LINES: usize = 1024;
     let lines = text.split(|byte| *byte == b'\n').take(LINES).map(|line| &line[..line.len().min(NAME_BYTES)]);
     let mut lines = lines.filter(|line| {
         let line = line.trim_ascii_start();

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::bounds::follows_times;
 use super::values::{follows_variables, is_named, is_nested, is_setting, is_value, reads_environment};
 use super::wrappers::{self, Shell};
 
@@ -228,6 +229,9 @@ pub(super) fn in_commands(
     if blanks > 0 && (has_argument(rest, word) && starts() || is_alone()) {
         return true;
     }
+    if shell.is_table && whole_line && follows_times(before) {
+        return true;
+    }
     match before {
         [] => whole_line && is_started(),
         [.., b'&' | b';' | b'|' | b'!' | b'('] | [.., b'\\', b'n'] => is_started(),
@@ -332,7 +336,9 @@ pub(super) fn is_word_list(word: &[u8], before: &[u8], after: &[u8]) -> bool {
     let [quote @ (b'\'' | b'"'), next @ ..] = next else { return false };
     let length = next.iter().take(REACH).position(|byte| byte == quote).unwrap_or_default();
     let is_plain = next[..length].iter().all(|byte| byte.is_ascii_alphabetic() || *byte == b'_');
-    let Some(head) = before.strip_suffix(b"[") else { return false };
+    let Some(head) = before.strip_suffix(b"[").filter(|head| !is_value(head.trim_ascii_end())) else {
+        return false;
+    };
     let is_call = head.trim_ascii_end().strip_suffix(b"(").is_some_and(is_function);
     !is_call && length > 0 && is_plain
 }
@@ -342,13 +348,14 @@ pub(super) fn is_plain_constant(word: &[u8], before: &[u8]) -> bool {
     let [head @ .., b'=' | b':'] = before else { return false };
     let head = unquoted(head.trim_ascii_end());
     let length = head.iter().rev().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
-    ENGLISH.contains(&word) && !is_setting(&head[head.len() - length..])
+    let name = head[head.len() - length..].to_ascii_lowercase();
+    ENGLISH.contains(&word) && !is_setting(&name) && memchr::memmem::find(&name, word).is_none()
 }
 
-/// Whether a quoted word between these texts is the only one of a list that neither a function starts nor a name says to be
+/// Whether an English word in quotes between these texts is the only one of a list that neither a function starts nor a name says to be
 /// a command: `dependencies: ["composite"]`.
-pub(super) fn is_lone(before: &[u8], after: &[u8]) -> bool {
-    let Some(head) = before.strip_suffix(b"[") else { return false };
+pub(super) fn is_lone(word: &[u8], before: &[u8], after: &[u8]) -> bool {
+    let Some(head) = before.strip_suffix(b"[").filter(|_| ENGLISH.contains(&word)) else { return false };
     let head = head.trim_ascii_end();
     after.starts_with(b"]") && !is_in_call(head, b",")
 }

@@ -242,8 +242,10 @@ impl Found {
             let module = || bounds::module(bytes, at).filter(|_| self.placing.is_none());
             if let Some(name) = bounds::library(bytes, at, at_start).or_else(module) {
                 self.place(at, Reference::Library(name.to_vec()));
-            } else if self.placing.is_none() && bounds::is_put_together(bytes, at) {
-                self.place(at, Reference::Library(bounds::ANY_LIBRARY.to_vec()));
+            } else if self.placing.is_none()
+                && let Some(name) = bounds::put_together(bytes, at)
+            {
+                self.place(at, Reference::Library(name));
             }
             return;
         }

@@ -42,9 +42,11 @@ pub(super) fn refers_to(bytes: &[u8], place: &Range<usize>, word: Word) -> bool 
 
 /// Whether words follow that are no targets: `make fractal surface`.
 fn is_description(rest: &[u8]) -> bool {
+    const TARGETS: [&[u8]; 7] = [b"all", b"build", b"check", b"clean", b"dist", b"install", b"test"];
     let mut words = rest.split(|byte| *byte == b' ').filter(|word| !word.is_empty()).peekable();
     let is_plain = |word: &[u8]| word.iter().all(u8::is_ascii_alphabetic);
-    words.next().is_some_and(is_plain) && words.peek().is_some() && words.all(is_plain)
+    let is_prose = |word: &[u8]| is_plain(word) && !TARGETS.contains(&word);
+    words.next().is_some_and(is_prose) && words.peek().is_some() && words.all(is_prose)
 }
 
 /// Whether the word at `place` of a binary is a complete string.

@@ -123,7 +123,7 @@ pub(super) static TEXT: LazyLock<[Finder; 5]> = LazyLock::new(|| {
         "npx ", "npx'", "npx\"", "bunx", "repa", "pnpm", "yarn", "LDCX", "xt_m", "_inl", ".inl", "g{cc",
         "g{ma", "CBui", "ncyI", "SHLI", "l.pa", "r/in", "le.P", "N::S", "uaro", "whee", "=cc;", "=cc}",
         "-cc}", "pycc", "ctBu", "mkmf", "p._i", "p.ma", "m.in", "|cc ", "&cc ", " cc\n", " ld\n", "ffi.",
-        "towr", "ncif", "se_c", "honi", "uitk", "ypyc",
+        "towr", "ncif", "se_c", "honi", "uitk", "ypyc", "pila", ".tes", "ytes", "ttes",
     ];
     [
         Finder::new(&short),

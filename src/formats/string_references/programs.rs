@@ -46,7 +46,8 @@ const BUILTIN: [&[u8]; 22] = [
 
 /// The names in a text that starts programs, at most [`PROGRAMS`].
 pub(super) fn started(text: &[u8], shell: &Shell<'_>, comments: &Comments) -> BTreeSet<Vec<u8>> {
-    let mut names = Names::default();
+    let has_case = shell.is_script && memchr::memmem::find(text, b"esac").is_some();
+    let mut names = Names { has_case, ..Names::default() };
     let mut at = 0;
     let mut goes_on = false;
     for line in text.split_inclusive(|byte| *byte == b'\n') {
@@ -98,6 +99,8 @@ fn is_setting(line: &[u8]) -> bool {
 #[derive(Default)]
 struct Names {
     found: BTreeSet<Vec<u8>>,
+    /// Whether the text is a script with `case`.
+    has_case: bool,
 }
 
 impl Names {
@@ -122,8 +125,11 @@ impl Names {
     fn commands(&mut self, line: &[u8]) {
         // `start | run)` is a pattern of `case`.
         let closes = memchr::memchr2(b'(', b')', line).filter(|at| line[*at] == b')');
-        let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.*?|\"' \t[]".contains(byte);
-        let pattern = closes.filter(|at| line[..*at].iter().all(is_word));
+        let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.*?\"'[]".contains(byte);
+        let is_word = |word: &[u8]| !word.is_empty() && word.iter().all(is_part);
+        let are_words =
+            |at: &usize| line[..*at].split(|byte| *byte == b'|').all(|word| is_word(word.trim_ascii()));
+        let pattern = closes.filter(|at| self.has_case && are_words(at));
         let mut start =
             pattern.filter(|_| !line.trim_ascii_start().starts_with(b"case ")).map_or(0, |at| at + 1);
         for (at, byte) in line.iter().enumerate().skip(start) {
@@ -217,7 +223,7 @@ impl Names {
                 && is_in_call(before, if is_alone { after } else { b"," })
                 && !is_word_list(content, before, after)
                 && !is_plain_constant(content, before)
-                && !is_lone(before, after);
+                && !is_lone(content, before, after);
             if is_command {
                 self.commands(content);
             }
@@ -270,11 +276,13 @@ mod tests {
             ),
             ("incremental: {\n dependencies: [\"composite\"] }\nkinds = [\"file\", \"stream\"]\n", &[]),
             ("#!/bin/sh\ncase $1 in\n  Patch | patch) unzip x ;;\nesac\n", &["unzip"]),
+            ("#!/bin/sh\ntag=$(curl -s x |\n  jq -r .tag)\ncase $1 in\nesac\n", &["curl", "jq"]),
+            ("cmd_list = [\"ffmpeg\"]\nargs = [\"unrar\"]\n", &["ffmpeg", "unrar"]),
             (
                 "MAILTO=\"\"\n*/5 * * * * root rsync -a /x /y\n@daily unzip x && jq .\n",
                 &["jq", "root", "rsync", "unzip"],
             ),
-            ("REQ_FILE = \"file\",\nCONVERT_BINARY = 'convert'\n", &["convert"]),
+            ("REQ_FILE_KIND = \"stream\",\nKIND = 'file'\nCONVERT = 'convert'\n", &["convert"]),
             ("{\"file\": upload, 'convert': 1}\nrequest.files['file']\nx.get(\"less\")\n", &[]),
         ] {
             assert_eq!(programs(text), names, "{text}");

@@ -38,27 +38,57 @@ pub(super) fn is_value(before: &[u8]) -> bool {
 pub(super) fn is_setting(name: &[u8]) -> bool {
     let lower = name.to_ascii_lowercase();
     let last = lower.rsplit(|byte| b"_-".contains(byte)).next().unwrap_or_default();
-    SETTINGS.iter().any(|part| lower.ends_with(part)) || matches!(last, b"cc" | b"cxx" | b"exe" | b"fc")
+    SETTINGS.iter().any(|part| lower.ends_with(part))
+        || matches!(last, b"bin" | b"cc" | b"cxx" | b"exe" | b"fc")
 }
 
-/// Whether a program is the name in a setting for one that spans lines: `compiler:` and then `  name: c++`.
+/// Whether a program is the name in a setting for one, which begins before: `compiler:` and then `  name: c++`, the section
+/// `[compiler]`, or `"compiler": {"name": "c++"}`.
 pub(super) fn is_nested(text: &[u8], before: &[u8], line: usize) -> bool {
+    /// Bytes above that are looked at.
+    const ABOVE: usize = 1 << 11;
     let [head @ .., b'=' | b':'] = before else { return false };
-    let key = head.trim_ascii();
-    if !matches!(unquoted(key), b"name" | b"path" | b"bin" | b"program") || line == 0 {
+    // In the same line.
+    let (outer, key) = match head.iter().rposition(|byte| *byte == b'{') {
+        Some(at) => (Some(head[..at].trim_ascii_end()), &head[at + 1..]),
+        None => (None, head),
+    };
+    let key = key.trim_ascii();
+    let key = unquoted(key.strip_prefix(b"- ").unwrap_or(key).trim_ascii_start());
+    if !matches!(key, b"name" | b"path" | b"bin" | b"program") {
         return false;
     }
-    let above = text.get(..line - 1).unwrap_or_default();
-    let above = &above[memchr::memrchr(b'\n', above).map_or(0, |at| at + 1)..];
-    let above = &above[above.len().saturating_sub(REACH)..];
-    let above = above.trim_ascii().strip_suffix(b"{").unwrap_or(above.trim_ascii()).trim_ascii();
-    let Some(parent) = above.strip_suffix(b":") else { return false };
-    let parent = parent.rsplit(|byte| b"{,".contains(byte)).next().unwrap_or_default().trim_ascii();
-    is_setting(unquoted(parent))
+    if let Some(outer) = outer.filter(|outer| outer.ends_with(b":")) {
+        return is_parent(outer);
+    }
+    let Some(end) = line.checked_sub(1).filter(|end| *end <= text.len()) else { return false };
+    let indent = |line: &[u8]| line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    let own = indent(head);
+    let mut above = text[end.saturating_sub(ABOVE)..end].rsplit(|byte| *byte == b'\n');
+    let parent = above.find(|line| {
+        let is_section = line.trim_ascii_start().starts_with(b"[");
+        !line.trim_ascii().is_empty() && (is_section || indent(line) < own)
+    });
+    parent.is_some_and(|line| {
+        let line = line.split(|byte| *byte == b'#').next().unwrap_or_default().trim_ascii();
+        match line.strip_prefix(b"[").and_then(|line| line.strip_suffix(b"]")) {
+            Some(section) => is_setting(section.rsplit(|byte| *byte == b'.').next().unwrap_or_default()),
+            None => is_parent(line.strip_suffix(b"{").unwrap_or(line).trim_ascii_end()),
+        }
+    })
+}
+
+/// Whether a line that ends with a key is a setting for a program: `compilers:`.
+fn is_parent(line: &[u8]) -> bool {
+    let Some(head) = line.strip_suffix(b":") else { return false };
+    let key = head.rsplit(|byte| b"{, \t".contains(byte)).next().unwrap_or_default();
+    let key = unquoted(key);
+    is_setting(key.strip_suffix(b"s").unwrap_or(key)) || is_setting(key)
 }
 
 fn unquoted(key: &[u8]) -> &[u8] {
-    key.strip_prefix(b"\"").and_then(|key| key.strip_suffix(b"\"")).unwrap_or(key)
+    let without = |quote: &[u8]| key.strip_prefix(quote)?.strip_suffix(quote);
+    without(b"\"").or_else(|| without(b"'")).unwrap_or(key)
 }
 
 /// Whether a command with an option is the value of any setting, alone in its line: `kernels: make -C native`.

@@ -2,9 +2,9 @@
 
 /// Searched words: build and profiling tools, CUDA headers, and framework calls that compile code or load libraries;
 /// then the other lists of this module.
-pub const WORDS: [&str; 198] = joined(&[&TOOLS, &CARGO_BUILDS, &TREE_SCRIPTS, &STARTS]);
+pub const WORDS: [&str; 202] = joined(&[&TOOLS, &CARGO_BUILDS, &TREE_SCRIPTS, &STARTS]);
 
-const TOOLS: [&str; 180] = [
+const TOOLS: [&str; 184] = [
     "nvcc",
     "ptxas",
     "nvlink",
@@ -129,6 +129,7 @@ const TOOLS: [&str; 180] = [
     "uv",
     "uvx",
     // Python modules that compile when they are called or imported. Searched in texts only.
+    "_compilation",
     "autowrap",
     "cffi",
     "cppimport",
@@ -188,6 +189,10 @@ const TOOLS: [&str; 180] = [
     "NVCC",
     "share/doc",
     "share/man",
+    // What runs tests. Searched in texts only.
+    ".tests",
+    "pytest",
+    "unittest",
     // Paths of headers. Searched in texts only.
     "/usr/include",
     // Names of object files, at the end of a string. Searched in texts only.

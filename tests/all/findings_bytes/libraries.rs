@@ -619,10 +619,15 @@ fn libraries_whose_names_are_settings_or_put_together_are_asked_about() {
     };
     assert_eq!(with("print('libraries')\n", &[]), "unused-libraries safe");
     assert_eq!(with("x = name.endswith('.so')\n", &[]), "unused-libraries safe");
-    for variable in ["SOLVER_LIB=libcusolver.so.12", "SOLVER=cusolver"] {
+    for variable in ["SOLVER_LIB=libcusolver.so.12", "SOLVER=cusolver", "SOLVER=libcusolver"] {
         assert_eq!(with("print(1)\n", &[variable]), "unused-libraries unsure", "{variable}");
     }
+    for text in ["ctypes.CDLL(f'libmine_{v}.so')\n", "cp build/lib*.so /usr/lib\n"] {
+        assert_eq!(with(text, &[]), "unused-libraries safe", "{text}");
+    }
     for text in [
+        "ctypes.CDLL(f'lib{a}_{b}.so')\nctypes.CDLL(find_library(name))\n",
+        "ctypes.CDLL('libcu%(part)s.so')\n",
         "ctypes.CDLL(f\"lib{n}.so.{v}\")\n",
         "ctypes.CDLL('lib%s.so.%d' % (n, v))\n",
         "ctypes.CDLL(\"lib\" + n + \".so.12\")\n",

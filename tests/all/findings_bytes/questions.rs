@@ -480,3 +480,32 @@ fn tests_that_are_not_run_or_removed_read_nothing() {
     let left = (lines(&[&format!("{tests} no")]), lines(&[&format!("{compilers} -")]));
     assert_eq!(asked(&place, &image, &["--answer", &no]), left);
 }
+
+#[test]
+fn jobs_of_cron_run_tools() {
+    let verdict = |path: &str, text: &str| {
+        let packages = debs(&[("git", "1:2.39", &[("usr/bin/git", Elf::program("git").build())])]);
+        super::of(&super::judged_files([packages, vec![file(path, text)]].concat()), "/usr/bin/git")
+    };
+    let job = "SHELL=/bin/sh\n*/5 * * * * root git -C /repo pull\n";
+    for path in ["etc/cron.d/jobs", "etc/crontab", "var/spool/cron/crontabs/app", "srv/pull.cron"] {
+        assert_eq!(verdict(path, job), "build-tools unsure", "{path}");
+    }
+    assert_eq!(verdict("etc/cron.d/jobs", "*/5 * * * * root rsync /a /b\n"), "build-tools safe");
+}
+
+#[test]
+fn nvcc_needs_something_where_it_is() {
+    let header = "usr/local/cuda-13.0/targets/x86_64-linux/include/cuda_runtime.h";
+    let verdict = |text: &str, more: Vec<Member>| {
+        let toolkit = debs(&[("cuda-cudart-dev-13-0", "13.0.96-1", &[(header, b"int x;".to_vec())])]);
+        let members = [toolkit, vec![file("srv/app.py", text)], more].concat();
+        super::of(&super::judged_files(members), &format!("/{header}"))
+    };
+    let torch = "from torch.utils.cpp_extension import load\n";
+    assert_eq!(verdict("print(1)\n", Vec::new()), "headers safe");
+    assert_eq!(verdict(torch, Vec::new()), "headers unsure");
+    assert_eq!(verdict("subprocess.run(['nvcc', 'k.cu'])\n", Vec::new()), "headers unsure");
+    let wrapper = file("usr/local/bin/nvcc", "#!/bin/sh\nexec /opt/nvcc\n").mode(0o755);
+    assert_eq!(verdict(torch, vec![wrapper]), "headers unsure");
+}

@@ -30,7 +30,7 @@ pub(super) fn draft(facts: &Facts<'_>, key: Key, group: Group<'_>) -> Draft {
         }
         (VerdictReason::Doubtful(Doubt::Test), _) => format!("Tests{place}"),
         (_, FindingLocation::System) if key.of_compilers => {
-            format!("System {} for compilers", rule.title.to_lowercase())
+            format!("System {} of compilers and the C library", rule.title.to_lowercase())
         }
         (_, FindingLocation::System) => format!("System {}", rule.title.to_lowercase()),
         (_, FindingLocation::Toolkit(_)) => format!("{}{place}", rule.title),
@@ -209,7 +209,7 @@ fn read(facts: &Facts<'_>, named: &[u32], readers: Option<&[Reader]>, draft: &mu
 /// Names those whose statements are left out: ` Also: triton 3.5.1, sympy.`
 fn also(others: &[ReaderGroup]) -> String {
     const NAMED: usize = 4;
-    let names: Vec<&str> = others.iter().take(NAMED).map(|one| one.who.as_str()).collect();
+    let names: Vec<String> = others.iter().take(NAMED).map(|one| common::within_sentence(&one.who)).collect();
     match others.len().saturating_sub(NAMED) {
         _ if names.is_empty() => String::new(),
         0 => format!(" Also: {}.", names.join(", ")),

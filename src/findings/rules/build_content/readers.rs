@@ -177,17 +177,23 @@ pub(super) fn groups(facts: &Facts<'_>, readers: &[Reader]) -> Vec<Group> {
         let mut names: Vec<&str> = Vec::new();
         for name in list.iter().filter_map(|one| one.why.strip_prefix(NAMES)) {
             let name = name.split_once("; ").map_or(name, |(name, _)| name);
+            let name = name.split_once(", which ").map_or(name, |(name, _)| name);
             if !names.contains(&name) {
                 names.push(name);
             }
         }
+        let other = list.iter().map(|one| one.why.as_str()).find(|why| !why.starts_with(NAMES));
         let why = match names.as_slice() {
-            [] => list.first().map(|one| one.why.clone()).unwrap_or_default(),
+            [] => other.unwrap_or_default().to_owned(),
             [one] => format!("{NAMES}{one}"),
             [start @ .., last] => format!("{NAMES}{} and {last}", start.join(", ")),
         };
+        let why = match other.filter(|_| !names.is_empty()) {
+            Some(other) => format!("{why}, and {other}"),
+            None => why,
+        };
         let (who, why) = match (is_package, files.len()) {
-            (true, 2..) => (who, format!("{why} in {} files", files.len())),
+            (true, 2..) => (who, format!("{why} ({} files)", files.len())),
             _ => (list.first().map(|one| one.who.clone()).unwrap_or_default(), why),
         };
         Group { who, why }

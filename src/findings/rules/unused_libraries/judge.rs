@@ -19,8 +19,8 @@ pub(super) enum LibraryReason {
     NoApplication,
     /// An application file mentions it.
     Named,
-    /// An application file puts names of libraries together.
-    PutTogether,
+    /// An application file computes a name that fits.
+    ComputedName,
     /// A reachable object opens a library of this name, and does not find this one.
     Opened,
     /// An installed component builds programs that may link it, or reads it.
@@ -46,7 +46,7 @@ impl LibraryReason {
             Self::NoConfiguration => ", configuration unknown",
             Self::NoApplication => ", no application in the image",
             Self::Named => ", mentioned by the application",
-            Self::PutTogether => ", names put together at run time",
+            Self::ComputedName => ", names computed at run time",
             Self::Opened => ", opened by name",
             Self::Read => ", possibly linked at run time",
             Self::Unsearched => ", not fully searched",
@@ -70,10 +70,10 @@ impl LibraryReason {
                 "Unreferenced, but the image does not define what it runs, or contains no application that could need them."
             }
             Self::Named => {
-                "Unreferenced by the loader's rules, but application files mention them or a library that needs them."
+                "Unreferenced by the loader's rules, but application files or settings mention them or a library that needs them."
             }
-            Self::PutTogether => {
-                "Unreferenced by the loader's rules, but an application file puts the names of libraries together at run time."
+            Self::ComputedName => {
+                "Unreferenced by the loader's rules, but an application file computes names of libraries at run time."
             }
             Self::Opened => {
                 "A reachable program opens libraries with these names or those that need them, and does not find these copies."
@@ -110,7 +110,7 @@ impl LibraryReason {
             Self::Free | Self::Unsearched => return None,
             Self::NoConfiguration => "Does the image run anything that loads these libraries?",
             Self::NoApplication => "Do images built on this one load any of these libraries?",
-            Self::Named | Self::PutTogether | Self::Opened => "Does the service open them at run time?",
+            Self::Named | Self::ComputedName | Self::Opened => "Does the service open them at run time?",
             Self::Read => "Is anything linked against them at run time?",
             Self::Part => "Does the service compute anything that needs these parts?",
             Self::BuilderResource => "Does the service build TensorRT engines?",
@@ -215,8 +215,9 @@ impl<'f, 'a> Judge<'f, 'a> {
         if let Some(demand) = demands.find_map(|place| facts.demands.get(place)) {
             return Some((LibraryReason::Read, Some(demand.user.clone())));
         }
-        if let Some(user) = facts.named.puts_together() {
-            return Some((LibraryReason::PutTogether, Some(user)));
+        let put_together = |name: &[u8]| facts.named.puts_together(name);
+        if let Some(user) = put_together(name).or_else(|| put_together(soname.as_bytes())) {
+            return Some((LibraryReason::ComputedName, Some(user)));
         }
         if facts.inventory.searched.programs_left_out > 0 {
             return Some((LibraryReason::Unsearched, None));

@@ -52,13 +52,12 @@ impl SplitContext<'_> {
 
     /// Whether a package has tools that prepare a build, and no file of the application names one of them.
     fn is_unnamed_tool(&self, package: &str) -> bool {
-        const TOOLS: [(&str, &[&str]); 8] = [
+        const TOOLS: [(&str, &[&str]); 7] = [
             (
                 "autoconf",
                 &["autoconf", "autoheader", "autom4te", "autoreconf", "autoscan", "autoupdate", "ifnames"],
             ),
             ("automake", &["aclocal", "automake"]),
-            ("icu-devtools", &[]),
             ("libtool", &["libtool", "libtoolize"]),
             ("m4", &["m4"]),
             ("pkg-config", &["pkg-config"]),
