@@ -183,12 +183,8 @@ impl<'a> Choice<'a> {
             }
             // References in the application's own package count as the application's.
             let of_package = in_packages && !own;
-            if of_package && !name.ends_with(b".py") {
-                continue;
-            }
-            let without_tools =
-                of_package && packages::is_without_tools(self.packages, owner, node.parent().name(), name);
-            if without_tools && known {
+            let is_idle = || packages::is_without_tools(self.packages, owner, node.parent().name(), name);
+            if of_package && (!name.ends_with(b".py") || is_idle()) {
                 continue;
             }
             let Some(read) = context.layer(inode.0) else { continue };
@@ -225,7 +221,6 @@ impl<'a> Choice<'a> {
                     false if built => Part::Built,
                     false => Part::Application,
                     true if known => Part::Known,
-                    true if without_tools => Part::Helper,
                     true if *helpers.entry(helper).or_insert_with(is_helper) => Part::Helper,
                     true => Part::Package,
                 },

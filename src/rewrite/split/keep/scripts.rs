@@ -93,7 +93,7 @@ impl Keep<'_, '_> {
         }
     }
 
-    /// Whether what stays may negotiate with SASL: something besides the LDAP client of curl and PostgreSQL, which log in by
+    /// Whether what stays may negotiate with SASL: something besides the LDAP client of curl and `PostgreSQL`, which log in by
     /// themselves.
     fn negotiates(&self) -> bool {
         let links = &self.context.input.inventory.links;
@@ -143,8 +143,8 @@ impl Keep<'_, '_> {
     /// building has, Python by any version.
     pub(super) fn modules(&mut self) {
         let context = self.context;
-        let (mut exact, mut versioned): (HashMap<&[u8], Cause<'_>>, HashMap<&[u8], Cause<'_>>) =
-            Default::default();
+        let mut exact: HashMap<&[u8], Cause<'_>> = HashMap::new();
+        let mut versioned: HashMap<&[u8], Cause<'_>> = HashMap::new();
         let (mut of_php, mut of_others): (HashSet<&[u8]>, HashSet<&[u8]>) = Default::default();
         for mention in &context.input.inventory.mentions {
             if !matches!(self.fate(mention.node), FileDisposition::Copied | FileDisposition::Installed) {
