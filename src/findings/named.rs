@@ -30,7 +30,7 @@ pub(super) struct Named {
 /// real image has some hundred. Paths through long links cost milliseconds each.
 const WORDS: usize = 10_000;
 const STEPS: u64 = 1 << 22;
-/// Maximum programs of a command that are looked up, and folders in which.
+/// Maximum programs of a command that are looked up, and folders in which; maximum patterns of names.
 const PROGRAMS: usize = 64;
 /// Maximum characters of a name or path in a text.
 pub(super) const MAX_SHOWN_CHARS: usize = 120;
@@ -69,6 +69,8 @@ impl Named {
         for mention in &facts.inventory.mentions {
             for library in &mention.libraries {
                 if let Some(pattern) = library.strip_suffix(".so").filter(|name| name.contains('*')) {
+                    // Who computes more names may open any library.
+                    let pattern = if named.patterns.len() < PROGRAMS { pattern } else { "lib*" };
                     if !mention.of_package {
                         named.patterns.entry(pattern.as_bytes().to_vec()).or_insert(mention.node);
                     }

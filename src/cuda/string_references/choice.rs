@@ -423,8 +423,8 @@ fn is_known(context: &InventoryContext<'_>, inode: Inode, name: &[u8]) -> bool {
     known(name) || soname.is_some_and(known)
 }
 
-/// Whether a file only documents software: a licence, a list of requirements, metadata of a Python package, or declarations of types. Licences
-/// in CUDA wheels list all libraries of the toolkit.
+/// Whether a file only documents software: a licence, a list of requirements, metadata of a Python package, or
+/// declarations of types. Licences in CUDA wheels list all libraries of the toolkit.
 fn is_paper(name: &[u8], folder: &[u8]) -> bool {
     const PAPERS: [&[u8]; 5] = [b"license", b"licence", b"copying", b"notice", b"eula"];
     let starts =

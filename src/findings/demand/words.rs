@@ -151,7 +151,7 @@ pub(super) fn told(word: &str) -> &str {
     match word {
         "-config" => "python3-config",
         ".o\"" | ".o'" => "object files",
-        "/usr/include" => "a header below /usr/include",
+        "/usr/include" => "headers in /usr/include",
         "CC" => "the variable CC",
         "CXX" => "the variable CXX",
         "FC" => "the variable FC",

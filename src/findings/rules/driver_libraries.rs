@@ -77,31 +77,28 @@ fn follow(facts: &Facts<'_>, objects: &[ObjectId], loaded: &mut Vec<Item>, free:
         b"libnvidia-ptxjitcompiler.",
     ];
     let links = &facts.inventory.links;
+    let object_of = |item: &Item| facts.object_of((item.layer, item.entry)).map(|(id, _)| id);
+    let candidates: HashSet<ObjectId> = free.iter().filter_map(object_of).collect();
+    let name = |id: ObjectId| facts.node(links.object(id).node).name();
+    let of_cuda: Vec<ObjectId> = candidates
+        .iter()
+        .copied()
+        .filter(|id| OF_CUDA.iter().any(|start| name(*id).starts_with(start)))
+        .collect();
     let mut open = objects.to_vec();
-    let mut seen: HashSet<ObjectId> = objects.iter().copied().collect();
+    let mut moved: HashSet<ObjectId> = HashSet::new();
     while let Some(id) = open.pop() {
         let object = links.object(id);
-        let of_cuda = facts.node(object.node).name().starts_with(b"libcuda.so");
         let found = object.needs.iter().flat_map(|need| &need.found);
-        let found = found.chain(object.opens.iter().map(|open| &open.found));
-        let reached: HashSet<ObjectId> = found
-            .filter_map(|one| match one {
-                Resolution::Found { object, .. } => Some(*object),
-                _ => None,
-            })
-            .collect();
-        let moved = free.extract_if(.., |item| {
-            let object = facts.object_of((item.layer, item.entry)).map(|(id, _)| id);
-            let name = item.node.map(|node| facts.node(node).name()).unwrap_or_default();
-            object.is_some_and(|id| reached.contains(&id))
-                || of_cuda && OF_CUDA.iter().any(|start| name.starts_with(start))
+        let found = found.chain(object.opens.iter().map(|open| &open.found)).filter_map(|one| match one {
+            Resolution::Found { object, .. } => Some(*object),
+            _ => None,
         });
-        for item in moved {
-            let object = facts.object_of((item.layer, item.entry)).map(|(id, _)| id);
-            open.extend(object.filter(|id| seen.insert(*id)));
-            loaded.push(item);
-        }
+        let by_name = if name(id).starts_with(b"libcuda.so") { of_cuda.as_slice() } else { &[] };
+        let reached = found.chain(by_name.iter().copied()).filter(|id| candidates.contains(id));
+        open.extend(reached.filter(|id| moved.insert(*id)));
     }
+    loaded.extend(free.extract_if(.., |item| object_of(item).is_some_and(|id| moved.contains(&id))));
 }
 
 fn unused(items: Vec<Item>) -> Draft {

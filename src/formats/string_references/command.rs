@@ -352,8 +352,8 @@ pub(super) fn is_plain_constant(word: &[u8], before: &[u8]) -> bool {
     ENGLISH.contains(&word) && !is_setting(&name) && memchr::memmem::find(&name, word).is_none()
 }
 
-/// Whether an English word in quotes between these texts is the only one of a list that neither a function starts nor a name says to be
-/// a command: `dependencies: ["composite"]`.
+/// Whether an English word in quotes between these texts is the only one of a list that neither a function starts nor a
+/// name says to be a command: `dependencies: ["composite"]`.
 pub(super) fn is_lone(word: &[u8], before: &[u8], after: &[u8]) -> bool {
     let Some(head) = before.strip_suffix(b"[").filter(|_| ENGLISH.contains(&word)) else { return false };
     let head = head.trim_ascii_end();

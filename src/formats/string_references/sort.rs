@@ -30,8 +30,8 @@ pub enum Sort {
 }
 
 impl Sort {
-    /// Kind of a file by its name, and that of the folder it is in: a table of cron has any name. Others are recognised by content: text that begins with `#!` is a
-    /// [`Script`](Self::Script), an ELF program or shared object is a [`Binary`](Self::Binary).
+    /// Kind of a file by its name, and that of the folder it is in: a table of cron has any name. Others are recognised
+    /// by content: text that begins with `#!` is a [`Script`](Self::Script), an ELF program or shared object is a [`Binary`](Self::Binary).
     pub fn by_path(folder: &[u8], name: &[u8]) -> Option<Self> {
         let is_table = name.starts_with(b"crontab")
             || name.ends_with(b".cron")

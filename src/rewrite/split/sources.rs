@@ -63,8 +63,9 @@ const INSTALLED: [&[u8]; 6] = [
 
 /// Build-only files in the user's layers. Empty when nothing is compiled.
 ///
-/// What a building step installs for other builds counts, unless something compiles at run time. A source tree that nothing names at run time counts as a whole. In one that the image runs in, files count one by
-/// one. CUDA, C and C++ sources stay if something compiles them at run time.
+/// What a building step installs for other builds counts, unless something compiles at run time. A source tree that nothing names at run
+/// time counts as a whole. In one that the image runs in, or if the command starts what its own files list, files count one
+/// by one. CUDA, C and C++ sources stay if something compiles them at run time.
 pub(super) fn build_only(context: &SplitContext<'_>, steps: &Steps<'_, '_>) -> HashSet<NodeId> {
     let mut found = HashSet::new();
     if !steps.list.iter().any(|step| step.compiles) {
@@ -88,9 +89,11 @@ pub(super) fn build_only(context: &SplitContext<'_>, steps: &Steps<'_, '_>) -> H
         }));
     }
     let mut outputs = Outputs::new(context, &named, compiles_later);
+    let starts_others = context.starts_others();
     for top in trees(context) {
         let path = context.rootfs.node(top).path();
-        let runs_here = named.iter().any(|one| is_within(one, &path) || is_within(&path, one));
+        let runs_here =
+            starts_others || named.iter().any(|one| is_within(one, &path) || is_within(&path, one));
         // A setting that names the top names no file in it.
         let inside = || named.iter().filter(|one| is_within(one, &path) && one.len() > path.len());
         let mut open = vec![context.rootfs.node(top)];

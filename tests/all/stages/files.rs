@@ -45,6 +45,21 @@ fn headers_that_a_build_installs_stay_with_it() {
 }
 
 #[test]
+fn what_jobs_of_cron_may_run_is_copied() {
+    let left_out = |command: &[&str]| {
+        let scene = built(base(), &["libcurand.so.10"])
+            .copy("jobs /srv/jobs", vec![text("srv/jobs/Makefile", 200), text("srv/jobs/report.py", 900)])
+            .copy("supercronic /usr/local/bin/", vec![program("usr/local/bin/supercronic", &[])])
+            .run("make -C /srv/jobs", vec![program("srv/jobs/count", &[])])
+            .cmd(command);
+        let proposals = scene.propose();
+        gone(&proposals.list[0]).contains(&"/srv/jobs/report.py")
+    };
+    assert!(left_out(&["/usr/local/bin/serve"]));
+    assert!(!left_out(&["supercronic", "/etc/jobs"]));
+}
+
+#[test]
 fn users_are_added_again_and_own_what_they_owned() {
     let owned = |path: &str| program(path, &["libcurand.so.10"]).owned_by(1000, 1000);
     let scene = base()

@@ -89,6 +89,27 @@ impl SplitContext<'_> {
         paths
     }
 
+    /// Whether the command starts what files of its own list, such as jobs of cron: which folders these name is not known.
+    pub(in crate::rewrite::split) fn starts_others(&self) -> bool {
+        const STARTERS: [&[u8]; 11] = [
+            b"circusd",
+            b"cron",
+            b"crond",
+            b"foreman",
+            b"honcho",
+            b"monit",
+            b"runsvdir",
+            b"s6-svscan",
+            b"supercronic",
+            b"supervisord",
+            b"systemd",
+        ];
+        let paths = self.command_paths();
+        paths
+            .iter()
+            .any(|path| path.rsplit(|byte| *byte == b'/').next().is_some_and(|name| STARTERS.contains(&name)))
+    }
+
     /// Links by which a toolkit is found: `/usr/local/cuda`, those of its alternatives, and those in its root.
     pub(in crate::rewrite::split) fn toolkit_links(&self) -> Vec<NodeId> {
         let toolkits = self.input.inventory.toolkits.iter();
