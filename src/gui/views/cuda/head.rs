@@ -49,8 +49,9 @@ pub(super) fn summary(ui: &mut Ui, summary: &Summary, actions: &mut Vec<Action>)
     }
     if !summary.without_cuda.is_empty() {
         let names = elide_end(&summary.without_cuda.join(", "), 160);
-        let use_word = if summary.without_cuda.len() == 1 { "uses" } else { "use" };
-        ui.label(RichText::new(format!("{names} {use_word} no CUDA")).color(tokens.text_weak));
+        let verb = if summary.without_cuda.len() == 1 { "needs" } else { "need" };
+        let text = format!("{names} {verb} no CUDA library of the image");
+        ui.label(RichText::new(text).color(tokens.text_weak));
     }
     if let Some(what) = &summary.waits_for {
         let note = format!("Still analyzing: {what}. Figures may change.");
