@@ -39,7 +39,8 @@ fn split_suffix(name: &[u8]) -> Option<(&[u8], &[u8])> {
         let (stem, rest) = name.split_at(dot);
         match rest.strip_prefix(b".so")? {
             [] => Some((stem, &b""[..])),
-            [b'.', suffix @ ..] => Some((stem, suffix)),
+            // Scripts for gdb have the name of their library: `libc.so.6-gdb.py`.
+            [b'.', suffix @ ..] if !suffix.ends_with(b".py") => Some((stem, suffix)),
             _ => None,
         }
     })

@@ -178,6 +178,7 @@ fn names_are_taken_apart() {
     assert_eq!(split_library_name(b"libcuda.so.580.95.05").unwrap().version, [580, 95, 5]);
     assert_eq!(split_library_name(b"libfoo.so").unwrap().version, [0_u32; 0]);
     assert_eq!(split_library_name(b"libfoo.so.bak").unwrap().version, [0_u32; 0]);
+    assert!(split_library_name(b"libc.so.6-gdb.py").is_none());
     assert_eq!(split_library_name(b"libfoo.so.99999999999.1").unwrap().version, [0_u32; 0]);
     // Too few digits, other characters, no name before the hash.
     for name in [&b"libfoo-1234567.so"[..], b"libfoo-1234567G.so", b"lib-12345678.so", b"foo-12345678.so"] {

@@ -349,7 +349,7 @@ pub(super) fn is_plain_constant(word: &[u8], before: &[u8]) -> bool {
     let head = unquoted(head.trim_ascii_end());
     let length = head.iter().rev().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
     let name = head[head.len() - length..].to_ascii_lowercase();
-    ENGLISH.contains(&word) && !is_setting(&name) && memchr::memmem::find(&name, word).is_none()
+    ENGLISH.contains(&word) && !is_setting(&name) && name != word
 }
 
 /// Whether an English word in quotes between these texts is the only one of a list that neither a function starts nor a

@@ -282,7 +282,7 @@ mod tests {
                 "MAILTO=\"\"\n*/5 * * * * root rsync -a /x /y\n@daily unzip x && jq .\n",
                 &["jq", "root", "rsync", "unzip"],
             ),
-            ("REQ_FILE_KIND = \"stream\",\nKIND = 'file'\nCONVERT = 'convert'\n", &["convert"]),
+            ("REQ_FILE = \"file\",\nKIND = 'file'\nCONVERT = 'convert'\n", &["convert"]),
             ("{\"file\": upload, 'convert': 1}\nrequest.files['file']\nx.get(\"less\")\n", &[]),
         ] {
             assert_eq!(programs(text), names, "{text}");

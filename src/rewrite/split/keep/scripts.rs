@@ -82,7 +82,11 @@ impl Keep<'_, '_> {
         const DATA: [(&str, &str); 1] = [("poppler-data", "libpoppler")];
         for (data, library) in DATA {
             let packages = &self.context.input.inventory.packages;
-            let reads = |place: &&usize| packages[**place].name.starts_with(library);
+            // `libpoppler126`, not `libpoppler-dev`.
+            let reads = |place: &&usize| {
+                let version = packages[**place].name.strip_prefix(library);
+                version.is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
+            };
             let reader = self.installed.iter().find(reads).copied();
             let data = self.context.by_name.get(data).copied();
             if let (Some(reader), Some(data)) = (reader, data)
@@ -168,8 +172,10 @@ impl Keep<'_, '_> {
             }
         }
         let cause_of = |name: &[u8]| {
+            // Not `libc.so.6-gdb.py`.
+            let is_version = |text: &[u8]| text.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.');
             let end = memchr::memmem::find(name, b".so.").map(|at| at + 3);
-            let stem = end.and_then(|end| name.get(..end));
+            let stem = end.filter(|end| is_version(&name[*end..])).and_then(|end| name.get(..end));
             exact.get(name).or_else(|| stem.and_then(|stem| versioned.get(stem))).copied()
         };
         let is_one = |node: &Node<'_>| node.kind() != NodeKind::Directory && cause_of(node.name()).is_some();
