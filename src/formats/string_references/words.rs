@@ -256,7 +256,8 @@ pub(super) struct Word {
 impl Word {
     /// Whether it is also an English word, and counts only as a command.
     pub(super) fn is_english(self) -> bool {
-        matches!(self.text, "make" | "git" | "perf" | "bison" | "cargo" | "cythonize") || self.is_weak()
+        matches!(self.text, "make" | "git" | "perf" | "bison" | "cargo" | "cythonize" | "ninja")
+            || self.is_weak()
     }
 
     /// Whether it is the name of a variable that names a compiler.

@@ -509,3 +509,18 @@ fn nvcc_needs_something_where_it_is() {
     let wrapper = file("usr/local/bin/nvcc", "#!/bin/sh\nexec /opt/nvcc\n").mode(0o755);
     assert_eq!(verdict(torch, vec![wrapper]), "headers unsure");
 }
+
+#[test]
+fn ninja_and_pycparser_run_compilers() {
+    let compiler = "usr/lib/gcc/x86_64-linux-gnu/13/cc1";
+    let verdict = |text: &str| {
+        let packages = debs(&[("gcc-13", "13.2", &[(compiler, Elf::program("cc1").build())])]);
+        let report = super::judged_files([packages, vec![file("srv/app.py", text)]].concat());
+        super::of(&report, &format!("/{compiler}"))
+    };
+    assert_eq!(verdict("subprocess.run(['ninja', '-C', '/srv'])\n"), "compilers unsure");
+    assert_eq!(verdict("tree = parse_file(path, use_cpp=True)\n"), "compilers unsure");
+    // Django Ninja is no build tool.
+    assert_eq!(verdict("from ninja import NinjaAPI\n"), "compilers safe");
+    assert_eq!(verdict("tree = parse_file(path)\n"), "compilers safe");
+}
