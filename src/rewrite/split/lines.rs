@@ -39,12 +39,22 @@ pub(super) struct Division {
     pub(super) step: usize,
     /// The name of the first part.
     pub(super) name: String,
+    /// A stage between it and the final one that removes what is unused at run time: its name, paths and bytes; `None`
+    /// if nothing is removed.
+    pub(super) without: Option<(String, Vec<(String, u64)>)>,
     /// The folder to which both parts write.
     folder: NodeId,
     /// The content of the second part.
     later: Later,
     /// Single compiled modules of Python in it, which are not copied: Python compiles their sources again.
     compiled: Vec<NodeId>,
+}
+
+impl Division {
+    /// The stage whose dependencies the final stage copies.
+    fn source(&self) -> &str {
+        self.without.as_ref().map_or(&self.name, |(name, _)| name)
+    }
 }
 
 /// The new stage.

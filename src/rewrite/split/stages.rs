@@ -81,6 +81,9 @@ pub(super) fn draft(
     })
 }
 
+/// Characters of a line above which its paths are written below one another.
+const WIDE: usize = 100;
+
 /// Writes the edits.
 struct Writer<'d, 'r, 'w, 'a> {
     stage: &'d Final<'r>,
@@ -152,12 +155,36 @@ impl Writer<'_, '_, '_, '_> {
                 Some(*bytes),
             );
         }
-        if !lines.removed.is_empty() {
-            let paths: Vec<&str> = lines.removed.iter().map(|(path, _)| path.as_str()).collect();
-            let bytes = lines.removed.iter().map(|(_, bytes)| bytes).sum();
-            let text = format!("{} rm -rf {}", self.word("RUN"), paths.join(" "));
-            self.put(&text, "Unused at run time, but inside copied folders.", Some(bytes));
+        self.remove(&lines.removed);
+        if let Some((division, (name, removed))) =
+            division.and_then(|division| Some((division, division.without.as_ref()?)))
+        {
+            let gap = if self.is_first && ends_with_blank(file.text(), self.at) { "" } else { "\n" };
+            let (from, named) = (self.word("FROM"), self.word("AS"));
+            self.put(
+                &format!("{gap}{from} {} {named} {name}", division.name),
+                "The build may use what this stage removes.",
+                None,
+            );
+            self.remove(removed);
         }
+    }
+
+    fn remove(&mut self, removed: &[(String, u64)]) {
+        if removed.is_empty() {
+            return;
+        }
+        let paths: Vec<&str> = removed.iter().map(|(path, _)| path.as_str()).collect();
+        let bytes = removed.iter().map(|(_, bytes)| bytes).sum();
+        let mut text = format!("{} rm -rf {}", self.word("RUN"), paths.join(" "));
+        if paths.len() > 1 && text.len() > WIDE {
+            text = format!(
+                "{} rm -rf {}",
+                self.word("RUN"),
+                paths.join(&format!(" {}\n    ", self.stage.file.escape))
+            );
+        }
+        self.put(&text, "Unused at run time, but inside copied folders.", Some(bytes));
     }
 
     fn final_stage(&mut self, lines: &Lines<'_, '_, '_, '_, '_>, set: &[String]) {
@@ -167,8 +194,7 @@ impl Writer<'_, '_, '_, '_> {
         let flags = file.instructions.get(self.stage.base_from).map(|from| from.flags.as_slice());
         let flags = flags.unwrap_or_default().iter().map(|flag| format!("{} ", file.slice(&flag.span)));
         let flags: String = flags.collect();
-        let is_apart =
-            lines.removed.is_empty() && lines.pruned.is_empty() && ends_with_blank(file.text(), self.at);
+        let is_apart = self.is_first && ends_with_blank(file.text(), self.at);
         let gap = if is_apart { "" } else { "\n" };
         let nodes = self.keep.context.rootfs.nodes().filter(|node| node.kind() == NodeKind::File);
         let gone =

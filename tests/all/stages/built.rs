@@ -125,10 +125,13 @@ pub(super) fn build(scene: &Scene, before: &str, proposal: &Proposal) -> Option<
     let whole = view(&scene.layers);
     for stage in &stages[..stages.len() - 1] {
         // A build stage holds what its instructions made, and those of the stages that it starts from.
-        let made = file.instructions[..stage.body.end].iter().filter_map(|one| scene.made(&key(&file, one)));
+        let from = |name: &str| stages.iter().find(|one| one.name.as_deref() == Some(name));
+        let chain: Vec<_> = std::iter::successors(Some(stage), |one| from(&one.base)).collect();
+        let places = chain.iter().rev().flat_map(|one| one.body.clone());
+        let made = places.clone().filter_map(|place| scene.made(&key(&file, &file.instructions[place])));
         let top = made.map(|layer| layer + 1).max().unwrap_or(scene.base_layers());
         let mut source = view(&scene.layers[..top]);
-        for place in stage.body.clone() {
+        for place in places {
             let one = &file.instructions[place];
             if one.keyword == Keyword::Run && !before.contains(file.slice(&one.span).trim_end()) {
                 removals(&file, place, &mut source);
@@ -137,7 +140,10 @@ pub(super) fn build(scene: &Scene, before: &str, proposal: &Proposal) -> Option<
         // A file that a later layer stores again counts there.
         let last = source.iter().filter(|(path, thing)| whole.get(*path) == Some(*thing));
         let bytes = last.map(|(_, thing)| thing.bytes()).sum();
-        source_bytes = has_build_stage.then_some(bytes);
+        let build_stage = proposal.predicted.stages.iter().rev().nth(1).map(|one| one.name.as_str());
+        if has_build_stage && stage.name.as_deref() == build_stage {
+            source_bytes = Some(bytes);
+        }
         sources.extend(stage.name.clone().map(|name| (name, source)));
     }
     let content = scene.layers[..layers]

@@ -419,6 +419,45 @@ fn what_a_later_step_removes_is_not_copied_as_it_was_before() {
 }
 
 #[test]
+fn what_is_removed_from_dependencies_leaves_them_in_a_layer_of_their_own() {
+    let stages = |later: &str| {
+        let record = |path: &str| file(format!("srv/node_modules/{path}"), filler::code(path, 400_000));
+        let mut packages = vec![record(".cache/babel-loader/one.json")];
+        packages.extend(
+            (0..8).map(|n| file(format!("srv/node_modules/express/{n}.js"), filler::code("js", 100_000 + n))),
+        );
+        let scene = base()
+            .workdir("/srv", "/srv")
+            .copy("package.json package-lock.json ./", vec![text("srv/package.json", 300)])
+            .run("npm ci", packages)
+            .copy(". .", vec![text("srv/src/index.ts", 2_000)])
+            .run(
+                "npm run build && make install",
+                vec![
+                    text("srv/dist/index.js", 2_000),
+                    text("srv/node_modules/.package-lock.json", 500),
+                    record(later),
+                    program("usr/local/bin/serve", &["libcurand.so.10"]),
+                ],
+            )
+            .cmd(&["/usr/local/bin/serve", "/srv/dist/index.js"]);
+        scene.propose().list[0].dockerfile.clone()
+    };
+    // The build may use what is removed: a stage of its own removes it.
+    let text = stages("express/made.js");
+    let removal = "FROM deps AS runtime-deps\nRUN rm -rf /srv/node_modules/.cache\n\n";
+    assert!(text.contains("FROM deps AS build") && text.contains(removal), "{text}");
+    let copies = [
+        "COPY --from=runtime-deps /srv/node_modules /srv/node_modules",
+        "COPY --from=build /srv/node_modules/.package-lock.json",
+    ];
+    assert!(copies.iter().all(|copy| last_stage(&text).contains(copy)), "{text}");
+    // Files of both parts.
+    let text = stages(".cache/babel-loader/two.json");
+    assert!(!text.contains("runtime-deps") && text.contains("RUN rm -rf /srv/node_modules/.cache"), "{text}");
+}
+
+#[test]
 fn packages_for_development_are_removed_by_npm_after_the_build() {
     let record = serde_json::json!({"packages": {
         "node_modules/express": {"version": "5.1.0"},

@@ -34,7 +34,7 @@ impl Lines<'_, '_, '_, '_, '_> {
         let flag = owner.map(|owner| format!(" --chown={}", owner.spec)).unwrap_or_default();
         let (copy, build) = (self.keyword("COPY"), self.build);
         self.add(
-            format!("{copy} --from={}{flag} {path} {path}", division.name),
+            format!("{copy} --from={}{flag} {path} {path}", division.source()),
             format!("{path}: dependencies in a separate layer, which a code change does not copy again."),
         );
         for (folder, files) in &division.later {
@@ -151,7 +151,10 @@ impl Lines<'_, '_, '_, '_, '_> {
     }
 
     pub(super) fn cover_below(&mut self, folder: NodeId) {
-        let removed: Vec<Vec<u8>> = self.removed.iter().map(|(path, _)| path.clone().into_bytes()).collect();
+        let of_division =
+            self.division.iter().flat_map(|division| &division.without).flat_map(|(_, gone)| gone);
+        let removed: Vec<Vec<u8>> =
+            self.removed.iter().chain(of_division).map(|(path, _)| path.clone().into_bytes()).collect();
         let mut open = vec![self.keep.context.rootfs.node(folder)];
         while let Some(node) = open.pop() {
             if self.pruned_files.contains(&node.id()) {

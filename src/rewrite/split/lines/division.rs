@@ -16,16 +16,12 @@ pub(super) type Later = Vec<(NodeId, Vec<NodeId>)>;
 impl Lines<'_, '_, '_, '_, '_> {
     /// Divides the build stage where a folder receives dependencies before the first code and results after it.
     pub(super) fn divide(&mut self) {
-        // What is removed at the end of the build stage would be in an earlier one.
+        // npm removes packages for development from the folder that the build uses.
         if !self.pruned.is_empty() {
             return;
         }
         let candidates = self.roots.list.iter().filter(|root| root.files.is_empty() && root.steps.len() > 1);
         let Some(root) = candidates.max_by_key(|root| root.bytes) else { return };
-        let above = [&self.keep.context.rootfs.node(root.folder).path()[..], b"/"].concat();
-        if self.removed.iter().any(|(path, _)| path.as_bytes().starts_with(&above)) {
-            return;
-        }
         let (Some(first), Some(last)) = (root.steps.first(), root.steps.last()) else { return };
         let brings_code = |at: &usize| {
             let step = &self.steps.list[*at];
@@ -51,9 +47,48 @@ impl Lines<'_, '_, '_, '_, '_> {
             return;
         }
         let Some((later, compiled)) = self.later(root.folder, step) else { return };
-        let taken = |name: &&str| !self.stage.names.contains(*name) && *name != self.build;
-        let Some(name) = ["deps", "dependencies", "packages"].into_iter().find(taken) else { return };
-        self.division = Some(Division { step, name: name.to_owned(), folder: root.folder, later, compiled });
+        let free = |names: &[&str]| {
+            let is_free = |name: &&&str| !self.stage.names.contains(**name) && **name != self.build;
+            names.iter().find(is_free).map(|name| (*name).to_owned())
+        };
+        let Some(name) = free(&["deps", "dependencies", "packages"]) else { return };
+        let above = [&self.keep.context.rootfs.node(root.folder).path()[..], b"/"].concat();
+        let is_inside = |(path, _): &(String, u64)| path.as_bytes().starts_with(&above);
+        let (inside, outside): (Vec<_>, Vec<_>) = self.removed.iter().cloned().partition(is_inside);
+        // One command cannot remove the files of both parts.
+        let is_of_first = |(path, _): &(String, u64)| {
+            let node = self.keep.context.paths.lookup(path.as_bytes());
+            node.is_some_and(|node| !self.below(self.keep.context.rootfs.node(node), step).1)
+        };
+        if !inside.iter().all(is_of_first) {
+            return;
+        }
+        let without = match inside.as_slice() {
+            [] => None,
+            // The build stage may need them: it starts from the stage that still has them.
+            _ => match free(&["runtime-deps", "runtime-dependencies", "runtime-packages"]) {
+                Some(name) => Some((name, inside)),
+                None => return,
+            },
+        };
+        self.removed = outside;
+        self.division = Some(Division { step, name, without, folder: root.folder, later, compiled });
+    }
+
+    /// Whether everything below a folder, or a file itself, is from steps after another one, and whether anything is.
+    fn below(&self, top: Node<'_>, step: usize) -> (bool, bool) {
+        let (mut all, mut any) = (true, false);
+        let mut open = vec![top];
+        while let Some(node) = open.pop() {
+            if node.kind() == NodeKind::Directory {
+                open.extend(node.children());
+            } else if self.steps.origin(node).is_some_and(|origin| origin > step) {
+                any = true;
+            } else {
+                all = false;
+            }
+        }
+        (all, any)
     }
 
     /// Whether a later step removes something that a folder has after a step: a copy of the folder as it is then would
@@ -82,21 +117,6 @@ impl Lines<'_, '_, '_, '_, '_> {
                 && source_of(&path).is_some_and(|source| context.paths.lookup(&source).is_some())
         };
         let is_later = |node: Node<'_>| self.steps.origin(node).is_some_and(|origin| origin > step);
-        // Whether everything below is from later steps, and whether anything is.
-        let below = |top: Node<'_>| {
-            let (mut all, mut any) = (true, false);
-            let mut open = vec![top];
-            while let Some(node) = open.pop() {
-                if node.kind() == NodeKind::Directory {
-                    open.extend(node.children());
-                } else if is_later(node) {
-                    any = true;
-                } else {
-                    all = false;
-                }
-            }
-            (all, any)
-        };
         let mut found: Vec<(NodeId, Vec<NodeId>)> = Vec::new();
         let mut paths = 0;
         let mut open = vec![context.rootfs.node(folder)];
@@ -115,7 +135,7 @@ impl Lines<'_, '_, '_, '_, '_> {
                     open.push(child);
                     continue;
                 }
-                match below(child) {
+                match self.below(child, step) {
                     (true, true) => {
                         found.push((child.id(), Vec::new()));
                         paths += 1;
