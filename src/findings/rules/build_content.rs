@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::common::path_in;
 use crate::cuda::catalog::Evidence;
-use crate::cuda::links::{ObjectId, folder_of, site_root};
+use crate::cuda::links::{ObjectId, file_name, folder_of, site_root};
 use crate::findings::classification::{By, ClassifiedFile};
 use crate::findings::draft::Draft;
 use crate::findings::facts::Facts;
@@ -196,6 +196,17 @@ struct Group<'f> {
     asked: Asked<'f>,
 }
 
+impl Group<'_> {
+    fn join(&mut self, other: Self) {
+        self.items.extend(other.items);
+        self.loaded.extend(other.loaded);
+        self.read_as.extend(other.read_as);
+        self.elf += other.elf;
+        self.named.extend(other.named);
+        self.asked.extend(other.asked);
+    }
+}
+
 /// A file of build content.
 struct Judged<'f> {
     sorted: &'f ClassifiedFile<'f>,
@@ -272,10 +283,52 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
             group.read_as.extend(read_as(facts, name).map(str::to_owned));
         }
     }
+    join_small(&mut groups);
+    let mut names: BTreeMap<&[u8], usize> = BTreeMap::new();
+    places.iter().for_each(|folder| *names.entry(file_name(folder)).or_default() += 1);
+    let is_unique = |folder: &[u8]| names.get(file_name(folder)) == Some(&1);
     let mut drafts: Vec<Draft> =
-        groups.into_iter().map(|(key, group)| draft::draft(facts, key, group)).collect();
+        groups.into_iter().map(|(key, group)| draft::draft(facts, key, group, &is_unique)).collect();
     draft::tell_apart(facts, &mut drafts);
     drafts
+}
+
+/// Joins small groups in question with a far larger one of the same kind whose readers include all of theirs: a no to
+/// the larger one answers them, too.
+fn join_small(groups: &mut BTreeMap<Key, Group<'_>>) {
+    const SMALL: u64 = 1 << 20;
+    const RATIO: u64 = 10;
+    let bytes = |group: &Group<'_>| group.items.iter().map(|item| item.bytes).sum::<u64>();
+    let demands = |key: &Key| match &key.because {
+        VerdictReason::Read(demands) if key.verdict == Verdict::Unsure && !key.is_doubtful => {
+            Some(demands.iter().copied().collect::<BTreeSet<u32>>())
+        }
+        _ => None,
+    };
+    type Kind = (&'static str, Category, FindingLocation, bool);
+    let mut kinds: BTreeMap<Kind, Vec<(u64, BTreeSet<u32>, Key)>> = BTreeMap::new();
+    for (key, group) in groups.iter() {
+        if let Some(demands) = demands(key) {
+            let kind = (key.rule.id, key.category, key.place.clone(), key.of_compilers);
+            kinds.entry(kind).or_default().push((bytes(group), demands, key.clone()));
+        }
+    }
+    for mut same in kinds.into_values() {
+        same.sort_by(|a, b| b.0.cmp(&a.0));
+        for (own, readers, key) in same.iter().filter(|(own, ..)| *own < SMALL) {
+            let includes = |(all, others, key): &&(u64, BTreeSet<u32>, Key)| {
+                *all >= own.saturating_mul(RATIO).max(1)
+                    && readers.is_subset(others)
+                    && groups.contains_key(key)
+            };
+            let Some((.., larger)) = same.iter().find(includes) else { continue };
+            if let Some(small) = groups.remove(key)
+                && let Some(group) = groups.get_mut(larger)
+            {
+                group.join(small);
+            }
+        }
+    }
 }
 
 fn is_of_compilers(facts: &Facts<'_>, node: Option<NodeId>) -> bool {

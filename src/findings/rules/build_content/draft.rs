@@ -6,21 +6,31 @@ use super::super::common::{self, searched};
 use super::evidence::Doubt;
 use super::readers::{Group as ReaderGroup, Reader, each_once, groups};
 use super::verdict::{MOST_READERS, VerdictReason};
-use super::{FindingLocation, Group, Key};
+use super::{FindingLocation, Group, HEADERS, Key, PYTHON_BUILD_LEFTOVERS, STATIC_LIBRARIES};
 use crate::base::text::{elide_middle, escape};
 use crate::cuda::Use;
+use crate::cuda::links::file_name;
 use crate::findings::demand::{Certainty, Demand};
 use crate::findings::draft::Draft;
 use crate::findings::facts::Facts;
 use crate::findings::named::MAX_SHOWN_CHARS;
-use crate::findings::value::{Item, User, Verdict};
+use crate::findings::value::{Category, Item, User, Verdict};
 use crate::rootfs::NodeId;
 
-pub(super) fn draft(facts: &Facts<'_>, key: Key, group: Group<'_>) -> Draft {
+/// `is_unique` tells whether no other folder of a Python package has its name.
+pub(super) fn draft(
+    facts: &Facts<'_>,
+    key: Key,
+    group: Group<'_>,
+    is_unique: &dyn Fn(&[u8]) -> bool,
+) -> Draft {
     let rule = key.rule;
     let place = match &key.place {
         FindingLocation::Toolkit(root) => format!(" in the CUDA toolkit {}", escape(root)),
-        FindingLocation::Python(folder) => format!(" in the Python package {}", escape(folder)),
+        FindingLocation::Python(folder) => {
+            let name = if is_unique(folder) { file_name(folder) } else { folder };
+            format!(" in the Python package {}", escape(name))
+        }
         FindingLocation::Packages(site) => format!(" in the Python packages of {}", escape(site)),
         FindingLocation::System => String::new(),
     };
@@ -34,7 +44,11 @@ pub(super) fn draft(facts: &Facts<'_>, key: Key, group: Group<'_>) -> Draft {
         }
         (_, FindingLocation::System) => format!("System {}", rule.title.to_lowercase()),
         (_, FindingLocation::Toolkit(_)) => format!("{}{place}", rule.title),
-        _ => format!("{}{place}", rule.title.trim_end_matches(" in Python packages")),
+        _ if rule == &PYTHON_BUILD_LEFTOVERS => {
+            let kind = if key.category == Category::Headers { &HEADERS } else { &STATIC_LIBRARIES };
+            format!("{}{place}", kind.title)
+        }
+        _ => format!("{}{place}", rule.title),
     };
     let mut draft = Draft::new(rule, key.verdict, title);
     draft.category = key.category;
