@@ -48,7 +48,7 @@ impl StringReferenceScan {
     }
 
     fn leave_out_program(&mut self, file: &OwnFile<'_>) {
-        if self.counts(file) && !matches!(file.sort, Sort::Text | Sort::Source) {
+        if self.counts(file) && !matches!(file.sort, Sort::Text | Sort::Source | Sort::Plain) {
             self.searched.programs_left_out += 1;
             add_first(&mut self.searched.programs, file.node);
         }

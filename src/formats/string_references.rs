@@ -24,6 +24,7 @@ use found::Found;
 pub use habits::UncertaintyReason;
 use programs::{PROGRAM_BYTES, PROGRAMS};
 use sort::HEAD_BYTES;
+use sort::PLAIN_BYTES;
 pub use sort::{BINARY_BYTES, SOURCE_BYTES, Sort, TEXT_BYTES};
 pub use words::{BUILDING, CARGO_BUILDS, STARTS, TREE_SCRIPTS, WORDS, names_intermediate};
 
@@ -91,6 +92,8 @@ enum State {
         head: Vec<u8>,
         size: u64,
         executable: bool,
+        /// Whether it is searched if it is a text.
+        plain: bool,
     },
     Text {
         text: Vec<u8>,
@@ -109,12 +112,17 @@ enum State {
 impl Scanner {
     /// A search of a file of `size` bytes. `None` if it is too large.
     pub fn new(sort: Sort, size: u64) -> Option<Self> {
-        (size <= sort.most()).then(|| Self { state: State::of(sort, size), found: Found::default() })
+        let state = match sort {
+            Sort::Plain => State::Waiting { head: Vec::new(), size, executable: false, plain: true },
+            _ => State::of(sort, size),
+        };
+        (size <= sort.most()).then(|| Self { state, found: Found::default() })
     }
 
-    /// A search of a file whose kind follows from its first bytes.
-    pub fn waiting(size: u64, executable: bool) -> Option<Self> {
-        let state = State::Waiting { head: Vec::new(), size, executable };
+    /// A search of a file of this name whose kind follows from its first bytes.
+    pub fn waiting(name: &[u8], size: u64, executable: bool) -> Option<Self> {
+        let plain = size <= PLAIN_BYTES && Sort::is_plain(name);
+        let state = State::Waiting { head: Vec::new(), size, executable, plain };
         (size <= BINARY_BYTES).then(|| Self { state, found: Found::default() })
     }
 
@@ -178,10 +186,10 @@ impl Scanner {
     }
 
     fn decide(&mut self) {
-        let State::Waiting { head, size, executable } = &mut self.state else { return };
+        let State::Waiting { head, size, executable, plain } = &mut self.state else { return };
         let head = std::mem::take(head);
         let size = *size;
-        let sort = Sort::by_head(&head, *executable).filter(|sort| size <= sort.most());
+        let sort = Sort::by_head(&head, *executable, *plain).filter(|sort| size <= sort.most());
         self.state = sort.map_or(State::Done, |sort| State::of(sort, size));
         self.push(&head);
     }

@@ -127,7 +127,9 @@ impl<'a> Capture<'a> {
         let mentions = match Sort::by_path(index.dir_name(file.dir), file.name) {
             _ if file.sparse => None,
             Some(sort) => Scanner::new(sort, file.size),
-            None if look => Scanner::waiting(file.size, file.mode & 0o111 != 0),
+            None if look || document.is_none() && Sort::is_plain(file.name) => {
+                Scanner::waiting(file.name, file.size, file.mode & 0o111 != 0)
+            }
             None => None,
         };
         if document.is_none() && !look && !hash {

@@ -135,9 +135,17 @@ impl LayerFacts {
     /// settings nor program.
     pub fn search_kind(&self, index: &LayerIndex, entry: EntryId) -> Option<Sort> {
         let by_path = Sort::by_path(index.dir_name(index.dir(entry)), index.name(entry));
-        by_path.or_else(|| self.script(entry).map(|_| Sort::Script)).or_else(|| {
-            let Some(FileFacts::Elf(elf)) = self.binary(entry) else { return None };
-            matches!(elf.kind, ElfKind::Executable | ElfKind::SharedObject).then_some(Sort::Binary)
+        by_path.or_else(|| self.script(entry).map(|_| Sort::Script)).or_else(|| match self.binary(entry) {
+            Some(FileFacts::Elf(elf)) => {
+                matches!(elf.kind, ElfKind::Executable | ElfKind::SharedObject).then_some(Sort::Binary)
+            }
+            Some(_) => None,
+            None => {
+                let is_plain = index.size(entry) <= Sort::Plain.most()
+                    && Sort::is_plain(index.name(entry))
+                    && self.document(entry).is_none();
+                is_plain.then_some(Sort::Plain)
+            }
         })
     }
 

@@ -110,7 +110,8 @@ pub(super) fn is_system(path: &[u8]) -> bool {
 
 /// Whether a folder contains files that no program runs, or that package managers and their scripts generate.
 fn is_made(path: &[u8]) -> bool {
-    const MADE: [&[u8]; 23] = [
+    const MADE: [&[u8]; 24] = [
+        b"/etc/apk/",
         b"/usr/include/",
         b"/usr/lib/debug/",
         b"/usr/lib/locale/",

@@ -66,7 +66,9 @@ pub(super) fn leave_out(
     let lived_in = lived_in(context, started);
     let kind = |mention: &StringReference| {
         let path = context.path(mention.node);
-        if is_started(mention) {
+        if is_program(context, mention.node) {
+            Kind::Own
+        } else if is_started(mention) {
             if is_recipe(&path) { Kind::OfTree } else { Kind::Own }
         } else if file_name(&path) == b".rustc_info.json"
             || is_of_service(&path)
@@ -107,6 +109,16 @@ pub(super) fn leave_out(
         };
         counts && !(mention.words.is_empty() && mention.libraries.is_empty() && mention.programs.is_empty())
     });
+}
+
+/// Whether make starts when a file is: `#!/usr/bin/make -f`.
+fn is_program(context: &InventoryContext<'_>, node: NodeId) -> bool {
+    let inode = context.node(node).content();
+    let line = inode.and_then(|(layer, entry)| context.layer(layer)?.facts.script(entry));
+    line.is_some_and(|line| {
+        let mut words = line.split(|byte| byte.is_ascii_whitespace() || *byte == b'/');
+        words.any(|word| matches!(word, b"make" | b"gmake"))
+    })
 }
 
 /// What a file with references is.

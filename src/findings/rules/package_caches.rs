@@ -46,7 +46,7 @@ macro_rules! kinds {
 }
 
 static KINDS: [Kind; 23] = kinds![
-    "cache-apt", "apt lists and archives", "/var/lib/apt/lists", [],
+    "cache-apt", "apt lists and archives", "/var/lib/apt/lists", ["apt", "apt-get", "aptitude"],
         "End the installing RUN with `apt-get clean && rm -rf /var/lib/apt/lists/*`.";
     "cache-yum", "dnf and yum caches", "/var/cache/dnf", [], "End the installing RUN with `dnf clean all`.";
     "cache-apk", "apk cache", "/var/cache/apk", [], "Install with `apk add --no-cache`.";
@@ -331,8 +331,10 @@ fn tell_links(facts: &Facts<'_>, kind: &Kind, draft: &mut Draft) {
 /// A file of the application that mentions a program of the cache, and the program.
 fn named_program(facts: &Facts<'_>, kind: &Kind) -> Option<(String, &'static str)> {
     facts.inventory.mentions.iter().find_map(|mention| {
-        let word = mention.words.iter().find(|word| kind.programs.contains(*word))?;
-        Some((facts.shown(mention.node), *word))
+        let started = |program: &&str| {
+            mention.words.contains(program) || mention.programs.iter().any(|name| name == program)
+        };
+        Some((facts.shown(mention.node), *kind.programs.iter().find(|program| started(program))?))
     })
 }
 

@@ -83,16 +83,12 @@ pub(super) fn stands_alone(bytes: &[u8], start: usize, end: usize, word: &str) -
     match &bytes[..start] {
         [] | [.., b'\\', b'n' | b't' | b'r'] => true,
         before if before.ends_with(b"-gnu-") || before.ends_with(b"-musl-") => true,
-        // The Python package `sh` starts programs as its functions.
-        [before @ .., b's', b'h', b'.']
-            if !before.last().is_some_and(|byte| is_name(*byte) || *byte == b'.') =>
-        {
-            matches!(bytes.get(end), Some(b'(' | b'.'))
-        }
+        // The Python packages `sh` and plumbum start programs as functions.
+        before if is_of_function(before) => matches!(bytes.get(end), Some(b'(' | b'.' | b'[')),
         // A repository file that is read without git.
         [before @ .., b'.'] if word == "git" => {
             !before.last().is_some_and(|byte| is_name(*byte))
-                && is_repository(bytes.get(end..).unwrap_or(&[]))
+                && (is_repository(bytes.get(end..).unwrap_or(&[])) || is_repository_folder(bytes, end))
         }
         // Python names are accessed through their module: `cupy.RawKernel`.
         [.., b'.'] => {
@@ -126,6 +122,32 @@ pub(super) fn is_header(text: &[u8], at: usize) -> bool {
     // A folder is opened, or is one of a build.
     let builds = || BUILDS.iter().any(|part| memchr::memmem::find(text, part).is_some());
     ENDS.iter().any(|known| rest[..end].ends_with(known)) || matches!(&rest[..end], [] | b"/") && !builds()
+}
+
+/// Whether a text ends with `sh.` or `local.cmd.`, the start of a function that is a program.
+fn is_of_function(text: &[u8]) -> bool {
+    [&b"sh."[..], b"local.cmd."].iter().any(|start| {
+        let before = text.strip_suffix(*start);
+        before.is_some_and(|before| !before.last().is_some_and(|byte| is_name(*byte) || *byte == b'.'))
+    })
+}
+
+/// Whether a path ends with the `.git` before `end`, and the text around names a file that names the checked-out commit:
+/// `join(__dirname, '.git')`, `GIT_DIR=${APP:-/srv}/.git`.
+fn is_repository_folder(text: &[u8], end: usize) -> bool {
+    const AROUND: usize = 1 << 10;
+    let is_end = matches!(
+        text.get(end..),
+        Some([] | [b'\'' | b'"' | b'`' | b'\n' | b'\r' | b' ' | b';' | b')' | b'}', ..])
+    );
+    let around = &text[end.saturating_sub(AROUND)..text.len().min(end.saturating_add(AROUND))];
+    is_end
+        && memchr::memmem::find_iter(around, b"HEAD").any(|at| {
+            let before = around[..at].last();
+            let after = around.get(at + 4);
+            let is_bound = |byte: Option<&u8>| byte.is_none_or(|byte| b"'\"`/ \n".contains(byte));
+            is_bound(before) && is_bound(after)
+        })
 }
 
 /// Whether the text after `.git` is a file that names the checked-out commit.

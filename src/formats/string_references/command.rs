@@ -3,7 +3,9 @@
 use std::ops::Range;
 
 use super::bounds::follows_times;
-use super::values::{follows_variables, is_named, is_nested, is_setting, is_value, reads_environment};
+use super::values::{
+    follows_variables, is_named, is_nested, is_set, is_setting, is_value, reads_environment,
+};
 use super::wrappers::{self, Shell};
 
 /// Words that follow `make` in prose.
@@ -103,7 +105,10 @@ pub(super) fn in_text(text: &[u8], place: &Range<usize>, line: usize, word: &str
     let rest = text.get(place.end..).unwrap_or(&[]);
     let before = text.get(line.max(place.start.saturating_sub(REACH))..place.start).unwrap_or(&[]);
     let whole_line = before.len() == place.start - line;
-    if before.ends_with(b".") || before.starts_with(b"from sh import ") {
+    if before.ends_with(b".")
+        || imports_programs(before)
+        || word == "git" && rest.starts_with(b"-http-backend")
+    {
         return true;
     }
     if shell.is_script && matches!(word, "make" | "git") && !rest.starts_with(b"=") {
@@ -137,7 +142,10 @@ pub(super) fn in_text(text: &[u8], place: &Range<usize>, line: usize, word: &str
     let blanks = before.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     let before = &before[..before.len() - blanks];
     if blanks > 0
-        && (follows_variables(before, whole_line) || is_value(before) || is_named(before, rest, word))
+        && (follows_variables(before, whole_line)
+            || is_value(before)
+            || is_named(before, rest, word)
+            || is_set(before, rest))
     {
         return true;
     }
@@ -193,7 +201,7 @@ pub(super) fn in_commands(
     if !ends || rest.trim_ascii_start().starts_with(b"=") {
         return false;
     }
-    if before.ends_with(b"-gnu-") || before.ends_with(b"-musl-") {
+    if before.ends_with(b"-gnu-") || before.ends_with(b"-musl-") || imports_programs(before) {
         return true;
     }
     if before.ends_with(b"/") {
@@ -207,6 +215,8 @@ pub(super) fn in_commands(
                     || shell.is_script && head.trim_ascii().is_empty()
                     || wrappers::follows(head, shell)
                     || is_compiler(word) && is_nested(text, head.trim_ascii_end(), line)
+                    // plumbum
+                    || head.ends_with(b"local[")
                     || is_in_call(head.trim_ascii_end(), after.trim_ascii_start())
                         && !is_word_list(word.as_bytes(), head.trim_ascii_end(), after.trim_ascii_start())
                     || is_compiler(word)
@@ -224,7 +234,7 @@ pub(super) fn in_commands(
     let is_alone = || {
         is_compiler(word)
             && matches!(rest, [] | [b'\n' | b'\r', ..])
-            && (is_value(before) || is_nested(text, before, line))
+            && (is_value(before) || is_nested(text, before, line) || is_set(before, rest))
     };
     if blanks > 0 && (has_argument(rest, word) && starts() || is_alone()) {
         return true;
@@ -251,6 +261,11 @@ pub(super) fn in_commands(
             blanks > 0 && is_started() && is_behind()
         }
     }
+}
+
+/// Whether a line imports programs as functions of the Python packages `sh` or plumbum.
+fn imports_programs(before: &[u8]) -> bool {
+    before.starts_with(b"from sh import ") || before.starts_with(b"from plumbum.cmd import ")
 }
 
 /// Whether a quoted word between these texts is the first of a list, an argument of a function that starts programs, or

@@ -32,7 +32,7 @@ impl Comments {
     pub(super) fn is_line(&self, text: &[u8], start: usize) -> bool {
         let line = &text[start..];
         match self.sort {
-            Sort::Script | Sort::Python => is_remark(line),
+            Sort::Script | Sort::Python | Sort::Plain => is_remark(line),
             // The end of a block may follow in the line.
             Sort::Source | Sort::JavaScript => is_slashed(line) && !self.contains(start),
             Sort::Text | Sort::Binary => self.is_cgo && is_directive(line),

@@ -142,7 +142,9 @@ impl Found {
             } else if word.is_weak() {
                 command::in_commands(text, place, line, word.text, &shell, &may_start)
             } else {
-                !word.is_english() || command::in_text(text, place, line, word.text, &shell)
+                // A file whose name tells nothing may be prose.
+                let may_be_prose = word.is_english() || sort == Sort::Plain && word.is_program();
+                !may_be_prose || command::in_text(text, place, line, word.text, &shell)
             }
         };
         for finder in &*TEXT {
@@ -177,6 +179,14 @@ impl Found {
                 self.words.insert(number);
             }
         }
+        // `#!/usr/bin/make -f`
+        if text.starts_with(b"#!") {
+            let line = &text[..memchr::memchr(b'\n', text).unwrap_or(text.len())];
+            let mut parts = line.split(|byte| byte.is_ascii_whitespace() || *byte == b'/');
+            if parts.any(|part| part == b"make") {
+                self.words.extend(WORDS.iter().position(|word| *word == "make"));
+            }
+        }
         // Most texts are in Python and JavaScript. Few searches suffice to leave out nearly all of them.
         let names = |calls: &[&[u8]]| calls.iter().any(|call| memchr::memmem::find(text, call).is_some());
         let starts_any = shell.is_script
@@ -184,7 +194,9 @@ impl Found {
             || match sort {
                 Sort::Python | Sort::Binary => false,
                 Sort::JavaScript => names(&[b"child_process", b"spawn", b"execa"]),
-                Sort::Script | Sort::Source | Sort::Text => names(&[b"exec", b"spawn", b"ommand", b"ystem"]),
+                Sort::Script | Sort::Source | Sort::Text | Sort::Plain => {
+                    names(&[b"exec", b"spawn", b"ommand", b"ystem"])
+                }
             };
         if starts_any {
             self.programs = programs::started(text, &shell, &comments);

@@ -9,6 +9,8 @@ pub const TEXT_BYTES: u64 = 1 << 20;
 pub const SOURCE_BYTES: u64 = 16 << 20;
 /// Size limit of searched binaries: larger ones are framework libraries, whose needs follow from their links.
 pub const BINARY_BYTES: u64 = 64 << 20;
+/// Size limit of searched texts whose names tell nothing: files that a script sources or reads commands from.
+pub(super) const PLAIN_BYTES: u64 = 64 << 10;
 /// Bytes that identify a program: up to the type in the ELF header.
 pub(super) const HEAD_BYTES: usize = 18;
 
@@ -25,6 +27,8 @@ pub enum Sort {
     Source,
     /// Text whose comment syntax is not known.
     Text,
+    /// A file whose name tells nothing: searched like a script if it is a text.
+    Plain,
     /// A program or shared library.
     Binary,
 }
@@ -34,6 +38,7 @@ impl Sort {
     /// by content: text that begins with `#!` is a [`Script`](Self::Script), an ELF program or shared object is a [`Binary`](Self::Binary).
     pub fn by_path(folder: &[u8], name: &[u8]) -> Option<Self> {
         let is_table = name.starts_with(b"crontab")
+            || name.starts_with(b"Procfile.")
             || name.ends_with(b".cron")
             || matches!(folder, b"cron" | b"cron.d" | b"crontabs");
         Self::by_name(name).or(is_table.then_some(Self::Script))
@@ -68,10 +73,10 @@ impl Sort {
             // Settings, and languages whose comments begin with `#`.
             b"py" | b"pyw" => Some(Self::Python),
             b"sh" | b"bash" | b"pl" | b"rb" | b"toml" | b"yaml" | b"yml" | b"cfg" | b"conf" | b"ini"
-            | b"service" | b"R" | b"jl" | b"env" | b"properties" | b"awk" | b"bats" | b"cr" | b"csh"
-            | b"ex" | b"exs" | b"exp" | b"fish" | b"gemspec" | b"hcl" | b"jq" | b"ksh" | b"mk" | b"nim"
-            | b"nix" | b"path" | b"pm" | b"ps1" | b"psm1" | b"r" | b"rake" | b"raku" | b"ru" | b"sed"
-            | b"socket" | b"tcl" | b"tf" | b"timer" | b"tcsh" | b"zsh" => Some(Self::Script),
+            | b"envsh" | b"rc" | b"service" | b"R" | b"jl" | b"env" | b"properties" | b"awk" | b"bats"
+            | b"cr" | b"csh" | b"ex" | b"exs" | b"exp" | b"fish" | b"gemspec" | b"hcl" | b"jq" | b"ksh"
+            | b"mk" | b"nim" | b"nix" | b"path" | b"pm" | b"ps1" | b"psm1" | b"r" | b"rake" | b"raku"
+            | b"ru" | b"sed" | b"socket" | b"tcl" | b"tf" | b"timer" | b"tcsh" | b"zsh" => Some(Self::Script),
             b"js" | b"mjs" | b"cjs" | b"ts" | b"tsx" | b"jsx" | b"mts" | b"cts" => Some(Self::JavaScript),
             b"dart" | b"go" | b"gradle" | b"groovy" | b"java" | b"kt" | b"kts" | b"scala" | b"swift" => {
                 Some(Self::Source)
@@ -86,12 +91,38 @@ impl Sort {
         }
     }
 
+    /// Whether the name of a file has no suffix and is none of documentation: if it is a text, it may be one that a script
+    /// sources, a file of settings, or one with commands (`/etc/default/app`, `.bash_profile`, `/etc/passwd`).
+    pub fn is_plain(name: &[u8]) -> bool {
+        // Recipes of images were run already, as were commands in a history.
+        const PAPERS: [&[u8]; 12] = [
+            b"authors",
+            b"bash_history",
+            b"changelog",
+            b"containerfile",
+            b"copyright",
+            b"dockerfile",
+            b"earthfile",
+            b"licence",
+            b"license",
+            b"notice",
+            b"readme",
+            b"thanks",
+        ];
+        let name = name.strip_prefix(b".").unwrap_or(name);
+        !name.contains(&b'.')
+            && !matches!(name, b"gitattributes" | b"gitignore" | b"gitkeep" | b"gitmodules")
+            && name.iter().any(u8::is_ascii_lowercase)
+            && !PAPERS.iter().any(|paper| name.eq_ignore_ascii_case(paper))
+    }
+
     /// Size limit of searched files of this kind, in bytes.
     pub fn most(self) -> u64 {
         match self {
             Self::Binary => BINARY_BYTES,
             Self::Python | Self::JavaScript => SOURCE_BYTES,
             Self::Script | Self::Source | Self::Text => TEXT_BYTES,
+            Self::Plain => PLAIN_BYTES,
         }
     }
 
@@ -101,7 +132,7 @@ impl Sort {
         let (language, interpreters) = match self {
             Self::Python => (Language::Python, &[&b"python"[..], b"pypy"][..]),
             Self::JavaScript => (Language::JavaScript, &[&b"node"[..], b"bun", b"deno"][..]),
-            Self::Script | Self::Source | Self::Text | Self::Binary => return None,
+            Self::Script | Self::Source | Self::Text | Self::Plain | Self::Binary => return None,
         };
         if !text.starts_with(b"#!") {
             return Some(language);
@@ -115,13 +146,20 @@ impl Sort {
         interpreters.iter().any(|name| program.is_some_and(|word| word.starts_with(name))).then_some(language)
     }
 
-    /// Kind by the first bytes, for a file whose kind does not follow from its name.
-    pub(super) fn by_head(head: &[u8], executable: bool) -> Option<Self> {
+    /// Kind by the first bytes, for a file whose kind does not follow from its name; `plain` if that may be any text's.
+    pub(super) fn by_head(head: &[u8], executable: bool, plain: bool) -> Option<Self> {
         if executable && head.starts_with(b"#!") {
             return Some(Self::Script);
+        }
+        if plain && is_text(head) {
+            return Some(Self::Plain);
         }
         // `e_type` in either byte order: 2 is a program, 3 a shared object.
         let of_type = matches!(head.get(16..HEAD_BYTES), Some([2 | 3, 0] | [0, 2 | 3]));
         (head.starts_with(crate::formats::elf::MAGIC) && of_type).then_some(Self::Binary)
     }
+}
+
+fn is_text(head: &[u8]) -> bool {
+    !head.is_empty() && head.iter().all(|byte| matches!(byte, b'\t' | b'\n' | b'\r' | 0x20..=0x7e | 0x80..))
 }

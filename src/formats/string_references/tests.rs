@@ -219,7 +219,21 @@ fn every_word_has_a_key_and_every_key_stands_in_its_words() {
         ("CMD = %w[make -C native]\n", "make"),
         ("[vcs]\nbinary = git\n", "git"),
         ("linker: ld\n", "ld"),
+        ("apps:\n  - script: make\n    args: -C /srv\n", "make"),
         ("run([\"nice\", \"-n\", \"5\", \"c++\", path])\n", "c++"),
+        ("const g = join(__dirname, '.git');\nread(join(g, 'HEAD'))\n", "git"),
+        ("$d = dirname(__FILE__).'/.git';\nfile($d.'/HEAD');\n", "git"),
+        ("GITDIR=${APP:-/srv}/.git\nread -r _ ref < \"$GITDIR/HEAD\"\n", "git"),
+        ("from plumbum import local\nlocal['cc']('-c', 'x.c')\n", "cc"),
+        ("from plumbum.cmd import git\n", "git"),
+        ("local.cmd.git('--version')\n", "git"),
+        ("set compiler cc\nexec $compiler -c x.c\n", "cc"),
+        ("web: python3 main.py\nsync: git pull\n", "git"),
+        ("git:x:1000:1000::/home/git:/usr/bin/git-shell\n", "git-shell"),
+        ("::respawn:/usr/bin/make -C /srv run\n", "make"),
+        ("build: \"|/usr/bin/make -C /srv\"\n", "make"),
+        ("SCRIPT_FILENAME $document_root/git-http-backend;\n", "git"),
+        ("#!/usr/bin/make -f\nall:\n\t@echo 1\n", "make"),
     ] {
         let found: Vec<_> = script(text).into_iter().filter(|found| !STARTS.contains(found)).collect();
         assert_eq!(found, [word], "{text}");
@@ -232,6 +246,10 @@ fn every_word_has_a_key_and_every_key_stands_in_its_words() {
         "#!/bin/sh\necho timeout of make\napt-get install -y git make\n",
         "#!/bin/sh\napt-get update && apt-get install -y \\\n  curl \\\n  git \\\n  make\n",
         "description: make all of it faster\n",
+        "description: git pull of the data\n",
+        "exclude = ['.git', 'node_modules']\n",
+        "ignored: ['.git'], methods: ['GET', 'HEADER']\n",
+        "message: set compiler cc to your own\n",
         "#!/bin/sh\necho \"must be run as root\"\necho \"check if size matches\"\n",
         "#!/bin/sh\ndie \"must be run as root\"\n",
         "#!/bin/sh\necho \"please install git and make\" >&2\n",
@@ -467,11 +485,12 @@ fn pieces_of_any_length_give_the_same() {
 
 #[test]
 fn the_head_tells_what_the_name_does_not() {
-    let search = |bytes: &[u8], executable, piece: usize| {
-        let mut scanner = Scanner::waiting(bytes.len() as u64, executable).unwrap();
+    let named = |name: &str, bytes: &[u8], executable, piece: usize| {
+        let mut scanner = Scanner::waiting(name.as_bytes(), bytes.len() as u64, executable).unwrap();
         bytes.chunks(piece).for_each(|bytes| scanner.push(bytes));
         scanner.finish().words
     };
+    let search = |bytes: &[u8], executable, piece| named("a.1", bytes, executable, piece);
     let mut program = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0>\0".to_vec();
     program.extend_from_slice(b"\0nvcc\0");
     let mut object = program.clone();
@@ -482,12 +501,24 @@ fn the_head_tells_what_the_name_does_not() {
         assert_eq!(search(b"#!/bin/sh\nnvcc\n", true, piece), ["nvcc"]);
         assert_eq!(search(b"#!/bin/sh\nnvcc\n", false, piece), <[&str; 0]>::default());
         assert_eq!(search(b"it says nvcc and more", true, piece), <[&str; 0]>::default());
+        // Text that a script may source, or read commands from.
+        for name in ["app", ".bash_profile", "passwd"] {
+            assert_eq!(named(name, b"git pull\n", false, piece), ["git"], "{name}");
+        }
+        assert_eq!(named("app", &program, false, piece), ["nvcc"]);
+        for (name, bytes) in
+            [("app", &b"git \0pull\n"[..]), ("LICENSE", b"git pull\n"), ("a.md", b"git pull\n")]
+        {
+            assert_eq!(named(name, bytes, false, piece), <[&str; 0]>::default(), "{name}");
+        }
     }
     assert_eq!(Sort::by_name(b"a.py"), Some(Sort::Python));
     assert_eq!(Sort::by_name(b"a.json"), Some(Sort::Text));
     assert_eq!(Sort::by_name(b"py"), None);
     assert!(Scanner::new(Sort::Text, TEXT_BYTES + 1).is_none());
-    assert!(Scanner::waiting(BINARY_BYTES + 1, true).is_none());
+    assert!(Scanner::waiting(b"a", BINARY_BYTES + 1, true).is_none());
+    let large = Scanner::new(Sort::Plain, PLAIN_BYTES + 1);
+    assert!(large.is_none());
 }
 
 #[test]

@@ -5,8 +5,8 @@ use std::ops::Range;
 use super::command::REACH;
 
 /// Keys of settings whose value is a program.
-const SETTINGS: [&[u8]; 8] =
-    [b"binary", b"cmd", b"command", b"compiler", b"executable", b"linker", b"program", b"tool"];
+const SETTINGS: [&[u8]; 9] =
+    [b"binary", b"cmd", b"command", b"compiler", b"executable", b"linker", b"program", b"script", b"tool"];
 
 /// Whether a command follows variables that are set for it alone: `CFLAGS=-O2 cc -c x.c`.
 pub(super) fn follows_variables(before: &[u8], whole_line: bool) -> bool {
@@ -32,6 +32,17 @@ pub(super) fn is_value(before: &[u8]) -> bool {
     let key = head.trim_ascii_end();
     let length = key.iter().rev().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
     is_setting(&key[key.len() - length..])
+}
+
+/// Whether a word alone is the value of a variable of Tcl or of a C shell that is set in this line: `set compiler cc`.
+pub(super) fn is_set(before: &[u8], rest: &[u8]) -> bool {
+    let mut words = before.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    let first = words.next();
+    let is_name = |word: &[u8]| word.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+    first == Some(b"set")
+        && words.next().is_some_and(is_name)
+        && words.next().is_none()
+        && matches!(rest, [] | [b'\n' | b'\r' | b';', ..])
 }
 
 /// Whether the value of a setting with this name is a program.
@@ -103,9 +114,10 @@ pub(super) fn is_named(before: &[u8], rest: &[u8], word: &str) -> bool {
 
 /// Whether commands are usual values of a key: `post_start`, `shell`.
 fn is_of_commands(key: &[u8]) -> bool {
-    const KEYS: [&[u8]; 20] = [
+    const KEYS: [&[u8]; 22] = [
         b"after", b"before", b"build", b"cmd", b"command", b"compile", b"do", b"exec", b"fetch", b"hook",
-        b"on", b"post", b"pre", b"prepare", b"refresh", b"run", b"script", b"shell", b"start", b"update",
+        b"on", b"post", b"pre", b"prepare", b"pull", b"refresh", b"run", b"script", b"shell", b"start",
+        b"sync", b"update",
     ];
     let lower = key.to_ascii_lowercase();
     lower.split(|byte| b"_-".contains(byte)).any(|part| KEYS.contains(&part))

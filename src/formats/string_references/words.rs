@@ -260,6 +260,11 @@ impl Word {
             || self.is_weak()
     }
 
+    /// Whether it looks like the name of a program, not of a module, a function or a path.
+    pub(super) fn is_program(self) -> bool {
+        self.text.bytes().all(|byte| byte.is_ascii_lowercase() || matches!(byte, b'+' | b'-'))
+    }
+
     /// Whether it is the name of a variable that names a compiler.
     pub(super) fn is_variable(self) -> bool {
         matches!(self.text, "CC" | "CXX" | "FC" | "NVCC")

@@ -94,7 +94,7 @@ impl<'w, 'a> Keep<'w, 'a> {
         keep.libraries_of_kept_roots();
         keep.names_of_tools();
         keep.plugins();
-        keep.data();
+        keep.recommended();
         keep.follow();
         keep.states();
         keep

@@ -96,6 +96,7 @@ fn expected() -> Vec<(String, String, String)> {
         ("/app/libplugin.so", "ptxas", ""),
         ("/app/main.py", "nvcc cpp_extension", ""),
         ("/app/new.yaml", "gcc", ""),
+        ("/app/notes", "nvcc", ""),
         ("/app/service", "libdevice git gdb", "libnvrtc.so.13"),
         ("/app/start", "make", ""),
         ("/etc/a.conf", "nvcc cpp_extension", ""),
@@ -112,7 +113,7 @@ fn only_files_of_the_application_are_heard_and_every_form_gives_the_same() {
     let layers = layers();
     let (found, searched) = heard_in(Packing::Gzip, &layers);
     assert_eq!(found, expected());
-    assert_eq!((searched.files, searched.left_out), (13, 1));
+    assert_eq!((searched.files, searched.left_out), (14, 1));
     for packing in [Packing::Plain, Packing::Zstd] {
         assert_eq!(heard_in(packing, &layers), (found.clone(), searched.clone()), "{packing:?}");
     }

@@ -308,3 +308,13 @@ fn lists_of_packages_stay_for_what_tells_of_updates() {
         assert_eq!(question.contains(&format!("Does the service use {package}?")), verdict == "unsure");
     }
 }
+
+#[test]
+fn lists_of_packages_stay_for_a_script_that_installs() {
+    let lists = "var/lib/apt/lists/deb.debian.org_debian_dists_bookworm_InRelease";
+    for (text, verdict) in [("apt-get install -y $EXTRA\n", "unsure"), ("exec serve\n", "safe")] {
+        let script = file("srv/start.sh", format!("#!/bin/sh\n{text}")).mode(0o755);
+        let report = judged_files(vec![filled(lists), script]);
+        all(&report, &[(&format!("/{lists}"), &format!("package-caches {verdict}"))]);
+    }
+}

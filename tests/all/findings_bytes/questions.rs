@@ -495,6 +495,43 @@ fn jobs_of_cron_run_tools() {
 }
 
 #[test]
+fn files_without_a_suffix_run_tools() {
+    let report = |path: &str, text: &str, mode: u32| {
+        let git = ("git", "1:2.39", &[("usr/bin/git", Elf::program("git").build())][..]);
+        let gcc = ("gcc-13", "13.2", &[("usr/bin/gcc-13", Elf::program("gcc").build())][..]);
+        super::judged_files([debs(&[git, gcc]), vec![file(path, text).mode(mode)]].concat())
+    };
+    let verdict = |path: &str, text: &str| super::of(&report(path, text, 0o644), "/usr/bin/git");
+    for (path, text) in [
+        ("etc/passwd", "root:x:0:0::/root:/bin/sh\ngit:x:1000:1000::/home/git:/usr/bin/git-shell\n"),
+        (
+            "etc/logrotate.d/app",
+            "/var/log/app.log {\n  postrotate\n    git -C /var/log commit -qam x\n  endscript\n}\n",
+        ),
+        ("root/.bash_profile", "export REV=$(git --version)\n"),
+        ("docker-entrypoint.d/10-rev.envsh", "REV=$(git --version)\n"),
+        ("srv/lib", "pull() {\n  git pull\n}\n"),
+        ("etc/s6-overlay/s6-rc.d/one/up", "git -C /repo pull\n"),
+    ] {
+        assert_eq!(verdict(path, text), "build-tools unsure", "{path}");
+    }
+    // A recipe was run already; a document and data run nothing.
+    for (path, text) in [
+        ("app/Dockerfile", "FROM debian\nRUN git clone x\n"),
+        ("app/README", "git pull\n"),
+        ("srv/lib", "\0git pull\n"),
+    ] {
+        assert_eq!(verdict(path, text), "build-tools safe", "{path}");
+    }
+    // What a Makefile runs counts where it is a program.
+    let recipe = |start: &str| format!("{start}all:\n\tgcc-13 -c x.c\n");
+    let program = report("srv/run.mk", &recipe("#!/usr/bin/make -f\n"), 0o755);
+    assert_eq!(super::of(&program, "/usr/bin/gcc-13"), "compilers unsure");
+    let other = report("srv/run.mk", &recipe(""), 0o644);
+    assert_eq!(super::of(&other, "/usr/bin/gcc-13"), "compilers safe");
+}
+
+#[test]
 fn nvcc_needs_something_where_it_is() {
     let header = "usr/local/cuda-13.0/targets/x86_64-linux/include/cuda_runtime.h";
     let verdict = |text: &str, more: Vec<Member>| {

@@ -317,6 +317,32 @@ fn plugins_beside_those_of_an_installed_package_stay() {
 }
 
 #[test]
+fn what_a_package_runs_and_only_recommends_stays() {
+    let debs = vec![
+        deb("imagemagick", "libmagickcore-6.q16-6", vec![program("usr/bin/convert", &[])]),
+        deb(
+            "libmagickcore-6.q16-6",
+            "libc6",
+            library(TRIPLE, "libMagickCore-6.Q16.so.6", "", &["libc.so.6"]),
+        ),
+        deb("ghostscript", "libc6", vec![program("usr/bin/gs", &[])]),
+        deb("netpbm", "libc6", vec![program("usr/bin/ppmtopgm", &[])]),
+    ];
+    let scene = built(
+        devel().install(
+            "apt-get update && apt-get install -y cmake git imagemagick && rm -rf /var/lib/apt/lists/*",
+            [tools(), debs].concat(),
+            Vec::new(),
+        ),
+        &["libc.so.6"],
+    )
+    .cmd(&["/usr/local/bin/serve"]);
+    let best = &scene.propose().list[0];
+    assert!(last_stage(&best.dockerfile).contains("imagemagick ghostscript"), "{}", best.dockerfile);
+    has_none(best, &["netpbm"]);
+}
+
+#[test]
 fn programs_that_the_application_starts_by_name_stay() {
     let debs = vec![
         deb("unzip", "libc6", vec![program("usr/bin/unzip", &[])]),

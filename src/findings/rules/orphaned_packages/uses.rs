@@ -255,7 +255,9 @@ impl Finder<'_, '_> {
                 let Some(library) = split_library_name(facts.node(*node).name()) else { return false };
                 let stem = String::from_utf8_lossy(library.stem).to_ascii_lowercase();
                 let short = stem.strip_prefix("lib").unwrap_or(&stem);
-                stems.contains(library.stem) || (short.len() > 2 && words.contains_key(short))
+                stems.contains(library.stem)
+                    || (short.len() > 2 && words.contains_key(short))
+                    || facts.named.puts_together(facts.node(*node).name()).is_some()
             };
             list.extend(nodes.iter().any(is_opened).then_some((None, owner)));
             let libraries = nodes.iter().filter_map(|node| split_library_name(facts.node(*node).name()));

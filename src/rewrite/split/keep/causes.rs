@@ -25,6 +25,8 @@ pub(super) enum Cause<'a> {
     Modules(usize),
     /// This package reads its data.
     Data(usize),
+    /// This package runs its programs.
+    Runs(usize),
     /// A link leads to one of its files, or one of its links to a file that stays.
     Link(NodeId),
     /// Packages that serve without a link or a dependency.
@@ -54,6 +56,9 @@ impl Keep<'_, '_> {
             }
             Cause::Data(reader) => {
                 format!("{name} (data of {})", self.context.input.inventory.packages[*reader].name)
+            }
+            Cause::Runs(reader) => {
+                format!("{name} ({} runs it)", self.context.input.inventory.packages[*reader].name)
             }
             Cause::Link(link) => format!("{name} (by the link {})", path(link)),
             Cause::Silent => name.to_owned(),

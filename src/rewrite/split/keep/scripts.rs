@@ -76,23 +76,37 @@ impl Keep<'_, '_> {
         }
     }
 
-    /// Keeps packages with data that a library reads and only recommends: without that of Poppler, texts in Chinese, Japanese
-    /// and Korean are lost.
-    pub(super) fn data(&mut self) {
-        const DATA: [(&str, &str); 1] = [("poppler-data", "libpoppler")];
-        for (data, library) in DATA {
+    /// Keeps packages that another one reads or runs and only recommends: without Poppler's data, texts in Chinese, Japanese
+    /// and Korean are lost; `ImageMagick` writes no text and reads no PDF; git reaches no host by ssh; LaTeX finds no
+    /// font that a document names.
+    pub(super) fn recommended(&mut self) {
+        /// The package, the start of the name of its reader, whether the reader's version follows, and whether it is run.
+        const READ: [(&str, &str, bool, bool); 6] = [
+            ("ghostscript", "libmagickcore-", true, true),
+            ("gsfonts", "libmagickcore-", true, false),
+            ("lmodern", "texlive-base", false, false),
+            ("openssh-client", "git", false, true),
+            ("poppler-data", "libpoppler", true, false),
+            ("tex-gyre", "texlive-fonts-recommended", false, false),
+        ];
+        for (name, reader, versioned, is_run) in READ {
             let packages = &self.context.input.inventory.packages;
-            // `libpoppler126`, not `libpoppler-dev`.
+            // `libpoppler126` and `libmagickcore-6.q16-6`, not `libpoppler-dev`.
             let reads = |place: &&usize| {
-                let version = packages[**place].name.strip_prefix(library);
-                version.is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
+                let rest = packages[**place].name.strip_prefix(reader);
+                rest.is_some_and(|rest| match versioned {
+                    true => {
+                        rest.starts_with(|first: char| first.is_ascii_digit()) && !rest.ends_with("-extra")
+                    }
+                    false => rest.is_empty(),
+                })
             };
             let reader = self.installed.iter().find(reads).copied();
-            let data = self.context.by_name.get(data).copied();
-            if let (Some(reader), Some(data)) = (reader, data)
-                && !self.base.packages.contains(&data)
+            let package = self.context.by_name.get(name).copied();
+            if let (Some(reader), Some(package)) = (reader, package)
+                && !self.base.packages.contains(&package)
             {
-                self.install(data, Cause::Data(reader));
+                self.install(package, if is_run { Cause::Runs(reader) } else { Cause::Data(reader) });
             }
         }
     }
