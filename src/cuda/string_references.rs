@@ -216,7 +216,8 @@ fn mention(
         (false, Part::Application | Part::Built) => **word == "ccompiler" || !STARTS.contains(*word),
     };
     let words: Vec<&'static str> = mentions.words.iter().filter(is_told).copied().collect();
-    let of_application = matches!(file.part, Part::Application | Part::Built) && !file.of_distribution;
+    let of_application =
+        matches!(file.part, Part::Application | Part::Built) && !file.of_distribution && !file.of_dependency;
     let programs = mentions.programs.iter().filter(|_| of_application).take(room_of_programs);
     let programs: Vec<String> = programs.map(|name| escape(name)).collect();
     let found = !words.is_empty() || !libraries.is_empty() || !programs.is_empty();

@@ -3,6 +3,7 @@
 //! Each thing that can be read has a name: one of the words of `read_as` and `reads_devel` in the catalogue, such as
 //! `nvcc`, `ptxas` or `headers`. A demand records that a reader uses the thing with one of these names.
 
+mod by_hand;
 mod compilers;
 mod tests;
 mod words;
@@ -87,6 +88,7 @@ impl Demands {
         demands.mentions(facts);
         demands.compiled_before(facts);
         demands.nvrtc_users(facts);
+        demands.by_hand(facts);
         demands.python(facts);
         demands.compilers_of_python(facts);
         demands.compilers_of_r(facts);
@@ -302,6 +304,15 @@ impl Demands {
             let who = elide_middle(&facts.shown(mention.node), MAX_SHOWN_CHARS);
             for word in &mention.words {
                 self.word(word, Certainty::Asked, &who, &|| User::File(mention.node));
+            }
+            // A library without a program: `CDLL("libnvrtc.so.12")`.
+            if mention.libraries.iter().any(|name| name.starts_with("libnvrtc.so")) {
+                let (who, user) = (who.clone(), User::File(mention.node));
+                let why = "names libnvrtc, which compiles sources that may include CUDA headers".to_owned();
+                self.add(
+                    "headers",
+                    &Demand { certainty: Certainty::Asked, who, user, why, site: None, whole_toolkit: true },
+                );
             }
         }
     }

@@ -208,8 +208,11 @@ impl<'a> Choice<'a> {
             let helper = (owner, archived.then_some(folder));
             let archive = || archived.then(|| context.path(node.id()));
             let is_helper = || packages::is_helper(self.packages, owner, archive().as_deref());
-            let of_distribution = owner
-                .and_then(|owner| self.packages.list.get(owner)?.maker.as_deref())
+            let package = owner.and_then(|owner| self.packages.list.get(owner));
+            let of_dependency = package
+                .is_some_and(|package| package.is_of_system() && package.automatic.is_some() && !started);
+            let of_distribution = package
+                .and_then(|package| package.maker.as_deref())
                 .is_some_and(|maker| DISTRIBUTIONS.iter().any(|known| maker.contains(known)));
             files.push(OwnFile {
                 node: node.id(),
@@ -225,6 +228,7 @@ impl<'a> Choice<'a> {
                     true => Part::Package,
                 },
                 of_distribution,
+                of_dependency,
                 started,
             });
         }

@@ -40,6 +40,8 @@ pub(super) struct OwnFile<'a> {
     pub(super) part: Part,
     /// Whether it belongs to a package of the distribution.
     pub(super) of_distribution: bool,
+    /// Whether it belongs to a system package that came as a dependency: what its programs start is not the application's.
+    pub(super) of_dependency: bool,
     /// Whether the command starts it.
     pub(super) started: bool,
 }

@@ -69,7 +69,7 @@ fn draft(layer: u16, by: u16, changes: &[&str], items: Vec<Item>) -> Draft {
     let name = |change: &&str| match *change {
         "mode" => "permissions (chmod)",
         "owner" => "ownership (chown)",
-        _ => "timestamps (touch)",
+        _ => "timestamps",
     };
     let names: Vec<&str> = changes.iter().map(name).collect();
     let what = names.join(", ");
@@ -93,7 +93,7 @@ fn draft(layer: u16, by: u16, changes: &[&str], items: Vec<Item>) -> Draft {
             "Do not rewrite the files in layer {by} (for example in a package trigger or with cp), or merge the two instructions."
         ),
         ["time"] => format!(
-            "Change the files in the instruction that created layer {layer}, or do not touch them in that of layer {by}."
+            "Keep the instruction of layer {by} from rewriting the files (an upgrade of packages, cp, touch), or merge it with that of layer {layer}."
         ),
         _ => format!(
             "Set owner and mode in the instruction that created layer {layer} (COPY --chown, --chmod, or the same RUN), not in that of layer {by}."

@@ -266,6 +266,13 @@ fn free(facts: &Facts<'_>, kind: &Kind, programs: usize, links: &Links, draft: &
             format!("{file} mentions {program}, which reads this cache."),
             format!("Does {file} run {program} in the container?"),
         );
+    } else if kind.id == "cache-npm"
+        && let Some(who) = installs_offline(facts)
+    {
+        ask(
+            format!("{who} starts npm, which may install packages from this cache."),
+            format!("Does {who} install packages with npm when the container starts?"),
+        );
     } else if let Some(setting) = setting(facts, kind) {
         ask(
             format!("{setting} mentions a path in this cache."),
@@ -326,6 +333,21 @@ fn tell_links(facts: &Facts<'_>, kind: &Kind, draft: &mut Draft) {
     );
     draft.reason = format!("{} {statement}.", draft.reason);
     draft.proof.push(statement);
+}
+
+/// The command or a file of the application that installs packages with npm.
+fn installs_offline(facts: &Facts<'_>) -> Option<String> {
+    let words = facts.command().join(" ");
+    let installs = |text: &str| ["npm ci", "npm i ", "npm install"].iter().any(|call| text.contains(call));
+    if installs(&words) {
+        return Some("the image's command".to_owned());
+    }
+    let file = facts.inventory.mentions.iter().find(|mention| {
+        !mention.of_package
+            && mention.words.contains(&"npm")
+            && !memchr::memmem::find(&facts.path(mention.node), b"/node_modules/").is_some()
+    })?;
+    Some(facts.shown(file.node))
 }
 
 /// A file of the application that mentions a program of the cache, and the program.

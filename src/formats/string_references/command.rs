@@ -128,9 +128,16 @@ pub(super) fn in_text(text: &[u8], place: &Range<usize>, line: usize, word: &str
     if before.strip_suffix(b": [").is_some() && rest.starts_with(b",") {
         return true;
     }
+    // `vcs: {binary: /usr/bin/git}`
+    if before.ends_with(b"/bin/") && matches!(rest, [b'}' | b']' | b',' | b'<', ..]) {
+        return is_absolute(before);
+    }
     let ends = matches!(
         rest,
-        [] | [b' ' | b'\t' | b'\n' | b'\r' | b'\'' | b'"' | b'`' | b';' | b'|' | b'&' | b')' | b'\\', ..]
+        [] | [
+            b' ' | b'\t' | b'\n' | b'\r' | b'\'' | b'"' | b'`' | b';' | b'|' | b'&' | b')' | b'\\' | b'<',
+            ..
+        ]
     );
     // An assigned name is not a command.
     if !ends || rest.trim_ascii_start().starts_with(b"=") {
@@ -152,6 +159,11 @@ pub(super) fn in_text(text: &[u8], place: &Range<usize>, line: usize, word: &str
     match before {
         [] => whole_line,
         [.., b'&' | b';' | b'|' | b'!'] | [.., b'$', b'('] | [.., b'\\', b'n'] => true,
+        // `<command>make -v</command>`
+        [head @ .., b'>'] => {
+            let name = head.iter().rposition(|byte| *byte == b'<').map_or(&[][..], |at| &head[at + 1..]);
+            blanks == 0 && is_setting(name)
+        }
         // `command=make run` in settings.
         [.., b'='] => blanks == 0 && matches!(rest, [] | [b' ' | b'\n' | b'\r', ..]),
         // A list entry, or a Makefile line with `@` or `-`.
@@ -266,6 +278,12 @@ pub(super) fn in_commands(
 /// Whether a line imports programs as functions of the Python packages `sh` or plumbum.
 fn imports_programs(before: &[u8]) -> bool {
     before.starts_with(b"from sh import ") || before.starts_with(b"from plumbum.cmd import ")
+}
+
+/// Whether blanks, quotes or a path are around a word.
+pub(super) fn is_between_words(text: &[u8], place: &Range<usize>) -> bool {
+    let is_end = |byte: Option<&u8>| byte.is_none_or(|byte| b" \t\r\n'\"`/\\$-".contains(byte));
+    is_end(text[..place.start].last()) && is_end(text.get(place.end))
 }
 
 /// Whether a quoted word between these texts is the first of a list, an argument of a function that starts programs, or

@@ -127,6 +127,10 @@ impl Found {
             }
             // Names of variables and operators are not programs. Other names may be keys.
             let is_operator = sort == Sort::JavaScript && (word.is_english() || word.text == "g++");
+            // `for(let g=0;g<f.length;g++)`
+            if sort == Sort::JavaScript && word.text == "g++" && !command::is_between_words(text, place) {
+                return false;
+            }
             let may_be_code = (is_operator || word.is_weak()) && !word.is_variable();
             if may_be_code && strings().is_some_and(|strings: &Strings| !strings.contains(place.start)) {
                 return false;

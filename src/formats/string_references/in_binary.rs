@@ -18,7 +18,8 @@ pub(super) fn refers_to(bytes: &[u8], place: &Range<usize>, word: Word) -> bool 
     // A compiler writes its name and its build folders into its output.
     let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || b"._+-".contains(byte);
     let folder = rest.iter().take(REACH).find(|byte| !is_part(byte)) == Some(&b'/');
-    if folder || rest.starts_with(b" LLVM") {
+    // `%s%clang%c` prints a character before it.
+    if folder || rest.starts_with(b" LLVM") || before.ends_with(b"%") {
         return false;
     }
     if !word.is_english() && !word.is_short() {

@@ -219,6 +219,8 @@ fn every_word_has_a_key_and_every_key_stands_in_its_words() {
         ("CMD = %w[make -C native]\n", "make"),
         ("[vcs]\nbinary = git\n", "git"),
         ("linker: ld\n", "ld"),
+        ("vcs: {binary: /usr/bin/git}\n", "git"),
+        ("<command>make -v</command>\n", "make"),
         ("apps:\n  - script: make\n    args: -C /srv\n", "make"),
         ("run([\"nice\", \"-n\", \"5\", \"c++\", path])\n", "c++"),
         ("const g = join(__dirname, '.git');\nread(join(g, 'HEAD'))\n", "git"),

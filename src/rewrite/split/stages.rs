@@ -41,6 +41,9 @@ pub(super) fn draft(
     if lines.is_unknown {
         return None;
     }
+    if base.own && asked.dropped.is_empty() && left_behind(keep) < LITTLE {
+        return None;
+    }
     let at = split_at(stage, place);
     let mut writer = Writer { stage, keep, build: &build, at, is_first: true, edits: Vec::new() };
     writer.build_stage(&lines, steps);
@@ -80,6 +83,9 @@ pub(super) fn draft(
         hints: tidied.hints.clone(),
     })
 }
+
+/// Bytes below which a stage on the same base is not worth it that installs the same packages again.
+const LITTLE: u64 = 10 << 20;
 
 /// Characters of a line above which its paths are written below one another.
 const WIDE: usize = 100;
@@ -255,6 +261,20 @@ fn stages(
         merged_bytes: Some(input.merge.merged_bytes.saturating_sub(later).saturating_sub(removed)),
     });
     stages
+}
+
+/// Bytes that the build stage keeps, besides packages and what cleaning up removes without it.
+fn left_behind(keep: &Keep<'_, '_>) -> u64 {
+    const CLEANED: [&[u8]; 4] = [b"/root/.", b"/var/cache/", b"/var/lib/", b"/var/log/"];
+    let context = keep.context;
+    let is_left = |node: &Node<'_>| {
+        node.kind() == NodeKind::File
+            && keep.fate(node.id()) == FileDisposition::Gone
+            && context.system_owner(node.id()).is_none()
+            && !CLEANED.iter().any(|folder| node.path().starts_with(folder))
+            && !node.name().ends_with(b".pyc")
+    };
+    context.rootfs.nodes().filter(is_left).map(Node::bytes).sum()
 }
 
 fn ends_with_blank(text: &str, at: usize) -> bool {

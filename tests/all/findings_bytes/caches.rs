@@ -318,3 +318,13 @@ fn lists_of_packages_stay_for_a_script_that_installs() {
         all(&report, &[(&format!("/{lists}"), &format!("package-caches {verdict}"))]);
     }
 }
+
+#[test]
+fn npms_cache_stays_for_a_script_that_installs_from_it() {
+    let cache = "root/.npm/_cacache/content-v2/sha512/aa/bb/cc";
+    for (text, verdict) in [("npm ci --offline\n", "unsure"), ("npm start\n", "safe")] {
+        let script = file("srv/start.sh", format!("#!/bin/sh\n{text}")).mode(0o755);
+        let report = judged_files(vec![filled(cache), script]);
+        all(&report, &[(&format!("/{cache}"), &format!("package-caches {verdict}"))]);
+    }
+}

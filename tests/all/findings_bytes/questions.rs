@@ -532,6 +532,17 @@ fn files_without_a_suffix_run_tools() {
 }
 
 #[test]
+fn a_source_that_opens_nvrtc_may_include_headers() {
+    let header = "usr/local/lib/python3.12/site-packages/nvidia/cuda_runtime/include/cuda_fp16.h";
+    let verdict = |text: &str| {
+        let members = vec![file(header, "int x;"), file("app/main.py", text)];
+        super::of(&super::judged_files(members), &format!("/{header}"))
+    };
+    assert_eq!(verdict("import ctypes\nctypes.CDLL('libnvrtc.so.12')\n"), "python-build-leftovers unsure");
+    assert_eq!(verdict("import ctypes\nctypes.CDLL('libcudart.so.12')\n"), "python-build-leftovers safe");
+}
+
+#[test]
 fn nvcc_needs_something_where_it_is() {
     let header = "usr/local/cuda-13.0/targets/x86_64-linux/include/cuda_runtime.h";
     let verdict = |text: &str, more: Vec<Member>| {

@@ -9,7 +9,7 @@ use crate::base::text::{elide_end, printable};
 /// `TOKENIZERS_PARALLELISM` and `--keyserver` would be false positives here.
 pub(super) fn tells(name: &str) -> bool {
     /// Public names: keys that packages are signed with.
-    const PUBLIC: [&str; 3] = ["gpg_key", "public_key", "apt_key"];
+    const PUBLIC: [&str; 4] = ["nopasswd", "gpg_key", "public_key", "apt_key"];
     const WORDS: [&str; 10] = [
         "token",
         "secret",
@@ -124,6 +124,7 @@ mod tests {
             "SECRET_FILE",
             "TOKEN_URL",
             "AWS_ACCESS_KEY_ID",
+            "NOPASSWD",
             "PATH",
         ] {
             assert!(!tells(name), "{name}");

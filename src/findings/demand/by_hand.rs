@@ -1,0 +1,68 @@
+//! Tools of images in which people work: a shell is the command, or an editor opens them.
+
+use super::words::searched_terms;
+use super::{Certainty, Demand, Demands};
+use crate::findings::facts::Facts;
+use crate::findings::value::User;
+
+/// Shells that wait for commands when nothing tells them to run a script.
+const SHELLS: [&str; 5] = ["ash", "bash", "fish", "sh", "zsh"];
+
+impl Demands {
+    /// Tools that the image's own layers install by name, in an image for development: one with the label of development
+    /// containers, or whose own command is a shell. A base image often brings a shell as command, which says nothing.
+    pub(super) fn by_hand(&mut self, facts: &Facts<'_>) {
+        let Some(setting) = setting(facts) else { return };
+        let base = facts.base_layers();
+        for (place, package) in facts.inventory.packages.iter().enumerate() {
+            let is_named = package.automatic.is_none() && usize::from(package.layer) >= base;
+            if !is_named || !package.is_of_system() {
+                continue;
+            }
+            let mut names = searched_terms(&package.name);
+            let rule = facts.devel_rule(place);
+            names.extend(rule.and_then(|rule| rule.read_as.as_deref()));
+            let also: &[&str] = match package.name.as_str() {
+                "build-essential" => &["compiler", "dpkg-dev", "libraries", "make"],
+                name if name.ends_with("-dev") || name.ends_with("-devel") => &["libraries"],
+                _ => &[],
+            };
+            names.extend(also);
+            for name in names {
+                let demand = Demand {
+                    certainty: Certainty::Asked,
+                    user: User::Setting(setting.to_owned()),
+                    who: setting.to_owned(),
+                    why: "is for work in a shell, where someone may use what is installed by name".to_owned(),
+                    site: None,
+                    whole_toolkit: true,
+                };
+                self.add(name, &demand);
+            }
+        }
+    }
+}
+
+/// The setting that makes it an image for development.
+fn setting(facts: &Facts<'_>) -> Option<&'static str> {
+    let config = facts.input.image.config.as_ref()?;
+    let labels = config.config().as_ref().and_then(|config| config.labels().as_ref());
+    if labels.is_some_and(|labels| labels.contains_key("devcontainer.metadata")) {
+        return Some("label devcontainer.metadata");
+    }
+    let command = facts.command();
+    let (program, arguments) = command.split_first()?;
+    let is_shell = SHELLS.contains(&program.rsplit('/').next().unwrap_or(program))
+        && arguments.iter().all(|word| word.starts_with('-') && !word.contains('c'));
+    // The last instruction that sets a command, and the layers before it.
+    let mut layers = 0;
+    let mut own = false;
+    for entry in config.history().iter().flatten() {
+        let text = entry.created_by().as_deref().unwrap_or_default();
+        if ["CMD [", "ENTRYPOINT ["].iter().any(|start| text.contains(start)) {
+            own = layers > facts.base_layers();
+        }
+        layers += usize::from(!entry.empty_layer().unwrap_or(false));
+    }
+    (is_shell && own && facts.base_layers() > 0).then_some("the image's command")
+}
