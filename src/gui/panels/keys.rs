@@ -34,7 +34,8 @@ pub(crate) fn key_sheet(ui: &Ui, app: &mut App) {
         ui.spacing_mut().item_spacing.y = 4.0;
         title(ui, "Keyboard shortcuts");
         ui.add_space(space::S);
-        let wide = ui.available_width() > 760.0;
+        // A column with three keys in a row needs half of this.
+        let wide = ui.available_width() >= 840.0;
         let height = (size.y - 180.0).max(160.0);
         let area = ScrollArea::vertical().max_height(height).min_scrolled_height(height);
         // Its bar is at the edge of the dialog, however short the lines.
