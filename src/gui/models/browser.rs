@@ -66,6 +66,8 @@ pub struct Browser {
     /// A path to choose once it is known.
     pending: Option<Vec<u8>>,
     reveal: bool,
+    /// Whether the layer was chosen after the path.
+    about_layer: bool,
     small: bool,
     all_open: bool,
     epoch: u64,
@@ -96,6 +98,7 @@ impl Default for Browser {
             marks: Marks::default(),
             pending: None,
             reveal: false,
+            about_layer: false,
             small: true,
             all_open: false,
             epoch: 0,
@@ -267,10 +270,10 @@ impl Browser {
 
     fn describe(&mut self) {
         let path = self.selected_path();
-        self.details =
-            self.shown.as_ref().zip(path).and_then(|(shown, path)| {
-                shown.tree.shows(path).then(|| PathDetails::new(&shown.tree, path))
-            });
+        self.details = self.shown.as_ref().zip(path).and_then(|(shown, path)| {
+            let kept = shown.found.as_ref().is_none_or(|found| found.keeps(path));
+            (kept && shown.tree.shows(path)).then(|| PathDetails::new(&shown.tree, path))
+        });
     }
 
     /// Goes to a path from outside: where the scope does not show it, to the whole image.
@@ -306,6 +309,12 @@ impl Browser {
         self.start_shown(waker);
     }
 
+    /// Chooses a layer, and shows what is known of it in place of the chosen path.
+    pub fn show_layer(&mut self, layer: usize) {
+        self.select_layer(layer);
+        self.about_layer = true;
+    }
+
     /// Chooses a layer.
     pub fn select_layer(&mut self, layer: usize) {
         if self.layer != Some(layer) {
@@ -324,6 +333,7 @@ impl Browser {
 
     /// Selects a path by its bytes, at the first update that has it.
     pub fn select_path(&mut self, path: Vec<u8>) {
+        self.about_layer = false;
         self.pending = Some(path);
     }
 
@@ -349,6 +359,7 @@ impl Browser {
     }
 
     fn go_to_row(&mut self, row: usize) {
+        self.about_layer = false;
         let Some(shown) = &self.shown else { return };
         let Some(line) = shown.rows.as_slice().get(row) else { return };
         if self.selected_path() != Some(line.path) {
@@ -362,6 +373,7 @@ impl Browser {
     /// Chooses a path of the tree in front and brings its row into sight.
     pub fn select(&mut self, path: PathId) {
         self.marks.clear();
+        self.about_layer = false;
         if let Some(shown) = &self.shown {
             let full = shown.tree.timeline().full_path(path);
             // At once for the details and the treemap; the row follows.

@@ -32,6 +32,12 @@ impl FilterField<'_> {
             info
         });
         stops::stop(ui, StopKind::Filter, self.name, &response);
+        if stops::is_cleared(&response) {
+            typed.clear();
+        }
+        if !typed.is_empty() {
+            stops::fill(ui, &response);
+        }
         if self.focus {
             response.request_focus();
         }
@@ -40,7 +46,7 @@ impl FilterField<'_> {
         let down = response.has_focus() && pressed(Key::ArrowDown);
         let back = ui.input(|input| input.modifiers.shift);
         if down || response.lost_focus() && (pressed(Key::Enter) || pressed(Key::Tab) && !back) {
-            stops::go(ui.ctx(), GoTo::List);
+            stops::go(ui.ctx(), if typed.is_empty() { GoTo::List } else { GoTo::Found });
         }
         let left = response.lost_focus() || response.has_focus();
         if left && ui.input(|input| input.key_pressed(Key::Escape)) {

@@ -37,6 +37,7 @@ use crate::gui::models::findings::{ChosenPlan, PlanChange};
 use crate::gui::models::gpu::Machine;
 use crate::gui::models::inspector::PathTarget;
 use crate::gui::models::report::SavedReport;
+use crate::gui::widgets::stops;
 use crate::jobs::{Snapshot, Waker};
 use crate::report::page::Page;
 
@@ -164,9 +165,11 @@ pub(in crate::gui) fn path_menu(response: &egui::Response, raw: &[u8]) -> Option
     response.secondary_clicked().then(|| Action::PathMenu(PathTarget::of(raw.to_vec())))
 }
 
-/// Escape with nothing chosen: the keyboard leaves the list.
+/// Escape with nothing chosen: the filter is cleared; without one, the keyboard leaves the list.
 fn leave_focus(ui: &Ui) {
-    ui.memory_mut(|memory| memory.focused().map(|id| memory.surrender_focus(id)));
+    if !stops::clear_filter(ui.ctx()) {
+        ui.memory_mut(|memory| memory.focused().map(|id| memory.surrender_focus(id)));
+    }
 }
 
 impl TabViews {

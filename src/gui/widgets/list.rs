@@ -173,6 +173,9 @@ impl List<'_> {
         let mut area = ScrollArea::new([self.width.is_some(), true]).id_salt("rows").auto_shrink(false);
         let mut reveal = self.selected.filter(|_| self.reveal);
         if output.focused {
+            if stops::has_found(ui.ctx(), id) {
+                output.events.extend(self.first_found(|index| node(index, &row_at(index)).fold.is_none()));
+            }
             let across = self.take_keys(ui, id, body.height(), output, |index| node(index, &row_at(index)));
             if across != 0.0 {
                 let most = (self.width.unwrap_or(0.0) - body.width()).max(0.0);
@@ -245,6 +248,16 @@ impl List<'_> {
         }
     }
 
+    /// Chooses the first row that does not fold, unless one is chosen.
+    fn first_found(&self, mut is_leaf: impl FnMut(usize) -> bool) -> Option<ListEvent> {
+        /// Folders and groups above the first leaf; beyond, the search would take too long for a frame.
+        const MOST: usize = 200;
+        if self.rows == 0 || self.selected.is_some_and(|row| row < self.rows && is_leaf(row)) {
+            return None;
+        }
+        Some(ListEvent::Select((0..self.rows.min(MOST)).find(|row| is_leaf(*row)).unwrap_or(0)))
+    }
+
     fn speak(
         &self,
         ui: &Ui,
@@ -301,7 +314,9 @@ impl List<'_> {
             }
             match key {
                 Key::Escape if matches!(self.keys, ListKeys::Tree | ListKeys::Several) => {
-                    ui.memory_mut(|memory| memory.surrender_focus(id));
+                    if !stops::clear_filter(ui.ctx()) {
+                        ui.memory_mut(|memory| memory.surrender_focus(id));
+                    }
                 }
                 Key::Escape => output.events.push(ListEvent::Clear),
                 Key::N => output.events.push(ListEvent::Step(modifiers != Modifiers::SHIFT)),
