@@ -70,6 +70,12 @@ impl App {
                 unless(tab?.views.compare.columns().len() < 2, "No other image to compare with")
             }
             Needs::Comparison => unless(tab?.views.compare.model().is_none(), "No comparison is open"),
+            Needs::File => match self.selected_target() {
+                Some(target) if self.is_folder(tab?.id, &target) => {
+                    Err("A folder has no contents: select a file")
+                }
+                target => unsaved(target.is_none(), "Select a file in Layers first"),
+            },
             Needs::Report => {
                 let tab = tab?;
                 let merged = tab.analysis.as_ref().is_some_and(|analysis| analysis.merge.is_some());

@@ -95,6 +95,8 @@ pub enum Needs {
     Compared,
     /// A path that is selected or looked at.
     Path,
+    /// The same, and no folder.
+    File,
     /// A finished comparison.
     Comparison,
     /// The content of a report.
@@ -244,7 +246,7 @@ commands! {
     Image 1 {
         CopyReference: "Copy reference", "Copy the reference of this image to the clipboard", [], Front;
         ShowContents: "Show file contents", "Show the text, bytes or headers of the selected file",
-            [plain(Key::F3)], Path;
+            [plain(Key::F3)], File;
         ShowWhy: "Why is this here?", "Show what brought the selected path, what uses it and its findings",
             [ctrl(Key::I)], Path;
     }

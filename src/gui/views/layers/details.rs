@@ -32,6 +32,7 @@ pub(super) fn show(ui: &mut Ui, browser: &mut Browser, why: &PathWhy, context: &
         return;
     };
     let tokens = Tokens::of(ui);
+    let folder = browser.shown().is_some_and(|shown| shown.tree.is_folder(details.path));
     let mut go_to = None;
     let margin = egui::Margin::symmetric(12, 10);
     ScrollArea::vertical().id_salt("facts").auto_shrink(false).show(ui, |ui| {
@@ -62,7 +63,9 @@ pub(super) fn show(ui: &mut Ui, browser: &mut Browser, why: &PathWhy, context: &
             ui.add_space(space::S);
             let target = PathTarget { raw: details.raw_path.clone(), version: details.version };
             ui.horizontal_wrapped(|ui| {
-                context.actions.extend(command_button(ui, Command::ShowContents, "Contents"));
+                if !folder {
+                    context.actions.extend(command_button(ui, Command::ShowContents, "Contents"));
+                }
                 if ui.button("Why is this here?").clicked() {
                     context.actions.push(Action::ShowWhy(target));
                 }
@@ -107,9 +110,6 @@ pub(super) fn show(ui: &mut Ui, browser: &mut Browser, why: &PathWhy, context: &
     }
 }
 
-/// What the findings about a file come to; not for a folder, whose files may be in different ones.
-pub(in crate::gui) fn severity(analysis: &Analysis, report: &WhyReport) -> Option<FileFindings> {
-    let findings = analysis.findings.as_deref().filter(|_| report.folder.is_none())?;
 /// Names and values, to read and to copy.
 pub(super) fn facts(ui: &mut Ui, salt: &str, facts: &[PathFact]) {
     let weak = Tokens::of(ui).text_weak;
@@ -123,6 +123,9 @@ pub(super) fn facts(ui: &mut Ui, salt: &str, facts: &[PathFact]) {
     });
 }
 
+/// What the findings about a file come to; not for a folder, whose files may be in different ones.
+pub(in crate::gui) fn severity(analysis: &Analysis, report: &WhyReport) -> Option<FileFindings> {
+    let findings = analysis.findings.as_deref().filter(|_| report.folder.is_none())?;
     findings.together(report.findings.iter().map(|finding| &*finding.id))
 }
 
