@@ -13,6 +13,9 @@ use crate::settings::{TEXT_SIZES, Theme};
 const NEEDS_IMAGE: &str = "Not available in a saved report: open the image";
 
 fn unless(obstacle: bool, reason: &'static str) -> Result<(), &'static str> {
+/// Why there are no views in a tab whose image could not be opened.
+pub(crate) const NOT_OPENED: &str = "The image could not be opened";
+
     if obstacle { Err(reason) } else { Ok(()) }
 }
 
@@ -42,6 +45,7 @@ impl App {
             Needs::Tabs => unless(self.tabs.is_empty(), "Open an image first"),
             Needs::Front => tab.map(drop),
             Needs::View(view) => view.unavailable(self.content()).map_or(tab.map(drop), Err),
+            Needs::View(_) if tab.is_ok_and(Tab::has_failed) => Err(NOT_OPENED),
             Needs::Running => match tab?.phase {
                 Phase::Running => Ok(()),
                 Phase::Stopping => Err("Already stopping"),

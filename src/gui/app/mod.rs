@@ -19,6 +19,7 @@ mod watch;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub(crate) use commands::NOT_OPENED;
 pub(crate) use compare::DropOffer;
 pub(crate) use inspector::PathMenu;
 pub(crate) use log::{Log, LogEntry, LogSource, Severity};
