@@ -2,6 +2,7 @@
 
 use egui::{Grid, ScrollArea, Ui};
 
+use super::help::HelpSheet;
 use super::sheet::{sheet, title};
 use crate::gui::app::App;
 use crate::gui::design::space;
@@ -26,7 +27,7 @@ const OTHERS: &[(&str, &[&str])] = &[
 
 /// Shows the sheet when it is open.
 pub(crate) fn key_sheet(ui: &Ui, app: &mut App) {
-    if !app.keys_open {
+    if app.help != Some(HelpSheet::Keys) {
         return;
     }
     let size = ui.content_rect().size();
@@ -58,7 +59,7 @@ pub(crate) fn key_sheet(ui: &Ui, app: &mut App) {
         ui.add_space(space::S);
         ui.button("Close").clicked()
     });
-    app.keys_open = !(closed || asked);
+    app.help.take_if(|_| closed || asked);
 }
 
 fn group(ui: &mut Ui, menu: Menu) {

@@ -304,6 +304,10 @@ commands! {
     Help 0 {
         Palette: "Command palette", "Search all commands", [ctrl(Key::K), ctrl_shift(Key::P)], Nothing;
         Keys: "Keyboard shortcuts", "List all keyboard shortcuts", [plain(Key::F1)], Nothing;
+        Manual: "Manual", "Help: chapters on views, files, sizes, CUDA, settings and the command line", [], Nothing;
+    }
+    Help 1 {
+        About: "About Cutaway", "Version and license", [], Nothing;
     }
 }
 

@@ -18,6 +18,7 @@ use std::path::PathBuf;
 use egui::{Id, Ui};
 
 pub(super) use self::list::sign;
+pub(in crate::gui) use self::manual::show as manual_page;
 use self::plan_file::PlanFile;
 use self::state::FindingsState;
 use super::{Action, ImageView, ViewContext, leave_focus, waker};
