@@ -198,10 +198,12 @@ fn gpu_code(ui: &mut Ui, model: &mut SlimModel) {
     // They stay where they are: the rest of the sheet must not move below the pointer.
     let some = !model.choices.targets.is_empty();
     ui.add_enabled_ui(some, |ui| gpu_code_choices(ui, model));
-    ui.add_sized(
-        vec2(ui.available_width(), 2.0 * ui.text_style_height(&egui::TextStyle::Body)),
-        |ui: &mut Ui| weak(ui, if some { PRUNING_COSTS } else { "If none is selected, all GPU code stays." }),
-    );
+    let note = if some { PRUNING_COSTS } else { "If none is selected, all GPU code stays." };
+    let height = 2.0 * ui.text_style_height(&egui::TextStyle::Body);
+    ui.scope(|ui| {
+        ui.set_min_height(height);
+        weak(ui, note);
+    });
 }
 
 fn gpu_code_choices(ui: &mut Ui, model: &mut SlimModel) {
