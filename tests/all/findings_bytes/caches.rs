@@ -308,3 +308,12 @@ fn lists_of_packages_stay_for_what_tells_of_updates() {
         assert_eq!(question.contains(&format!("Does the service use {package}?")), verdict == "unsure");
     }
 }
+
+#[test]
+fn empty_files_are_no_finding() {
+    let path = "/var/cache/apt/archives/lock";
+    let empty = || file(&path[1..], "");
+    all(&judged_files(vec![empty()]), &[(path, "-")]);
+    let package = filled("var/cache/apt/archives/libgomp1_14_amd64.deb");
+    all(&judged_files(vec![empty(), package]), &[(path, "package-caches safe")]);
+}
