@@ -37,7 +37,6 @@ use crate::gui::models::findings::{ChosenPlan, PlanChange};
 use crate::gui::models::gpu::Machine;
 use crate::gui::models::inspector::PathTarget;
 use crate::gui::models::report::SavedReport;
-use crate::gui::widgets::stops;
 use crate::jobs::{Snapshot, Waker};
 use crate::report::page::Page;
 
@@ -163,13 +162,6 @@ fn waker(ui: &Ui) -> Waker {
 /// Asks for the menu of a path when the secondary button is clicked on what shows it.
 pub(in crate::gui) fn path_menu(response: &egui::Response, raw: &[u8]) -> Option<Action> {
     response.secondary_clicked().then(|| Action::PathMenu(PathTarget::of(raw.to_vec())))
-}
-
-/// Escape with nothing chosen: the filter is cleared; without one, the keyboard leaves the list.
-fn leave_focus(ui: &Ui) {
-    if !stops::clear_filter(ui.ctx()) {
-        ui.memory_mut(|memory| memory.focused().map(|id| memory.surrender_focus(id)));
-    }
 }
 
 impl TabViews {

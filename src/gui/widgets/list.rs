@@ -314,9 +314,7 @@ impl List<'_> {
             }
             match key {
                 Key::Escape if matches!(self.keys, ListKeys::Tree | ListKeys::Several) => {
-                    if !stops::clear_filter(ui.ctx()) {
-                        ui.memory_mut(|memory| memory.surrender_focus(id));
-                    }
+                    stops::escape(ui.ctx());
                 }
                 Key::Escape => output.events.push(ListEvent::Clear),
                 Key::N => output.events.push(ListEvent::Step(modifiers != Modifiers::SHIFT)),

@@ -84,13 +84,16 @@ pub fn fill(ui: &Ui, filter: &Response) {
     with(ui.ctx(), |stops| stops.filled = Some(filter.id));
 }
 
-/// Clears the filter of the view in front, if it has text and was painted before what asks.
-pub fn clear_filter(context: &Context) -> bool {
-    context.request_repaint();
-    with(context, |stops| {
+/// Escape with nothing chosen: the filter of the view in front is cleared; without one, the keyboard leaves the list.
+pub fn escape(context: &Context) {
+    let cleared = with(context, |stops| {
         stops.cleared = stops.filled;
         stops.cleared.is_some()
-    })
+    });
+    if !cleared {
+        context.memory_mut(|memory| memory.focused().map(|id| memory.surrender_focus(id)));
+    }
+    context.request_repaint();
 }
 
 /// Whether a filter is to be cleared, once.
