@@ -74,6 +74,14 @@ fn a_filter_is_typed_and_taken_back() {
     harness.key_press(Key::Escape);
     harness.run();
     assert!(harness.query_by_label_contains("paths match, ").is_none());
+    assert!(harness.query_by_label("Clear filter").is_none());
+    harness.get_by_role_and_label(Role::SearchInput, "Filter files").focus();
+    harness.run();
+    harness.get_by_role_and_label(Role::SearchInput, "Filter files").type_text("libcublas.so*");
+    harness.run();
+    harness.get_by_role_and_label(Role::Button, "Clear filter").click();
+    harness.run();
+    assert!(harness.query_by_label_contains("paths match, ").is_none());
     harness.get_by_role_and_label(Role::SearchInput, "Filter files").focus();
     harness.run();
     harness.get_by_role_and_label(Role::SearchInput, "Filter files").type_text("size:>lots");
