@@ -88,7 +88,7 @@ pub const USES: Family = Family {
     key: "use",
     list: &[
         Label::new("needed", "Needed", "A reachable file needs it (NEEDED)"),
-        Label::short("dlopen", "dlopen", "Opened with dlopen", "A reachable file opens it at run time"),
+        Label::new("dlopen", "dlopen", "A reachable file opens it at run time (dlopen)"),
         Label::new("unreferenced", "Unreferenced", "No reachable file is known to load it"),
     ],
 };

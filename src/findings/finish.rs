@@ -69,10 +69,14 @@ fn doubt(draft: &mut Draft) {
     }
 }
 
-/// A draft about files is dropped when it has none left.
+/// A draft about files is dropped when it has none left, and when those that are safe to remove have no bytes.
 fn has_subject(draft: &Draft) -> bool {
     let named = !draft.category.has_bytes() && !draft.subjects.is_empty();
-    !draft.items.is_empty() || named || draft.potential_bytes > 0
+    // Nothing is gained without files that are empty.
+    let gains = draft.verdict != Verdict::Safe
+        || !draft.category.has_bytes()
+        || draft.items.iter().any(|item| item.bytes > 0);
+    !draft.items.is_empty() && gains || named || draft.potential_bytes > 0
 }
 
 /// A file found by two rules is kept by the one whose category comes first.

@@ -177,5 +177,6 @@ fn assign(layers: &mut [LayerSource], steps: &[&History]) {
     for (layer, step) in layers.iter_mut().zip(steps) {
         let text = step.created_by().clone().filter(|text| !text.is_empty());
         layer.created_by = text.or_else(|| step.comment().clone().filter(|text| !text.is_empty()));
+        layer.created.clone_from(step.created());
     }
 }

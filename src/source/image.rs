@@ -65,6 +65,8 @@ pub struct LayerSource {
     pub annotations: BTreeMap<String, String>,
     /// Instruction that created it, from the history.
     pub created_by: Option<String>,
+    /// When it was created, from the history: RFC 3339.
+    pub created: Option<String>,
 }
 
 impl LayerSource {
@@ -78,6 +80,7 @@ impl LayerSource {
             size: None,
             annotations: BTreeMap::new(),
             created_by: None,
+            created: None,
         }
     }
 }

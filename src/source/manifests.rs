@@ -289,5 +289,6 @@ fn layer(store: &dyn Documents, descriptor: &Descriptor) -> LayerSource {
             .map(|(key, value)| (key.clone(), value.clone()))
             .collect(),
         created_by: None,
+        created: None,
     }
 }

@@ -402,3 +402,16 @@ fn lines_are_ordered_by_difference_size_or_name() {
     assert!(changes.contains(&Change::Added) && changes.contains(&Change::Removed), "{changes:?}");
     assert!(model.changes[0].is_empty(), "the baseline differs from nothing");
 }
+
+#[test]
+fn a_smaller_number_is_no_absence() {
+    let mut harness = show(&three());
+    let merged = row(&harness, "Merged");
+    harness.get_by_role_and_label(Role::Row, &merged).click();
+    settle(&mut harness);
+    harness.get_by_label("the baseline");
+    harness.get_by_label("+1.31 KiB, worse");
+    harness.get_by_label("−1.02 KiB, better");
+    assert_eq!(harness.get_all_by_label("Value").count(), 3);
+    assert!(harness.query_by_label_contains("only in the baseline").is_none());
+}

@@ -155,3 +155,47 @@ fn f6_goes_through_panes_in_the_order_they_are_seen() {
         }
     }
 }
+
+#[test]
+fn a_filter_leads_to_its_first_match_and_escape_clears_it() {
+    let mut window = opened();
+    for ((view, role, name, filter), text) in LISTS.into_iter().zip(["cublas", "cublas", "headers"]) {
+        window.harness.state_mut().run(Command::Show(view));
+        window.harness.run_steps(8);
+        window.press(Modifiers::COMMAND, Key::F);
+        window.types(text);
+        window.harness.run_steps(8);
+        window.press(Modifiers::NONE, Key::ArrowDown);
+        window.harness.run_steps(4);
+        assert!(has_focus(&window, role, name), "{view:?}: {:?}", focus(&window));
+        let rows = window.harness.query_all_by_role(Role::TreeItem);
+        let rows = rows.chain(window.harness.query_all_by_role(Role::Row));
+        let chosen: Vec<_> = rows.filter(|row| row.accesskit_node().is_selected() == Some(true)).collect();
+        assert_eq!(chosen.len(), 1, "{view:?}");
+        let node = chosen[0].accesskit_node();
+        assert_eq!(node.data().is_expanded(), None, "{view:?}: no folder or group: {:?}", node.label());
+        let value = |window: &Window| {
+            window.harness.get_by_role_and_label(Role::SearchInput, filter).value().unwrap_or_default()
+        };
+        assert_eq!(value(&window), text);
+        for _ in 0..2 {
+            window.press(Modifiers::NONE, Key::Escape);
+            window.harness.run_steps(2);
+        }
+        assert_eq!(value(&window), "", "{view:?}");
+    }
+}
+
+#[test]
+fn the_help_menu_has_the_manual_and_the_version() {
+    let mut window = opened();
+    for (command, words) in [(Command::Manual, "The window"), (Command::About, "License: MIT OR Apache-2.0")]
+    {
+        window.harness.state_mut().run(command);
+        window.harness.run_steps(4);
+        window.sees(words);
+        window.press(Modifiers::NONE, Key::Escape);
+        window.harness.run_steps(4);
+        assert!(window.harness.query_by_label(words).is_none(), "{words}");
+    }
+}

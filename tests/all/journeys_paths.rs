@@ -124,6 +124,20 @@ fn the_menu_of_a_path_filters_and_saves() {
         let there = window.harness.query_all_by_role_and_label(Role::Button, entry).next().is_some();
         assert!(there, "{entry}");
     }
+    let has = |window: &Window, entry: &str| {
+        window.harness.query_all_by_role_and_label(Role::Button, entry).next().is_some()
+    };
+    assert!(!has(&window, "Show in Layers"), "it is shown there");
+    window.press(Modifiers::NONE, Key::Escape);
+    window.harness.get_all_by_role(Role::TreeItem).next().unwrap().click_secondary();
+    window.harness.run_steps(4);
+    assert!(
+        has(&window, "Save folder as tar…") && !has(&window, "Show contents"),
+        "a folder has no contents"
+    );
+    window.press(Modifiers::NONE, Key::Escape);
+    window.harness.get_all_by_role(Role::TreeItem).nth(1).unwrap().click_secondary();
+    window.harness.run_steps(4);
     window.click(Role::Button, "Filter to this folder");
     window.harness.run_steps(4);
     let filter = window.harness.get_by_role_and_label(Role::SearchInput, "Filter files").value();

@@ -109,9 +109,23 @@ fn a_narrow_view_has_its_pane_below() {
 #[test]
 fn a_column_knows_where_its_order_begins() {
     let mut harness = Stage::new(findings_view::scene::analysis(), View::Findings).show([1400.0, 900.0]);
+    // The list begins in the order of severity.
+    click(&mut harness, Role::ColumnHeader, "Sort by saving");
     click(&mut harness, Role::ColumnHeader, "Sort by severity");
     click(&mut harness, Role::ColumnHeader, "Sort by severity, largest first");
     click(&mut harness, Role::ColumnHeader, "Sort by severity, smallest first");
     click(&mut harness, Role::ColumnHeader, "Sort by category");
     harness.get_by_role_and_label(Role::ColumnHeader, "Sort by category, smallest first");
+}
+
+#[test]
+fn the_menu_of_columns_says_which_have_no_room() {
+    let mut harness = show([600.0, 900.0]);
+    harness.get_by_role_and_label(Role::TreeGrid, "CUDA libraries").focus();
+    harness.run_ok();
+    harness.key_press_modifiers(Modifiers::SHIFT, Key::F10);
+    harness.run_ok();
+    let columns = names(&harness, Role::CheckBox);
+    assert!(columns.contains(&"Needed by (no room)".to_owned()), "{columns:?}");
+    assert!(columns.contains(&"Size".to_owned()), "{columns:?}");
 }

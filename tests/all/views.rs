@@ -74,6 +74,14 @@ fn a_filter_is_typed_and_taken_back() {
     harness.key_press(Key::Escape);
     harness.run();
     assert!(harness.query_by_label_contains("paths match, ").is_none());
+    assert!(harness.query_by_label("Clear filter").is_none());
+    harness.get_by_role_and_label(Role::SearchInput, "Filter files").focus();
+    harness.run();
+    harness.get_by_role_and_label(Role::SearchInput, "Filter files").type_text("libcublas.so*");
+    harness.run();
+    harness.get_by_role_and_label(Role::Button, "Clear filter").click();
+    harness.run();
+    assert!(harness.query_by_label_contains("paths match, ").is_none());
     harness.get_by_role_and_label(Role::SearchInput, "Filter files").focus();
     harness.run();
     harness.get_by_role_and_label(Role::SearchInput, "Filter files").type_text("size:>lots");
@@ -235,4 +243,47 @@ fn files_that_are_about_to_be_replaced_say_so() {
     assert!(shown, "work without a sign of it");
     until(&mut harness, "files", |stage| !stage.views.layers.browser().is_busy());
     assert!(!line(&harness));
+}
+
+#[test]
+fn a_chosen_layer_has_details_until_a_file_is_chosen() {
+    let mut harness = show(analysis("sample:devel"), View::Layers);
+    harness.state_mut().views.layers.select_path(b"/usr".to_vec());
+    harness.run();
+    harness.get_by_role_and_label(Role::Group, "File details");
+    harness.get_by_label_contains("Layer 3: ").click();
+    harness.run();
+    harness.get_by_role_and_label(Role::Group, "Layer details");
+    harness.get_by_label("Diff ID");
+    harness.get_by_role_and_label(Role::Button, "Copy digest").click();
+    harness.run();
+    let copied = actions(&mut harness);
+    assert!(matches!(&copied[..], [Action::CopyText(text)] if text.starts_with("sha256:")), "{copied:?}");
+    harness.get_all_by_role(Role::TreeItem).next().unwrap().click();
+    harness.run();
+    harness.get_by_role_and_label(Role::Group, "File details");
+}
+
+#[test]
+fn details_of_what_the_filter_leaves_out_are_not_shown() {
+    let mut harness = show(three_layers(), View::Layers);
+    harness.state_mut().views.layers.select_path(b"/a/old".to_vec());
+    harness.run();
+    assert_eq!(chosen(&harness), "/a/old");
+    harness.state_mut().views.layers.focus_search();
+    harness.run();
+    harness.get_by_role_and_label(Role::SearchInput, "Filter files").type_text("deep");
+    harness.run();
+    assert_eq!(chosen(&harness), "");
+    harness.key_press(Key::Escape);
+    harness.run();
+    assert_eq!(chosen(&harness), "/a/old");
+}
+
+#[test]
+fn layers_that_were_not_read_are_not_left_out() {
+    let mut part = Analysis::clone(&three_layers());
+    (part.layers[1].read, part.merge) = (None, None);
+    let harness = show(Arc::new(part), View::Overview);
+    harness.get_by_label("by compressed size, bottom first; dim: not read");
 }

@@ -46,8 +46,8 @@ pub(crate) const WRAPPERS: [&[u8]; 20] = [
     b"setsid",
 ];
 
-/// Reason for libraries that unknown files open.
-const OPENED: &str = "application or Python library; loaded by an unknown file";
+/// Reason for libraries whose caller is not known.
+const OPENED: &str = "application or Python library; caller unknown";
 
 /// A root with facts for the simulation.
 #[derive(Clone, Debug)]

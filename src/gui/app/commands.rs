@@ -5,12 +5,16 @@ use crate::gui::dialogs::Pick;
 use crate::gui::models::dockerfile::SaveKind;
 use crate::gui::models::findings::PlanChange;
 use crate::gui::models::inspector::InspectorPage;
+use crate::gui::panels::HelpSheet;
 use crate::gui::views::{Command, Needs, View};
 use crate::gui::widgets::stops::{self, GoTo};
 use crate::settings::{TEXT_SIZES, Theme};
 
 /// Why what acts on an image cannot be done in a tab with a saved report.
 const NEEDS_IMAGE: &str = "Not available in a saved report: open the image";
+
+/// Why there are no views in a tab whose image could not be opened.
+pub(crate) const NOT_OPENED: &str = "The image could not be opened";
 
 fn unless(obstacle: bool, reason: &'static str) -> Result<(), &'static str> {
     if obstacle { Err(reason) } else { Ok(()) }
@@ -41,6 +45,7 @@ impl App {
             Needs::ZoomAboveLeast => unless(self.settings.text_size <= *TEXT_SIZES.start(), "Minimum zoom"),
             Needs::Tabs => unless(self.tabs.is_empty(), "Open an image first"),
             Needs::Front => tab.map(drop),
+            Needs::View(_) if tab.is_ok_and(Tab::has_failed) => Err(NOT_OPENED),
             Needs::View(view) => view.unavailable(self.content()).map_or(tab.map(drop), Err),
             Needs::Running => match tab?.phase {
                 Phase::Running => Ok(()),
@@ -65,6 +70,12 @@ impl App {
             Needs::Path => {
                 unsaved(self.selected_target().is_none(), "Select a file or folder in Layers first")
             }
+            Needs::File => match self.selected_target() {
+                Some(target) if self.is_folder(tab?.id, &target) => {
+                    Err("A folder has no contents: select a file")
+                }
+                target => unsaved(target.is_none(), "Select a file in Layers first"),
+            },
             Needs::Comparable => View::Compare.unavailable(tab?.content()).map_or(Ok(()), Err),
             Needs::Compared => {
                 unless(tab?.views.compare.columns().len() < 2, "No other image to compare with")
@@ -97,6 +108,10 @@ impl App {
             }
             _ => false,
         }
+    }
+
+    fn toggle_help(&mut self, sheet: HelpSheet) {
+        self.help = if self.help.is_some() { None } else { Some(sheet) };
     }
 
     /// Runs a command, if it can run now.
@@ -188,7 +203,9 @@ impl App {
             Command::NextImage => self.step_tab(1),
             Command::PreviousImage => self.step_tab(-1),
             Command::Palette => self.palette.toggle(),
-            Command::Keys => self.keys_open = !self.keys_open,
+            Command::Keys => self.toggle_help(HelpSheet::Keys),
+            Command::Manual => self.toggle_help(HelpSheet::Manual("window")),
+            Command::About => self.toggle_help(HelpSheet::About),
         }
     }
 }

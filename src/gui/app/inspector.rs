@@ -87,6 +87,18 @@ impl App {
         front.is_some_and(|tab| tab.views.layers.browser().marks().count() > 1)
     }
 
+    /// Whether a path of the image of a tab is a folder.
+    pub(crate) fn is_folder(&self, tab: u64, target: &PathTarget) -> bool {
+        let tab = self.tabs.iter().find(|open| open.id == tab);
+        tab.and_then(|tab| tab.analysis.as_ref()).is_some_and(|analysis| target.is_folder(analysis))
+    }
+
+    /// Whether a path of a tab is the one that the layers view in front shows.
+    pub(crate) fn is_in_layers(&self, tab: u64, target: &PathTarget) -> bool {
+        let front = self.front_tab().filter(|front| front.id == tab && front.view == View::Layers);
+        front.is_some_and(|front| front.views.layers.selected_target().as_ref() == Some(target))
+    }
+
     /// Whether the CUDA view of the image of a tab lists a path.
     pub(crate) fn is_in_cuda(&self, tab: u64, raw: &[u8]) -> bool {
         let tab = self.tabs.iter().find(|open| open.id == tab);

@@ -19,6 +19,7 @@ mod watch;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub(crate) use commands::NOT_OPENED;
 pub(crate) use compare::DropOffer;
 pub(crate) use inspector::PathMenu;
 pub(crate) use log::{Log, LogEntry, LogSource, Severity};
@@ -33,7 +34,7 @@ use super::models::inspector::Inspector;
 use super::models::remote::RemoteSetup;
 use super::models::report::{Opener, desktop};
 use super::models::slim::SlimModel;
-use super::panels::{Palette, SettingsPage, StartScreen};
+use super::panels::{HelpSheet, Palette, SettingsPage, StartScreen};
 use super::remembered::Remembered;
 use super::views::gpu::MachineView;
 use super::views::{Action, TabContent, TabViews, View};
@@ -116,7 +117,8 @@ pub struct App {
     pub(crate) log_open: bool,
     /// Whether the log shows the entries of all images, and not only of the one in front.
     pub(crate) log_of_all: bool,
-    pub(crate) keys_open: bool,
+    /// The sheet of the Help menu that is open.
+    pub(crate) help: Option<HelpSheet>,
     pub(crate) dialogs: Dialogs,
     /// This machine's GPU: one for all tabs.
     pub(crate) machine: Machine,
@@ -177,7 +179,7 @@ impl App {
             log: Log::default(),
             log_open: false,
             log_of_all: false,
-            keys_open: false,
+            help: None,
             dialogs: Dialogs::new(setup.picker),
             machine: Machine::new(setup.machine),
             machine_alone: None,

@@ -106,6 +106,11 @@ impl Tab {
         tab
     }
 
+    /// Whether it could not be opened, and has nothing to show.
+    pub(crate) fn has_failed(&self) -> bool {
+        matches!(self.phase, Phase::Failed(_)) && self.analysis.is_none() && self.saved.is_none()
+    }
+
     /// Saves what is chosen together in its layers view.
     pub(crate) fn save_selection(&mut self, options: &Options, to: (PathBuf, bool), waker: &Waker) {
         if let Some(analysis) = &self.analysis {

@@ -4,7 +4,7 @@ use egui::{CentralPanel, Frame, Margin, Panel, Rect, Stroke, Ui};
 
 use super::App;
 use crate::gui::design::Tokens;
-use crate::gui::panels;
+use crate::gui::panels::{self, HelpSheet};
 use crate::gui::views::compare::CompareContext;
 use crate::gui::views::report::ProposedDockerfile;
 use crate::gui::views::{Action, Command, View, ViewContext};
@@ -63,6 +63,7 @@ impl App {
         }
         panels::palette(ui, self);
         panels::key_sheet(ui, self);
+        panels::help(ui, self);
         panels::offer(ui, self);
         panels::slim(ui, self);
         panels::remote(ui, self);
@@ -127,10 +128,11 @@ impl App {
         if writes || self.offer.is_some() || self.remote.has_dialog() || self.question().is_some() {
             return;
         }
-        let in_front = if self.keys_open {
-            Some(Command::Keys)
-        } else {
-            self.palette.is_open().then_some(Command::Palette)
+        let in_front = match self.help {
+            Some(HelpSheet::Keys) => Some(Command::Keys),
+            Some(HelpSheet::Manual(_)) => Some(Command::Manual),
+            Some(HelpSheet::About) => Some(Command::About),
+            None => self.palette.is_open().then_some(Command::Palette),
         };
         let typing = ui.text_edit_focused();
         self.take_escape(ui, in_front.is_some() || typing);

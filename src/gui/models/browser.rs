@@ -1,6 +1,7 @@
 //! The layers view as data: which layer, which files, which rows; work that takes long is done elsewhere
 //! and its last result stays until the next is there.
 
+mod choice;
 mod front;
 mod marks;
 
@@ -66,6 +67,8 @@ pub struct Browser {
     /// A path to choose once it is known.
     pending: Option<Vec<u8>>,
     reveal: bool,
+    /// Whether the layer was chosen after the path.
+    about_layer: bool,
     small: bool,
     all_open: bool,
     epoch: u64,
@@ -96,6 +99,7 @@ impl Default for Browser {
             marks: Marks::default(),
             pending: None,
             reveal: false,
+            about_layer: false,
             small: true,
             all_open: false,
             epoch: 0,
@@ -267,64 +271,10 @@ impl Browser {
 
     fn describe(&mut self) {
         let path = self.selected_path();
-        self.details =
-            self.shown.as_ref().zip(path).and_then(|(shown, path)| {
-                shown.tree.shows(path).then(|| PathDetails::new(&shown.tree, path))
-            });
-    }
-
-    /// Goes to a path from outside: where the scope does not show it, to the whole image.
-    fn choose(&mut self, path: Vec<u8>, waker: &Waker) {
-        let known = self.shown.as_ref().filter(|_| !self.stale && !self.shown_job.is_busy());
-        let Some(shown) = known else {
-            self.pending = Some(path);
-            return;
-        };
-        let found = shown.tree.timeline().find(&path);
-        let Some(id) = found.filter(|id| shown.tree.shows(*id)) else {
-            let last = self.items.len().checked_sub(1);
-            if found.is_some() && (!self.merged || self.layer != last) {
-                (self.merged, self.layer) = (true, last);
-                self.stale = true;
-                self.pending = Some(path);
-                waker();
-            }
-            return;
-        };
-        if shown.found.as_ref().is_some_and(|found| !found.keeps(id)) {
-            self.text.clear();
-        }
-        self.open = shown.rows.open().clone();
-        let mut at = id;
-        while at != PathId::ROOT {
-            at = shown.tree.timeline().parent(at);
-            self.open.insert(at);
-        }
-        self.selected = Some(path);
-        self.reveal = true;
-        self.stale = true;
-        self.start_shown(waker);
-    }
-
-    /// Chooses a layer.
-    pub fn select_layer(&mut self, layer: usize) {
-        if self.layer != Some(layer) {
-            self.layer = Some(layer);
-            self.stale = true;
-        }
-    }
-
-    /// Shows all layers up to the chosen one, or that one alone.
-    pub fn set_merged(&mut self, merged: bool) {
-        if self.merged != merged {
-            self.merged = merged;
-            self.stale = true;
-        }
-    }
-
-    /// Selects a path by its bytes, at the first update that has it.
-    pub fn select_path(&mut self, path: Vec<u8>) {
-        self.pending = Some(path);
+        self.details = self.shown.as_ref().zip(path).and_then(|(shown, path)| {
+            let kept = shown.found.as_ref().is_none_or(|found| found.keeps(path));
+            (kept && shown.tree.shows(path)).then(|| PathDetails::new(&shown.tree, path))
+        });
     }
 
     /// Filters by what is typed.
@@ -340,45 +290,6 @@ impl Browser {
     pub fn sort_by(&mut self, key: SortKey) {
         self.sort = self.sort.clicked(key);
         self.stale = true;
-    }
-
-    /// Chooses a row, and it alone.
-    pub fn select_row(&mut self, row: usize) {
-        self.marks.clear();
-        self.go_to_row(row);
-    }
-
-    fn go_to_row(&mut self, row: usize) {
-        let Some(shown) = &self.shown else { return };
-        let Some(line) = shown.rows.as_slice().get(row) else { return };
-        if self.selected_path() != Some(line.path) {
-            self.selected = Some(shown.tree.timeline().full_path(line.path));
-            self.selected_id = Some(line.path);
-            self.selected_row = Some(row);
-            self.describe();
-        }
-    }
-
-    /// Chooses a path of the tree in front and brings its row into sight.
-    pub fn select(&mut self, path: PathId) {
-        self.marks.clear();
-        if let Some(shown) = &self.shown {
-            let full = shown.tree.timeline().full_path(path);
-            // At once for the details and the treemap; the row follows.
-            (self.selected, self.selected_id) = (Some(full.clone()), Some(path));
-            self.pending = Some(full);
-            self.find_row();
-            self.describe();
-        }
-    }
-
-    /// Chooses the row of the parent folder of a row.
-    pub fn select_parent(&mut self, row: usize) {
-        let parent = self.shown.as_ref().and_then(|shown| shown.rows.parent_of(row));
-        if let Some(parent) = parent {
-            self.select_row(parent);
-            self.reveal = true;
-        }
     }
 
     /// Expands the folder at a row: in place, or in the background when it is large.

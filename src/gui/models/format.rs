@@ -3,7 +3,7 @@
 use chrono::DateTime;
 
 use crate::base::size::{grouped, human};
-use crate::base::text::{escape, is_unsafe};
+use crate::base::text::{escape, is_unsafe, printable};
 use crate::rootfs::NodeKind;
 
 /// Bytes of a name to save a file under; file systems take 255.
@@ -66,9 +66,14 @@ pub fn utc(seconds: i64) -> String {
     }
 }
 
+/// A time of a config, RFC 3339, in the same form; one that is not understood as it is.
+pub fn created(text: &str) -> String {
+    DateTime::parse_from_rfc3339(text).map_or_else(|_| printable(text), |time| utc(time.timestamp()))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{mode, save_name, utc};
+    use super::{created, mode, save_name, utc};
     use crate::rootfs::NodeKind;
 
     #[test]
@@ -99,6 +104,8 @@ mod tests {
         assert_eq!(utc(1_767_323_045), "2026-01-02 03:04:05 UTC");
         assert_eq!(utc(951_782_400), "2000-02-29 00:00:00 UTC");
         assert_eq!(utc(-1), "1969-12-31 23:59:59 UTC");
+        assert_eq!(created("2026-01-02T04:04:05.123456789+01:00"), "2026-01-02 03:04:05 UTC");
+        assert_eq!(created("yesterday"), "yesterday");
         assert!(utc(i64::MAX).ends_with(" UTC") && utc(i64::MIN).ends_with(" UTC"));
     }
 }

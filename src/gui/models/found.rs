@@ -75,7 +75,7 @@ pub fn find(analysis: &Analysis, typed: &str, cancel: &CancelToken) -> Result<Ve
     Ok(found)
 }
 
-/// Of the paths whose names have `word` within, those where it is the name or its beginning first, then the largest.
+/// Of the paths whose names have `word` within, those where it is the name first, then the largest.
 fn best<'a>(
     nodes: impl Iterator<Item = Node<'a>>,
     word: &str,
@@ -102,9 +102,5 @@ fn rank(name: &[u8], word: &[u8]) -> Option<u8> {
     let at =
         |from: usize| name.get(from..from + word.len()).is_some_and(|part| part.eq_ignore_ascii_case(word));
     let last = name.len().checked_sub(word.len())?;
-    match (0..=last).find(|from| at(*from))? {
-        0 if last == 0 => Some(0),
-        0 => Some(1),
-        _ => Some(2),
-    }
+    (0..=last).any(at).then_some(u8::from(last > 0))
 }

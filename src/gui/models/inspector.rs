@@ -45,6 +45,13 @@ impl PathTarget {
     pub fn of(raw: Vec<u8>) -> Self {
         Self { raw, version: None }
     }
+
+    /// Whether it is a folder; not before layers are merged.
+    pub fn is_folder(&self, analysis: &Analysis) -> bool {
+        let Some(merge) = analysis.merge.as_ref().filter(|_| self.version.is_none()) else { return false };
+        let node = find(analysis, &merge.rootfs, &self.raw, true).ok();
+        node.is_some_and(|node| merge.rootfs.node(node).kind() == NodeKind::Directory)
+    }
 }
 
 /// What the contents page shows.
@@ -242,10 +249,9 @@ impl Inspector {
 
     /// Finds out whether it is a folder.
     pub fn learn_kind(&mut self, analysis: &Analysis) {
-        let Some(merge) = &analysis.merge else { return };
-        let node = find(analysis, &merge.rootfs, &self.target.raw, true).ok();
-        let is_folder = |node| merge.rootfs.node(node).kind() == NodeKind::Directory;
-        self.folder = self.target.version.is_none() && node.is_some_and(is_folder);
+        if analysis.merge.is_some() {
+            self.folder = self.target.is_folder(analysis);
+        }
     }
 
     fn begin(&mut self, analysis: &Arc<Analysis>, options: &Options, waker: &Waker) {

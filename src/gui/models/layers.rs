@@ -1,11 +1,13 @@
 //! The layers of an image as a table.
 
 use crate::analysis::{Analysis, Layer};
-use crate::base::digest::short;
+use crate::base::digest::{Digest, short};
 use crate::base::redact;
 use crate::base::size::{grouped, human_or_dash};
 use crate::base::text::counted;
 use crate::base::text::printable;
+use crate::gui::models::files::PathFact;
+use crate::gui::models::format;
 use crate::report::short_instruction;
 use crate::source::LayerSource;
 
@@ -159,6 +161,33 @@ impl LayerItem {
             hides: waste.map(|waste| waste.hides_bytes),
             entries: counts.map(|counts| counts.entries),
         }
+    }
+
+    /// Its sizes by name; a dash for what is not known.
+    pub fn sizes(&self) -> Vec<PathFact> {
+        let sizes = [
+            ("Compressed", self.compressed),
+            ("Content", self.content),
+            ("Wasted", self.wasted),
+            ("Shadows", self.hides),
+        ];
+        let dash = || human_or_dash(None);
+        let facts =
+            sizes.map(|(name, bytes)| PathFact { name, value: bytes.map_or_else(dash, format::exact) });
+        let entries = self.entries.map(|count| PathFact { name: "Entries", value: grouped(count) });
+        facts.into_iter().chain(entries).collect()
+    }
+
+    /// What its manifest and config declare: when it was created, digests and media type.
+    pub fn declared(source: &LayerSource) -> Vec<PathFact> {
+        let digest = |digest: &Option<Digest>| digest.as_ref().map(|digest| printable(digest.as_ref()));
+        let facts = [
+            ("Created", source.created.as_deref().map(format::created)),
+            ("Digest", digest(&source.digest)),
+            ("Diff ID", digest(&source.diff_id)),
+            ("Media type", source.media_type.as_deref().map(printable)),
+        ];
+        facts.into_iter().filter_map(|(name, value)| Some(PathFact { name, value: value? })).collect()
     }
 
     /// Screen reader text.

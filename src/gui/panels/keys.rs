@@ -2,6 +2,7 @@
 
 use egui::{Grid, ScrollArea, Ui};
 
+use super::help::HelpSheet;
 use super::sheet::{sheet, title};
 use crate::gui::app::App;
 use crate::gui::design::space;
@@ -26,7 +27,7 @@ const OTHERS: &[(&str, &[&str])] = &[
 
 /// Shows the sheet when it is open.
 pub(crate) fn key_sheet(ui: &Ui, app: &mut App) {
-    if !app.keys_open {
+    if app.help != Some(HelpSheet::Keys) {
         return;
     }
     let size = ui.content_rect().size();
@@ -34,7 +35,8 @@ pub(crate) fn key_sheet(ui: &Ui, app: &mut App) {
         ui.spacing_mut().item_spacing.y = 4.0;
         title(ui, "Keyboard shortcuts");
         ui.add_space(space::S);
-        let wide = ui.available_width() > 760.0;
+        // A column with three keys in a row needs half of this.
+        let wide = ui.available_width() >= 840.0;
         let height = (size.y - 180.0).max(160.0);
         let area = ScrollArea::vertical().max_height(height).min_scrolled_height(height);
         // Its bar is at the edge of the dialog, however short the lines.
@@ -57,7 +59,7 @@ pub(crate) fn key_sheet(ui: &Ui, app: &mut App) {
         ui.add_space(space::S);
         ui.button("Close").clicked()
     });
-    app.keys_open = !(closed || asked);
+    app.help.take_if(|_| closed || asked);
 }
 
 fn group(ui: &mut Ui, menu: Menu) {

@@ -1,11 +1,12 @@
 //! In: the state of the window.
-//! Out: its parts around the views: menu bar, tabs, rail, status bar, log, start screen, machine, palette, key sheet,
+//! Out: its parts around the views: menu bar, tabs, rail, status bar, log, start screen, machine, palette, key sheet, manual,
 //! the sheet for dropped files, the dialogs about registries.
 //! Must not know: what a view shows.
 
 mod changed;
 mod contact;
 mod engines;
+mod help;
 mod inspector;
 mod keys;
 mod log;
@@ -28,6 +29,7 @@ mod tags;
 
 pub(super) use changed::changed;
 pub(super) use contact::remote;
+pub(super) use help::{HelpSheet, help};
 pub(super) use inspector::inspector;
 pub(super) use keys::key_sheet;
 pub(super) use log::log_view;

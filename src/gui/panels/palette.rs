@@ -218,7 +218,8 @@ fn items(context: &egui::Context, app: &App, typed: &str, found: &[FoundItem]) -
     });
     let mut fit: Vec<(u32, PaletteItem)> =
         commands.chain(tabs).filter_map(|offer| Some((rank(typed, &offer.title)?, offer))).collect();
-    fit.extend(found.map(|offer| (rank(typed, &offer.title).unwrap_or(2).min(2), offer)));
+    // These are in order.
+    fit.extend(found.map(|offer| (2, offer)));
     // What can be run comes first; among equals the order of the menus stays.
     // A title typed in full comes before longer ones.
     let exact = |offer: &PaletteItem| offer.title.eq_ignore_ascii_case(typed.trim());

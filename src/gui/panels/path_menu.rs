@@ -6,12 +6,17 @@ use egui::{Align, Id, Key, Layout, Popup, PopupAnchor, PopupCloseBehavior, Popup
 use crate::base::text::elide_middle;
 use crate::gui::app::App;
 use crate::gui::models::format;
+use crate::gui::models::inspector::PathTarget;
 use crate::gui::views::Action;
 use crate::gui::views::layers::SAVE_SELECTION;
 use crate::gui::widgets::controls::weak;
 
 /// The menu, while it is open.
 pub(crate) fn path_menu(ui: &Ui, app: &mut App) {
+    let is = |holds: fn(&App, u64, &PathTarget) -> bool| {
+        app.path_menu.as_ref().is_some_and(|menu| holds(app, menu.tab, &menu.target))
+    };
+    let (folder, in_layers) = (is(App::is_folder), is(App::is_in_layers));
     let in_cuda = app.path_menu.as_ref().is_some_and(|menu| app.is_in_cuda(menu.tab, &menu.target.raw));
     // In a comparison the path may be of another image, which comes to the front with what is chosen.
     let other = app.path_menu.as_ref().map(|menu| menu.tab).filter(|tab| app.compares(*tab));
@@ -21,16 +26,17 @@ pub(crate) fn path_menu(ui: &Ui, app: &mut App) {
     let Some(menu) = &mut app.path_menu else { return };
     let (id, target) = (Id::unique("path menu"), menu.target.clone());
     let cuda = in_cuda.then(|| ("Show in CUDA", Action::ShowInCuda(target.raw.clone())));
-    let entries = [
-        ("Show contents", Action::ShowContents(target.clone())),
-        ("Why is this here?", Action::ShowWhy(target.clone())),
-        ("Show in Layers", Action::SelectPath(target.raw.clone())),
-        ("Show in treemap", Action::ShowInTreemap(target.raw.clone())),
-    ];
-    let entries = entries.into_iter().chain(cuda).chain([
-        ("Filter to this folder", Action::FilterFolder(target.raw.clone())),
-        ("Save file…", Action::SavePath(target.clone())),
-    ]);
+    let contents = (!folder).then(|| ("Show contents", Action::ShowContents(target.clone())));
+    let layers = (!in_layers).then(|| ("Show in Layers", Action::SelectPath(target.raw.clone())));
+    let entries = { contents.into_iter() }
+        .chain([("Why is this here?", Action::ShowWhy(target.clone()))])
+        .chain(layers)
+        .chain([("Show in treemap", Action::ShowInTreemap(target.raw.clone()))])
+        .chain(cuda)
+        .chain([
+            ("Filter to this folder", Action::FilterFolder(target.raw.clone())),
+            (if folder { "Save folder as tar…" } else { "Save file…" }, Action::SavePath(target.clone())),
+        ]);
     let entries = entries
         .chain(several.then_some((SAVE_SELECTION, Action::AskSelection)))
         .chain([("Copy path", Action::CopyText(format::copy_text(&target.raw)))]);

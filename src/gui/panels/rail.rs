@@ -2,7 +2,7 @@
 
 use egui::{Id, ScrollArea, Ui};
 
-use crate::gui::app::{App, Phase};
+use crate::gui::app::{App, NOT_OPENED, Tab};
 use crate::gui::views::{Action, Command, View};
 use crate::gui::widgets::controls::nav_item;
 use crate::gui::widgets::stops::{self, StopKind};
@@ -25,12 +25,10 @@ fn items(ui: &mut Ui, app: &mut App, wide: bool) {
         std::mem::replace(known, seen) != seen
     });
     let content = app.content();
-    let failed = app.front_tab().is_some_and(|tab| {
-        matches!(tab.phase, Phase::Failed(_)) && tab.analysis.is_none() && tab.saved.is_none()
-    });
+    let failed = app.front_tab().is_some_and(Tab::has_failed);
     for view in View::ALL.iter().copied() {
         let keys = Command::Show(view).info().keys_text(ui.ctx());
-        let unavailable = view.unavailable(content).or(failed.then_some("The image could not be opened"));
+        let unavailable = view.unavailable(content).or(failed.then_some(NOT_OPENED));
         let note = if wide && unavailable.is_none() { keys.as_str() } else { "" };
         let item = ui.add_enabled_ui(unavailable.is_none(), |ui| {
             nav_item(ui, view.title(), note, front == Some(view), HEIGHT)

@@ -29,6 +29,8 @@ const NUMBER: f32 = 96.0;
 /// What removing GPU code costs.
 const PRUNING_COSTS: &str = "Other GPUs then get error 209. Whether changed copies of NVIDIA's files may be used or passed \
                              on depends on NVIDIA's licenses.";
+/// Lines of sizes without that of GPU code.
+const SIZES: usize = 4;
 /// Height of an error with its hint.
 const FAILURE: f32 = 110.0;
 /// What the rest of the window needs around the sheet.
@@ -193,10 +195,18 @@ fn gpu_code(ui: &mut Ui, model: &mut SlimModel) {
             }
         }
     });
-    if model.choices.targets.is_empty() {
-        weak(ui, "If none is selected, all GPU code stays.");
-        return;
-    }
+    // They stay where they are: the rest of the sheet must not move below the pointer.
+    let some = !model.choices.targets.is_empty();
+    ui.add_enabled_ui(some, |ui| gpu_code_choices(ui, model));
+    let note = if some { PRUNING_COSTS } else { "If none is selected, all GPU code stays." };
+    let height = 2.0 * ui.text_style_height(&egui::TextStyle::Body);
+    ui.scope(|ui| {
+        ui.set_min_height(height);
+        weak(ui, note);
+    });
+}
+
+fn gpu_code_choices(ui: &mut Ui, model: &mut SlimModel) {
     ui.horizontal_wrapped(|ui| {
         let ptx = check_box(ui, model.choices.keep_ptx, "Keep PTX for later GPUs");
         if ptx.on_hover_text("Drivers compile it when the program first starts").clicked() {
@@ -208,7 +218,6 @@ fn gpu_code(ui: &mut Ui, model: &mut SlimModel) {
             model.choices.shrink = !model.choices.shrink;
         }
     });
-    weak(ui, PRUNING_COSTS);
 }
 
 /// What is wrong with the destination, or what happens there.
@@ -240,6 +249,10 @@ fn sizes(ui: &mut Ui, model: &SlimModel) -> Option<SlimEvent> {
         );
         return ui.button("Read all layers").clicked().then_some(SlimEvent::ReadAll);
     }
+    // Room for all of them, so that the buttons stay where they are.
+    let lines = SIZES + usize::from(!model.offered().is_empty());
+    let line = ui.spacing().interact_size.y + 4.0;
+    let height = ui.cursor().top() + lines as f32 * line;
     match model.report() {
         None => {
             weak(ui, "Computing sizes…");
@@ -253,6 +266,7 @@ fn sizes(ui: &mut Ui, model: &SlimModel) -> Option<SlimEvent> {
             }
         }
     }
+    ui.add_space((height - ui.cursor().top()).max(0.0));
     None
 }
 

@@ -95,6 +95,8 @@ pub enum Needs {
     Compared,
     /// A path that is selected or looked at.
     Path,
+    /// The same, and no folder.
+    File,
     /// A finished comparison.
     Comparison,
     /// The content of a report.
@@ -244,7 +246,7 @@ commands! {
     Image 1 {
         CopyReference: "Copy reference", "Copy the reference of this image to the clipboard", [], Front;
         ShowContents: "Show file contents", "Show the text, bytes or headers of the selected file",
-            [plain(Key::F3)], Path;
+            [plain(Key::F3)], File;
         ShowWhy: "Why is this here?", "Show what brought the selected path, what uses it and its findings",
             [ctrl(Key::I)], Path;
     }
@@ -302,6 +304,10 @@ commands! {
     Help 0 {
         Palette: "Command palette", "Search all commands", [ctrl(Key::K), ctrl_shift(Key::P)], Nothing;
         Keys: "Keyboard shortcuts", "List all keyboard shortcuts", [plain(Key::F1)], Nothing;
+        Manual: "Manual", "Help: chapters on views, files, sizes, CUDA, settings and the command line", [], Nothing;
+    }
+    Help 1 {
+        About: "About Cutaway", "Version and license", [], Nothing;
     }
 }
 
@@ -362,39 +368,4 @@ pub(super) fn command_button(ui: &mut Ui, command: Command, label: &str) -> Opti
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::HashSet;
-
-    use super::{Command, Menu};
-    use crate::gui::views::View;
-
-    #[test]
-    fn titles_and_keys_are_each_used_once() {
-        let (mut titles, mut keys) = (HashSet::new(), HashSet::new());
-        for info in Command::all().map(Command::info) {
-            assert!(titles.insert(info.title), "{}", info.title);
-            for shortcut in info.keys {
-                assert!(keys.insert(format!("{shortcut:?}")), "{}: {shortcut:?}", info.title);
-            }
-        }
-    }
-
-    #[test]
-    fn words_are_sentence_case_without_exclamation() {
-        for info in Command::all().map(Command::info) {
-            for text in [info.title, info.about] {
-                assert!(text.starts_with(char::is_uppercase) || text.contains(':'), "{text}");
-                assert!(!text.contains('!') && !text.ends_with('.'), "{text}");
-            }
-        }
-    }
-
-    #[test]
-    fn every_view_has_its_key_and_every_menu_its_commands() {
-        assert!(View::ALL.iter().all(|view| Command::Show(*view).info().keys.len() == 1));
-        for menu in Menu::ALL {
-            let groups: Vec<u8> = menu.commands().map(|command| command.info().group).collect();
-            assert!(!groups.is_empty() && groups.is_sorted(), "{}: groups stand together", menu.title());
-        }
-    }
-}
+mod tests;

@@ -1,12 +1,16 @@
 //! The field for the filter of a view.
 
 use egui::accesskit::Role;
-use egui::{Key, RichText, TextEdit, Ui, WidgetInfo, vec2};
+use egui::{Atom, IdSalt, Key, RichText, TextEdit, Ui, UiBuilder, WidgetInfo, vec2};
 
 use crate::base::size::{grouped, human};
 use crate::gui::design::{Tokens, text};
 use crate::gui::models::filter::{FilterError, FilterView, help};
+use crate::gui::widgets::controls::{Mark, mark_button};
 use crate::gui::widgets::stops::{self, GoTo, StopKind};
+
+/// The room of the button that clears the field, with the margin of the field.
+const CLEAR: f32 = 24.0;
 
 /// What differs between the filter fields of views.
 pub(super) struct FilterField<'a> {
@@ -24,7 +28,11 @@ impl FilterField<'_> {
     /// Shows the field; Escape clears it. The tooltip names what the filter understands.
     pub(super) fn show<V: FilterView>(&self, ui: &mut Ui, typed: &mut String) {
         let width = ui.available_width();
-        let field = TextEdit::singleline(typed).hint_text(self.hint).desired_width(width.min(self.width));
+        let filled = !typed.is_empty();
+        let mut field = TextEdit::singleline(typed).hint_text(self.hint).desired_width(width.min(self.width));
+        if filled {
+            field = field.suffix(Atom::custom(IdSalt::new("clear"), vec2(CLEAR - 8.0, 14.0)));
+        }
         let response = ui.add_sized(vec2(width.min(self.width), 24.0), field);
         response.widget_info(|| {
             let mut info = WidgetInfo::labeled(Role::SearchInput, true, self.name);
@@ -32,6 +40,19 @@ impl FilterField<'_> {
             info
         });
         stops::stop(ui, StopKind::Filter, self.name, &response);
+        if stops::is_cleared(&response) {
+            typed.clear();
+        }
+        if !typed.is_empty() {
+            stops::fill(ui, &response);
+            let right = response.rect.with_min_x(response.rect.right() - CLEAR).shrink2(vec2(2.0, 2.0));
+            // Over the field: what follows in the line stays where it is.
+            let mut over = ui.new_child(UiBuilder::new().max_rect(right));
+            if mark_button(&mut over, Mark::Close, "Clear filter").clicked() {
+                typed.clear();
+                response.request_focus();
+            }
+        }
         if self.focus {
             response.request_focus();
         }
@@ -40,7 +61,7 @@ impl FilterField<'_> {
         let down = response.has_focus() && pressed(Key::ArrowDown);
         let back = ui.input(|input| input.modifiers.shift);
         if down || response.lost_focus() && (pressed(Key::Enter) || pressed(Key::Tab) && !back) {
-            stops::go(ui.ctx(), GoTo::List);
+            stops::go(ui.ctx(), if typed.is_empty() { GoTo::List } else { GoTo::Found });
         }
         let left = response.lost_focus() || response.has_focus();
         if left && ui.input(|input| input.key_pressed(Key::Escape)) {

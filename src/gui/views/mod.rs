@@ -164,11 +164,6 @@ pub(in crate::gui) fn path_menu(response: &egui::Response, raw: &[u8]) -> Option
     response.secondary_clicked().then(|| Action::PathMenu(PathTarget::of(raw.to_vec())))
 }
 
-/// Escape with nothing chosen: the keyboard leaves the list.
-fn leave_focus(ui: &Ui) {
-    ui.memory_mut(|memory| memory.focused().map(|id| memory.surrender_focus(id)));
-}
-
 impl TabViews {
     /// Paints a view.
     pub fn ui(&mut self, view: View, ui: &mut Ui, context: &mut ViewContext<'_>) {

@@ -223,16 +223,19 @@ fn figures(ui: &mut Ui, overview: &Overview) {
 fn layers(ui: &mut Ui, overview: &Overview, context: &mut ViewContext<'_>) {
     let tokens = Tokens::of(ui);
     let items = &overview.layers;
-    // Compressed sizes are used until all layers are read: do not mix both.
-    let reading = items.iter().any(|item| item.state == LayerState::Waiting);
-    let note = if reading {
+    // Compressed sizes are used unless all layers are read: do not mix both.
+    let known = |item: &LayerItem| item.content.is_some();
+    let unread = !items.iter().all(known);
+    let note = if items.iter().any(|item| item.state == LayerState::Waiting) {
         "by compressed size, bottom first; dim: not read yet"
+    } else if unread {
+        "by compressed size, bottom first; dim: not read"
     } else {
         "by content size, bottom first; hatched: wasted"
     };
     section(ui, "Layers", note);
-    let size = |item: &LayerItem| if reading { item.compressed } else { item.content };
-    let known = |item: &LayerItem| item.content.is_some();
+    let size = |item: &LayerItem| if unread { item.compressed } else { item.content };
+    let wasted = |item: &LayerItem| if unread { 0 } else { item.wasted.unwrap_or(0) };
     let segments: Vec<Segment> = items
         .iter()
         .map(|item| Segment {
@@ -240,7 +243,7 @@ fn layers(ui: &mut Ui, overview: &Overview, context: &mut ViewContext<'_>) {
             fill: if known(item) { tokens.layer(item.index) } else { tokens.dim(tokens.layer(item.index)) },
             short: item.index.to_string(),
             spoken: item.spoken(),
-            hatched: crate::base::convert::fraction(item.wasted.unwrap_or(0), size(item).unwrap_or(0)),
+            hatched: crate::base::convert::fraction(wasted(item), size(item).unwrap_or(0)),
         })
         .collect();
     let hover = |ui: &mut Ui, index: usize| super::layers::describe(ui, &items[index]);

@@ -13,6 +13,17 @@ pub enum Cut {
     Middle,
     /// At the end.
     End,
+    /// At the end, after a path within has lost all but its last two parts.
+    Prose,
+}
+
+/// Prose whose paths keep their last two parts.
+fn with_short_paths(text: &str) -> String {
+    let short = |word: &str| match word.rmatch_indices('/').nth(1) {
+        Some((at, _)) if at > 0 => format!("…{}", &word[at..]),
+        _ => word.to_owned(),
+    };
+    text.split(' ').map(short).collect::<Vec<_>>().join(" ")
 }
 
 /// Lays `text` out in at most `width` points.
@@ -29,10 +40,17 @@ pub fn fit(
     let most = room(width / 2.0);
     let elide = |text: &str, count: usize| match cut {
         Cut::Middle => elide_middle(text, count),
-        Cut::End => elide_end(text, count),
+        Cut::End | Cut::Prose => elide_end(text, count),
     };
-    let length = text.chars().count();
+    let mut length = text.chars().count();
     let mut galley = layout(if length > most { elide(text, most) } else { text.to_owned() });
+    let short;
+    let mut text = text;
+    if cut == Cut::Prose && galley.size().x > width {
+        short = with_short_paths(text);
+        (text, length) = (&short, short.chars().count());
+        galley = layout(elide(text, most));
+    }
     let mut count = length.min(most);
     // Estimate from the mean character width; a second pass corrects it.
     for _ in 0..4 {
@@ -62,7 +80,7 @@ pub fn left(painter: &Painter, rect: Rect, text: &str, font: &FontId, color: Col
     put(painter, at, galley, color)
 }
 
-/// Paints text and its tail as [`left`] does; of the text the middle is cut where both have no room. Gives what it took.
+/// Paints text and its tail as [`left`] does; of the text the end is cut where both have no room. Gives what it took.
 pub fn with_tail(
     painter: &Painter,
     rect: Rect,
@@ -72,7 +90,7 @@ pub fn with_tail(
 ) -> Rect {
     let tail = fit(painter, tail, font, color, rect.width(), Cut::End);
     let room = rect.with_max_x(rect.right() - tail.size().x);
-    let name = left(painter, room, text, font, color, Cut::Middle);
+    let name = left(painter, room, text, font, color, Cut::End);
     let at = pos2(name.right(), rect.center().y - tail.size().y / 2.0);
     name.union(put(painter, at, tail, color))
 }

@@ -5,14 +5,14 @@
 //! the whole list with an active row for screen readers, arrows and vim keys, and rows that fold: neither crate has
 //! the last three, so that all of this file would remain beside them.
 
+mod keys;
 mod look;
 
 use egui::accesskit::Role;
-use egui::{
-    Event, EventFilter, Id, Key, Modifiers, Rangef, Rect, Response, ScrollArea, Sense, Ui, Vec2, WidgetInfo,
-    pos2, vec2,
-};
+use egui::{Id, Rangef, Rect, Response, ScrollArea, Sense, Ui, Vec2, WidgetInfo, pos2, vec2};
 
+use self::keys::folded;
+pub(super) use self::keys::keys;
 pub use self::look::ListSort;
 pub(super) use self::look::{ListHead, RowLook, focus_frame, head_back, share_bar};
 use super::stops::{self, StopKind};
@@ -173,6 +173,9 @@ impl List<'_> {
         let mut area = ScrollArea::new([self.width.is_some(), true]).id_salt("rows").auto_shrink(false);
         let mut reveal = self.selected.filter(|_| self.reveal);
         if output.focused {
+            if stops::has_found(ui.ctx(), id) {
+                output.events.extend(self.first_found(|index| node(index, &row_at(index)).fold.is_none()));
+            }
             let across = self.take_keys(ui, id, body.height(), output, |index| node(index, &row_at(index)));
             if across != 0.0 {
                 let most = (self.width.unwrap_or(0.0) - body.width()).max(0.0);
@@ -268,89 +271,6 @@ impl List<'_> {
         });
     }
 
-    /// What keys do; how far they scroll sideways. Arrows stay with the list.
-    fn take_keys(
-        &self,
-        ui: &Ui,
-        id: Id,
-        height: f32,
-        output: &mut ListOutput,
-        mut node_at: impl FnMut(usize) -> ListNode,
-    ) -> f32 {
-        let (mut at, mut across) = (self.selected, 0.0);
-        let several = self.keys == ListKeys::Several;
-        if several && ui.input_mut(|input| input.consume_key(Modifiers::COMMAND, Key::Space)) {
-            output.events.extend(at.filter(|at| *at < self.rows).map(ListEvent::Mark));
-        }
-        for (key, modifiers) in keys(ui, id) {
-            let arrow = match key {
-                Key::ArrowRight | Key::L => 1.0,
-                Key::ArrowLeft | Key::H => -1.0,
-                _ => 0.0,
-            };
-            match self.keys {
-                ListKeys::Sideways(step) if arrow != 0.0 => {
-                    across += arrow * step;
-                    continue;
-                }
-                ListKeys::Table(step) if arrow != 0.0 && step > 0.0 && modifiers == Modifiers::SHIFT => {
-                    across += arrow * step;
-                    continue;
-                }
-                _ => {}
-            }
-            match key {
-                Key::Escape if matches!(self.keys, ListKeys::Tree | ListKeys::Several) => {
-                    ui.memory_mut(|memory| memory.surrender_focus(id));
-                }
-                Key::Escape => output.events.push(ListEvent::Clear),
-                Key::N => output.events.push(ListEvent::Step(modifiers != Modifiers::SHIFT)),
-                _ => {}
-            }
-            let Some(last) = self.rows.checked_sub(1) else { continue };
-            if let Some(to) = self.moved(key, modifiers, at, height) {
-                at = Some(to.min(last));
-                let extends = several && modifiers == Modifiers::SHIFT && key != Key::G;
-                let to = to.min(last);
-                output.events.push(if extends { ListEvent::Extend(to) } else { ListEvent::Select(to) });
-                continue;
-            }
-            let Some(now) = at.filter(|at| *at <= last) else { continue };
-            let node = node_at(now);
-            output.events.push(match (key, node.fold) {
-                (Key::ArrowRight | Key::L | Key::Space, Some(false)) => ListEvent::Open(now),
-                (Key::ArrowLeft | Key::H | Key::Space, Some(true)) => ListEvent::Close(now),
-                (Key::ArrowRight | Key::L, Some(true)) if now < last => {
-                    at = Some(now + 1);
-                    ListEvent::Select(now + 1)
-                }
-                (Key::Enter, Some(open)) => folded(open, now),
-                (Key::Enter, None) => ListEvent::Activate(now),
-                (Key::Space, None) if several => ListEvent::Mark(now),
-                (Key::Space, None) if node.ticked.is_some() => ListEvent::Toggle(now),
-                (Key::ArrowLeft | Key::H, _) => ListEvent::Parent(now),
-                _ => continue,
-            });
-        }
-        across
-    }
-
-    /// The target row of a key, at most past the end; `None` for other keys.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "rows on a screen")]
-    fn moved(&self, key: Key, modifiers: Modifiers, at: Option<usize>, height: f32) -> Option<usize> {
-        let page = ((height / self.row_height).floor() - 1.0).max(1.0) as usize;
-        Some(match key {
-            Key::ArrowDown | Key::J => at.map_or(0, |at| at + 1),
-            Key::ArrowUp | Key::K => at.map_or(0, |at| at.saturating_sub(1)),
-            Key::PageDown => at.map_or(page, |at| at + page),
-            Key::PageUp => at.map_or(0, |at| at.saturating_sub(page)),
-            Key::End => self.rows,
-            Key::G if modifiers == Modifiers::SHIFT => self.rows,
-            Key::Home | Key::G => 0,
-            _ => return None,
-        })
-    }
-
     /// The offset that brings a row into sight from offset `now`; `None` where it is. A row that was asked for from
     /// elsewhere comes to the middle, as does a distant one; a near one to the edge.
     fn offset_for(&self, now: f32, row: usize, height: f32, asked: bool) -> Option<f32> {
@@ -381,33 +301,10 @@ impl ListFrame {
     }
 }
 
-/// Keys that were pressed on what has this id and the focus; arrows and Escape stay with it.
-pub(super) fn keys(ui: &Ui, id: Id) -> Vec<(Key, Modifiers)> {
-    let filter = EventFilter {
-        horizontal_arrows: true,
-        vertical_arrows: true,
-        escape: true,
-        ..EventFilter::default()
-    };
-    ui.memory_mut(|memory| memory.set_focus_lock_filter(id, filter));
-    let events = ui.input(|input| input.filtered_events(&filter));
-    let pressed = events.into_iter().filter_map(|event| match event {
-        Event::Key { key, pressed: true, modifiers, .. } if !modifiers.command && !modifiers.alt => {
-            Some((key, modifiers))
-        }
-        _ => None,
-    });
-    pressed.collect()
-}
-
 /// The rows of this height in a range of points.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float cast saturates")]
 pub(super) fn visible(range: Rangef, row: f32, rows: usize) -> std::ops::Range<usize> {
     let first = (range.min / row).floor().max(0.0) as usize;
     let last = (range.max / row).ceil().max(0.0) as usize;
     first.min(rows)..last.min(rows)
-}
-
-fn folded(open: bool, row: usize) -> ListEvent {
-    if open { ListEvent::Close(row) } else { ListEvent::Open(row) }
 }

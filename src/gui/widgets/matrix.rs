@@ -99,7 +99,8 @@ const SIGN: f32 = 14.0;
 const GAP: f32 = 14.0;
 /// The least width of the names, and the share of the whole that they take.
 const NAMES: f32 = 170.0;
-const NAMES_SHARE: f32 = 0.3;
+const NAMES_SHARE: f32 = 0.4;
+const NAMES_MOST: f32 = 560.0;
 /// Room of the scroll bar.
 const BAR: f32 = 10.0;
 
@@ -118,7 +119,8 @@ impl Places {
     fn new(shape: &MatrixShape<'_>, width: f32) -> Self {
         let count = shape.heads.len().max(1) as f32;
         let room = width - BAR;
-        let names = (room * NAMES_SHARE).clamp(NAMES, 420.0).max(room - count * 250.0);
+        // Names are near to their numbers, however wide the window.
+        let names = (room * NAMES_SHARE).min(room - count * shape.least).clamp(NAMES, NAMES_MOST);
         let column = ((room - names) / count).max(shape.least);
         Self { names, column, whole: (names + count * column + BAR).max(width) }
     }

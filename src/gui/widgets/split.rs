@@ -90,8 +90,9 @@ impl Split {
         let range = Rangef::new(*range.start(), range.end().max(*range.start()));
         let id = Id::unique((self.name, axis));
         let own = sizes(ui.ctx()).get(self.name).and_then(|sizes| sizes[axis]);
-        // As large as at first: what opens above takes its room from the rest.
-        let usual = ui.data_mut(|data| *data.get_temp_mut_or_insert_with(id, || size));
+        // As high as at first: what opens above takes its room from the rest. As wide as the window asks for.
+        let usual =
+            if axis == 0 { size } else { ui.data_mut(|data| *data.get_temp_mut_or_insert_with(id, || size)) };
         let (panel, gap) = match (axis, self.first) {
             (0, true) => (Panel::left(id), Margin { right: GAP, ..Margin::ZERO }),
             (0, false) => (Panel::right(id), Margin { left: GAP, ..Margin::ZERO }),

@@ -34,6 +34,8 @@ pub enum GoTo {
     Opened,
     /// The main list, from its filter.
     List,
+    /// The same, and its first row that is no folder or group: what the filter found.
+    Found,
     /// From a list: to the details of its chosen row, or back to its filter.
     Beside(Id, bool),
     /// The next pane, or the one before.
@@ -44,7 +46,13 @@ pub enum GoTo {
 struct Stops {
     pass: u64,
     all: Vec<Stop>,
+    /// The filter with text in it.
+    filled: Option<Id>,
     wanted: Option<GoTo>,
+    /// The list that the focus came to for what the filter found.
+    found: Option<Id>,
+    /// The filter that is to be cleared.
+    cleared: Option<Id>,
 }
 
 fn with<R>(context: &Context, change: impl FnOnce(&mut Stops) -> R) -> R {
@@ -54,6 +62,7 @@ fn with<R>(context: &Context, change: impl FnOnce(&mut Stops) -> R) -> R {
         if stops.pass != pass {
             stops.pass = pass;
             stops.all.clear();
+            stops.filled = None;
         }
         change(stops)
     })
@@ -68,6 +77,33 @@ pub fn stop(ui: &Ui, kind: StopKind, name: &str, response: &Response) {
 /// Goes there at the end of the frame.
 pub fn go(context: &Context, to: GoTo) {
     with(context, |stops| stops.wanted = Some(to));
+}
+
+/// Registers that a filter has text in it, for this frame.
+pub fn fill(ui: &Ui, filter: &Response) {
+    with(ui.ctx(), |stops| stops.filled = Some(filter.id));
+}
+
+/// Escape with nothing chosen: the filter of the view in front is cleared; without one, the keyboard leaves the list.
+pub fn escape(context: &Context) {
+    let cleared = with(context, |stops| {
+        stops.cleared = stops.filled;
+        stops.cleared.is_some()
+    });
+    if !cleared {
+        context.memory_mut(|memory| memory.focused().map(|id| memory.surrender_focus(id)));
+    }
+    context.request_repaint();
+}
+
+/// Whether a filter is to be cleared, once.
+pub fn is_cleared(filter: &Response) -> bool {
+    with(&filter.ctx, |stops| stops.cleared.take_if(|id| *id == filter.id).is_some())
+}
+
+/// Whether the focus has just come to a list for what the filter found, once.
+pub fn has_found(context: &Context, list: Id) -> bool {
+    with(context, |stops| stops.found.take_if(|id| *id == list).is_some())
 }
 
 /// A filter was left for its list, or a list for what is beside it: Tab and the keys that lead on.
@@ -95,7 +131,7 @@ pub fn settle(context: &Context, lists: &[&str]) {
         // What is still being read has no list yet; whoever does something meanwhile keeps the keyboard.
         GoTo::Opened if main.is_none() && context.input(|input| input.pointer.any_pressed()) => None,
         GoTo::Opened if main.is_none() => return,
-        GoTo::Opened | GoTo::List => main,
+        GoTo::Opened | GoTo::List | GoTo::Found => main,
         GoTo::Beside(id, on) => {
             let from_main = main.is_some_and(|main| main.id == id);
             let kind = if on { StopKind::Details } else { StopKind::Filter };
@@ -105,6 +141,7 @@ pub fn settle(context: &Context, lists: &[&str]) {
     };
     with(context, |stops| stops.wanted = None);
     if let Some(stop) = found {
+        with(context, |stops| stops.found = (to == GoTo::Found).then_some(stop.id));
         context.memory_mut(|memory| memory.request_focus(stop.id));
         context.request_repaint();
     }

@@ -328,3 +328,12 @@ fn npms_cache_stays_for_a_script_that_installs_from_it() {
         all(&report, &[(&format!("/{cache}"), &format!("package-caches {verdict}"))]);
     }
 }
+
+#[test]
+fn empty_files_are_no_finding() {
+    let path = "/var/cache/apt/archives/lock";
+    let empty = || file(&path[1..], "");
+    all(&judged_files(vec![empty()]), &[(path, "-")]);
+    let package = filled("var/cache/apt/archives/libgomp1_14_amd64.deb");
+    all(&judged_files(vec![empty(), package]), &[(path, "package-caches safe")]);
+}

@@ -194,7 +194,7 @@ fn libraries_of_the_application_are_there_to_be_opened() {
     let mut image = programs();
     image.library("/app/plugins/ops.so", &["libdep.so"]).library("/usr/lib/libdep.so", &[]);
     image.library("/opt/other/libother.so", &[]);
-    let why = "application or Python library; loaded by an unknown file";
+    let why = "application or Python library; caller unknown";
     let expected = ("/app/plugins/ops.so".to_owned(), RootKind::Extension, why.to_owned());
     assert!(roots(&image).contains(&expected));
     let links = image.resolve();
@@ -216,7 +216,7 @@ fn libraries_of_a_package_without_modules_stand_for_the_package() {
     let links = image.resolve();
     let root = links.object(&library).root.clone().unwrap();
     assert_eq!(root.kind, RootKind::Extension);
-    assert!(root.why.contains("loaded by an unknown file"));
+    assert!(root.why.contains("caller unknown"));
     assert_eq!(links.usage(&cudnn), Use::Dlopen);
     assert_eq!(links.need(&library, "libcublas.so.12"), format!("{cublas} by table a test"));
 }

@@ -30,6 +30,11 @@ impl Browser {
         self.layer
     }
 
+    /// Whether the layer was chosen after the path.
+    pub fn is_about_layer(&self) -> bool {
+        self.about_layer
+    }
+
     /// Whether all layers up to the chosen one are shown.
     pub fn is_merged(&self) -> bool {
         self.merged

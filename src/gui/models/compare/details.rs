@@ -20,7 +20,7 @@ const INSTRUCTION: usize = 90;
 pub struct ColumnFacts {
     /// The change relative to the baseline; `None` for the baseline itself.
     pub change: Option<Change>,
-    /// The same in words.
+    /// The same with its sign and in words; of a number, its difference. Empty where there is nothing to say.
     pub verdict: String,
     /// Names and values, safe to show.
     pub facts: Vec<(&'static str, String)>,
@@ -78,8 +78,17 @@ impl CompareDetails {
         let mut about = line.note.clone();
         let columns = (0..model.images()).map(|image| {
             let cell = line.cells.get(image).cloned().unwrap_or_default();
-            let mut column =
-                ColumnFacts { change: cell.change, verdict: verdict(cell.change), ..ColumnFacts::default() };
+            let verdict = match (cell.number, cell.change) {
+                _ if image == model.baseline => verdict(None),
+                (false, change) => verdict(change),
+                (true, Some(Change::Same)) => verdict(Some(Change::Same)),
+                // A smaller number is no absence.
+                (true, _) => match line.judge(&cell) {
+                    Some(judged) => format!("{}, {}", cell.note, judged.label()),
+                    None => cell.note.clone(),
+                },
+            };
+            let mut column = ColumnFacts { change: cell.change, verdict, ..ColumnFacts::default() };
             match &line.about {
                 LineSubject::Layer(place) => {
                     if let Some(row) = comparison.layers.get(*place) {
@@ -114,8 +123,7 @@ impl CompareDetails {
                     column.facts.extend(reasons.get(image).map(|why| ("Why", why.clone())));
                 }
                 LineSubject::Figures | LineSubject::Path(_) => {
-                    column.facts.push(("Has", cell.text));
-                    column.facts.extend((!cell.note.is_empty()).then_some(("Difference", cell.note)));
+                    column.facts.push(("Value", cell.text));
                 }
             }
             column
@@ -131,7 +139,8 @@ impl CompareDetails {
 }
 
 fn verdict(change: Option<Change>) -> String {
-    change.map_or("the baseline", Change::about).to_owned()
+    let words = change.map_or("the baseline", Change::about);
+    format!("{} {words}", change.map_or("", Change::sign)).trim_start().to_owned()
 }
 
 fn setting(row: Option<&crate::compare::SettingRow>, image: usize, column: &mut ColumnFacts) {

@@ -9,6 +9,7 @@ use crate::cuda::{Inventory, Library, arch_name};
 use crate::gui::models::files::PathFact;
 use crate::gui::models::format;
 use crate::gui::models::layers::LayerItem;
+use crate::report::page::share;
 use crate::rootfs::Rootfs;
 
 /// Where a line leads.
@@ -202,14 +203,14 @@ impl Source<'_> {
             add("Package", printable(&text));
         }
         let item = &self.model.libraries[place];
-        add("Use", item.usage.label().to_owned());
+        add("Use", item.use_label().to_owned());
         if library.gpu_section_bytes > 0 {
-            let share = library.gpu_section_bytes as f64 / library.bytes.max(1) as f64 * 100.0;
+            let share = share(library.gpu_section_bytes, library.bytes);
             let overhead = match library.overhead_bytes {
                 0 => String::new(),
                 bytes => format!(", {} headers and padding", human(bytes)),
             };
-            let text = format!("{} ({share:.0} % of the file{overhead})", human(library.gpu_section_bytes));
+            let text = format!("{} ({share} of the file{overhead})", human(library.gpu_section_bytes));
             add("GPU code", text);
         }
         facts

@@ -40,6 +40,8 @@ pub struct LibraryItem {
     pub codes: Vec<String>,
     /// Whether something that runs reaches it.
     pub usage: Use,
+    /// Whether it is loaded on its own: a program, a preloaded library or a plug-in.
+    pub is_root: bool,
     /// What is unusual about it, in words.
     pub words: Vec<String>,
 }
@@ -84,8 +86,14 @@ impl LibraryItem {
             gpu_bytes: library.gpu_section_bytes,
             codes,
             usage: object.map_or(Use::Unreferenced, |object| object.usage),
+            is_root: object.is_some_and(|object| object.root.is_some()),
             words: notes,
         }
+    }
+
+    /// Why it is loaded, in words: nothing needs an entry point.
+    pub fn use_label(&self) -> &'static str {
+        if self.is_root && self.line.needed_by.is_empty() { "Entry point" } else { self.usage.label() }
     }
 
     /// Screen reader text.
@@ -102,7 +110,7 @@ impl LibraryItem {
             self.version,
             self.supplier.label(),
             self.layer,
-            self.usage.label(),
+            self.use_label(),
             counted(self.line.needed_by.len(), "file")
         )
     }

@@ -1,9 +1,11 @@
 //! The CUDA content in a few words.
 
+use std::collections::BTreeMap;
+
 use crate::base::size::{grouped, human};
 use crate::base::text::counted;
 use crate::base::text::{escape, printable};
-use crate::cuda::{Framework, Inventory, Library, Strategy};
+use crate::cuda::{Framework, Inventory, Level, Library, Strategy};
 
 /// A framework or service that uses the GPU.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +29,7 @@ pub struct Summary {
     pub origin: Vec<String>,
     /// Frameworks and services that use CUDA, or of which that is unknown.
     pub frameworks: Vec<FrameworkItem>,
-    /// The others, by name.
+    /// The others by name, but for web servers, which nobody expects to use it.
     pub without_cuda: Vec<String>,
     /// What is still being looked into.
     pub waits_for: Option<String>,
@@ -46,7 +48,7 @@ impl Summary {
             sentence: sentence(inventory),
             origin: origin(inventory),
             frameworks: inventory.frameworks.iter().filter(|one| !is_without(one)).map(framework).collect(),
-            without_cuda: inventory.frameworks.iter().filter(|one| is_without(one)).map(title).collect(),
+            without_cuda: without_cuda(inventory),
             waits_for: inventory.waits_for.as_deref().map(printable),
             nothing: nothing.then(|| checked_items(inventory)),
         }
@@ -120,6 +122,16 @@ fn origin(inventory: &Inventory) -> Vec<String> {
 
 fn is_without(framework: &Framework) -> bool {
     framework.strategy == Strategy::None
+}
+
+fn without_cuda(inventory: &Inventory) -> Vec<String> {
+    let mut copies: BTreeMap<String, usize> = BTreeMap::new();
+    let others = inventory.frameworks.iter().filter(|one| is_without(one) && one.level != Level::Server);
+    for name in others.map(title) {
+        *copies.entry(name).or_default() += 1;
+    }
+    let shown = |(name, count)| if count == 1 { name } else { format!("{name} ({count} copies)") };
+    copies.into_iter().map(shown).collect()
 }
 
 fn title(framework: &Framework) -> String {

@@ -114,17 +114,30 @@ fn layer_lines(finding: &Finding, layers: &[LayerItem]) -> Vec<LayerLine> {
             // A layer without an instruction is named by its number, which is shown anyway.
             let instruction = item.map_or("", |item| item.title.as_str());
             let instruction = if instruction == format!("layer {layer}") { "" } else { instruction };
+            let (bytes, merged_bytes) = if finding.category.has_bytes() {
+                (share.bytes, share.merged_bytes)
+            } else {
+                sizes(finding, share.layer)
+            };
             LayerLine {
                 layer,
                 instruction: instruction.to_owned(),
-                bytes: share.bytes,
+                bytes,
                 files: share.files,
-                hidden: share.bytes.saturating_sub(share.merged_bytes),
+                hidden: bytes.saturating_sub(merged_bytes),
             }
         })
         .collect();
     lines.sort_by_key(|line| (std::cmp::Reverse(line.bytes), line.layer));
     lines
+}
+
+/// Bytes of the files in a layer, and of those that a container sees, of a finding that has no bytes of its own because
+/// other rules count them.
+fn sizes(finding: &Finding, layer: u16) -> (u64, u64) {
+    let items = || finding.items.iter().filter(|item| item.layer == layer);
+    let merged = items().filter(|item| item.node.is_some()).map(|item| item.bytes).sum();
+    (items().map(|item| item.bytes).sum(), merged)
 }
 
 fn packages(finding: &Finding, inventory: Option<&Inventory>) -> Vec<String> {

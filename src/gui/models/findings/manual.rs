@@ -20,6 +20,8 @@ pub enum ManualBlock {
     Point(Vec<ManualSpan>),
     /// Lines of a file or a shell.
     Code(String),
+    /// Rows of cells, the heads first.
+    Table(Vec<Vec<Vec<ManualSpan>>>),
 }
 
 /// The blocks of a page, without its title.
@@ -36,6 +38,11 @@ pub fn blocks(page: &str) -> Vec<ManualBlock> {
                 text.push_str(line);
                 text.push('\n');
             }
+            continue;
+        }
+        if let Some(cells) = line.strip_prefix('|').and_then(|line| line.trim_end().strip_suffix('|')) {
+            end(&mut blocks, &mut paragraph);
+            table_row(&mut blocks, cells);
             continue;
         }
         let starts = line.starts_with("```") || line.starts_with('#') || line.starts_with("- ");
@@ -58,6 +65,20 @@ pub fn blocks(page: &str) -> Vec<ManualBlock> {
     blocks
 }
 
+/// A row below those of the table that came last, or of a new one; the line below the heads is none.
+fn table_row(blocks: &mut Vec<ManualBlock>, cells: &str) {
+    if cells.chars().all(|letter| matches!(letter, '-' | '|' | ':' | ' ')) {
+        return;
+    }
+    // Within a cell, the sign is escaped.
+    let cells = cells.replace("\\|", "\0");
+    let row = cells.split('|').map(|cell| spans(&cell.trim().replace('\0', "|"))).collect();
+    match blocks.last_mut() {
+        Some(ManualBlock::Table(rows)) => rows.push(row),
+        _ => blocks.push(ManualBlock::Table(vec![row])),
+    }
+}
+
 fn end(blocks: &mut Vec<ManualBlock>, paragraph: &mut String) {
     let text = std::mem::take(paragraph);
     match text.strip_prefix("- ") {
@@ -67,9 +88,13 @@ fn end(blocks: &mut Vec<ManualBlock>, paragraph: &mut String) {
     }
 }
 
-/// Words, and those between backticks.
+/// Words, and those between backticks. Stress is left out.
 pub fn spans(text: &str) -> Vec<ManualSpan> {
     let parts = text.split('`').enumerate();
     let parts = parts.filter(|(_, part)| !part.is_empty());
-    parts.map(|(place, part)| ManualSpan { text: part.to_owned(), code: place % 2 == 1 }).collect()
+    let span = |(place, part): (usize, &str)| match place % 2 {
+        0 => ManualSpan { text: part.replace("**", ""), code: false },
+        _ => ManualSpan { text: part.to_owned(), code: true },
+    };
+    parts.map(span).collect()
 }

@@ -31,7 +31,8 @@ pub type FindingSort = Sorting<FindingColumn>;
 
 impl Default for FindingSort {
     fn default() -> Self {
-        Self { column: FindingColumn::Saving, descending: true }
+        // Problems without bytes, such as missing libraries, come before small savings.
+        Self { column: FindingColumn::Severity, descending: true }
     }
 }
 

@@ -99,9 +99,9 @@ fn one(
         let head = RichText::new(elide_middle(&title, 44)).font(text::strong()).color(tokens.text);
         ui.add(Label::new(head).truncate()).on_hover_text(&title);
     });
-    let sign = column.change.map_or("", crate::compare::Change::sign);
-    let verdict = format!("{sign} {}", column.verdict);
-    ui.label(RichText::new(verdict.trim()).color(color(tokens, details.polarity, column.change)));
+    if !column.verdict.is_empty() {
+        ui.label(RichText::new(&column.verdict).color(color(tokens, details.polarity, column.change)));
+    }
     Grid::new(("facts of", place)).num_columns(2).spacing([space::S, 2.0]).show(ui, |ui| {
         for (name, value) in &column.facts {
             ui.label(RichText::new(*name).color(tokens.text_weak));

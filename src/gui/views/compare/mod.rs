@@ -19,13 +19,14 @@ use std::sync::Arc;
 use egui::{Frame, Id, Margin, Modal, Ui};
 
 use self::state::CompareState;
-use super::{Action, ImageView, TabContent, ViewContext, leave_focus, waker};
+use super::{Action, ImageView, TabContent, ViewContext, waker};
 use crate::gui::design::{Tokens, radius};
 use crate::gui::dialogs::Pick;
 use crate::gui::models::compare::{CompareModel, ImageState, OpenImage};
 use crate::gui::models::findings::ChosenPlan;
 use crate::gui::widgets::pane::{card, empty};
 use crate::gui::widgets::split::{LIST_REST, Split};
+use crate::gui::widgets::stops;
 use crate::jobs::Waker;
 
 use crate::gui::models::compare::ComparePage;
@@ -248,7 +249,7 @@ impl CompareView {
             CompareEvent::Retry => self.state.work.retry(waker),
             CompareEvent::Clear => {
                 if !self.state.clear() {
-                    leave_focus(ui);
+                    stops::escape(ui.ctx());
                 }
             }
         }

@@ -148,9 +148,10 @@ fn legend(tokens: &Tokens, arch_matrix: &ArchMatrix) -> Vec<(Color32, String)> {
             *sum = sum.saturating_add(bytes);
         }
     }
-    let names = GPU_CODE.list.iter().map(|label| format!("{} ({})", label.text, label.about));
-    let all = names.zip(sums).zip(tokens.codes).filter(|((_, bytes), _)| *bytes > 0);
-    all.map(|((name, bytes), fill)| (fill, format!("{name}: {}", human(bytes)))).collect()
+    let all = GPU_CODE.list.iter().zip(sums).zip(tokens.codes).filter(|((_, bytes), _)| *bytes > 0);
+    // The size comes before the explanation, which may be cut.
+    all.map(|((label, bytes), fill)| (fill, format!("{}: {} ({})", label.text, human(bytes), label.about)))
+        .collect()
 }
 
 fn fill(tokens: &Tokens, kind: GpuKind) -> Color32 {

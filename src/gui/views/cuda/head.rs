@@ -49,8 +49,7 @@ pub(super) fn summary(ui: &mut Ui, summary: &Summary, actions: &mut Vec<Action>)
     }
     if !summary.without_cuda.is_empty() {
         let names = elide_end(&summary.without_cuda.join(", "), 160);
-        let verb = if summary.without_cuda.len() == 1 { "needs" } else { "need" };
-        let text = format!("{names} {verb} no CUDA library of the image");
+        let text = format!("No CUDA library needed by: {names}");
         ui.label(RichText::new(text).color(tokens.text_weak));
     }
     if let Some(what) = &summary.waits_for {

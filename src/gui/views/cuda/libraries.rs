@@ -79,12 +79,12 @@ fn columns<'a>() -> [Column<'a>; 8] {
         .largest_first(LibraryColumn::GPU_CODE)
         .filter("arch")
         .rank(4),
-        Column::text("Use", 122.0, |line, tokens| match line {
+        Column::text("Use", 96.0, |line, tokens| match line {
             Group(..) => TableCell::EMPTY,
             Library(one, _) if one.usage == Use::Unreferenced => {
-                TableCell::new(one.usage.label(), tokens.text_weak)
+                TableCell::new(one.use_label(), tokens.text_weak)
             }
-            Library(one, _) => TableCell::new(one.usage.label(), tokens.text),
+            Library(one, _) => TableCell::new(one.use_label(), tokens.text),
         })
         .order(LibraryColumn::by("Use", |one, other| one.usage.cmp(&other.usage)))
         .filter(USES.key)

@@ -14,13 +14,14 @@ use std::sync::Arc;
 
 use egui::Ui;
 
-use super::{Action, ImageView, ViewContext, leave_focus};
+use super::{Action, ImageView, ViewContext};
 use crate::cuda::catalog::Catalog;
 use crate::gui::models::cuda::{CudaModel, PrunedCode};
 use crate::gui::models::layers::waiting_for;
 use crate::gui::models::report::SavedReport;
 use crate::gui::widgets::pane::{at_least, details_card, empty};
 use crate::gui::widgets::split::{LINE, LIST_REST, Split};
+use crate::gui::widgets::stops;
 use crate::report::page::Page;
 
 use self::state::CudaState;
@@ -216,7 +217,7 @@ impl CudaView {
             CudaEvent::Window(action) => context.actions.push(action),
             CudaEvent::Clear => {
                 if self.state.selected().is_none() {
-                    leave_focus(ui);
+                    stops::escape(ui.ctx());
                 }
                 self.state.clear();
             }

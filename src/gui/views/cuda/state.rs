@@ -189,6 +189,9 @@ impl CudaState {
         if self.typed != text {
             text.clone_into(&mut self.typed);
             self.stale = true;
+            if self.details.is_some() != self.shown_library().is_some() {
+                self.describe();
+            }
         }
     }
 
@@ -240,6 +243,13 @@ impl CudaState {
         self.model.as_ref()?.find(self.selected.as_deref()?)
     }
 
+    /// The same, unless the filter leaves it out.
+    fn shown_library(&self) -> Option<usize> {
+        let libraries = &self.model.as_ref()?.libraries;
+        let query = Filter::<CudaFiles>::typed(&self.typed).0;
+        self.library().filter(|library| query.fits(&(&libraries[*library]).into()))
+    }
+
     pub(super) fn select_library(&mut self, library: usize) {
         let raw = self.model.as_ref().and_then(|model| model.libraries.get(library));
         if let Some(raw) = raw.map(|library| library.raw.clone()) {
@@ -253,11 +263,10 @@ impl CudaState {
         self.reveal = true;
         // A library in a folded component, or one that the filter leaves out, is to be seen.
         if let (Some(model), Some(library)) = (&self.model, self.library()) {
-            let item = &model.libraries[library];
-            if self.groups.folded.remove(&item.component) {
+            if self.groups.folded.remove(&model.libraries[library].component) {
                 self.stale = true;
             }
-            if !Filter::<CudaFiles>::typed(&self.typed).0.fits(&item.into()) {
+            if self.shown_library().is_none() {
                 self.typed.clear();
                 self.stale = true;
             }
@@ -277,7 +286,7 @@ impl CudaState {
     }
 
     fn describe(&mut self) {
-        let library = self.library();
+        let library = self.shown_library();
         self.details = match (&self.model, &self.source, library) {
             (Some(model), Some((inventory, merge)), Some(library)) => {
                 LibraryDetails::new(model, inventory, &merge.rootfs, &self.layers, library)

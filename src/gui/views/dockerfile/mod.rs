@@ -21,7 +21,7 @@ use egui::{Id, Ui};
 
 use self::bar::Bar;
 use self::state::DockerfileState;
-use super::{Action, ImageView, TabContent, ViewContext, leave_focus, waker};
+use super::{Action, ImageView, TabContent, ViewContext, waker};
 use crate::gui::dialogs::Pick;
 use crate::gui::models::dockerfile::{DockerfileModel, Problem, ProposalItem, Proposer, SaveKind};
 use crate::gui::models::findings::{ChosenPlan, waits_for};
@@ -30,6 +30,7 @@ use crate::gui::models::report::SavedReport;
 use crate::gui::views::path_bar::PathNotice;
 use crate::gui::widgets::pane::{card, empty};
 use crate::gui::widgets::split::{LIST_REST, Split};
+use crate::gui::widgets::stops;
 use crate::jobs::Waker;
 use crate::report::page::Page;
 
@@ -220,7 +221,7 @@ impl DockerfileView {
             DockerfileEvent::Clear => {
                 self.state.reason = None;
                 if self.state.row.take().is_none() {
-                    leave_focus(ui);
+                    stops::escape(ui.ctx());
                 }
             }
             DockerfileEvent::Texts => {

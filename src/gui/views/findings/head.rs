@@ -157,7 +157,18 @@ fn show_figure(ui: &mut Ui, figure: &Figure, width: f32) {
     let name = painter.text(rect.min, Align2::LEFT_TOP, figure.name, text::strong(), tokens.text);
     let beside = pos2(name.right() + space::S, name.top());
     let about = Rect::from_min_max(beside, pos2(rect.right(), name.bottom()));
-    cell::left(painter, about, figure.about, &text::small(), tokens.text_weak, Cut::End);
+    let less = figure.sizes.filter(|(now, then)| now != then).map(|(now, then)| {
+        let less = share(now.saturating_sub(then), now);
+        // A share that is not rounded is in words.
+        let is_number = less.starts_with(|first: char| first.is_ascii_digit());
+        if is_number { format!("−{less}") } else { format!("{less} less") }
+    });
+    // Behind the sizes there is no room for it.
+    let above = less.as_ref().filter(|_| size < LARGE);
+    match above {
+        Some(less) => cell::right(painter, about, less, &text::body(), tokens.success),
+        None => cell::left(painter, about, figure.about, &text::small(), tokens.text_weak, Cut::End),
+    };
     let Some((now, then)) = figure.sizes else {
         write("–", text::title(), tokens.text, 0.0);
         return;
@@ -170,14 +181,9 @@ fn show_figure(ui: &mut Ui, figure: &Figure, width: f32) {
         write("→", FontId { size: 16.0, ..text::body() }, tokens.text_weak, space::S);
         let about = if figure.about_then { "≈ " } else { "" };
         write(&format!("{about}{}", human(then)), large, tokens.text, space::M);
-        let less = share(now.saturating_sub(then), now);
-        // A share that is not rounded is in words.
-        let less = if less.starts_with(|first: char| first.is_ascii_digit()) {
-            format!("−{less}")
-        } else {
-            format!("{less} less")
-        };
-        write(&less, text::body(), tokens.success, 0.0);
+        if let Some(less) = less.as_ref().filter(|_| above.is_none()) {
+            write(less, text::body(), tokens.success, 0.0);
+        }
     }
     let bar =
         Rect::from_min_max(pos2(rect.left(), rect.bottom() - 8.0), pos2(rect.right(), rect.bottom() - 2.0));

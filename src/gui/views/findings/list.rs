@@ -151,8 +151,7 @@ pub(super) fn show(
             let on = item.can_be_chosen().then(|| plan.contains(&item.id));
             TableRow {
                 depth: 1,
-                // Titles of one rule differ at their end.
-                cut: Cut::Middle,
+                cut: Cut::Prose,
                 check: Some(TableCheck { on, name: format!("{} in the plan", item.title) }),
                 badges: badge(item, plan).map(|word| (word, tokens.text_weak)).into_iter().collect(),
                 ..TableRow::new(place as u64, Line::Finding(item, most))

@@ -18,15 +18,17 @@ use std::path::PathBuf;
 use egui::{Id, Ui};
 
 pub(super) use self::list::sign;
+pub(in crate::gui) use self::manual::show as manual_page;
 use self::plan_file::PlanFile;
 use self::state::FindingsState;
-use super::{Action, ImageView, ViewContext, leave_focus, waker};
+use super::{Action, ImageView, ViewContext, waker};
 use crate::gui::dialogs::Pick;
 use crate::gui::models::findings::{ChosenPlan, FindingsModel, waits_for};
 use crate::gui::models::layers::waiting_for;
 use crate::gui::models::report::SavedReport;
 use crate::gui::widgets::pane::{details_card, empty};
 use crate::gui::widgets::split::{LIST_REST, Split};
+use crate::gui::widgets::stops;
 use crate::jobs::Waker;
 use crate::report::page::Page;
 
@@ -191,7 +193,7 @@ impl FindingsView {
             FindingsEvent::Page(page) => self.page = page,
             FindingsEvent::Clear => {
                 if self.state.selected().is_none() {
-                    leave_focus(ui);
+                    stops::escape(ui.ctx());
                 }
                 self.state.clear();
             }

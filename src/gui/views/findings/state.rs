@@ -74,6 +74,9 @@ impl FindingsState {
         if self.typed != text {
             text.clone_into(&mut self.typed);
             self.make_rows();
+            if self.details.is_some() != self.shown_place().is_some() {
+                self.describe();
+            }
         }
     }
 
@@ -90,6 +93,13 @@ impl FindingsState {
     /// The place of what is chosen.
     fn place(&self) -> Option<usize> {
         self.model.as_ref()?.find(self.selected.as_deref()?)
+    }
+
+    /// The place of what is chosen, unless the filter leaves it out.
+    fn shown_place(&self) -> Option<usize> {
+        let item = |place: &usize| self.model.as_ref().and_then(|model| model.items.get(*place));
+        let query = Filter::<FindingList>::typed(&self.typed).0;
+        self.place().filter(|place| item(place).is_some_and(|item| query.fits(&item)))
     }
 
     pub(super) fn select_at(&mut self, place: usize) {
@@ -110,9 +120,8 @@ impl FindingsState {
         (self.file, self.manual) = (None, None);
         // A finding of a folded verdict, or one that the filter leaves out, is to be seen.
         if let (Some(model), Some(place)) = (self.model.clone(), self.place()) {
-            let item = &model.items[place];
-            let unfolded = self.groups.folded.remove(&item.verdict);
-            let hidden = !Filter::<FindingList>::typed(&self.typed).0.fits(&item);
+            let unfolded = self.groups.folded.remove(&model.items[place].verdict);
+            let hidden = self.shown_place().is_none();
             if hidden {
                 self.typed.clear();
             }
@@ -141,7 +150,7 @@ impl FindingsState {
     }
 
     fn describe(&mut self) {
-        let place = self.place();
+        let place = self.shown_place();
         self.details = match (&self.analysis, &self.model, place) {
             (Some(analysis), Some(_), Some(place)) => FindingDetails::new(analysis, &self.layers, place),
             _ => None,

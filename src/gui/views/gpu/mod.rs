@@ -19,12 +19,13 @@ use egui::Ui;
 pub use self::machine::MachineView;
 pub(in crate::gui) use self::machine::show as show_machine;
 use self::state::GpuState;
-use super::{Action, ImageView, ViewContext, leave_focus, waker};
+use super::{Action, ImageView, ViewContext, waker};
 use crate::gui::design::space;
 use crate::gui::models::gpu::{Judge, TargetVerdicts};
 use crate::gui::models::layers::{LayerItem, waiting_for};
 use crate::gui::widgets::pane::{at_least, card, empty};
 use crate::gui::widgets::split::{LIST_REST, Split};
+use crate::gui::widgets::stops;
 
 /// Room for the check's button, below what is missing of the driver.
 const MACHINE_HEIGHT: f32 = 200.0;
@@ -147,7 +148,7 @@ impl GpuView {
             GpuEvent::Target(place) => self.state.select_at(place),
             GpuEvent::Clear => {
                 if !self.state.clear() {
-                    leave_focus(ui);
+                    stops::escape(ui.ctx());
                 }
             }
         }

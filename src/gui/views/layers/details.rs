@@ -12,6 +12,7 @@ use crate::findings::FileFindings;
 use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::browser::Browser;
 use crate::gui::models::cuda::is_listed;
+use crate::gui::models::files::PathFact;
 use crate::gui::models::format;
 use crate::gui::models::inspector::PathTarget;
 use crate::gui::models::path_why::PathWhy;
@@ -21,6 +22,9 @@ use crate::gui::widgets::controls::heading;
 use crate::gui::widgets::layer_chip::layer_chip;
 use crate::report::WhyReport;
 
+/// The width of names, so that the values of all tables are below each other.
+const NAMES: f32 = 76.0;
+
 /// Shows the facts, and what each layer does to the path.
 pub(super) fn show(ui: &mut Ui, browser: &mut Browser, why: &PathWhy, context: &mut ViewContext<'_>) {
     let Some(details) = browser.details() else {
@@ -28,6 +32,7 @@ pub(super) fn show(ui: &mut Ui, browser: &mut Browser, why: &PathWhy, context: &
         return;
     };
     let tokens = Tokens::of(ui);
+    let folder = browser.shown().is_some_and(|shown| shown.tree.is_folder(details.path));
     let mut go_to = None;
     let margin = egui::Margin::symmetric(12, 10);
     ScrollArea::vertical().id_salt("facts").auto_shrink(false).show(ui, |ui| {
@@ -54,17 +59,13 @@ pub(super) fn show(ui: &mut Ui, browser: &mut Browser, why: &PathWhy, context: &
                 ui.label(RichText::new(fate).color(tokens.hidden));
             }
             ui.add_space(space::S);
-            egui::Grid::new("facts").num_columns(2).spacing([space::M, space::XS]).show(ui, |ui| {
-                for fact in &details.facts {
-                    ui.label(RichText::new(fact.name).color(tokens.text_weak));
-                    ui.add(egui::Label::new(RichText::new(&fact.value)).wrap().selectable(true));
-                    ui.end_row();
-                }
-            });
+            facts(ui, "facts", &details.facts);
             ui.add_space(space::S);
             let target = PathTarget { raw: details.raw_path.clone(), version: details.version };
             ui.horizontal_wrapped(|ui| {
-                context.actions.extend(command_button(ui, Command::ShowContents, "Contents"));
+                if !folder {
+                    context.actions.extend(command_button(ui, Command::ShowContents, "Contents"));
+                }
                 if ui.button("Why is this here?").clicked() {
                     context.actions.push(Action::ShowWhy(target));
                 }
@@ -109,6 +110,19 @@ pub(super) fn show(ui: &mut Ui, browser: &mut Browser, why: &PathWhy, context: &
     }
 }
 
+/// Names and values, to read and to copy.
+pub(super) fn facts(ui: &mut Ui, salt: &str, facts: &[PathFact]) {
+    let weak = Tokens::of(ui).text_weak;
+    let grid = egui::Grid::new(salt).num_columns(2).min_col_width(NAMES);
+    grid.spacing([space::M, space::XS]).show(ui, |ui| {
+        for fact in facts {
+            ui.label(RichText::new(fact.name).color(weak));
+            ui.add(egui::Label::new(RichText::new(&fact.value)).wrap().selectable(true));
+            ui.end_row();
+        }
+    });
+}
+
 /// What the findings about a file come to; not for a folder, whose files may be in different ones.
 pub(in crate::gui) fn severity(analysis: &Analysis, report: &WhyReport) -> Option<FileFindings> {
     let findings = analysis.findings.as_deref().filter(|_| report.folder.is_none())?;
@@ -132,7 +146,8 @@ fn reasons(
 ) {
     let tokens = Tokens::of(ui);
     let why = || Action::ShowWhy(PathTarget::of(report.path.0.clone()));
-    egui::Grid::new("reasons").num_columns(2).spacing([space::M, space::XS]).show(ui, |ui| {
+    let grid = egui::Grid::new("reasons").num_columns(2).min_col_width(NAMES);
+    grid.spacing([space::M, space::XS]).show(ui, |ui| {
         let name = |ui: &mut Ui, words: &str| {
             ui.add(egui::Label::new(RichText::new(words).color(tokens.text_weak)).extend());
         };
@@ -170,10 +185,10 @@ fn reasons(
             ui.label(all.words());
             ui.end_row();
         }
-        for finding in report.findings.iter().take(3) {
-            name(ui, "Finding");
+        for (place, finding) in report.findings.iter().take(3).enumerate() {
+            name(ui, if place == 0 { "Findings" } else { "" });
             let words = format!("{}: {}", VERDICTS.shown(&finding.verdict), finding.title);
-            if ui.link(elide_middle(&words, 64)).on_hover_text(words).clicked() {
+            if ui.link(words).clicked() {
                 actions.push(Action::SelectFinding(finding.id.clone()));
             }
             ui.end_row();

@@ -2,8 +2,9 @@
 
 use egui::{RichText, Ui};
 
+use super::details::facts;
 use crate::base::convert::fraction;
-use crate::base::size::{grouped, human_or_dash};
+use crate::base::size::human_or_dash;
 use crate::base::text::counted;
 use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::browser::Browser;
@@ -137,7 +138,7 @@ pub(super) fn show(
     match answer.chosen.and_then(|row| rows.get(row)) {
         Some(Row::Layer(layer)) => {
             state.head = None;
-            browser.select_layer(*layer);
+            browser.show_layer(*layer);
         }
         Some(Row::Group(group)) => state.head = Some(*group),
         None => {}
@@ -250,21 +251,5 @@ pub(super) fn describe(ui: &mut Ui, item: &LayerItem, whole: bool) {
         ui.label(RichText::new(fault).color(tokens.error));
     }
     ui.add_space(space::XS);
-    egui::Grid::new("sizes").num_columns(2).spacing([space::M, 2.0]).show(ui, |ui| {
-        for (name, bytes) in [
-            ("compressed", item.compressed),
-            ("content", item.content),
-            ("wasted", item.wasted),
-            ("shadows", item.hides),
-        ] {
-            ui.label(RichText::new(name).color(tokens.text_weak));
-            ui.label(human_or_dash(bytes));
-            ui.end_row();
-        }
-        if let Some(entries) = item.entries {
-            ui.label(RichText::new("entries").color(tokens.text_weak));
-            ui.label(grouped(entries));
-            ui.end_row();
-        }
-    });
+    facts(ui, "sizes", &item.sizes());
 }

@@ -4,6 +4,7 @@
 
 mod details;
 mod files;
+mod layer_details;
 mod layer_list;
 
 use std::path::PathBuf;
@@ -92,12 +93,8 @@ impl ImageView for LayersView {
         LAYERS.show(ui, |ui| self.layer_list(ui, &context.layers_passed));
         if wide {
             FILE.show_in(ui, view, |ui| self.side(ui, context));
-        } else if self.browser.details().is_some() {
-            FILE.show_in(ui, view, |ui| {
-                details_card(ui, "File details", |ui| {
-                    details::show(ui, &mut self.browser, &self.why, context);
-                });
-            });
+        } else if self.browser.details().is_some() || self.browser.is_about_layer() {
+            FILE.show_in(ui, view, |ui| self.details(ui, context));
         }
         egui::CentralPanel::no_frame().show(ui, |ui| self.tree(ui, context));
     }
@@ -162,7 +159,7 @@ impl LayersView {
 
     /// Chooses a layer, counted from the bottom, shows it alone, and brings it into sight.
     pub fn select_layer(&mut self, layer: usize) {
-        self.browser.select_layer(layer);
+        self.browser.show_layer(layer);
         self.browser.set_merged(false);
         self.layers.reveal();
     }
@@ -200,9 +197,18 @@ impl LayersView {
     /// Details above, treemap below.
     fn side(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
         TREEMAP.show(ui, |ui| card(ui, |ui| self.map.show(ui, &mut self.browser, None, context)));
-        egui::CentralPanel::no_frame().show(ui, |ui| {
+        egui::CentralPanel::no_frame().show(ui, |ui| self.details(ui, context));
+    }
+
+    /// Of the chosen file; without one, or when a layer was chosen after it, of the layer.
+    fn details(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
+        let about_layer = self.browser.is_about_layer() || self.browser.details().is_none();
+        let layer = self.browser.layer().filter(|_| about_layer);
+        if let Some(item) = layer.and_then(|layer| self.browser.items.get(layer)) {
+            details_card(ui, "Layer details", |ui| layer_details::show(ui, item, context));
+        } else {
             details_card(ui, "File details", |ui| details::show(ui, &mut self.browser, &self.why, context));
-        });
+        }
     }
 }
 

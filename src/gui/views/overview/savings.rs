@@ -98,7 +98,7 @@ fn line(ui: &mut Ui, item: &SavingItem, whole: u64, verdict_width: f32) -> bool 
     cell::left(painter, verdict, item.verdict.label(), &text::body(), tokens.text_weak, Cut::End);
     let title = Rect::from_x_y_ranges(verdict.right() + space::M..=rect.right() - 8.0, rect.y_range());
     let color = if response.hovered() { tokens.accent } else { tokens.text };
-    cell::left(painter, title, &item.title, &text::body(), color, Cut::Middle);
+    cell::left(painter, title, &item.title, &text::body(), color, Cut::Prose);
     controls::paint_focus(ui, &response, radius::S);
     response.on_hover_cursor(egui::CursorIcon::PointingHand).clicked()
 }

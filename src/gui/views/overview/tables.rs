@@ -229,11 +229,13 @@ pub(super) fn layer_lines(
         let bytes = at(56.0 + wider, 128.0 + wider);
         cell::right(painter, bytes, &human_or_dash(size(item)), &text::body(), tokens.text);
         let mut left = 144.0 + wider;
-        if let Some(word) = item.state.fault().map(|_| item.state.word()) {
-            let (mark, fault) = match item.state {
-                LayerState::Failed(_) => (Mark::Error, tokens.error),
-                _ => (Mark::Warning, tokens.warning),
-            };
+        let mark = match item.state {
+            LayerState::Failed(_) => Some((Mark::Error, tokens.error)),
+            LayerState::Incomplete(_) | LayerState::Stopped => Some((Mark::Warning, tokens.warning)),
+            LayerState::Waiting | LayerState::Ready => None,
+        };
+        if let Some((mark, fault)) = mark {
+            let word = item.state.word();
             controls::paint_mark(painter, mark, pos2(rect.left() + left + 7.0, rect.center().y), 13.0, fault);
             let written =
                 cell::left(painter, at(left + 18.0, left + 120.0), word, &text::strong(), fault, Cut::End);

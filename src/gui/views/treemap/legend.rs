@@ -37,7 +37,9 @@ pub(super) fn show(ui: &mut Ui, colors: Option<&Coloring>) {
     ui.spacing_mut().item_spacing.y = 0.0;
     let room = ui.available_width() - ui.spacing().scroll.allocated_width();
     let beside = room - START - BYTES - SHARE - 3.0 * GAP;
-    let height = if beside < INSTRUCTION { TWO_LINES } else { row::DENSE };
+    // Where all have room on two lines, names take the full width.
+    let roomy = colors.groups.len() as f32 * TWO_LINES <= ui.available_height();
+    let height = if beside < INSTRUCTION || roomy { TWO_LINES } else { row::DENSE };
     ScrollArea::vertical().auto_shrink(false).show_rows(ui, height, colors.groups.len(), |ui, rows| {
         for group in colors.groups.get(rows).unwrap_or_default() {
             line(ui, group, colors.bytes, height);
@@ -50,6 +52,7 @@ fn line(ui: &mut Ui, group: &ColorGroup, whole: u64, height: f32) {
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::hover());
     let share = match whole {
         0 => String::new(),
+        whole if group.bytes > 0 && group.bytes.saturating_mul(1_000) < whole => "< 0.1 %".to_owned(),
         whole => format!("{:.1} %", group.bytes as f64 * 100.0 / whole as f64),
     };
     let spoken = format!("{}, {}, {share}", group.name, human(group.bytes));

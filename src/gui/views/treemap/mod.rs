@@ -21,6 +21,7 @@ use crate::gui::models::files::FileTree;
 use crate::gui::models::treemap_colors::{ColorBy, Coloring};
 use crate::gui::widgets::controls::weak;
 use crate::gui::widgets::pane::card;
+use crate::gui::widgets::radio::radio;
 use crate::gui::widgets::treemap::MAIN;
 use crate::jobs::Waker;
 
@@ -140,7 +141,9 @@ impl TreemapView {
             ui.spacing_mut().item_spacing.x = space::S;
             ui.label("Color by");
             for by in ColorBy::ALL {
-                ui.radio_value(&mut self.by, by, by.title());
+                if radio(ui, self.by == by, by.title(), 0.0).clicked() {
+                    self.by = by;
+                }
             }
             if let Some(layer) = self.browser.layer() {
                 let words = match self.browser.is_merged() {

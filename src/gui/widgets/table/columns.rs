@@ -224,7 +224,11 @@ impl Places {
                 // The first column says what a row is.
                 for (index, column) in columns.iter().enumerate().skip(1) {
                     let mut shown = !self.choice.hidden.contains(column.title);
-                    let response = ui.checkbox(&mut shown, column.title);
+                    // Chosen, and left out all the same: the table is too narrow for it.
+                    let no_room = shown && self.columns[index].is_none();
+                    let label =
+                        if no_room { format!("{} (no room)", column.title) } else { column.title.to_owned() };
+                    let response = ui.checkbox(&mut shown, label);
                     if asked && index == 1 {
                         response.request_focus();
                     }
