@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use cutaway::analysis::Analysis;
 use cutaway::base::{Warning, WarningCode};
-use cutaway::findings::{Answer, Category, Findings, Severity, User, Verdict, rules};
+use cutaway::findings::{Answer, Findings, Severity, User, Verdict, rules};
 use cutaway::gui::dialogs::Pick;
 use cutaway::gui::models::findings::{
     ChosenPlan, FindingColumn, FindingDetails, FindingFiles, FindingRows, FindingSort, FindingsModel,
@@ -54,10 +54,8 @@ fn names(model: &FindingsModel, rows: &FindingRows) -> Vec<String> {
     rows.rows.iter().map(name).collect()
 }
 
-const BY_SAVING: FindingSort = FindingSort { column: FindingColumn::Saving, descending: true };
-
 fn filtered(model: &FindingsModel, filter: &str) -> Vec<String> {
-    let rows = FindingRows::new(&model.items, filter, BY_SAVING, &BTreeSet::new());
+    let rows = FindingRows::new(&model.items, filter, FindingSort::default(), &BTreeSet::new());
     assert_eq!(rows.error, None, "{filter}");
     names(model, &rows).into_iter().filter(|name| !name.starts_with('[')).collect()
 }
@@ -66,7 +64,7 @@ fn filtered(model: &FindingsModel, filter: &str) -> Vec<String> {
 fn findings_stand_by_verdict_and_saving() {
     let model = model(&analysis());
     let none = BTreeSet::new();
-    let rows = FindingRows::new(&model.items, "", BY_SAVING, &none);
+    let rows = FindingRows::new(&model.items, "", FindingSort::default(), &none);
     let all = [
         "[safe]",
         "static-libraries",
@@ -82,11 +80,10 @@ fn findings_stand_by_verdict_and_saving() {
     ];
     assert_eq!(names(&model, &rows), all);
     assert_eq!((rows.groups[0].merged_bytes, rows.groups[0].bytes), (10_308_008, 10_308_008 + (1 << 20)));
-    let rows = FindingRows::new(&model.items, "", FindingSort::default(), &none);
-    for group in &rows.groups {
-        let severities: Vec<_> = group.findings.iter().map(|at| model.items[*at].severity).collect();
-        assert!(severities.is_sorted(), "the most severe come first: {severities:?}");
-    }
+    let by_severity = FindingSort::default().clicked(FindingColumn::Severity, true);
+    let rows = FindingRows::new(&model.items, "", by_severity, &none);
+    let severities: Vec<_> = rows.groups[0].findings.iter().map(|at| model.items[*at].severity).collect();
+    assert!(severities.is_sorted(), "{severities:?}");
     let folded = BTreeSet::from([Verdict::Safe]);
     let rows = FindingRows::new(&model.items, "", FindingSort::default(), &folded);
     assert_eq!(names(&model, &rows)[..2], ["[safe]", "[unsure]"]);
@@ -671,19 +668,4 @@ fn the_overview_leads_to_the_largest_savings() {
     assert_eq!(actions(&mut harness), wanted);
     let harness = show(scene::with(|_| Findings::default()), View::Overview, true);
     harness.get_by_label("No removable content found.");
-}
-
-#[test]
-fn files_that_other_rules_count_have_sizes_in_their_layers() {
-    let mut analysis = Analysis::clone(&analysis());
-    let mut findings = Findings::clone(analysis.findings.as_ref().unwrap());
-    let headers = findings.list.iter_mut().find(|finding| finding.rule.id == "headers").unwrap();
-    headers.category = Category::Secrets;
-    for share in &mut headers.layers {
-        (share.bytes, share.merged_bytes) = (0, 0);
-    }
-    analysis.findings = Some(Arc::new(findings));
-    let details = details(&Arc::new(analysis), "headers");
-    let line = &details.layers[0];
-    assert_eq!((line.bytes, line.files, line.hidden), (1_919_400, HEADERS as u64, 0));
 }

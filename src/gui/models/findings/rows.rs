@@ -31,8 +31,7 @@ pub type FindingSort = Sorting<FindingColumn>;
 
 impl Default for FindingSort {
     fn default() -> Self {
-        // Problems without bytes, such as missing libraries, come before small savings.
-        Self { column: FindingColumn::Severity, descending: true }
+        Self { column: FindingColumn::Saving, descending: true }
     }
 }
 
