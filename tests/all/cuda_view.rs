@@ -114,7 +114,6 @@ fn filters_are_about_all_that_the_table_shows() {
     for (filter, found) in [
         ("nccl supplier:wheel", vec!["libnccl_arm.so.2", "libnccl.so.2"]),
         ("use:dlopen", vec!["libcudnn_ops.so.9"]),
-        ("use:opened-with-dlopen", vec!["libcudnn_ops.so.9"]),
         ("component:cublas size:<1M", vec!["libcublas.so"]),
         ("is:stub", vec!["libcublas.so"]),
         ("is:aarch64", vec!["libnccl_arm.so.2"]),

@@ -203,7 +203,6 @@ fn every_form_of_contents_is_shown() {
         ("/etc/inner.tar", "tar: 2 members"),
         ("/etc/latin", "not UTF-8; other bytes as \\xNN, 1 line, 12 B"),
         ("/etc/link", "line 0"),
-        ("/etc", "A folder"),
     ];
     let mut window = opened(&image, "/etc/data.json");
     for (path, shown) in cases {

@@ -239,7 +239,7 @@ fn a_folder_is_saved_as_an_archive() {
     };
     row(&window);
     window.harness.run_steps(4);
-    window.click(Role::Button, "Save file…");
+    window.click(Role::Button, "Save folder as tar…");
     window.until("a name that ends in .tar", |window| {
         let mut fields = window.query_all_by_role(Role::TextInput);
         fields.any(|field| field.value().as_deref() == Some("etc.tar"))
