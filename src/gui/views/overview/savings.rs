@@ -45,7 +45,7 @@ pub(super) fn show(
     let whole = savings.items.first().map_or(0, |item| item.bytes);
     // No wider than the verdicts that are there: titles need the room.
     let widths = savings.items.iter().map(|item| {
-        let label = item.verdict.label().to_owned();
+        let label = item.label().to_owned();
         ui.painter().layout_no_wrap(label, text::body(), Tokens::of(ui).text_weak).size().x
     });
     let verdict = (MARK + widths.fold(0.0, f32::max) + 2.0).min(VERDICT);
@@ -95,7 +95,7 @@ fn line(ui: &mut Ui, item: &SavingItem, whole: u64, verdict_width: f32) -> bool 
     let left = size.right() + space::L;
     controls::paint_mark(painter, mark, pos2(left + 6.0, rect.center().y), 12.0, color);
     let verdict = Rect::from_x_y_ranges(left + MARK..=left + verdict_width, rect.y_range());
-    cell::left(painter, verdict, item.verdict.label(), &text::body(), tokens.text_weak, Cut::End);
+    cell::left(painter, verdict, item.label(), &text::body(), tokens.text_weak, Cut::End);
     let title = Rect::from_x_y_ranges(verdict.right() + space::M..=rect.right() - 8.0, rect.y_range());
     let color = if response.hovered() { tokens.accent } else { tokens.text };
     cell::left(painter, title, &item.title, &text::body(), color, Cut::Prose);
