@@ -28,6 +28,8 @@ const FILES: u64 = 20_000;
 const BYTES: u64 = 256 << 20;
 /// Factor of both limits for sources of Python packages.
 const PACKAGED: u64 = 4;
+/// Maximum number of searched files whose names tell nothing: they are small, and may be a data set.
+const PLAIN: u64 = 100_000;
 /// Maximum number of library names for all files; applications have some thousand.
 const NAMES: usize = 100_000;
 /// References found, and files that need the second pass.
@@ -102,9 +104,14 @@ pub(super) fn gather(
         has_database,
     };
     let mut room_of_packages = (PACKAGED * room.0, PACKAGED * room.1);
+    let mut room_of_plain = (PLAIN, BYTES);
     let mut search = |heard: &mut StringReferenceScan, file: &OwnFile<'_>| {
         let size = context.size(file.inode);
-        let room = if file.part.is_of_package() { &mut room_of_packages } else { &mut room };
+        let room = match file.sort {
+            Sort::Plain => &mut room_of_plain,
+            _ if file.part.is_of_package() => &mut room_of_packages,
+            _ => &mut room,
+        };
         if size > file.sort.most() || room.0 == 0 || size > room.1 {
             heard.searched.left_out += 1;
             // Text files of this size are data; programs may refer to anything.

@@ -103,6 +103,8 @@ impl<'a> Choice<'a> {
         let (upper, (mut files, lower)) = both(|| of(middle..layers), || of(0..middle));
         files.extend(upper.0);
         for part in [lower, upper.1] {
+            searched.files += part.files;
+            searched.bytes += part.bytes;
             searched.known += part.known;
             searched.left_out += part.left_out;
             searched.programs_left_out += part.programs_left_out;
@@ -124,7 +126,7 @@ impl<'a> Choice<'a> {
         &self,
         layers: Range<u16>,
         folders: &[(Folder, u32)],
-        searched: &mut Searched,
+        found: &mut Searched,
     ) -> Vec<OwnFile<'a>> {
         let context = self.context;
         let mut files: Vec<OwnFile<'a>> = Vec::new();
@@ -173,7 +175,7 @@ impl<'a> Choice<'a> {
             let is_known_owner = || self.is_known_owner(owner, in_packages);
             let known = !own && *known_owners.entry((owner, in_packages)).or_insert_with(is_known_owner);
             if known {
-                searched.known += u64::from(in_packages && name.ends_with(b".py"));
+                found.known += u64::from(in_packages && name.ends_with(b".py"));
                 if !(self.has_git
                     && in_packages
                     && owner.is_some_and(|owner| self.is_searched_for_git(owner)))
@@ -193,14 +195,24 @@ impl<'a> Choice<'a> {
             }
             let Some(sort) = read.facts.search_kind(&read.index, inode.1) else {
                 let runs = u64::from(self.runtimes.run(context, folder, name));
-                searched.left_out += runs;
-                searched.programs_left_out += runs;
+                found.left_out += runs;
+                found.programs_left_out += runs;
                 if runs > 0 {
-                    add_first(&mut searched.programs, node.id());
+                    add_first(&mut found.programs, node.id());
                 }
                 continue;
             };
             if sort == Sort::Binary && is_known(context, inode, name) {
+                continue;
+            }
+            // There may be very many, nearly all without a reference: those that were read need no place in the list.
+            if sort == Sort::Plain
+                && !built
+                && context.rootfs.names(inode.0, inode.1).len() <= 1
+                && matches!(searched(context, inode), Some(None))
+            {
+                found.files += 1;
+                found.bytes += context.size(inode);
                 continue;
             }
             // Archives of uv have no owner.
@@ -208,12 +220,7 @@ impl<'a> Choice<'a> {
             let helper = (owner, archived.then_some(folder));
             let archive = || archived.then(|| context.path(node.id()));
             let is_helper = || packages::is_helper(self.packages, owner, archive().as_deref());
-            let package = owner.and_then(|owner| self.packages.list.get(owner));
-            let of_dependency = package
-                .is_some_and(|package| package.is_of_system() && package.automatic.is_some() && !started);
-            let of_distribution = package
-                .and_then(|package| package.maker.as_deref())
-                .is_some_and(|maker| DISTRIBUTIONS.iter().any(|known| maker.contains(known)));
+            let (of_distribution, is_automatic) = self.origin(owner);
             files.push(OwnFile {
                 node: node.id(),
                 folder,
@@ -228,11 +235,22 @@ impl<'a> Choice<'a> {
                     true => Part::Package,
                 },
                 of_distribution,
-                of_dependency,
+                of_dependency: is_automatic && !started,
                 started,
             });
         }
         files
+    }
+
+    /// Whether a file's system package comes from the distribution, and whether it came as a dependency.
+    fn origin(&self, owner: Option<usize>) -> (bool, bool) {
+        let package = owner.and_then(|owner| self.packages.list.get(owner));
+        let maker = package.and_then(|package| package.maker.as_deref());
+        let of_distribution =
+            maker.is_some_and(|maker| DISTRIBUTIONS.iter().any(|known| maker.contains(known)));
+        let is_automatic =
+            package.is_some_and(|package| package.is_of_system() && package.automatic.is_some());
+        (of_distribution, is_automatic)
     }
 
     /// Whether a program is a package manager by its content, or in the same folder as the one that it

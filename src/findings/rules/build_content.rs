@@ -285,13 +285,18 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     }
     join_small(&mut groups);
     let mut names: BTreeMap<&[u8], usize> = BTreeMap::new();
-    places.iter().for_each(|folder| *names.entry(file_name(folder)).or_default() += 1);
+    for folder in &places {
+        *names.entry(file_name(folder)).or_default() += 1;
+    }
     let is_unique = |folder: &[u8]| names.get(file_name(folder)) == Some(&1);
     let mut drafts: Vec<Draft> =
         groups.into_iter().map(|(key, group)| draft::draft(facts, key, group, &is_unique)).collect();
     draft::tell_apart(facts, &mut drafts);
     drafts
 }
+
+/// What small groups that are joined have in common.
+type Kind = (&'static str, Category, FindingLocation, bool);
 
 /// Joins small groups in question with a far larger one of the same kind whose readers include all of theirs: a no to
 /// the larger one answers them, too.
@@ -305,7 +310,6 @@ fn join_small(groups: &mut BTreeMap<Key, Group<'_>>) {
         }
         _ => None,
     };
-    type Kind = (&'static str, Category, FindingLocation, bool);
     let mut kinds: BTreeMap<Kind, Vec<(u64, BTreeSet<u32>, Key)>> = BTreeMap::new();
     for (key, group) in groups.iter() {
         if let Some(demands) = demands(key) {
@@ -314,7 +318,7 @@ fn join_small(groups: &mut BTreeMap<Key, Group<'_>>) {
         }
     }
     for mut same in kinds.into_values() {
-        same.sort_by(|a, b| b.0.cmp(&a.0));
+        same.sort_by_key(|(bytes, ..)| std::cmp::Reverse(*bytes));
         for (own, readers, key) in same.iter().filter(|(own, ..)| *own < SMALL) {
             let includes = |(all, others, key): &&(u64, BTreeSet<u32>, Key)| {
                 *all >= own.saturating_mul(RATIO).max(1)

@@ -345,7 +345,7 @@ fn installs_offline(facts: &Facts<'_>) -> Option<String> {
     let file = facts.inventory.mentions.iter().find(|mention| {
         !mention.of_package
             && mention.words.contains(&"npm")
-            && !memchr::memmem::find(&facts.path(mention.node), b"/node_modules/").is_some()
+            && memchr::memmem::find(&facts.path(mention.node), b"/node_modules/").is_none()
     })?;
     Some(facts.shown(file.node))
 }

@@ -280,10 +280,9 @@ fn imports_programs(before: &[u8]) -> bool {
     before.starts_with(b"from sh import ") || before.starts_with(b"from plumbum.cmd import ")
 }
 
-/// Whether blanks, quotes or a path are around a word.
-pub(super) fn is_between_words(text: &[u8], place: &Range<usize>) -> bool {
-    let is_end = |byte: Option<&u8>| byte.is_none_or(|byte| b" \t\r\n'\"`/\\$-".contains(byte));
-    is_end(text[..place.start].last()) && is_end(text.get(place.end))
+/// Whether what follows a word may be an argument or the end of a string.
+pub(super) fn is_before_argument(text: &[u8], place: &Range<usize>) -> bool {
+    text.get(place.end).is_none_or(|byte| b" \t\r\n'\"`\\$-".contains(byte))
 }
 
 /// Whether a quoted word between these texts is the first of a list, an argument of a function that starts programs, or

@@ -128,7 +128,7 @@ impl Found {
             // Names of variables and operators are not programs. Other names may be keys.
             let is_operator = sort == Sort::JavaScript && (word.is_english() || word.text == "g++");
             // `for(let g=0;g<f.length;g++)`
-            if sort == Sort::JavaScript && word.text == "g++" && !command::is_between_words(text, place) {
+            if sort == Sort::JavaScript && word.text == "g++" && !command::is_before_argument(text, place) {
                 return false;
             }
             let may_be_code = (is_operator || word.is_weak()) && !word.is_variable();

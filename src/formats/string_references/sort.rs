@@ -94,26 +94,38 @@ impl Sort {
     /// Whether the name of a file has no suffix and is none of documentation: if it is a text, it may be one that a script
     /// sources, a file of settings, or one with commands (`/etc/default/app`, `.bash_profile`, `/etc/passwd`).
     pub fn is_plain(name: &[u8]) -> bool {
-        // Recipes of images were run already, as were commands in a history.
-        const PAPERS: [&[u8]; 12] = [
+        /// Documents, recipes of images, which were run already, records of git, and tables of the network.
+        const OTHERS: [&[u8]; 19] = [
             b"authors",
-            b"bash_history",
             b"changelog",
             b"containerfile",
             b"copyright",
             b"dockerfile",
             b"earthfile",
+            b"gitattributes",
+            b"gitignore",
+            b"gitkeep",
+            b"gitmodules",
             b"licence",
             b"license",
+            b"networks",
             b"notice",
+            b"protocols",
             b"readme",
+            b"rpc",
+            b"services",
             b"thanks",
         ];
+        /// Letters of a name above which it may be a hash: caches have such names.
+        const HASH: usize = 16;
         let name = name.strip_prefix(b".").unwrap_or(name);
+        let is_hash =
+            || name.len() >= HASH && name.iter().all(|byte| byte.is_ascii_hexdigit() || *byte == b'-');
         !name.contains(&b'.')
-            && !matches!(name, b"gitattributes" | b"gitignore" | b"gitkeep" | b"gitmodules")
             && name.iter().any(u8::is_ascii_lowercase)
-            && !PAPERS.iter().any(|paper| name.eq_ignore_ascii_case(paper))
+            && !name.ends_with(b"history")
+            && !OTHERS.iter().any(|other| name.eq_ignore_ascii_case(other))
+            && !is_hash()
     }
 
     /// Size limit of searched files of this kind, in bytes.

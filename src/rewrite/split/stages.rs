@@ -41,7 +41,8 @@ pub(super) fn draft(
     if lines.is_unknown {
         return None;
     }
-    if base.own && asked.dropped.is_empty() && left_behind(keep) < LITTLE {
+    let merged = input.merge.merged_bytes;
+    if base.own && asked.dropped.is_empty() && left_behind(keep) < LITTLE.min(merged / 100) {
         return None;
     }
     let at = split_at(stage, place);
@@ -265,7 +266,8 @@ fn stages(
 
 /// Bytes that the build stage keeps, besides packages and what cleaning up removes without it.
 fn left_behind(keep: &Keep<'_, '_>) -> u64 {
-    const CLEANED: [&[u8]; 4] = [b"/root/.", b"/var/cache/", b"/var/lib/", b"/var/log/"];
+    const CLEANED: [&[u8]; 5] =
+        [b"/root/.cache/", b"/root/.npm/", b"/var/cache/", b"/var/lib/apt/", b"/var/log/"];
     let context = keep.context;
     let is_left = |node: &Node<'_>| {
         node.kind() == NodeKind::File

@@ -94,11 +94,10 @@ impl Keep<'_, '_> {
             // `libpoppler126` and `libmagickcore-6.q16-6`, not `libpoppler-dev`.
             let reads = |place: &&usize| {
                 let rest = packages[**place].name.strip_prefix(reader);
-                rest.is_some_and(|rest| match versioned {
-                    true => {
-                        rest.starts_with(|first: char| first.is_ascii_digit()) && !rest.ends_with("-extra")
-                    }
-                    false => rest.is_empty(),
+                rest.is_some_and(|rest| {
+                    let has_version =
+                        rest.starts_with(|first: char| first.is_ascii_digit()) && !rest.ends_with("-extra");
+                    if versioned { has_version } else { rest.is_empty() }
                 })
             };
             let reader = self.installed.iter().find(reads).copied();
