@@ -93,6 +93,10 @@ pub const USES: Family = Family {
     ],
 };
 
+/// The use of a library that is loaded on its own, without a file that needs it: a program, a preloaded library or a
+/// plug-in. In filters and reports it is needed.
+pub const ENTRY_POINT: &str = "Entry point";
+
 /// Roles of libraries.
 pub const ROLES: Family = Family {
     title: "Roles of libraries",

@@ -28,8 +28,6 @@ const FILES: u64 = 20_000;
 const BYTES: u64 = 256 << 20;
 /// Factor of both limits for sources of Python packages.
 const PACKAGED: u64 = 4;
-/// Maximum number of searched files whose names tell nothing: they are small, and may be a data set.
-const PLAIN: u64 = 100_000;
 /// Maximum number of library names for all files; applications have some thousand.
 const NAMES: usize = 100_000;
 /// References found, and files that need the second pass.
@@ -50,7 +48,7 @@ impl StringReferenceScan {
     }
 
     fn leave_out_program(&mut self, file: &OwnFile<'_>) {
-        if self.counts(file) && !matches!(file.sort, Sort::Text | Sort::Source | Sort::Plain) {
+        if self.counts(file) {
             self.searched.programs_left_out += 1;
             add_first(&mut self.searched.programs, file.node);
         }
@@ -104,7 +102,7 @@ pub(super) fn gather(
         has_database,
     };
     let mut room_of_packages = (PACKAGED * room.0, PACKAGED * room.1);
-    let mut room_of_plain = (PLAIN, BYTES);
+    let mut room_of_plain = room;
     let mut search = |heard: &mut StringReferenceScan, file: &OwnFile<'_>| {
         let size = context.size(file.inode);
         let room = match file.sort {
@@ -112,10 +110,12 @@ pub(super) fn gather(
             _ if file.part.is_of_package() => &mut room_of_packages,
             _ => &mut room,
         };
-        if size > file.sort.most() || room.0 == 0 || size > room.1 {
+        let is_large = size > file.sort.most();
+        if is_large || room.0 == 0 || size > room.1 {
             heard.searched.left_out += 1;
-            // Text files of this size are data; programs may refer to anything.
-            if !is_node(context, &context.path(file.node)) {
+            // Text files of this size are data; programs, and all that there is no room for, may refer to anything.
+            let is_data = is_large && matches!(file.sort, Sort::Text | Sort::Source | Sort::Plain);
+            if !is_data && !is_node(context, &context.path(file.node)) {
                 heard.leave_out_program(file);
             }
             return;

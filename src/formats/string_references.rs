@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::convert::in_memory;
 use found::Found;
+pub use found::is_of_make;
 pub use habits::UncertaintyReason;
 use programs::{PROGRAM_BYTES, PROGRAMS};
 use sort::HEAD_BYTES;

@@ -40,6 +40,9 @@ use stage::Final;
 pub(super) use state::source_of;
 use steps::Steps;
 
+/// Bytes for which no instruction, package or stage is added: a change must be worth its review.
+const LITTLE: u64 = 10 << 20;
+
 /// Drafts of a smaller image; none when the image needs none. Reasons against a draft are added to `notes`, and to
 /// `needed` packages with their layers that the image uses and no instruction names: they came as recommendations.
 pub(super) fn drafts(

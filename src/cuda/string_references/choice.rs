@@ -110,7 +110,9 @@ impl<'a> Choice<'a> {
             searched.programs_left_out += part.programs_left_out;
             part.programs.into_iter().for_each(|node| add_first(&mut searched.programs, node));
         }
-        searched.left_out += leave_out_long(&folders, &mut files);
+        let too_long = leave_out_long(&folders, &mut files);
+        searched.left_out += too_long;
+        searched.programs_left_out += too_long;
         // Memory of all nodes: sorting is the peak of an analysis.
         drop(folders);
         by_path(context, &mut files);
@@ -215,6 +217,9 @@ impl<'a> Choice<'a> {
                 found.bytes += context.size(inode);
                 continue;
             }
+            if sort == Sort::Plain && self.is_in_cache(node.id()) {
+                continue;
+            }
             // Archives of uv have no owner.
             let archived = above == Folder::Cache && owner.is_none();
             let helper = (owner, archived.then_some(folder));
@@ -240,6 +245,12 @@ impl<'a> Choice<'a> {
             });
         }
         files
+    }
+
+    /// Whether a file is in the cache of a package manager, which keeps copies of what it downloads.
+    fn is_in_cache(&self, node: NodeId) -> bool {
+        let rule = self.context.catalog.is_devel_path(&self.context.path(node));
+        rule.is_some_and(|rule| rule.category == "package-caches")
     }
 
     /// Whether a file's system package comes from the distribution, and whether it came as a dependency.

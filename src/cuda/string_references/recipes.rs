@@ -6,7 +6,9 @@ use crate::base::text::escape;
 use crate::cuda::context::InventoryContext;
 use crate::cuda::links::{file_name, folder_of};
 use crate::cuda::value::StringReference;
-use crate::formats::string_references::{BUILDING, CARGO_BUILDS, TREE_SCRIPTS, names_intermediate};
+use crate::formats::string_references::{
+    BUILDING, CARGO_BUILDS, TREE_SCRIPTS, is_of_make, names_intermediate,
+};
 use crate::rootfs::NodeId;
 
 /// Names of build systems; a reference means that one may be used.
@@ -115,10 +117,7 @@ pub(super) fn leave_out(
 fn is_program(context: &InventoryContext<'_>, node: NodeId) -> bool {
     let inode = context.node(node).content();
     let line = inode.and_then(|(layer, entry)| context.layer(layer)?.facts.script(entry));
-    line.is_some_and(|line| {
-        let mut words = line.split(|byte| byte.is_ascii_whitespace() || *byte == b'/');
-        words.any(|word| matches!(word, b"make" | b"gmake"))
-    })
+    line.is_some_and(is_of_make)
 }
 
 /// What a file with references is.

@@ -12,7 +12,7 @@ impl Demands {
     /// Tools that the image's own layers install by name, in an image for development: one with the label of development
     /// containers, or whose own command is a shell. A base image often brings a shell as command, which says nothing.
     pub(super) fn by_hand(&mut self, facts: &Facts<'_>) {
-        let Some(setting) = setting(facts) else { return };
+        let Some((setting, why)) = setting(facts) else { return };
         let base = facts.base_layers();
         for (place, package) in facts.inventory.packages.iter().enumerate() {
             let is_named = package.automatic.is_none() && usize::from(package.layer) >= base;
@@ -33,7 +33,7 @@ impl Demands {
                     certainty: Certainty::Asked,
                     user: User::Setting(setting.to_owned()),
                     who: setting.to_owned(),
-                    why: "is for work in a shell, where someone may use what is installed by name".to_owned(),
+                    why: why.to_owned(),
                     site: None,
                     whole_toolkit: true,
                 };
@@ -43,17 +43,33 @@ impl Demands {
     }
 }
 
-/// The setting that makes it an image for development.
-fn setting(facts: &Facts<'_>) -> Option<&'static str> {
+/// The setting that makes it an image for development, and how.
+fn setting(facts: &Facts<'_>) -> Option<(&'static str, &'static str)> {
     let config = facts.input.image.config.as_ref()?;
     let labels = config.config().as_ref().and_then(|config| config.labels().as_ref());
     if labels.is_some_and(|labels| labels.contains_key("devcontainer.metadata")) {
-        return Some("label devcontainer.metadata");
+        return Some(("The label devcontainer.metadata", "marks an image in which people use tools by hand"));
     }
-    let command = facts.command();
-    let (program, arguments) = command.split_first()?;
-    let is_shell = SHELLS.contains(&program.rsplit('/').next().unwrap_or(program))
-        && arguments.iter().all(|word| word.starts_with('-') && !word.contains('c'));
+    // The entrypoint of a base image often starts the command.
+    let run = facts.input.image.run_config()?;
+    let command = run.cmd().as_ref().or(run.entrypoint().as_ref())?;
+    // `CMD bash` is `/bin/sh -c bash`; tini and its like start what follows them.
+    let words = command.iter().flat_map(|text| text.split_whitespace());
+    let words: Vec<&str> = words.map(|word| word.rsplit('/').next().unwrap_or(word)).collect();
+    let is_start = |word: &&&str| matches!(**word, "dumb-init" | "exec" | "tini" | "--" | "-c");
+    let mut words = words.iter().filter(|word| !is_start(word)).peekable();
+    let mut is_shell = false;
+    while words.next_if(|word| SHELLS.contains(word)).is_some() {
+        is_shell = true;
+    }
+    let rest: Vec<&&str> = words.collect();
+    let waits = [&["sleep", "infinity"][..], &["tail", "-f", "null"]];
+    let is_shell = if is_shell {
+        // `bash --rcfile /etc/rc`
+        (0..rest.len()).all(|at| rest[at].starts_with('-') || at > 0 && **rest[at - 1] == *"--rcfile")
+    } else {
+        waits.iter().any(|wait| rest.iter().map(|word| **word).eq(wait.iter().copied()))
+    };
     // The last instruction that sets a command, and the layers before it.
     let mut layers = 0;
     let mut own = false;
@@ -64,5 +80,6 @@ fn setting(facts: &Facts<'_>) -> Option<&'static str> {
         }
         layers += usize::from(!entry.empty_layer().unwrap_or(false));
     }
-    (is_shell && own && facts.base_layers() > 0).then_some("the image's command")
+    (is_shell && own && facts.base_layers() > 0)
+        .then_some(("The image's command", "starts a shell, in which people use tools by hand"))
 }

@@ -93,7 +93,7 @@ fn draft(layer: u16, by: u16, changes: &[&str], items: Vec<Item>) -> Draft {
             "Do not rewrite the files in layer {by} (for example in a package trigger or with cp), or merge the two instructions."
         ),
         ["time"] => format!(
-            "Keep the instruction of layer {by} from rewriting the files (an upgrade of packages, cp, touch), or merge it with that of layer {layer}."
+            "Merge the instructions of layers {layer} and {by}, or do not write the files again in layer {by}: package upgrades, cp and touch do."
         ),
         _ => format!(
             "Set owner and mode in the instruction that created layer {layer} (COPY --chown, --chmod, or the same RUN), not in that of layer {by}."

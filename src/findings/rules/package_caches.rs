@@ -337,9 +337,12 @@ fn tell_links(facts: &Facts<'_>, kind: &Kind, draft: &mut Draft) {
 
 /// The command or a file of the application that installs packages with npm.
 fn installs_offline(facts: &Facts<'_>) -> Option<String> {
-    let words = facts.command().join(" ");
-    let installs = |text: &str| ["npm ci", "npm i ", "npm install"].iter().any(|call| text.contains(call));
-    if installs(&words) {
+    let command = facts.command().join(" ");
+    let words: Vec<&str> = command.split_whitespace().collect();
+    let installs = |pair: &[&str]| {
+        pair[0].rsplit('/').next() == Some("npm") && matches!(pair[1], "add" | "ci" | "i" | "install")
+    };
+    if words.windows(2).any(installs) {
         return Some("the image's command".to_owned());
     }
     let file = facts.inventory.mentions.iter().find(|mention| {

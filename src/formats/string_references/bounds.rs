@@ -136,6 +136,7 @@ fn is_of_function(text: &[u8]) -> bool {
 /// `join(__dirname, '.git')`, `GIT_DIR=${APP:-/srv}/.git`.
 fn is_repository_folder(text: &[u8], end: usize) -> bool {
     const AROUND: usize = 1 << 10;
+    const BESIDE: usize = 24;
     let is_end = matches!(
         text.get(end..),
         Some([] | [b'\'' | b'"' | b'`' | b'\n' | b'\r' | b' ' | b';' | b')' | b'}', ..])
@@ -146,7 +147,12 @@ fn is_repository_folder(text: &[u8], end: usize) -> bool {
             let before = around[..at].last();
             let after = around.get(at + 4);
             let is_bound = |byte: Option<&u8>| byte.is_none_or(|byte| b"'\"`/ \n".contains(byte));
-            is_bound(before) && is_bound(after)
+            // The method of HTTP stands beside others.
+            let beside = &around[at.saturating_sub(BESIDE)..around.len().min(at + BESIDE)];
+            let is_method = [&b"GET"[..], b"POST", b"PUT", b"OPTIONS"]
+                .iter()
+                .any(|other| memchr::memmem::find(beside, other).is_some());
+            is_bound(before) && is_bound(after) && !is_method
         })
 }
 

@@ -280,9 +280,12 @@ fn imports_programs(before: &[u8]) -> bool {
     before.starts_with(b"from sh import ") || before.starts_with(b"from plumbum.cmd import ")
 }
 
-/// Whether what follows a word may be an argument or the end of a string.
-pub(super) fn is_before_argument(text: &[u8], place: &Range<usize>) -> bool {
-    text.get(place.end).is_none_or(|byte| b" \t\r\n'\"`\\$-".contains(byte))
+/// Whether `g++` between these bytes is an increment of a variable: `;g++)`, `[g++]`.
+pub(super) fn is_increment(text: &[u8], place: &Range<usize>) -> bool {
+    let before = text[..place.start].last();
+    let after = text.get(place.end);
+    before.is_some_and(|byte| b";,([&|+-?:!{}=<>".contains(byte))
+        && after.is_some_and(|byte| b");,]}=+-*/&|?:<>".contains(byte))
 }
 
 /// Whether a quoted word between these texts is the first of a list, an argument of a function that starts programs, or

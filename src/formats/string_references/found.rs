@@ -19,6 +19,26 @@ use super::{LIBRARIES, STARTS, StringReferences, WORDS, command, in_binary, pack
 /// Maximum key matches examined in one file. Real files have some thousands; a hostile one consists of them.
 const PLACES: usize = 1 << 18;
 
+/// Whether make runs a file with this first line, `#!` left out: `#!/usr/bin/make -f`.
+pub fn is_of_make(line: &[u8]) -> bool {
+    let words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    let mut names = words.map(|word| word.rsplit(|byte| *byte == b'/').next().unwrap_or_default());
+    let program = names.find(|name| !matches!(*name, b"env" | b"-S"));
+    matches!(program, Some(b"make" | b"gmake"))
+}
+
+/// Whether a text is a list of words, one a line: a vocabulary.
+fn is_list(text: &[u8]) -> bool {
+    /// Lines of which all have one word; a script has a line with an argument.
+    const LINES: usize = 24;
+    let lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty());
+    let is_word = |line: &[u8]| !line.iter().any(u8::is_ascii_whitespace);
+    let mut count = 0;
+    let mut counted = lines.inspect(|_| count += 1);
+    let all = counted.all(is_word);
+    all && count >= LINES
+}
+
 #[derive(Default)]
 pub(super) struct Found {
     /// Indexes in [`WORDS`].
@@ -103,6 +123,9 @@ impl Found {
     }
 
     pub(super) fn search_text(&mut self, text: &[u8], sort: Sort) {
+        if sort == Sort::Plain && is_list(text) {
+            return;
+        }
         let comments = Comments::of(text, sort);
         let shell = Shell::of(text);
         let strings = OnceCell::new();
@@ -127,8 +150,12 @@ impl Found {
             }
             // Names of variables and operators are not programs. Other names may be keys.
             let is_operator = sort == Sort::JavaScript && (word.is_english() || word.text == "g++");
-            // `for(let g=0;g<f.length;g++)`
-            if sort == Sort::JavaScript && word.text == "g++" && !command::is_before_argument(text, place) {
+            // Where the strings are not certain: `for(let g=0;g<f.length;g++)`
+            if sort == Sort::JavaScript
+                && word.text == "g++"
+                && strings().is_none()
+                && command::is_increment(text, place)
+            {
                 return false;
             }
             let may_be_code = (is_operator || word.is_weak()) && !word.is_variable();
@@ -183,13 +210,10 @@ impl Found {
                 self.words.insert(number);
             }
         }
-        // `#!/usr/bin/make -f`
-        if text.starts_with(b"#!") {
-            let line = &text[..memchr::memchr(b'\n', text).unwrap_or(text.len())];
-            let mut parts = line.split(|byte| byte.is_ascii_whitespace() || *byte == b'/');
-            if parts.any(|part| part == b"make") {
-                self.words.extend(WORDS.iter().position(|word| *word == "make"));
-            }
+        if let Some(line) = text.strip_prefix(b"#!")
+            && is_of_make(line.split(|byte| *byte == b'\n').next().unwrap_or_default())
+        {
+            self.words.extend(WORDS.iter().position(|word| *word == "make"));
         }
         // Most texts are in Python and JavaScript. Few searches suffice to leave out nearly all of them.
         let names = |calls: &[&[u8]]| calls.iter().any(|call| memchr::memmem::find(text, call).is_some());

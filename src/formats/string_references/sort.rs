@@ -94,13 +94,11 @@ impl Sort {
     /// Whether the name of a file has no suffix and is none of documentation: if it is a text, it may be one that a script
     /// sources, a file of settings, or one with commands (`/etc/default/app`, `.bash_profile`, `/etc/passwd`).
     pub fn is_plain(name: &[u8]) -> bool {
-        /// Documents, recipes of images, which were run already, records of git, and tables of the network.
-        const OTHERS: [&[u8]; 19] = [
+        /// Documents, records of git, and tables of the system.
+        const OTHERS: [&[u8]; 18] = [
             b"authors",
             b"changelog",
-            b"containerfile",
             b"copyright",
-            b"dockerfile",
             b"earthfile",
             b"gitattributes",
             b"gitignore",
@@ -114,8 +112,11 @@ impl Sort {
             b"readme",
             b"rpc",
             b"services",
+            b"shells",
             b"thanks",
         ];
+        /// Recipes of images, which were run already.
+        const RECIPES: [&[u8]; 2] = [b"containerfile", b"dockerfile"];
         /// Letters of a name above which it may be a hash: caches have such names.
         const HASH: usize = 16;
         let name = name.strip_prefix(b".").unwrap_or(name);
@@ -123,7 +124,11 @@ impl Sort {
             || name.len() >= HASH && name.iter().all(|byte| byte.is_ascii_hexdigit() || *byte == b'-');
         !name.contains(&b'.')
             && name.iter().any(u8::is_ascii_lowercase)
-            && !name.ends_with(b"history")
+            && name != b"history"
+            && !name.ends_with(b"_history")
+            && !RECIPES.iter().any(|recipe| {
+                name.get(..recipe.len()).is_some_and(|start| start.eq_ignore_ascii_case(recipe))
+            })
             && !OTHERS.iter().any(|other| name.eq_ignore_ascii_case(other))
             && !is_hash()
     }

@@ -250,7 +250,8 @@ fn every_word_has_a_key_and_every_key_stands_in_its_words() {
         "description: make all of it faster\n",
         "description: git pull of the data\n",
         "exclude = ['.git', 'node_modules']\n",
-        "ignored: ['.git'], methods: ['GET', 'HEADER']\n",
+        "ignored: ['.git'], names: ['HEADER']\n",
+        "ignored: ['.git'], methods: ['GET', 'HEAD']\n",
         "message: set compiler cc to your own\n",
         "#!/bin/sh\necho \"must be run as root\"\necho \"check if size matches\"\n",
         "#!/bin/sh\ndie \"must be run as root\"\n",
@@ -508,9 +509,14 @@ fn the_head_tells_what_the_name_does_not() {
             assert_eq!(named(name, b"git pull\n", false, piece), ["git"], "{name}");
         }
         assert_eq!(named("app", &program, false, piece), ["nvcc"]);
-        for (name, bytes) in
-            [("app", &b"git \0pull\n"[..]), ("LICENSE", b"git pull\n"), ("a.md", b"git pull\n")]
-        {
+        let words = "git\nmake\n".repeat(20);
+        for (name, bytes) in [
+            ("app", &b"git \0pull\n"[..]),
+            ("LICENSE", b"git pull\n"),
+            ("a.md", b"git pull\n"),
+            ("0123456789abcdef-d", b"git pull\n"),
+            ("vocab", words.as_bytes()),
+        ] {
             assert_eq!(named(name, bytes, false, piece), <[&str; 0]>::default(), "{name}");
         }
     }

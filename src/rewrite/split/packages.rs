@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use hashbrown::{HashMap, HashSet};
 
+use super::LITTLE;
 use super::context::SplitContext;
 use super::keep::Keep;
 use super::shell::{Work, is_package_word};
@@ -320,8 +321,6 @@ pub(super) fn added(keep: &Keep<'_, '_>, kept: &[usize]) -> Vec<String> {
 /// Dropped packages without files of their own to name all the same, since nearly all that they depend on stays: `r-base-dev` instead of the compiler
 /// and ten libraries that a question keeps.
 pub(super) fn collections(keep: &Keep<'_, '_>, asked: &PackageSelection, wanted: &[usize]) -> Vec<usize> {
-    /// Bytes that they may bring beside.
-    const LITTLE: u64 = 10 << 20;
     let context = keep.context;
     let added: BTreeSet<usize> =
         added(keep, wanted).iter().filter_map(|name| context.by_name.get(name.as_str()).copied()).collect();

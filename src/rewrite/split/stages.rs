@@ -1,6 +1,7 @@
 //! Two stages: the current instructions up to the last one that builds become a build stage, and a smaller final stage
 //! repeats what is needed at run time and copies the results.
 
+use super::LITTLE;
 use super::from::{self, config, described, reference, settings};
 use super::keep::{FileDisposition, Keep};
 use super::lines::{Lines, last_making};
@@ -42,6 +43,7 @@ pub(super) fn draft(
         return None;
     }
     let merged = input.merge.merged_bytes;
+    // A second stage that installs the same packages again must leave something behind.
     if base.own && asked.dropped.is_empty() && left_behind(keep) < LITTLE.min(merged / 100) {
         return None;
     }
@@ -84,9 +86,6 @@ pub(super) fn draft(
         hints: tidied.hints.clone(),
     })
 }
-
-/// Bytes below which a stage on the same base is not worth it that installs the same packages again.
-const LITTLE: u64 = 10 << 20;
 
 /// Characters of a line above which its paths are written below one another.
 const WIDE: usize = 100;
@@ -264,7 +263,7 @@ fn stages(
     stages
 }
 
-/// Bytes that the build stage keeps, besides packages and what cleaning up removes without it.
+/// Bytes that only a build stage keeps out of the image: not those of packages, nor those that a clean-up removes.
 fn left_behind(keep: &Keep<'_, '_>) -> u64 {
     const CLEANED: [&[u8]; 5] =
         [b"/root/.cache/", b"/root/.npm/", b"/var/cache/", b"/var/lib/apt/", b"/var/log/"];

@@ -517,7 +517,9 @@ fn files_without_a_suffix_run_tools() {
     }
     // A recipe was run already; a document and data run nothing.
     for (path, text) in [
-        ("app/Dockerfile", "FROM debian\nRUN git clone x\n"),
+        ("app/Dockerfile-prod", "FROM debian\nRUN git clone x\n"),
+        ("etc/services", "git\t\t9418/tcp\n"),
+        ("root/.npm/_cacache/tmp/index-entry", "git clone x\n"),
         ("app/README", "git pull\n"),
         ("srv/lib", "\0git pull\n"),
     ] {

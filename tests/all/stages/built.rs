@@ -125,7 +125,8 @@ pub(super) fn build(scene: &Scene, before: &str, proposal: &Proposal) -> Option<
     let whole = view(&scene.layers);
     for stage in &stages[..stages.len() - 1] {
         // A build stage holds what its instructions made, and those of the stages that it starts from.
-        let from = |name: &str| stages.iter().find(|one| one.name.as_deref() == Some(name));
+        let earlier = stages.iter().position(|other| std::ptr::eq(other, stage)).unwrap_or_default();
+        let from = |name: &str| stages[..earlier].iter().find(|one| one.name.as_deref() == Some(name));
         let chain: Vec<_> = std::iter::successors(Some(stage), |one| from(&one.base)).collect();
         let places = chain.iter().rev().flat_map(|one| one.body.clone());
         let made = places.clone().filter_map(|place| scene.made(&key(&file, &file.instructions[place])));

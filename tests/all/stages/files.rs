@@ -447,6 +447,9 @@ fn what_is_removed_from_dependencies_leaves_them_in_a_layer_of_their_own() {
     let text = stages("express/made.js");
     let removal = "FROM deps AS runtime-deps\nRUN rm -rf /srv/node_modules/.cache\n\n";
     assert!(text.contains("FROM deps AS build") && text.contains(removal), "{text}");
+    // Before the code: its change does not copy them again.
+    let at = |line: &str| last_stage(&text).find(line).expect(line);
+    assert!(at("COPY --from=runtime-deps") < at("COPY . ."), "{text}");
     let copies = [
         "COPY --from=runtime-deps /srv/node_modules /srv/node_modules",
         "COPY --from=build /srv/node_modules/.package-lock.json",

@@ -4,6 +4,7 @@ use super::parts::{TRIPLE, built, devel, library, program, python, static_librar
 use super::python::{gcc, python_image};
 use super::scene::{Deb, Scene, deb, has_lines, has_none, last_stage, one};
 use crate::fixtures::tarball::{Member, file};
+use cutaway::findings::Verdict;
 
 const SITE: &str = "usr/local/lib/python3.11/site-packages";
 
@@ -340,6 +341,28 @@ fn what_a_package_runs_and_only_recommends_stays() {
     let best = &scene.propose().list[0];
     assert!(last_stage(&best.dockerfile).contains("imagemagick ghostscript"), "{}", best.dockerfile);
     has_none(best, &["netpbm"]);
+}
+
+#[test]
+fn tools_of_an_image_for_development_are_a_question() {
+    let verdict = |make: &dyn Fn(Scene) -> Scene| {
+        let scene = devel().apt("gdb", vec![deb("gdb", "libc6", vec![program("usr/bin/gdb", &[])])]);
+        let scene = make(scene.copy("serve /srv/serve", vec![program("srv/serve", &[])]));
+        let analysis = scene.analysis();
+        let findings = analysis.findings.as_ref().unwrap();
+        let of_tools = findings.list.iter().find(|one| one.rule.id == "debuggers");
+        of_tools.expect("a finding").verdict
+    };
+    assert_eq!(verdict(&|scene| scene.cmd(&["/srv/serve"])), Verdict::Safe);
+    for command in [&["/bin/bash"][..], &["tini", "--", "bash", "-l"], &["/bin/sh", "-c", "bash"]] {
+        assert_eq!(verdict(&|scene| scene.cmd(command)), Verdict::Unsure, "{command:?}");
+    }
+    assert_eq!(verdict(&|scene| scene.cmd(&["bash", "-c", "/srv/serve"])), Verdict::Safe);
+    let labels = serde_json::json!({"devcontainer.metadata": "[]"});
+    let label = |scene: Scene| {
+        scene.set("LABEL devcontainer.metadata=[]", "Labels", labels.clone()).cmd(&["/srv/serve"])
+    };
+    assert_eq!(verdict(&label), Verdict::Unsure);
 }
 
 #[test]

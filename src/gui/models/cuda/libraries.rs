@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::words;
+use crate::base::labels::ENTRY_POINT;
 use crate::base::labels::inline;
 use crate::base::size::human;
 use crate::base::text::counted;
@@ -93,7 +94,7 @@ impl LibraryItem {
 
     /// Why it is loaded, in words: nothing needs an entry point.
     pub fn use_label(&self) -> &'static str {
-        if self.is_root && self.line.needed_by.is_empty() { "Entry point" } else { self.usage.label() }
+        if self.is_root && self.line.needed_by.is_empty() { ENTRY_POINT } else { self.usage.label() }
     }
 
     /// Screen reader text.

@@ -10,6 +10,33 @@ use crate::rewrite::split::packages::is_searched;
 use crate::rewrite::split::state::source_of;
 use crate::rootfs::{Node, NodeId, NodeKind, PathBuffer};
 
+/// A package that reads or runs what it only recommends.
+#[derive(Clone, Copy)]
+enum Reader {
+    /// By its name.
+    Exactly(&'static str),
+    /// By the start of its name, behind which a version follows: `libpoppler126`, not `libpoppler-dev`.
+    Versions(&'static str),
+}
+
+impl Reader {
+    fn is(self, package: &str) -> bool {
+        match self {
+            Self::Exactly(name) => package == name,
+            Self::Versions(start) => package.strip_prefix(start).is_some_and(|version| {
+                version.starts_with(|first: char| first.is_ascii_digit()) && !version.ends_with("-extra")
+            }),
+        }
+    }
+}
+
+/// What a package does with another one.
+#[derive(Clone, Copy)]
+enum How {
+    Read,
+    Run,
+}
+
 impl Keep<'_, '_> {
     /// Leaves out what Python compiled from modules of the base. Images of Python have no compiled modules, so that each
     /// `RUN` that starts Python as root leaves some, in all folders of its library.
@@ -80,32 +107,28 @@ impl Keep<'_, '_> {
     /// and Korean are lost; `ImageMagick` writes no text and reads no PDF; git reaches no host by ssh; LaTeX finds no
     /// font that a document names.
     pub(super) fn recommended(&mut self) {
-        /// The package, the start of the name of its reader, whether the reader's version follows, and whether it is run.
-        const READ: [(&str, &str, bool, bool); 6] = [
-            ("ghostscript", "libmagickcore-", true, true),
-            ("gsfonts", "libmagickcore-", true, false),
-            ("lmodern", "texlive-base", false, false),
-            ("openssh-client", "git", false, true),
-            ("poppler-data", "libpoppler", true, false),
-            ("tex-gyre", "texlive-fonts-recommended", false, false),
+        use Reader::{Exactly, Versions};
+        const READ: [(&str, Reader, How); 6] = [
+            ("ghostscript", Versions("libmagickcore-"), How::Run),
+            ("gsfonts", Versions("libmagickcore-"), How::Read),
+            ("lmodern", Exactly("texlive-base"), How::Read),
+            ("openssh-client", Exactly("git"), How::Run),
+            ("poppler-data", Versions("libpoppler"), How::Read),
+            ("tex-gyre", Exactly("texlive-fonts-recommended"), How::Read),
         ];
-        for (name, reader, versioned, is_run) in READ {
+        for (name, reader, how) in READ {
             let packages = &self.context.input.inventory.packages;
-            // `libpoppler126` and `libmagickcore-6.q16-6`, not `libpoppler-dev`.
-            let reads = |place: &&usize| {
-                let rest = packages[**place].name.strip_prefix(reader);
-                rest.is_some_and(|rest| {
-                    let has_version =
-                        rest.starts_with(|first: char| first.is_ascii_digit()) && !rest.ends_with("-extra");
-                    if versioned { has_version } else { rest.is_empty() }
-                })
-            };
+            let reads = |place: &&usize| reader.is(&packages[**place].name);
             let reader = self.installed.iter().find(reads).copied();
             let package = self.context.by_name.get(name).copied();
             if let (Some(reader), Some(package)) = (reader, package)
                 && !self.base.packages.contains(&package)
             {
-                self.install(package, if is_run { Cause::Runs(reader) } else { Cause::Data(reader) });
+                let cause = match how {
+                    How::Run => Cause::Runs(reader),
+                    How::Read => Cause::Data(reader),
+                };
+                self.install(package, cause);
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Copies from the build stage.
 
+use super::super::LITTLE;
 use super::super::keep::FileDisposition;
 use super::super::roots::{MOST_PATHS, Root};
 use super::super::sources::is_within;
@@ -12,31 +13,49 @@ use crate::cuda::links::{Object, Resolution, SearchStep, file_name, folder_of};
 use crate::rootfs::{Node, NodeId, NodeKind};
 use std::collections::BTreeSet;
 
-/// Bytes below which what a copied folder has too much is not worth a command.
-const LITTLE: u64 = 10 << 20;
-
 impl Lines<'_, '_, '_, '_, '_> {
     /// Copies what the build stage created up to a step and the final stage needs.
     pub(super) fn copies(&mut self, at: usize) {
         let here: Vec<Root> =
             self.roots.list.iter().filter(|root| root.steps.last() == Some(&at)).cloned().collect();
+        // Before the code, whose change would copy them again.
+        if let Some(division) = self.division.clone().filter(|division| division.step == at)
+            && self.owner_of(&division).is_none()
+        {
+            self.dependencies(&division);
+        }
         for root in here {
             self.copy(&root, at);
         }
     }
 
-    /// Copies a folder that a divided build stage fills.
-    pub(super) fn copy_divided(&mut self, root: &Root, division: &Division) {
-        let context = self.keep.context;
+    /// The flag for the owner of a folder that a divided build stage fills. The user may be made after the dependencies.
+    fn owner_of(&self, division: &Division) -> Option<String> {
+        let root = self.roots.list.iter().find(|root| root.folder == division.folder)?;
         let first = root.steps.first().copied().unwrap_or_default();
-        let Some(path) = word(&context.rootfs.node(root.folder).path()) else { return };
-        let owner = self.chown(first, path.as_bytes()).cloned();
-        let flag = owner.map(|owner| format!(" --chown={}", owner.spec)).unwrap_or_default();
-        let (copy, build) = (self.keyword("COPY"), self.build);
+        let path = self.keep.context.rootfs.node(division.folder).path();
+        self.chown(first, &path).map(|owner| format!(" --chown={}", owner.spec))
+    }
+
+    /// Copies the dependencies of a divided build stage.
+    fn dependencies(&mut self, division: &Division) {
+        let Some(path) = word(&self.keep.context.rootfs.node(division.folder).path()) else { return };
+        let flag = self.owner_of(division).unwrap_or_default();
         self.add(
-            format!("{copy} --from={}{flag} {path} {path}", division.source()),
+            format!("{} --from={}{flag} {path} {path}", self.keyword("COPY"), division.source()),
             format!("{path}: dependencies in a separate layer, which a code change does not copy again."),
         );
+    }
+
+    /// Copies what the code adds to a folder that a divided build stage fills.
+    pub(super) fn copy_divided(&mut self, root: &Root, division: &Division) {
+        let context = self.keep.context;
+        let owner = self.owner_of(division);
+        if owner.is_some() {
+            self.dependencies(division);
+        }
+        let flag = owner.unwrap_or_default();
+        let (copy, build) = (self.keyword("COPY"), self.build);
         for (folder, files) in &division.later {
             let Some(at) = word(&context.rootfs.node(*folder).path()) else { continue };
             let names: Option<Vec<String>> =
