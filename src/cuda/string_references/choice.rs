@@ -207,17 +207,7 @@ impl<'a> Choice<'a> {
             if sort == Sort::Binary && is_known(context, inode, name) {
                 continue;
             }
-            // There may be very many, nearly all without a reference: those that were read need no place in the list.
-            if sort == Sort::Plain
-                && !built
-                && context.rootfs.names(inode.0, inode.1).len() <= 1
-                && matches!(searched(context, inode), Some(None))
-            {
-                found.files += 1;
-                found.bytes += context.size(inode);
-                continue;
-            }
-            if sort == Sort::Plain && self.is_in_cache(node.id()) {
+            if sort == Sort::Plain && self.is_idle(node.id(), inode, built, found) {
                 continue;
             }
             // Archives of uv have no owner.
@@ -245,6 +235,19 @@ impl<'a> Choice<'a> {
             });
         }
         files
+    }
+
+    /// Whether a file without a suffix needs no place in the list: one that was read and has no reference, as nearly all
+    /// have, or one in a cache.
+    fn is_idle(&self, node: NodeId, inode: Inode, built: bool, found: &mut Searched) -> bool {
+        let context = self.context;
+        let has_one_name = context.rootfs.names(inode.0, inode.1).len() <= 1;
+        if !built && has_one_name && matches!(searched(context, inode), Some(None)) {
+            found.files += 1;
+            found.bytes += context.size(inode);
+            return true;
+        }
+        self.is_in_cache(node)
     }
 
     /// Whether a file is in the cache of a package manager, which keeps copies of what it downloads.
