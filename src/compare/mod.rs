@@ -28,7 +28,7 @@ mod tree;
 mod union;
 mod value;
 
-pub use polarity::{Judgement, Polarity, countermove};
+pub use polarity::{Judgement, Polarity, SHARE, countermove};
 pub use tree::{Row, RowId, Tree};
 pub use value::{
     Change, ComponentRow, FileSums, FindingRow, GpuCodeRow, LayerMatch, LayerRow, PackageRow, SettingRow,

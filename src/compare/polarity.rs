@@ -44,9 +44,13 @@ impl Polarity {
     }
 }
 
+/// Part of a difference above which a cause, or a figure that moved against it, is told.
+pub const SHARE: u64 = 5;
+
 /// The figure, smaller being better, that moved against the merged size: where an image shrank or stayed, the one
 /// that grew most; where it grew, the one that shrank most. Each figure has a name, the baseline's bytes and the
-/// image's. The result has the name, the bytes between both, and whether it grew.
+/// image's. The result has the name, the bytes between both, and whether it grew; `None` if that is less than a fifth of
+/// the difference of the sizes, beside which it does not matter.
 pub fn countermove<N>(
     merged: (u64, u64),
     figures: impl Iterator<Item = (N, u64, u64)>,
@@ -55,7 +59,8 @@ pub fn countermove<N>(
     let moved = figures.filter(|(_, base, value)| if grew { value > base } else { value < base });
     let moved = moved.map(|(name, base, value)| (name, value.abs_diff(base), grew));
     // Of equal ones the first, which is the more general.
-    moved.reduce(|best, next| if next.1 > best.1 { next } else { best })
+    let most = moved.reduce(|best, next| if next.1 > best.1 { next } else { best });
+    most.filter(|(_, bytes, _)| *bytes >= merged.0.abs_diff(merged.1) / SHARE)
 }
 
 #[cfg(test)]
@@ -79,8 +84,9 @@ mod tests {
     #[test]
     fn what_moved_against_the_size_is_named() {
         let figures = [("waste", 5, 9), ("headers", 0, 7), ("caches", 9, 1)];
-        assert_eq!(countermove((100, 50), figures.into_iter()), Some(("headers", 7, true)));
-        assert_eq!(countermove((50, 100), figures.into_iter()), Some(("caches", 8, false)));
+        assert_eq!(countermove((100, 70), figures.into_iter()), Some(("headers", 7, true)));
+        assert_eq!(countermove((100, 50), figures.into_iter()), None);
+        assert_eq!(countermove((60, 100), figures.into_iter()), Some(("caches", 8, false)));
         assert_eq!(countermove((50, 100), [("waste", 1, 2)].into_iter()), None);
     }
 }

@@ -356,10 +356,12 @@ fn installs_offline(facts: &Facts<'_>) -> Option<String> {
 /// A file of the application that mentions a program of the cache, and the program.
 fn named_program(facts: &Facts<'_>, kind: &Kind) -> Option<(String, &'static str)> {
     facts.inventory.mentions.iter().find_map(|mention| {
-        let started = |program: &&str| {
-            mention.words.contains(program) || mention.programs.iter().any(|name| name == program)
+        // apt is none of the searched words. npx in scripts of packages is left out of these.
+        let is_started = |program: &&str| {
+            mention.words.contains(program)
+                || kind.id == "cache-apt" && mention.programs.iter().any(|name| name == program)
         };
-        Some((facts.shown(mention.node), *kind.programs.iter().find(|program| started(program))?))
+        Some((facts.shown(mention.node), *kind.programs.iter().find(|program| is_started(program))?))
     })
 }
 

@@ -2,6 +2,7 @@
 
 use crate::analysis::Analysis;
 use crate::base::text::printable;
+use crate::deploy::span;
 use crate::findings::Plan;
 use crate::report::{
     AssumptionPart, ColdStartPart, Options, cold_start_figure, cold_start_part, cold_start_sentence,
@@ -12,6 +13,8 @@ use crate::report::{
 pub struct ColdStartLine {
     /// Before and after the plan, in words.
     pub sentence: String,
+    /// Rows: phase, and its time. Download and unpacking overlap.
+    pub phases: Vec<[String; 2]>,
     /// Rows: name, value with unit, source.
     pub assumptions: Vec<[String; 3]>,
 }
@@ -25,7 +28,7 @@ impl ColdStartLine {
 
     fn of(part: &ColdStartPart) -> Self {
         let Some(first) = part.scenarios.first() else {
-            return Self { sentence: "unknown".to_owned(), assumptions: Vec::new() };
+            return Self { sentence: "unknown".to_owned(), phases: Vec::new(), assumptions: Vec::new() };
         };
         let sentence = match (cold_start_sentence(part), &first.unknown) {
             (Some(sentence), _) => format!("{}: {sentence}", first.title),
@@ -37,6 +40,19 @@ impl ColdStartLine {
             let value = if low == high { low } else { format!("{low} to {high}") };
             [printable(name), format!("{value} {}", one.unit), printable(&one.source)]
         };
-        Self { sentence: printable(&sentence), assumptions: first.assumptions.iter().map(row).collect() }
+        let phases = first.phases.as_ref().map_or_else(Vec::new, |phases| {
+            let parts = [
+                ("Download", phases.fetch),
+                ("Unpack, meanwhile", phases.unpack),
+                ("Start the process", phases.start),
+                ("Read files", phases.read),
+            ];
+            parts.map(|(name, seconds)| [name.to_owned(), span(seconds.low, seconds.high)]).into()
+        });
+        Self {
+            sentence: printable(&sentence),
+            phases,
+            assumptions: first.assumptions.iter().map(row).collect(),
+        }
     }
 }

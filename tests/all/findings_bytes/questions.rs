@@ -545,6 +545,17 @@ fn a_source_that_opens_nvrtc_may_include_headers() {
 }
 
 #[test]
+fn what_shows_manuals_reads_no_tests() {
+    let man: &[(&str, Vec<u8>)] = &[("usr/bin/man", Elf::program("man").build())];
+    let tests = "opt/env/lib/python3.12/test/support/__init__.py";
+    let python = vec![file("opt/env/lib/python3.12/os.py", "pass\n"), file(tests, "pass\n")];
+    let report = super::judged_files([debs(&[("man-db", "2.11", man)]), python].concat());
+    let found = super::finding(&report, &format!("/{tests}")).unwrap();
+    let question = found["question"].as_str().unwrap_or_default();
+    assert!(question.starts_with("Does the service import"), "{question}");
+}
+
+#[test]
 fn nvcc_needs_something_where_it_is() {
     let header = "usr/local/cuda-13.0/targets/x86_64-linux/include/cuda_runtime.h";
     let verdict = |text: &str, more: Vec<Member>| {

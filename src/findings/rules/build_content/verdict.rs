@@ -9,7 +9,7 @@ use super::super::common::path_in;
 use super::Judged;
 use super::evidence::{Agreement, Doubt, agreement};
 use crate::cuda::Use;
-use crate::cuda::catalog::PathScope;
+use crate::cuda::catalog::{Evidence, PathScope};
 use crate::cuda::links::{Object, ObjectId, RootKind, site_root};
 use crate::findings::classification::{By, ClassifiedFile};
 use crate::findings::demand::{self, Certainty};
@@ -300,7 +300,9 @@ const AUTOTOOLS: [&[u8]; 4] =
 fn tool_names(sorted: &ClassifiedFile<'_>, path: &[u8]) -> Option<&'static str> {
     let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
     let name = demand::tool_name(str::from_utf8(name).unwrap_or_default());
+    let is_test = matches!(sorted.by, By::Path(rule) if rule.evidence == Some(Evidence::Test));
     match (sorted.category, name) {
+        (Category::DocsSamples, _) if is_test => None,
         (Category::DocsSamples, _) => Some("documentation"),
         (Category::Profilers, _) => Some("profiler"),
         (Category::Debuggers, _) => Some("debugger"),

@@ -43,7 +43,12 @@ pub(super) fn show(ui: &mut Ui, plan: &ChosenPlan, events: &mut Vec<DockerfileEv
             if ui.link(&item.title).on_hover_text("Show finding").clicked() {
                 events.push(DockerfileEvent::Window(Action::SelectFinding(item.id.clone())));
             }
-            ui.label(RichText::new(human(item.all_bytes)).color(Tokens::of(ui).text_weak));
+            // A no to this one answers others.
+            let of = match item.also.len() {
+                0 => human(item.all_bytes),
+                more => format!("{} in {}", human(item.all_bytes), counted(more + 1, "finding")),
+            };
+            ui.label(RichText::new(of).color(Tokens::of(ui).text_weak));
         });
         events.extend(question::show(ui, item).map(DockerfileEvent::Window));
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use egui::{Grid, Label, RichText, Ui};
 
 use crate::analysis::Analysis;
+use crate::base::text::counted;
 use crate::findings::Plan;
 use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::background::Background;
@@ -47,17 +48,27 @@ impl ColdStartState {
             let about = "Estimate on a cloud machine, until the process runs and its libraries are read. Other platforms: \
                          cutaway report --profile. The model: cutaway explain cold-start.";
             ui.label(RichText::new(about).color(tokens.text_weak));
-            Grid::new("cold-start-assumptions").num_columns(3).spacing([space::L, space::XS]).show(
-                ui,
-                |ui| {
-                    for [name, value, source] in &line.assumptions {
-                        ui.label(RichText::new(name).font(text::mono()).color(tokens.text));
-                        ui.label(RichText::new(value).color(tokens.text));
-                        ui.add(Label::new(RichText::new(source).color(tokens.text_weak)).wrap());
-                        ui.end_row();
-                    }
-                },
-            );
+            Grid::new("cold-start-phases").num_columns(2).spacing([space::L, space::XS]).show(ui, |ui| {
+                for [phase, time] in &line.phases {
+                    ui.label(RichText::new(phase).color(tokens.text_weak));
+                    ui.label(RichText::new(time).color(tokens.text));
+                    ui.end_row();
+                }
+            });
+            let count = counted(line.assumptions.len(), "rate");
+            fold(ui, "Assumptions", &format!("{count}, each with its source"), false, |ui| {
+                Grid::new("cold-start-assumptions").num_columns(3).spacing([space::L, space::XS]).show(
+                    ui,
+                    |ui| {
+                        for [name, value, source] in &line.assumptions {
+                            ui.label(RichText::new(name).font(text::mono()).color(tokens.text));
+                            ui.label(RichText::new(value).color(tokens.text));
+                            ui.add(Label::new(RichText::new(source).color(tokens.text_weak)).wrap());
+                            ui.end_row();
+                        }
+                    },
+                );
+            });
         });
         ui.add_space(space::L);
     }

@@ -3,13 +3,10 @@
 use crate::base::labels::inline;
 use crate::base::size::{grouped, human};
 use crate::base::text::counted;
-use crate::compare::{Change, countermove};
+use crate::compare::{Change, SHARE, countermove};
 use crate::report::compare::rows::{View, class_title, ends};
 use crate::report::page::{Line, Tone};
 use crate::report::sections::make::name;
-
-/// Minimum share of the difference for a cause to be named.
-const SHARE: u64 = 5;
 
 /// Which images; of many, the first and the last.
 pub(super) fn title(view: &View<'_>) -> String {
@@ -106,7 +103,6 @@ fn against(view: &View<'_>, first: u64, last: u64) -> String {
         Some((Some(&*row.rule), first, last))
     });
     countermove((first, last), wasted.into_iter().chain(findings))
-        .filter(|(_, bytes, _)| *bytes >= first.abs_diff(last) / SHARE)
         .map_or_else(String::new, |(rule, bytes, grew)| format!("; {}", moved_in_words(rule, bytes, grew)))
 }
 
