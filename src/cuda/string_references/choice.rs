@@ -7,7 +7,7 @@ use hashbrown::{HashMap, HashSet};
 use super::archives::Runtimes;
 use super::folders::{Folder, is_cache, is_foreign_folder, is_intermediate, is_system};
 use super::order::{OwnFile, Part, Places, by_path};
-use super::{add_first, packages};
+use super::{FILES, add_first, packages};
 use crate::base::convert::{index32, layer16};
 use crate::cuda::catalog::normalized_python_name;
 use crate::cuda::context::{Inode, InventoryContext};
@@ -139,6 +139,7 @@ impl<'a> Choice<'a> {
         let mut helpers: HashMap<(Option<usize>, Option<NodeId>), bool> = HashMap::new();
         let mut needed = None;
         let mut linked: HashMap<Inode, bool> = HashMap::new();
+        let mut plain = 0;
         let may_be = |inode: Inode| usize::from(inode.0) >= self.base_layers && context.size(inode) > 0;
         for (inode, node) in
             context.files_of(layers, |inode, _| may_be(inode)).filter(|(inode, _)| may_be(*inode))
@@ -207,7 +208,7 @@ impl<'a> Choice<'a> {
             if sort == Sort::Binary && is_known(context, inode, name) {
                 continue;
             }
-            if sort == Sort::Plain && self.is_idle(node.id(), inode, built, found) {
+            if sort == Sort::Plain && self.is_idle(node.id(), inode, built, (&mut plain, &mut *found)) {
                 continue;
             }
             // Archives of uv have no owner.
@@ -238,8 +239,14 @@ impl<'a> Choice<'a> {
     }
 
     /// Whether a file without a suffix needs no place in the list: one that was read and has no reference, as nearly all
-    /// have, or one in a cache.
-    fn is_idle(&self, node: NodeId, inode: Inode, built: bool, found: &mut Searched) -> bool {
+    /// have, one in a cache, or one for which there is no room behind `listed` others.
+    fn is_idle(
+        &self,
+        node: NodeId,
+        inode: Inode,
+        built: bool,
+        (listed, found): (&mut u64, &mut Searched),
+    ) -> bool {
         let context = self.context;
         let has_one_name = context.rootfs.names(inode.0, inode.1).len() <= 1;
         if !built && has_one_name && matches!(searched(context, inode), Some(None)) {
@@ -247,7 +254,15 @@ impl<'a> Choice<'a> {
             found.bytes += context.size(inode);
             return true;
         }
-        self.is_in_cache(node)
+        if *listed >= FILES {
+            found.left_out += 1;
+            found.programs_left_out += 1;
+            add_first(&mut found.programs, node);
+            return true;
+        }
+        let is_in_cache = self.is_in_cache(node);
+        *listed += u64::from(!is_in_cache);
+        is_in_cache
     }
 
     /// Whether a file is in the cache of a package manager, which keeps copies of what it downloads.
