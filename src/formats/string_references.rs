@@ -12,6 +12,7 @@ mod packages;
 mod programs;
 mod sort;
 mod strings;
+mod tables;
 mod unloaded;
 mod values;
 mod words;

@@ -44,12 +44,12 @@ pub(super) const WITH_NVCC: [&str; 7] =
 
 /// Words in files and commands, separated by spaces, with the names of what they imply; the first is the name of the
 /// program itself.
-const WORDS: [(&str, &[&str]); 36] = [
+const WORDS: [(&str, &[&str]); 37] = [
     ("cc c++ c99 ld gfortran gcc g++ clang as c89 cpp -config", &["compiler", "libraries"]),
     // verify and compile of cffi run the C compiler, as CCompiler of distutils does, and what reads the variable CC.
     ("cffi ffi.compile ffi.set_source ffi.verify ccompiler CC CXX FC", &["compiler", "libraries"]),
     (
-        "_compilation cppimport cython.inline cython_inline cythonize mkmf mypyc nuitka pycc pymc pytensor pyximport tinygrad \
+        "_compilation cppimport Cython.Build cython.inline cython_inline cythonize mkmf mypyc nuitka pycc pymc pytensor pyximport tinygrad \
          use_cpp",
         &["compiler", "libraries"],
     ),
@@ -87,6 +87,7 @@ const WORDS: [(&str, &[&str]); 36] = [
     ("libcudadevrt", &["cudadevrt"]),
     ("ninja", &["ninja", "compiler", "libraries"]),
     ("cmake", &["cmake", "make", "ninja", "compiler", "libraries"]),
+    ("/waf meson scons", &["cmake", "ninja", "compiler", "libraries"]),
     ("make gmake", &["make", "cmake", "compiler", "libraries"]),
     ("git git-receive-pack git-shell git-upload-archive git-upload-pack scalar", &["git"]),
     ("gdb cuda-gdb compute-sanitizer strace valgrind gcore gdbserver gstack lldb ltrace vgdb", &["debugger"]),
@@ -156,6 +157,7 @@ pub(super) fn told(word: &str) -> &str {
         "CXX" => "the variable CXX",
         "FC" => "the variable FC",
         "NVCC" => "the variable NVCC",
+        "/waf" => "waf",
         "debug/build" => "target/debug/build",
         "debug/deps" => "target/debug/deps",
         "dpkg-" => "a tool of dpkg-dev",

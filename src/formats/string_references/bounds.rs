@@ -59,7 +59,7 @@ pub(super) fn stands_alone(bytes: &[u8], start: usize, end: usize, word: &str) -
             let alone = bytes[..start].last().is_none_or(|byte| !is_name(*byte) && *byte != b'-');
             return length > 0 && !own && !left && alone;
         }
-        "/bootstrap" | "/configure" | "sh configure" => {
+        "/bootstrap" | "/configure" | "/waf" | "sh configure" => {
             return !bytes.get(end).is_some_and(|byte| is_name(*byte) || b"-./".contains(byte));
         }
         ".o\"" | ".o'" => return true,

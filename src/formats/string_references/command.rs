@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use super::bounds::follows_times;
+use super::tables;
 use super::values::{
-    follows_variables, is_named, is_nested, is_set, is_setting, is_value, reads_environment,
+    follows_variables, is_named, is_nested, is_set, is_setting, is_value, key_before, reads_environment,
 };
 use super::wrappers::{self, Shell};
 
@@ -117,11 +118,18 @@ pub(super) fn in_text(text: &[u8], place: &Range<usize>, line: usize, word: &str
     if is_prose(word, rest) {
         return false;
     }
+    if tables::is_cell(text, place, line, word, shell) || tables::is_split(before, rest) {
+        return true;
+    }
     if let [.., quote @ (b'\'' | b'"' | b'`')] = before {
         return match rest {
             [] | [b' ', ..] => true,
-            // A mapping key is not a command.
-            [end, after @ ..] => end == quote && after.trim_ascii_start().first() != Some(&b':'),
+            // A mapping key is not a command, nor is the type of a repository.
+            [end, after @ ..] => {
+                end == quote
+                    && after.trim_ascii_start().first() != Some(&b':')
+                    && !(word == "git" && key_before(before[..before.len() - 1].trim_ascii_end()) == b"type")
+            }
         };
     }
     // `refresh: [git, pull]` in YAML
@@ -189,6 +197,11 @@ pub(super) fn in_commands(
 ) -> bool {
     let rest = text.get(place.end..).unwrap_or(&[]);
     let before = text.get(line.max(place.start.saturating_sub(REACH))..place.start).unwrap_or(&[]);
+    if is_compiler(word)
+        && (tables::is_cell(text, place, line, word, shell) || tables::is_split(before, rest))
+    {
+        return true;
+    }
     let whole_line = before.len() == place.start - line;
     let ends = matches!(
         rest,
@@ -316,7 +329,7 @@ pub(super) fn is_in_call(before: &[u8], after: &[u8]) -> bool {
 }
 
 /// Whether a word is the name of a compiler or linker and little else.
-fn is_compiler(word: &str) -> bool {
+pub(super) fn is_compiler(word: &str) -> bool {
     matches!(word, "cc" | "c++" | "c89" | "c99" | "ld")
 }
 

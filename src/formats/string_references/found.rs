@@ -127,7 +127,9 @@ impl Found {
             return;
         }
         let comments = Comments::of(text, sort);
-        let shell = Shell::of(text);
+        let has_tables = matches!(sort, Sort::Script | Sort::Plain);
+        let mut shell = Shell::of(text);
+        (shell.is_data, shell.has_tables) = (has_tables || sort == Sort::Text, has_tables);
         let strings = OnceCell::new();
         let strings = || {
             let found = strings.get_or_init(|| Strings::of(text, sort.language(text)?));

@@ -94,8 +94,8 @@ pub(super) static TEXT: LazyLock<[Finder; 5]> = LazyLock::new(|| {
         SHARED, "gcc", "g++", "cc1", "git", "gdb", "ncu", "c89", "c99", "lld", "dwp", "stut", "ccom", "xecv",
         "uvx", "'uv'", "\"uv\"", " uv ", "\nuv ", "\tuv ", "n/uv", "(uv ", ";uv ", "`uv ", "'uv ", "\"uv ",
         "cffi", "ppim", "f2py", "pymc", "yten", "pyxi", "nygr", "'CC'", "\"CC\"", "'FC'", "\"FC\"", "'CXX",
-        "\"CXX", "NVCC", "re/d", "re/m", "se/b", "ug/b", "/boo", "/con", "g.st", "-tes", "sh c", "est/",
-        "sts/", ".o\"", ".o'", CALLS[0], CALLS[1],
+        "\"CXX", "NVCC", "re/d", "re/m", "se/b", "ug/b", "/boo", "/con", "/waf", "g.st", "-tes", "sh c",
+        "est/", "sts/", ",cc,", ":cc:", "\tcc\t", ";cc;", "[c++", ".o\"", ".o'", CALLS[0], CALLS[1],
     ];
     let long = [
         "nvcc", "ptxa", "nvli", "fatb", "afe+", "cuob", "nvdi", "nvpr", "cicc", "ibde", "adev", "nvvm",
@@ -122,8 +122,9 @@ pub(super) static TEXT: LazyLock<[Finder; 5]> = LazyLock::new(|| {
         "ld_e", "panm", "-gyp", "npm ", "npm'", "npm\"", "stal", "rebu", "up.p", "LDSH", "se/d", "ug/d",
         "npx ", "npx'", "npx\"", "bunx", "repa", "pnpm", "yarn", "LDCX", "xt_m", "_inl", ".inl", "g{cc",
         "g{ma", "CBui", "ncyI", "SHLI", "l.pa", "r/in", "le.P", "N::S", "uaro", "whee", "=cc;", "=cc}",
-        "-cc}", "pycc", "ctBu", "mkmf", "p._i", "p.ma", "m.in", "|cc ", "&cc ", " cc\n", " ld\n", "ffi.",
-        "towr", "ncif", "se_c", "honi", "uitk", "ypyc", "pila", ".tes", "ytes", "ttes",
+        "-cc}", "pycc", "ctBu", "mkmf", "p._i", "p.ma", "m.in", "|cc ", "&cc ", " cc\n", " cc\"", " cc'",
+        " ld\n", "ffi.", "towr", "ncif", "se_c", "honi", "uitk", "ypyc", "pila", ".tes", "ytes", "ttes",
+        "n.Bu", "scon", "meso",
     ];
     [
         Finder::new(&short),

@@ -46,7 +46,7 @@ impl Sort {
 
     /// Kind of a file by its name alone.
     pub fn by_name(name: &[u8]) -> Option<Self> {
-        const FILES: [&[u8]; 17] = [
+        const FILES: [&[u8]; 18] = [
             b"Brewfile",
             b"Capfile",
             b"GNUmakefile",
@@ -59,6 +59,7 @@ impl Sort {
             b"Rakefile",
             b"SConscript",
             b"SConstruct",
+            b"Snakefile",
             b"Thorfile",
             b"Vagrantfile",
             b"justfile",
@@ -74,25 +75,27 @@ impl Sort {
             b"py" | b"pyw" => Some(Self::Python),
             b"sh" | b"bash" | b"pl" | b"rb" | b"toml" | b"yaml" | b"yml" | b"cfg" | b"conf" | b"ini"
             | b"envsh" | b"rc" | b"service" | b"R" | b"jl" | b"env" | b"properties" | b"awk" | b"bats"
-            | b"cr" | b"csh" | b"ex" | b"exs" | b"exp" | b"fish" | b"gemspec" | b"hcl" | b"jq" | b"ksh"
-            | b"mk" | b"nim" | b"nix" | b"path" | b"pm" | b"ps1" | b"psm1" | b"r" | b"rake" | b"raku"
-            | b"ru" | b"sed" | b"socket" | b"tcl" | b"tf" | b"timer" | b"tcsh" | b"zsh" => Some(Self::Script),
+            | b"cr" | b"csh" | b"cwl" | b"ex" | b"exs" | b"exp" | b"fish" | b"gemspec" | b"hcl" | b"jq"
+            | b"ksh" | b"mk" | b"nim" | b"nix" | b"path" | b"pm" | b"ps1" | b"psm1" | b"r" | b"rake"
+            | b"raku" | b"ru" | b"sed" | b"smk" | b"socket" | b"tcl" | b"tf" | b"timer" | b"tcsh"
+            | b"wdl" | b"zsh" => Some(Self::Script),
             b"js" | b"mjs" | b"cjs" | b"ts" | b"tsx" | b"jsx" | b"mts" | b"cts" => Some(Self::JavaScript),
-            b"dart" | b"go" | b"gradle" | b"groovy" | b"java" | b"kt" | b"kts" | b"scala" | b"swift" => {
-                Some(Self::Source)
-            }
+            b"dart" | b"go" | b"gradle" | b"groovy" | b"java" | b"kt" | b"kts" | b"nf" | b"scala"
+            | b"swift" => Some(Self::Source),
             b"txt" | b"xml" | b"pbtxt" | b"lua" | b"json" | b"ipynb" | b"asp" | b"aspx" | b"cgi" | b"clj"
             | b"cljc" | b"cljs" | b"coffee" | b"cs" | b"csx" | b"cshtml" | b"edn" | b"ejs" | b"el"
             | b"erb" | b"erl" | b"escript" | b"fcgi" | b"fs" | b"fsx" | b"ftl" | b"hbs" | b"hs" | b"inc"
             | b"j2" | b"jinja" | b"jinja2" | b"json5" | b"jsonc" | b"jsp" | b"lisp" | b"ml" | b"mustache"
-            | b"php" | b"php5" | b"php7" | b"php8" | b"phtml" | b"rkt" | b"scm" | b"sql" | b"svelte"
-            | b"template" | b"tmpl" | b"tpl" | b"twig" | b"vue" | b"vb" | b"vbs" => Some(Self::Text),
+            | b"Rmd" | b"Rnw" | b"qmd" | b"rmd" | b"php" | b"php5" | b"php7" | b"php8" | b"phtml"
+            | b"rkt" | b"scm" | b"sql" | b"svelte" | b"template" | b"tmpl" | b"tpl" | b"twig" | b"vue"
+            | b"vb" | b"vbs" => Some(Self::Text),
             _ => None,
         }
     }
 
-    /// Whether the name of a file has no suffix and is none of documentation: if it is a text, it may be one that a script
-    /// sources, a file of settings, or one with commands (`/etc/default/app`, `.bash_profile`, `/etc/passwd`).
+    /// Whether the name of a file has no suffix, or that of a table, and is none of documentation: if it is a text, it may
+    /// be one that a script sources, a file of settings, or one with commands (`/etc/default/app`, `.bash_profile`,
+    /// `/etc/passwd`, `jobs.csv`).
     pub fn is_plain(name: &[u8]) -> bool {
         /// Documents, records of git, and tables of the system.
         const OTHERS: [&[u8]; 18] = [
@@ -119,10 +122,12 @@ impl Sort {
         const RECIPES: [&[u8]; 2] = [b"containerfile", b"dockerfile"];
         /// Letters of a name above which it may be a hash: caches have such names.
         const HASH: usize = 16;
+        const TABLES: [&[u8]; 6] = [b"csv", b"jsonl", b"lst", b"ndjson", b"tab", b"tsv"];
         let name = name.strip_prefix(b".").unwrap_or(name);
+        let suffix = memchr::memrchr(b'.', name).map(|dot| &name[dot + 1..]);
         let is_hash =
             || name.len() >= HASH && name.iter().all(|byte| byte.is_ascii_hexdigit() || *byte == b'-');
-        !name.contains(&b'.')
+        suffix.is_none_or(|suffix| TABLES.contains(&suffix))
             && name.iter().any(u8::is_ascii_lowercase)
             && name != b"history"
             && !name.ends_with(b"_history")

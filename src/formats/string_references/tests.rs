@@ -65,8 +65,12 @@ const MODULES: [&str; 16] = [
     "ufuncify",
     "use_cpp",
 ];
-const OF_TEXTS: [&str; 47] = [
+const OF_TEXTS: [&str; 51] = [
     ".tests",
+    "/waf",
+    "Cython.Build",
+    "meson",
+    "scons",
     "/usr/include",
     "cythonize",
     "ffi.compile",
@@ -160,7 +164,11 @@ fn every_word_has_a_key_and_every_key_stands_in_its_words() {
         ("run([os.environ['FC'], '-shared'])\n", "FC"),
         ("tool = os.getenv(\"NVCC\")\n", "NVCC"),
         ("setup(name='x', ext_modules=[extension], script_args=['build'])\n", "ext_modules"),
-        ("from Cython.Build import cython_inline\n", "cython_inline"),
+        ("result = cython_inline('return a + b', a=1, b=2)\n", "cython_inline"),
+        ("import Cython.Build as build\n", "Cython.Build"),
+        ("#!/bin/sh\n./waf configure build\n", "/waf"),
+        ("#!/bin/sh\nmeson setup build\n", "meson"),
+        ("subprocess.run([\"scons\", \"-j4\"])\n", "scons"),
         ("y = cython.inline('return a + b', a=1, b=2)\n", "cython.inline"),
         ("#!/bin/sh\nfor p in /plugins/*; do pip install -q \"$p\"; done\n", "install"),
         ("cd /srv && npm ci\n", "npm"),

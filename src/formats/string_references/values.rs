@@ -5,8 +5,18 @@ use std::ops::Range;
 use super::command::REACH;
 
 /// Keys of settings whose value is a program.
-const SETTINGS: [&[u8]; 9] =
-    [b"binary", b"cmd", b"command", b"compiler", b"executable", b"linker", b"program", b"script", b"tool"];
+const SETTINGS: [&[u8]; 10] = [
+    b"binary",
+    b"cmd",
+    b"command",
+    b"compiler",
+    b"driver",
+    b"executable",
+    b"linker",
+    b"program",
+    b"script",
+    b"tool",
+];
 
 /// Whether a command follows variables that are set for it alone: `CFLAGS=-O2 cc -c x.c`.
 pub(super) fn follows_variables(before: &[u8], whole_line: bool) -> bool {
@@ -28,10 +38,16 @@ pub(super) fn follows_variables(before: &[u8], whole_line: bool) -> bool {
 
 /// Whether a command is the value of a setting for one: `command = cc -O2 x.c`.
 pub(super) fn is_value(before: &[u8]) -> bool {
-    let [head @ .., b'=' | b':'] = before else { return false };
+    matches!(before, [.., b'=' | b':']) && is_setting(key_before(before))
+}
+
+/// The key of a setting before its value; empty if there is none.
+pub(super) fn key_before(before: &[u8]) -> &[u8] {
+    let [head @ .., b'=' | b':'] = before else { return &[] };
     let key = head.trim_ascii_end();
+    let key = key.strip_suffix(b"\"").or_else(|| key.strip_suffix(b"'")).unwrap_or(key);
     let length = key.iter().rev().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
-    is_setting(&key[key.len() - length..])
+    &key[key.len() - length..]
 }
 
 /// Whether a word alone is the value of a variable of Tcl or of a C shell that is set in this line: `set compiler cc`.
@@ -124,7 +140,7 @@ fn is_of_commands(key: &[u8]) -> bool {
 }
 
 /// Whether what follows `git` is one of its commands, and what follows `make` one word: a target.
-fn is_subcommand(word: &str, rest: &[u8]) -> bool {
+pub(super) fn is_subcommand(word: &str, rest: &[u8]) -> bool {
     const OF_GIT: [&[u8]; 18] = [
         b"add",
         b"archive",

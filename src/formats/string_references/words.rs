@@ -2,9 +2,9 @@
 
 /// Searched words: build and profiling tools, CUDA headers, and framework calls that compile code or load libraries;
 /// then the other lists of this module.
-pub const WORDS: [&str; 202] = joined(&[&TOOLS, &CARGO_BUILDS, &TREE_SCRIPTS, &STARTS]);
+pub const WORDS: [&str; 206] = joined(&[&TOOLS, &CARGO_BUILDS, &TREE_SCRIPTS, &STARTS]);
 
-const TOOLS: [&str; 184] = [
+const TOOLS: [&str; 188] = [
     "nvcc",
     "ptxas",
     "nvlink",
@@ -125,6 +125,10 @@ const TOOLS: [&str; 184] = [
     "tileiras",
     "vgdb",
     "yacc",
+    // Build systems whose recipes name no compiler. Searched in texts only.
+    "/waf",
+    "meson",
+    "scons",
     // Package managers.
     "uv",
     "uvx",
@@ -133,6 +137,7 @@ const TOOLS: [&str; 184] = [
     "autowrap",
     "cffi",
     "cppimport",
+    "Cython.Build",
     "cython.inline",
     "cython_inline",
     "cythonize",
@@ -256,8 +261,10 @@ pub(super) struct Word {
 impl Word {
     /// Whether it is also an English word, and counts only as a command.
     pub(super) fn is_english(self) -> bool {
-        matches!(self.text, "make" | "git" | "perf" | "bison" | "cargo" | "cythonize" | "ninja")
-            || self.is_weak()
+        matches!(
+            self.text,
+            "make" | "git" | "perf" | "bison" | "cargo" | "cythonize" | "meson" | "ninja" | "scons"
+        ) || self.is_weak()
     }
 
     /// Whether it looks like the name of a program, not of a module, a function or a path.

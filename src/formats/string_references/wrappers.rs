@@ -81,6 +81,9 @@ pub(super) struct Shell<'t> {
     pub(super) is_script: bool,
     /// Whether it is a table of cron: commands follow the times and, in those of the system, a user.
     pub(super) is_table: bool,
+    /// Whether it is no source, and may consist of values and cells; and whether those are more likely than prose.
+    pub(super) is_data: bool,
+    pub(super) has_tables: bool,
     functions: OnceCell<Vec<&'t [u8]>>,
 }
 
@@ -91,6 +94,8 @@ impl<'t> Shell<'t> {
             text,
             is_script: is_table || super::bounds::is_shell(text),
             is_table,
+            is_data: false,
+            has_tables: false,
             functions: OnceCell::new(),
         }
     }
