@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use crate::formats::string_references::{BUILDING, Scanner, Sort};
 
 /// Names of what is read, each with the predicate of a sentence about its reader.
-const NAMES: [(&str, &str); 29] = [
+const NAMES: [(&str, &str); 30] = [
     ("autotools", "runs autotools, m4, bison or flex"),
     ("bazel", "runs bazel"),
+    ("build-records", "reads records of a build"),
     ("builder-resources", "builds TensorRT engines with the builder resources"),
     ("cargo-output", "opens intermediate output of cargo"),
     ("ccache", "runs ccache"),
@@ -44,7 +45,7 @@ pub(super) const WITH_NVCC: [&str; 7] =
 
 /// Words in files and commands, separated by spaces, with the names of what they imply; the first is the name of the
 /// program itself.
-const WORDS: [(&str, &[&str]); 37] = [
+const WORDS: [(&str, &[&str]); 38] = [
     ("cc c++ c99 ld gfortran gcc g++ clang as c89 cpp -config", &["compiler", "libraries"]),
     // verify and compile of cffi run the C compiler, as CCompiler of distutils does, and what reads the variable CC.
     ("cffi ffi.compile ffi.set_source ffi.verify ccompiler CC CXX FC", &["compiler", "libraries"]),
@@ -63,6 +64,7 @@ const WORDS: [(&str, &[&str]); 37] = [
          luarocks Makefile.PL node-gyp npm npx pip._internal pip.main pnpm ProjectBuilder rebuild setup.py wheel yarn",
         &["compiler", "libraries", "make", "cmake", "ninja", "autotools", "git", "patchelf", "swig"],
     ),
+    ("CMakeCache.txt compile_commands.json config.log", &["build-records"]),
     ("share/doc share/man", &["documentation"]),
     (".o\" .o'", &["object-files"]),
     ("debug/build debug/deps release/build release/deps", &["cargo-output"]),
@@ -73,7 +75,7 @@ const WORDS: [(&str, &[&str]); 37] = [
          gencat memusage mtrace sotruss sprof rpcgen",
         &["compiler"],
     ),
-    ("pkg-config ccmake cpack ctest pkgconf", &["cmake"]),
+    ("pkg-config ccmake cpack ctest pkgconf pkgconfig", &["cmake"]),
     ("NVCC", &["nvcc", "compiler", "libraries"]),
     ("nvcc cudafe++ cuobjdump nvdisasm nvprune cicc bin2c cu++filt tileiras", &["nvcc"]),
     (

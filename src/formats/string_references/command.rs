@@ -107,6 +107,7 @@ pub(super) fn in_text(text: &[u8], place: &Range<usize>, line: usize, word: &str
     let before = text.get(line.max(place.start.saturating_sub(REACH))..place.start).unwrap_or(&[]);
     let whole_line = before.len() == place.start - line;
     if before.ends_with(b".")
+        || before.ends_with(b":-") && rest.starts_with(b"}")
         || imports_programs(before)
         || word == "git" && rest.starts_with(b"-http-backend")
     {

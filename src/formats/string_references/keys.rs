@@ -95,7 +95,8 @@ pub(super) static TEXT: LazyLock<[Finder; 5]> = LazyLock::new(|| {
         "uvx", "'uv'", "\"uv\"", " uv ", "\nuv ", "\tuv ", "n/uv", "(uv ", ";uv ", "`uv ", "'uv ", "\"uv ",
         "cffi", "ppim", "f2py", "pymc", "yten", "pyxi", "nygr", "'CC'", "\"CC\"", "'FC'", "\"FC\"", "'CXX",
         "\"CXX", "NVCC", "re/d", "re/m", "se/b", "ug/b", "/boo", "/con", "/waf", "g.st", "-tes", "sh c",
-        "est/", "sts/", ",cc,", ":cc:", "\tcc\t", ";cc;", "[c++", ".o\"", ".o'", CALLS[0], CALLS[1],
+        "est/", "sts/", ",cc,", ":cc:", "\tcc\t", "ig.l", "le_c", ";cc;", "[c++", ".o\"", ".o'", CALLS[0],
+        CALLS[1],
     ];
     let long = [
         "nvcc", "ptxa", "nvli", "fatb", "afe+", "cuob", "nvdi", "nvpr", "cicc", "ibde", "adev", "nvvm",
@@ -124,7 +125,7 @@ pub(super) static TEXT: LazyLock<[Finder; 5]> = LazyLock::new(|| {
         "g{ma", "CBui", "ncyI", "SHLI", "l.pa", "r/in", "le.P", "N::S", "uaro", "whee", "=cc;", "=cc}",
         "-cc}", "pycc", "ctBu", "mkmf", "p._i", "p.ma", "m.in", "|cc ", "&cc ", " cc\n", " cc\"", " cc'",
         " ld\n", "ffi.", "towr", "ncif", "se_c", "honi", "uitk", "ypyc", "pila", ".tes", "ytes", "ttes",
-        "n.Bu", "scon", "meso",
+        "n.Bu", "scon", "meso", "eCac",
     ];
     [
         Finder::new(&short),

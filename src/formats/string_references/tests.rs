@@ -65,8 +65,12 @@ const MODULES: [&str; 16] = [
     "ufuncify",
     "use_cpp",
 ];
-const OF_TEXTS: [&str; 51] = [
+const OF_TEXTS: [&str; 55] = [
     ".tests",
+    "CMakeCache.txt",
+    "compile_commands.json",
+    "config.log",
+    "pkgconfig",
     "/waf",
     "Cython.Build",
     "meson",
@@ -168,6 +172,11 @@ fn every_word_has_a_key_and_every_key_stands_in_its_words() {
         ("import Cython.Build as build\n", "Cython.Build"),
         ("#!/bin/sh\n./waf configure build\n", "/waf"),
         ("#!/bin/sh\nmeson setup build\n", "meson"),
+        ("#!/bin/sh\n\"${NINJA:-ninja}\" -C build\n", "ninja"),
+        ("for line in open(ROOT / \"build\" / \"CMakeCache.txt\"):\n", "CMakeCache.txt"),
+        ("data = json.load(open('build/compile_commands.json'))\n", "compile_commands.json"),
+        ("open('/usr/lib/x86_64-linux-gnu/pkgconfig/libcurl.pc')\n", "pkgconfig"),
+        ("log = (ROOT / 'config.log').read_text()\n", "config.log"),
         ("subprocess.run([\"scons\", \"-j4\"])\n", "scons"),
         ("y = cython.inline('return a + b', a=1, b=2)\n", "cython.inline"),
         ("#!/bin/sh\nfor p in /plugins/*; do pip install -q \"$p\"; done\n", "install"),

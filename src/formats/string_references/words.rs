@@ -2,9 +2,9 @@
 
 /// Searched words: build and profiling tools, CUDA headers, and framework calls that compile code or load libraries;
 /// then the other lists of this module.
-pub const WORDS: [&str; 206] = joined(&[&TOOLS, &CARGO_BUILDS, &TREE_SCRIPTS, &STARTS]);
+pub const WORDS: [&str; 210] = joined(&[&TOOLS, &CARGO_BUILDS, &TREE_SCRIPTS, &STARTS]);
 
-const TOOLS: [&str; 188] = [
+const TOOLS: [&str; 192] = [
     "nvcc",
     "ptxas",
     "nvlink",
@@ -200,6 +200,11 @@ const TOOLS: [&str; 188] = [
     "unittest",
     // Paths of headers. Searched in texts only.
     "/usr/include",
+    // Records of builds, and the folder of pkg-config's files. Searched in texts only.
+    "CMakeCache.txt",
+    "compile_commands.json",
+    "config.log",
+    "pkgconfig",
     // Names of object files, at the end of a string. Searched in texts only.
     ".o\"",
     ".o'",

@@ -4,6 +4,7 @@ use super::super::common::{beside, extension, holds, is_loaded_from_outside, nam
 use super::sources::archive;
 use crate::cuda::links::ObjectId;
 use crate::findings::classification::ClassifiedFile;
+use crate::findings::demand::Demand;
 use crate::findings::facts::Facts;
 use crate::findings::value::User;
 use crate::formats::binary::FileFacts;
@@ -232,8 +233,7 @@ fn object_file(facts: &Facts<'_>, file: &ClassifiedFile<'_>) -> ArtifactReason {
             "Does the service load an extension that is built in this folder?".to_owned(),
         );
     }
-    let mut readers = facts.demands.on("object-files", None).filter_map(|place| facts.demands.get(place));
-    if let Some(reader) = readers.next() {
+    if let Some(reader) = reader(facts, "object-files") {
         return ArtifactReason::Asked {
             title: " that may be loaded",
             reason: format!("{} names object files.", reader.who),
@@ -256,6 +256,11 @@ fn object_file(facts: &Facts<'_>, file: &ClassifiedFile<'_>) -> ArtifactReason {
         "relocatable by their ELF headers: only a linker reads them, the loader does not".to_owned(),
         "host CPU code: kernel programs (BPF) and GPU programs are not among them".to_owned(),
     ])
+}
+
+/// The first who is known to read something by a name of demands.
+fn reader<'f>(facts: &'f Facts<'_>, name: &'static str) -> Option<&'f Demand> {
+    facts.demands.on(name, None).find_map(|place| facts.demands.get(place))
 }
 
 /// Whether an object file is in a library folder, without its source next to it or a build folder above it.
@@ -439,6 +444,16 @@ fn tree(
     }
     if let Some(asked) = built_again(facts) {
         return asked;
+    }
+    if matches!(name, b"CMakeCache.txt" | b"compile_commands.json" | b"config.log")
+        && let Some(reader) = reader(facts, "build-records")
+    {
+        return ArtifactReason::Asked {
+            title: ", records of the build",
+            reason: format!("{} {}.", reader.who, reader.why),
+            question: format!("Does {} read this record at run time?", reader.who),
+            users: vec![reader.user.clone()],
+        };
     }
     if plain || known || is_probe || elf.is_some() || !mixed {
         return ArtifactReason::Free(vec![
