@@ -19,7 +19,7 @@ use super::packages::Packages;
 use super::value::{Searched, StringReference, Toolkit};
 use crate::base::text::escape;
 use crate::formats::binary::FileFacts;
-use crate::formats::string_references::{STARTS, Sort, StringReferences, UncertaintyReason};
+use crate::formats::string_references::{STARTS, Sort, StringReferences, UncertaintyReason, is_wrapper};
 use crate::rootfs::NodeId;
 
 /// Maximum number of searched files; applications have some hundred.
@@ -135,7 +135,8 @@ pub(super) fn gather(
         if let Some(mentions) = mentions {
             let room = NAMES.saturating_sub(names);
             let cut = mentions.cut || mentions.libraries.len() > room;
-            let unbounded = is_unbounded(context, file.inode, mentions.habit);
+            let unbounded = is_unbounded(context, file.inode, mentions.habit)
+                || mentions.habit == UncertaintyReason::Instructions && starts_unseen(file);
             heard.searched.left_out += u64::from(cut || unbounded);
             if unbounded {
                 heard.leave_out_program(file);
@@ -180,6 +181,22 @@ fn is_unbounded(context: &InventoryContext<'_>, inode: Inode, habit: Uncertainty
     let is_static = matches!(facts, Some(FileFacts::Elf(elf)) if elf.is_static);
     matches!(habit, UncertaintyReason::Unbounded | UncertaintyReason::PackageManager)
         || habit == UncertaintyReason::Rust && is_static
+}
+
+/// Whether a compiled program that starts others is the application's own. What an interpreter or a launcher starts is named
+/// in scripts and commands.
+fn starts_unseen(file: &OwnFile<'_>) -> bool {
+    const INTERPRETERS: [&[u8]; 18] = [
+        b"R", b"bash", b"bun", b"busybox", b"dash", b"deno", b"java", b"lua", b"node", b"nodejs", b"perl",
+        b"php", b"pypy", b"python", b"ruby", b"sh", b"tclsh", b"zsh",
+    ];
+    let end = file.name.iter().rposition(|byte| !byte.is_ascii_digit() && !b".-".contains(byte));
+    let name = &file.name[..end.map_or(0, |last| last + 1)];
+    file.part == Part::Application
+        && !file.of_distribution
+        && !file.of_dependency
+        && !INTERPRETERS.contains(&name)
+        && !is_wrapper(file.name)
 }
 
 /// Whether a library belongs to an interpreter: the programs that it starts are named in scripts.

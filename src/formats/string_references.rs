@@ -29,6 +29,7 @@ use sort::HEAD_BYTES;
 use sort::PLAIN_BYTES;
 pub use sort::{BINARY_BYTES, SOURCE_BYTES, Sort, TEXT_BYTES};
 pub use words::{BUILDING, CARGO_BUILDS, STARTS, TREE_SCRIPTS, WORDS, names_intermediate};
+pub use wrappers::is_wrapper;
 
 /// Maximum library names stored for one file. Real programs open some dozens at most.
 const LIBRARIES: usize = 256;

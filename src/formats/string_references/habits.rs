@@ -17,6 +17,8 @@ pub enum UncertaintyReason {
     Library,
     /// The package manager uv: it names the tools that building packages from source takes, and starts them only then.
     PackageManager,
+    /// A program that starts programs: compilers of C and C++ put strings of some bytes into instructions.
+    Instructions,
 }
 
 /// The interpreter name of a program is within this many bytes of the file's start, unless it was moved.
@@ -139,6 +141,7 @@ impl StringScanState {
             (true, true) => UncertaintyReason::Unbounded,
             _ if self.rust && !self.go => UncertaintyReason::Rust,
             (false, true) if self.program.is_none_or(|from| from > FRONT) => UncertaintyReason::Library,
+            (false, true) => UncertaintyReason::Instructions,
             _ => UncertaintyReason::Plain,
         }
     }

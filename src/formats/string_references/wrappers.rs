@@ -68,6 +68,11 @@ pub(super) const WRAPPERS: [(&[u8], usize); 53] = [
     (b"xvfb-run", 0),
 ];
 
+/// Whether a program with this name starts the command in its arguments, and no other.
+pub fn is_wrapper(name: &[u8]) -> bool {
+    WRAPPERS.iter().any(|(known, _)| *known == name)
+}
+
 /// Words that precede a command in a shell script.
 pub(super) const OF_SHELL: [&[u8]; 20] = [
     b"builtin", b"command", b"coproc", b"do", b"elif", b"else", b"eval", b"exec", b"if", b"not", b"RUN",
