@@ -15,7 +15,7 @@ use crate::gui::widgets::controls::{self, Mark};
 pub(super) fn show(ui: &mut Ui, question: &QuestionItem) -> Option<Action> {
     let tokens = Tokens::of(ui);
     let mut change = None;
-    let also = also(&question.also);
+    let also = also(question);
     let open = question.answer.is_none();
     let color = if open { tokens.warning } else { tokens.text_weak };
     marked(ui, Mark::Question, color, |ui| {
@@ -41,12 +41,14 @@ pub(super) fn show(ui: &mut Ui, question: &QuestionItem) -> Option<Action> {
 }
 
 /// The findings whose questions a no answers, too; `None` without any.
-fn also(titles: &[String]) -> Option<String> {
+fn also(question: &QuestionItem) -> Option<String> {
     /// Titles that are named.
     const NAMED: usize = 3;
+    let titles = &question.also;
     let named = titles[..titles.len().min(NAMED)].join(", ");
+    let alone = if question.is_selected { "Only this finding is selected. " } else { "" };
     (!titles.is_empty())
-        .then(|| format!("Answering no also answers: {named}{}.", and_more(titles.len(), NAMED)))
+        .then(|| format!("{alone}Answering no also answers: {named}{}.", and_more(titles.len(), NAMED)))
 }
 
 /// One of the two answers; whether it was chosen now.
