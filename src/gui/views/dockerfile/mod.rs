@@ -165,6 +165,11 @@ impl DockerfileView {
         Self { state: DockerfileState::with(proposer), ..Self::default() }
     }
 
+    /// Whether proposals are being computed.
+    pub fn is_proposing(&self) -> bool {
+        self.state.drafts.is_busy()
+    }
+
     /// Errors go to the log once.
     fn log_problem(&mut self, context: &mut ViewContext<'_>) {
         let problem = self.state.drafts.problem();
