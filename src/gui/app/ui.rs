@@ -68,6 +68,7 @@ impl App {
         panels::slim(ui, self);
         panels::remote(ui, self);
         panels::path_menu(ui, self);
+        panels::row_menu(ui, self);
         show_drop_target(ui);
         self.settle_focus();
     }
@@ -154,7 +155,8 @@ impl App {
     /// the key first.
     fn take_escape(&mut self, ui: &Ui, taken: bool) {
         let shown = self.inspector.as_ref().is_some_and(|inspector| Some(inspector.tab) == self.front);
-        let in_front = taken || self.path_menu.is_some() || self.settings_page.is_some();
+        let in_menu = self.path_menu.is_some() || self.row_menu.is_some();
+        let in_front = taken || in_menu || self.settings_page.is_some();
         if !shown || in_front || egui::Popup::is_any_open(ui.ctx()) {
             return;
         }

@@ -3,7 +3,7 @@
 use egui::{Color32, Ui};
 
 use super::state::FindingsState;
-use super::{Action, FindingsEvent};
+use super::{Action, FindingsEvent, FindingsPage};
 use crate::base::convert::fraction;
 use crate::base::labels::{CATEGORIES, SEVERITIES, VERDICTS};
 use crate::base::size::{grouped, human};
@@ -167,6 +167,13 @@ pub(super) fn show(
         reveal: std::mem::take(&mut state.reveal),
     };
     let output = card(ui, |ui| table(ui, "findings", shape, make, spoken));
+    if let Some((row, response)) = &output.hovered
+        && response.secondary_clicked()
+        && let GroupedRow::Item(place) = state.rows.rows[*row]
+    {
+        events.push(FindingsEvent::Finding(place));
+        events.push(FindingsEvent::Window(Action::RowMenu(menu(&model.items[place], plan))));
+    }
     for event in state.groups.take(ui, &state.rows, &output) {
         match event {
             GroupedEvent::Select(place) => events.push(FindingsEvent::Finding(place)),
@@ -182,6 +189,20 @@ pub(super) fn show(
         }
     }
     Some(output)
+}
+
+/// What can be done with a finding.
+fn menu(item: &FindingItem, plan: &ChosenPlan) -> Vec<(&'static str, Action)> {
+    let id = || item.id.clone();
+    let chosen = plan.contains(&item.id);
+    let label = if chosen { "Remove from the plan" } else { "Add to the plan" };
+    let can_change = item.can_be_chosen() && plan.blocking_cause(&item.id).is_none();
+    let change = can_change.then(|| (label, Action::ChangePlan(PlanChange::Set(id(), !chosen))));
+    let page = |label, page| (label, Action::ShowFinding(id(), page));
+    let files = (item.files > 0).then(|| page("Show files", FindingsPage::Files));
+    let entries = change.into_iter().chain([page("Show reasons", FindingsPage::Reasons)]).chain(files);
+    let title = Action::CopyText(item.title.clone());
+    entries.chain([page("Explain rule", FindingsPage::Manual), ("Copy title", title)]).collect()
 }
 
 /// A word behind a finding: what was answered about it, or that it is not chosen on its own.

@@ -92,14 +92,14 @@ impl LayerListState {
     }
 }
 
-/// Shows the list and takes the choice.
+/// Shows the list and takes the choice; gives the layer whose menu is asked for.
 pub(super) fn show(
     ui: &mut Ui,
     browser: &mut Browser,
     state: &mut LayerListState,
     base: Option<&BaseLayers>,
     passed: &[u64],
-) {
+) -> Option<usize> {
     let tokens = Tokens::of(ui);
     let rows = state.rows(&browser.items, base);
     let selected = match state.head {
@@ -159,6 +159,14 @@ pub(super) fn show(
         // What is chosen stays; the first rows of the new order are in sight.
         state.head = None;
         ui.ctx().request_repaint();
+    }
+    match answer.menu.and_then(|row| rows.get(row)) {
+        Some(Row::Layer(layer)) => {
+            state.head = None;
+            browser.show_layer(*layer);
+            Some(*layer)
+        }
+        _ => None,
     }
 }
 

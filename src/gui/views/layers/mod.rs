@@ -17,7 +17,7 @@ pub(in crate::gui) use files::SAVE_SELECTION;
 pub(in crate::gui::views) use files::mark_color;
 
 use super::treemap::MapPane;
-use super::{ImageView, ViewContext, waker};
+use super::{Action, ImageView, ViewContext, waker};
 use crate::analysis::{Analysis, Options};
 use crate::gui::models::browser::{Browser, MissingTree};
 use crate::gui::models::filter::folder_term;
@@ -90,7 +90,7 @@ impl ImageView for LayersView {
             self.why.update(context.analysis, context.generation, &details.raw_path, &waker);
         }
         let (view, wide) = (ui.available_size(), LAYERS.is_wide(ui));
-        LAYERS.show(ui, |ui| self.layer_list(ui, &context.layers_passed));
+        LAYERS.show(ui, |ui| self.layer_list(ui, context));
         if wide {
             FILE.show_in(ui, view, |ui| self.side(ui, context));
         } else if self.browser.details().is_some() || self.browser.is_about_layer() {
@@ -184,10 +184,12 @@ impl LayersView {
         &self.browser
     }
 
-    fn layer_list(&mut self, ui: &mut Ui, passed: &[u64]) {
-        card(ui, |ui| {
-            layer_list::show(ui, &mut self.browser, &mut self.layers, self.base.as_ref(), passed);
-        });
+    fn layer_list(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
+        let (browser, passed) = (&mut self.browser, &context.layers_passed);
+        let asked = card(ui, |ui| layer_list::show(ui, browser, &mut self.layers, self.base.as_ref(), passed));
+        if let Some(item) = asked.and_then(|layer| self.browser.items.get(layer)) {
+            context.actions.push(Action::RowMenu(layer_details::menu(item, context.analysis)));
+        }
     }
 
     fn tree(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
