@@ -122,7 +122,16 @@ impl Log {
 
     fn add(&mut self, severity: Severity, source: LogSource<'_>, message: String) {
         let (image, subject) = (source.name.to_owned(), String::new());
-        self.push(LogEntry { severity, tab: source.tab, image, subject, message, code: "", count: 1, time: now() });
+        self.push(LogEntry {
+            severity,
+            tab: source.tab,
+            image,
+            subject,
+            message,
+            code: "",
+            count: 1,
+            time: now(),
+        });
     }
 
     /// Adds the new warnings of a tab.

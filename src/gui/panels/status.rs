@@ -170,7 +170,11 @@ fn show_job(ui: &mut Ui, job: &RunningJob<'_>, full: bool, actions: &mut Vec<Act
         (passed, total) => format!("{} of {}", human(passed), human(total)),
     };
     if full {
-        let rate = job.rate.filter(|_| !job.is_analyzing).map(|rate| format!("{}/s", human(rate))).unwrap_or_default();
+        let rate = job
+            .rate
+            .filter(|_| !job.is_analyzing)
+            .map(|rate| format!("{}/s", human(rate)))
+            .unwrap_or_default();
         fixed(ui, 104.0, small(job.left.clone().filter(|_| !stopping).unwrap_or_default()));
         fixed(ui, 76.0, small(rate));
         fixed(ui, 128.0, small(bytes));

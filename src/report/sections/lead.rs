@@ -26,7 +26,8 @@ pub(super) fn title(report: &Report) -> String {
 
 /// The same, of any report about an image.
 pub(in crate::report) fn image_title(image: &ImagePart) -> String {
-    let mut parts = without_prefix(&image.reference).trim_end_matches('/').rsplit('/').filter(|part| !part.is_empty());
+    let mut parts =
+        without_prefix(&image.reference).trim_end_matches('/').rsplit('/').filter(|part| !part.is_empty());
     let place = parts.next().unwrap_or(&image.reference);
     let (folder, version) = place.split_at(place.find(':').unwrap_or(place.len()));
     // As in the tabs of the window.

@@ -227,17 +227,22 @@ fn causes(compared: &ComparisonResult, baseline: usize, image: usize, sizes: (u6
         ((after > before) == grows && part >= enough).then(|| (part, printable(name)))
     };
     let comparison = &compared.comparison;
-    let mut parts: Vec<(u64, String)> = comparison.packages.iter().filter_map(|row| {
-        // One that is not installed has no bytes there.
-        let bytes = |image: usize| {
-            row.bytes.get(image).copied().flatten().or(row.versions.get(image)?.is_none().then_some(0))
-        };
-        part(&row.name, bytes(baseline), bytes(image))
-    }).collect();
+    let mut parts: Vec<(u64, String)> = comparison
+        .packages
+        .iter()
+        .filter_map(|row| {
+            // One that is not installed has no bytes there.
+            let bytes = |image: usize| {
+                row.bytes.get(image).copied().flatten().or(row.versions.get(image)?.is_none().then_some(0))
+            };
+            part(&row.name, bytes(baseline), bytes(image))
+        })
+        .collect();
     if parts.is_empty() {
         let bytes = |bytes: &[Option<u64>], image: usize| bytes.get(image).copied().flatten();
         let rows = comparison.components.iter();
-        let rows = rows.filter_map(|row| part(&row.name, bytes(&row.bytes, baseline), bytes(&row.bytes, image)));
+        let rows =
+            rows.filter_map(|row| part(&row.name, bytes(&row.bytes, baseline), bytes(&row.bytes, image)));
         parts.extend(rows);
     }
     parts.sort_by_key(|(bytes, _)| std::cmp::Reverse(*bytes));

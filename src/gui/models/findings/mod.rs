@@ -24,7 +24,7 @@ pub use plan_file::{PlanFiles, ReadPlan};
 pub use prediction::Prediction;
 pub use query::FindingList;
 pub use question::QuestionItem;
-pub use rows::{FindingColumn, FindingRows, FindingSort, VerdictGroup};
+pub use rows::{FindingColumn, FindingGroup, FindingRows, FindingSort, VerdictGroup};
 pub use savings::{SavingItem, Savings};
 
 use crate::analysis::Analysis;

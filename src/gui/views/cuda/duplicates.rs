@@ -171,7 +171,9 @@ fn about_gain(item: &DuplicateItem) -> &'static str {
     match (item.soname, item.gain) {
         (false, _) => "All copies but one; a hard link or symbolic link could replace them",
         (true, 0) => "Every copy is loaded, or no loaded copy can replace the others",
-        (true, _) => "Copies not loaded, with a loaded copy of this name. Findings shows whether they are removable",
+        (true, _) => {
+            "Copies not loaded, with a loaded copy of this name. Findings shows whether they are removable"
+        }
     }
 }
 

@@ -111,7 +111,8 @@ fn whole(ui: &mut Ui, reason: &ReasonItem) {
     marked(ui, mark, color, |ui| {
         ui.spacing_mut().item_spacing.y = 1.0;
         ui.add(Label::new(RichText::new(&reason.text).color(tokens.text)).wrap().selectable(true));
-        let saves = reason.bytes.map_or_else(String::new, |bytes| format!(", saves {} of content", human(bytes)));
+        let saves =
+            reason.bytes.map_or_else(String::new, |bytes| format!(", saves {} of content", human(bytes)));
         let word = reason.applicability.label();
         let about = RichText::new(format!("{word}{saves}")).font(text::small()).color(tokens.text_weak);
         ui.label(about).on_hover_text(reason.applicability.about());

@@ -11,7 +11,7 @@ use crate::base::text::counted;
 use crate::findings::{Severity, Verdict};
 use crate::gui::design::Tokens;
 use crate::gui::models::findings::{
-    ChosenPlan, FindingColumn, FindingItem, FindingsModel, PlanChange, VerdictGroup, words,
+    ChosenPlan, FindingColumn, FindingGroup, FindingItem, FindingsModel, PlanChange, VerdictGroup, words,
 };
 use crate::gui::models::grouped::GroupedRow;
 use crate::gui::views::grouping::GroupedEvent;
@@ -36,7 +36,11 @@ fn columns<'a>() -> [Column<'a>; 6] {
     [
         Column::text("Finding", 330.0, |line, tokens| match line {
             Group(group) => {
-                TableCell::new(group.verdict.label(), tokens.text).mark(sign(tokens, group.verdict))
+                let mark = match group.group {
+                    FindingGroup::Problems => (Mark::Warning, tokens.warning),
+                    other => sign(tokens, other.verdict()),
+                };
+                TableCell::new(group.group.label(), tokens.text).mark(mark)
             }
             Finding(item, _) => TableCell::new(&*item.title, tokens.text),
         })
@@ -65,7 +69,7 @@ fn columns<'a>() -> [Column<'a>; 6] {
         .rank(4),
         Column::number("Saving", 72.0, |line, tokens| {
             let (verdict, shown, share) = match line {
-                Group(group) => (group.verdict, sum(group.bytes), 0.0),
+                Group(group) => (group.group.verdict(), sum(group.bytes), 0.0),
                 Finding(item, most) => (item.verdict, number(item.bytes), fraction(item.bytes, *most)),
             };
             // Bytes of what is needed are no saving.
@@ -228,5 +232,5 @@ fn spoken(line: &Line<'_>) -> String {
         Line::Finding(item, _) => return item.spoken(),
     };
     let findings = counted(group.findings.len(), "finding");
-    format!("{}, {findings}, {}", group.verdict.label(), human(group.bytes))
+    format!("{}, {findings}, {}", group.group.label(), human(group.bytes))
 }

@@ -186,7 +186,8 @@ impl LayersView {
 
     fn layer_list(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
         let (browser, passed) = (&mut self.browser, &context.layers_passed);
-        let asked = card(ui, |ui| layer_list::show(ui, browser, &mut self.layers, self.base.as_ref(), passed));
+        let asked =
+            card(ui, |ui| layer_list::show(ui, browser, &mut self.layers, self.base.as_ref(), passed));
         if let Some(item) = asked.and_then(|layer| self.browser.items.get(layer)) {
             context.actions.push(Action::RowMenu(layer_details::menu(item, context.analysis)));
         }
