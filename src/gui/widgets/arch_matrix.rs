@@ -109,13 +109,13 @@ impl Places {
 }
 
 /// Shows the matrix in the room that is left. `row_at` makes a row, for those in sight; `hover` fills the
-/// tooltip of one.
+/// tooltip of one, at the pointer: of the row, or of its cell in a column.
 pub fn arch_matrix(
     ui: &mut Ui,
     salt: &str,
     shape: &ArchMatrixShape<'_>,
     row_at: impl FnMut(usize) -> ArchMatrixLine,
-    mut hover: impl FnMut(&mut Ui, usize),
+    mut hover: impl FnMut(&mut Ui, usize, Option<usize>),
 ) -> ListOutput {
     let tokens = Tokens::of(ui);
     let places = Places::new(ui.available_rect_before_wrap(), shape.columns.len());
@@ -142,7 +142,12 @@ pub fn arch_matrix(
     let seen = Frame { places: &places, left: frame.head.left() - frame.sideways, seen: frame.head };
     paint_head(ui, frame.id, tokens, shape, &seen);
     if let Some((index, response)) = frame.output.hovered.take() {
-        response.on_hover_ui(|ui| hover(ui, index));
+        let names = seen.names(seen.seen.y_range()).right();
+        let at = response.hover_pos().map(|at| at.x).filter(|x| *x > names);
+        let column = at.and_then(|x| {
+            (0..shape.columns.len()).find(|column| places.x(seen.left, *column).contains(x))
+        });
+        response.on_hover_ui_at_pointer(|ui| hover(ui, index, column));
     }
     frame.end(ui)
 }
