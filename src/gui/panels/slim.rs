@@ -5,6 +5,7 @@ use egui::{Align, Grid, Key, Label, Layout, Margin, RichText, ScrollArea, TextEd
 use super::sheet::{capitalised, failure, focus_first, sentence, sheet, title};
 use crate::base::size::{grouped, human, human_or_dash};
 use crate::base::text::{counted, elide_middle, printable};
+use crate::gui::models::cuda::OTHER_GPUS;
 use crate::gui::app::App;
 use crate::gui::design::{Tokens, row, space, text};
 use crate::gui::dialogs::Pick;
@@ -187,7 +188,10 @@ fn gpu_code(ui: &mut Ui, model: &mut SlimModel) {
         return;
     }
     ui.add_space(space::S);
-    ui.label(RichText::new("Keep GPU code only for").font(text::strong()));
+    ui.horizontal(|ui| {
+        ui.label(RichText::new("Keep GPU code only for").font(text::strong()));
+        weak(ui, OTHER_GPUS);
+    });
     ui.horizontal_wrapped(|ui| {
         for target in &offered {
             if check_box(ui, model.choices.targets.contains(&target.id), &target.title()).clicked() {
