@@ -47,7 +47,12 @@ pub(super) fn show(
         section(ui, title, "");
         for statement in &details.proof {
             let tokens = Tokens::of(ui);
-            marked(ui, mark, tokens.text_weak, |ui| paragraph(ui, statement));
+            // A way from a file to what loads it has a line for each step.
+            let mut steps = statement.split(" ← ");
+            marked(ui, mark, tokens.text_weak, |ui| {
+                paragraph(ui, steps.next().unwrap_or_default());
+                steps.for_each(|step| paragraph(ui, &format!("← {step}")));
+            });
         }
     }
     section(ui, "What to do", "");
