@@ -259,6 +259,9 @@ impl App {
             let next = self.tabs.get(place).or_else(|| self.tabs.last());
             self.front = next.map(|tab| tab.id);
         }
+        if self.tabs.is_empty() {
+            self.start.focus();
+        }
     }
 
     /// Closes a tab that could not be opened; its reference is there to be corrected.
