@@ -140,6 +140,10 @@ impl ImageView for DockerfileView {
         }
     }
 
+    fn main_lists(&self) -> &'static [&'static str] {
+        &["Dockerfile and proposal", "Dockerfile"]
+    }
+
     fn is_busy(&self) -> bool {
         self.state.drafts.is_busy() || self.state.is_saving()
     }
