@@ -106,6 +106,7 @@ impl App {
             };
             inside.show(ui, |ui| {
                 let shown = inspector.as_mut().filter(|inspector| inspector.tab == tab.id);
+                tab.views.layers.set_beside_panel(shown.is_some());
                 let covered = shown.is_some_and(|inspector| panels::inspector(ui, inspector, &mut context));
                 if !covered {
                     tab.views.ui(tab.view, ui, &mut context);

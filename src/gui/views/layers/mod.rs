@@ -57,6 +57,9 @@ const TREEMAP: Split = Split {
     rest: LIST_REST,
 };
 
+/// With less height than this beside the panel about a path, only the tree is shown.
+const BOTH: f32 = 320.0;
+
 /// State of the view of one image.
 #[derive(Default)]
 pub struct LayersView {
@@ -68,6 +71,8 @@ pub struct LayersView {
     layers: layer_list::LayerListState,
     base: Option<BaseLayers>,
     generation: Option<u64>,
+    /// Whether the panel about a path is beside or below the view.
+    beside_panel: bool,
 }
 
 impl ImageView for LayersView {
@@ -90,10 +95,15 @@ impl ImageView for LayersView {
             self.why.update(context.analysis, context.generation, &details.raw_path, &waker);
         }
         let (view, wide) = (ui.available_size(), LAYERS.is_wide(ui));
-        LAYERS.show(ui, |ui| self.layer_list(ui, context));
-        if wide {
+        // The panel about a path takes the place of details and treemap, and of the layers where it is low.
+        if !self.beside_panel || wide || view.y >= BOTH {
+            LAYERS.show(ui, |ui| self.layer_list(ui, context));
+        }
+        let about_layer = self.browser.is_about_layer();
+        let covered = self.beside_panel && !about_layer;
+        if wide && !covered {
             FILE.show_in(ui, view, |ui| self.side(ui, context));
-        } else if self.browser.details().is_some() || self.browser.is_about_layer() {
+        } else if !covered && (self.browser.details().is_some() || about_layer) {
             FILE.show_in(ui, view, |ui| self.details(ui, context));
         }
         egui::CentralPanel::no_frame().show(ui, |ui| self.tree(ui, context));
@@ -119,6 +129,11 @@ impl ImageView for LayersView {
 }
 
 impl LayersView {
+    /// Tells whether the panel about a path is beside or below the view.
+    pub fn set_beside_panel(&mut self, beside: bool) {
+        self.beside_panel = beside;
+    }
+
     /// Selects a path and scrolls to it, at the first frame that has it.
     pub fn select_path(&mut self, path: Vec<u8>) {
         self.browser.select_path(path);
