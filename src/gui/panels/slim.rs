@@ -28,7 +28,7 @@ const LAYERS: f32 = 150.0;
 /// Width of a number there.
 const NUMBER: f32 = 96.0;
 /// What removing GPU code costs.
-const PRUNING_COSTS: &str = "Other GPUs then get error 209. Whether changed copies of NVIDIA's files may be used or passed \
+const PRUNING_COSTS: &str = "Other GPUs then fail with error 209. Whether changed copies of NVIDIA's files may be used or passed \
                              on depends on NVIDIA's licenses.";
 /// Lines of sizes without that of GPU code.
 const SIZES: usize = 4;

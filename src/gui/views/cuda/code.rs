@@ -114,7 +114,7 @@ fn target(ui: &mut Ui, state: &mut CudaState, model: &CudaModel) {
     ui.horizontal(|ui| {
         let label = ui.label(RichText::new("Target GPU").color(tokens.text_weak));
         let chosen = state.target_in(model).map(CodeTarget::title);
-        let none = "no GPU".to_owned();
+        let none = "None".to_owned();
         let combo = ComboBox::from_id_salt("target")
             .selected_text(chosen.clone().unwrap_or_else(|| none.clone()))
             .width(170.0)

@@ -14,7 +14,7 @@ use crate::gui::widgets::controls::check_box;
 const COLUMNS: [(&str, &str); 3] =
     [("Kept", "stay in the file"), ("Removed", "removed by slim"), ("Packed", "less to pull, estimated")];
 
-const COSTS: &str = "Other GPUs then get error 209, later ones too unless --keep-ptx is given; hashes of packages no \
+const COSTS: &str = "Other GPUs then fail with error 209, later ones too unless --keep-ptx is given; hashes of packages no \
                      longer match. Whether changed copies of NVIDIA's files may be used or passed on depends on NVIDIA's \
                      licenses.";
 

@@ -129,6 +129,7 @@ fn facts(ui: &mut Ui, details: &FindingDetails) {
         let hidden = item.bytes.saturating_sub(item.merged_bytes);
         let layers = match hidden {
             0 => human(item.bytes),
+            hidden if hidden == item.bytes => format!("{}, already shadowed", human(hidden)),
             hidden => format!("{}, {} of it already shadowed", human(item.bytes), human(hidden)),
         };
         facts.push(("Saved in layers", layers));

@@ -174,10 +174,10 @@ pub(super) fn show(
 fn head(items: &[LayerItem], base: Option<&BaseLayers>, group: Group, open: bool) -> LayerListRow {
     let is_of = |item: &&LayerItem| base.is_some_and(|base| base.has(item.index) == (group == Group::Base));
     let of: Vec<&LayerItem> = items.iter().filter(is_of).collect();
-    let tail = format!(": {}", counted(of.len(), "layer"));
+    let tail = format!(", {}", counted(of.len(), "layer"));
     let title = match (group, base) {
         (Group::Base, Some(base)) => base.title(),
-        _ => "Own layers".to_owned(),
+        _ => "Above the base image".to_owned(),
     };
     // A sum with an unknown part is unknown.
     let sum = |size: fn(&LayerItem) -> Option<u64>| of.iter().map(|item| size(item)).sum::<Option<u64>>();
