@@ -154,7 +154,7 @@ fn compare(one: &FindingItem, other: &FindingItem, column: FindingColumn) -> Ord
         // The most severe is the first of the enum.
         FindingColumn::Severity => other.severity.cmp(&one.severity),
         FindingColumn::Category => one.category.cmp(&other.category),
-        FindingColumn::Saving => one.bytes.cmp(&other.bytes),
+        FindingColumn::Saving => one.saving().cmp(&other.saving()),
         FindingColumn::Unpacked => one.merged_bytes.cmp(&other.merged_bytes),
         FindingColumn::Layers => one.layers.cmp(&other.layers),
     }

@@ -70,6 +70,10 @@ fn columns<'a>() -> [Column<'a>; 6] {
         Column::number("Saving", 72.0, |line, tokens| {
             let (verdict, shown, share) = match line {
                 Group(group) => (group.group.verdict(), sum(group.bytes), 0.0),
+                // Only a slim image is without these: a plan does not have them.
+                Finding(item, _) if item.saving().1 => {
+                    return TableCell::new(human(item.saving().0), tokens.text_weak);
+                }
                 Finding(item, most) => (item.verdict, number(item.bytes), fraction(item.bytes, *most)),
             };
             // Bytes of what is needed are no saving.
@@ -209,12 +213,13 @@ fn menu(item: &FindingItem, plan: &ChosenPlan) -> Vec<(&'static str, Action)> {
     entries.chain([page("Explain rule", FindingsPage::Manual), ("Copy title", title)]).collect()
 }
 
-/// A word behind a finding: what was answered about it, or that it is not chosen on its own.
+/// A word behind a finding: what was answered about it, that it is not chosen on its own, or that only slim removes it.
 fn badge(item: &FindingItem, plan: &ChosenPlan) -> Option<String> {
     let answer = plan
         .question(&item.id)
         .and_then(|question| Some(words::answer(question.answer?, question.has_bytes()).to_lowercase()));
-    answer.or_else(|| plan.blocking_cause(&item.id).map(|_| "not on its own".to_owned()))
+    let by_slim = || item.saving().1.then(|| "by slim".to_owned());
+    answer.or_else(|| plan.blocking_cause(&item.id).map(|_| "not on its own".to_owned())).or_else(by_slim)
 }
 
 /// The sign of a verdict with its colour; always shown with its words.
