@@ -5,10 +5,10 @@ use egui::{Align, Grid, Key, Label, Layout, Margin, RichText, ScrollArea, TextEd
 use super::sheet::{capitalised, failure, focus_first, sentence, sheet, title};
 use crate::base::size::{grouped, human, human_or_dash};
 use crate::base::text::{counted, elide_middle, printable};
-use crate::gui::models::cuda::OTHER_GPUS;
 use crate::gui::app::App;
 use crate::gui::design::{Tokens, row, space, text};
 use crate::gui::dialogs::Pick;
+use crate::gui::models::cuda::OTHER_GPUS;
 use crate::gui::models::slim::{DestinationKind, SlimModel, SlimResult};
 use crate::gui::widgets::controls::{check_box, primary_button, progress_bar, weak};
 use crate::report::{SlimLayer, SlimReport};

@@ -86,7 +86,9 @@ fn columns<'a>() -> [Column<'a>; 8] {
             }
             Library(one, _) => TableCell::new(one.use_label(), tokens.text),
         })
-        .order(LibraryColumn::by("Use", |one, other| (one.usage, one.use_label()).cmp(&(other.usage, other.use_label()))))
+        .order(LibraryColumn::by("Use", |one, other| {
+            (one.usage, one.use_label()).cmp(&(other.usage, other.use_label()))
+        }))
         .filter(USES.key)
         .rank(1),
         Column::number("Needed by", 62.0, |line, tokens| match line {
