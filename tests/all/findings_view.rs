@@ -292,6 +292,9 @@ fn a_no_answers_questions_about_the_same_readers_until_it_is_taken_back() {
     }
     plan.change(PlanChange::Set(compilers.into(), true));
     assert_eq!(answers(&plan), [no, None, None]);
+    let ticked = plan.question(compilers).unwrap();
+    assert_eq!((ticked.answer, ticked.is_selected, ticked.is_own), (None, true, false), "not for the others");
+    assert_eq!(ticked.also, [STATIC], "what a no would answer, too");
     // A finding that follows is taken out: it is used.
     plan.change(answer(compilers, no));
     assert!(!plan.question(libraries).unwrap().is_own);

@@ -26,3 +26,21 @@ fn is_said(text: &str, said: &BTreeSet<&str>) -> bool {
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split_whitespace().map(|word| word.trim_end_matches(['.', ',', ':']))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{beyond, short_question};
+
+    #[test]
+    fn statements_are_said_once() {
+        let reason = "/app/k.py names load and load_inline. torch 2.9 runs a compiler. Also: triton 3.9.";
+        let proof = ["/app/k.py names load", "triton 3.9 runs a compiler", "owned by gcc 12"];
+        let proof: Vec<String> = proof.into_iter().map(str::to_owned).collect();
+        let question = "Does one of these need the files? /app/k.py names load. Also: torch 2.9, triton 3.9.";
+        assert_eq!(short_question(question, reason, &proof), "Does one of these need the files?");
+        assert_eq!(beyond(reason, proof), ["owned by gcc 12"]);
+        for whole in ["Does the service run nvcc?", "Are these used? /app/x.py mentions them."] {
+            assert_eq!(short_question(whole, reason, &[]), whole);
+        }
+    }
+}
