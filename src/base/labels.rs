@@ -102,7 +102,7 @@ pub const ROLES: Family = Family {
     title: "Roles of libraries",
     key: "is",
     list: &[
-        Label::new("runtime", "Runtime", "For programs that run, loaded or not"),
+        Label::new("runtime", "Runtime", "Run-time library, loaded or not"),
         Label::new("stub", "Stub", "For linking only, never loaded"),
         Label::new("compat", "Compat", "Forward-compatibility driver"),
     ],

@@ -63,6 +63,11 @@ impl Answers {
         self.given.get(id).copied()
     }
 
+    /// Whether a finding is removed by its own name: its question is not answered for others.
+    pub fn is_alone(&self, id: &str) -> bool {
+        self.alone.contains(id)
+    }
+
     /// How many were given.
     pub fn len(&self) -> usize {
         self.given.len()
@@ -201,6 +206,13 @@ impl Plan {
     /// The answer to the question of a finding; `None` while the question is open.
     pub fn answer(&self, id: &str) -> Option<Answer> {
         self.answers.get(id).or(self.following.contains(id).then_some(Answer::Unused))
+    }
+
+    /// The open questions that a no to that of a finding would answer, too.
+    pub fn would_follow<'f>(&self, findings: &'f Findings, id: &str) -> impl Iterator<Item = &'f Finding> {
+        let using = self.answers.using(findings);
+        let is_open = move |one: &&Finding| self.answer(&one.id).is_none() && is_unused(one, &using);
+        findings.answered_with(id).filter(is_open)
     }
 
     /// The findings that are removed with the answer to another question.

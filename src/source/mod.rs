@@ -29,4 +29,4 @@ pub use detect::is_json;
 pub use error::SourceError;
 pub use image::{Blob, Image, LayerSource};
 pub use reference::{Reference, Transport};
-pub use transports::{open, prefix_in_case, redacted, reference_forms, without_prefix};
+pub use transports::{FORMAT_FOLDERS, open, prefix_in_case, redacted, reference_forms, without_prefix};

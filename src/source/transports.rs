@@ -47,6 +47,10 @@ fn split_prefix(text: &str) -> Option<(&'static Transport, &str)> {
     })
 }
 
+/// Folders named after their format: the folder around them says which image it is.
+pub const FORMAT_FOLDERS: [&str; 8] =
+    ["oci", "oci-layout", "layout", "dir", "rootfs", "image.oci", "docker-archive", "oci-archive"];
+
 /// The reference without the prefix of its transport, for titles and file names.
 pub fn without_prefix(text: &str) -> &str {
     split_prefix(text).map_or(text, |(_, rest)| rest)

@@ -10,8 +10,8 @@ use cutaway::base::{Warning, WarningCode};
 use cutaway::findings::{Answer, Findings, Severity, User, Verdict, rules};
 use cutaway::gui::dialogs::Pick;
 use cutaway::gui::models::findings::{
-    ChosenPlan, FindingColumn, FindingDetails, FindingFiles, FindingRows, FindingSort, FindingsModel,
-    ManualBlock, PlanChange, blocks,
+    ChosenPlan, FindingColumn, FindingDetails, FindingFiles, FindingGroup, FindingRows, FindingSort,
+    FindingsModel, ManualBlock, PlanChange, blocks,
 };
 use cutaway::gui::models::grouped::GroupedRow;
 use cutaway::gui::models::layers::LayerItem;
@@ -48,7 +48,7 @@ fn details(analysis: &Arc<Analysis>, rule: &str) -> FindingDetails {
 /// Rules of the rows, verdicts in brackets.
 fn names(model: &FindingsModel, rows: &FindingRows) -> Vec<String> {
     let name = |row: &GroupedRow| match row {
-        GroupedRow::Group(group) => format!("[{}]", rows.groups[*group].verdict.as_str()),
+        GroupedRow::Group(group) => format!("[{}]", rows.groups[*group].group.label()),
         GroupedRow::Item(place) => model.items[*place].rule.to_owned(),
     };
     rows.rows.iter().map(name).collect()
@@ -66,16 +66,17 @@ fn findings_stand_by_verdict_and_saving() {
     let none = BTreeSet::new();
     let rows = FindingRows::new(&model.items, "", FindingSort::default(), &none);
     let all = [
-        "[safe]",
+        "[Removable]",
         "static-libraries",
         "package-caches",
         "headers",
         "overwritten",
-        "[unsure]",
-        "compilers",
+        "[Problems]",
         "visible-devices",
+        "[Needs review]",
         "unused-gpu-code",
-        "[needed]",
+        "compilers",
+        "[Required at run time]",
         "stubs",
     ];
     assert_eq!(names(&model, &rows), all);
@@ -84,11 +85,11 @@ fn findings_stand_by_verdict_and_saving() {
     let rows = FindingRows::new(&model.items, "", by_severity, &none);
     let severities: Vec<_> = rows.groups[0].findings.iter().map(|at| model.items[*at].severity).collect();
     assert!(severities.is_sorted(), "{severities:?}");
-    let folded = BTreeSet::from([Verdict::Safe]);
+    let folded = BTreeSet::from([FindingGroup::Removable]);
     let rows = FindingRows::new(&model.items, "", FindingSort::default(), &folded);
-    assert_eq!(names(&model, &rows)[..2], ["[safe]", "[unsure]"]);
+    assert_eq!(names(&model, &rows)[..2], ["[Removable]", "[Problems]"]);
     let rows = FindingRows::new(&model.items, "static", FindingSort::default(), &folded);
-    assert_eq!(names(&model, &rows), ["[safe]", "static-libraries"], "what a filter finds is shown");
+    assert_eq!(names(&model, &rows), ["[Removable]", "static-libraries"], "what a filter finds is shown");
 }
 
 #[test]
@@ -96,7 +97,7 @@ fn filters_are_about_all_that_the_list_shows() {
     let model = model(&analysis());
     for (filter, found) in [
         ("toolkit", vec!["static-libraries", "headers"]),
-        ("verdict:needs-review", vec!["compilers", "visible-devices", "unused-gpu-code"]),
+        ("verdict:needs-review", vec!["visible-devices", "unused-gpu-code", "compilers"]),
         ("category:headers", vec!["headers"]),
         ("rule:stub", vec!["stubs"]),
         ("layer:4", vec!["package-caches", "overwritten"]),
@@ -291,6 +292,9 @@ fn a_no_answers_questions_about_the_same_readers_until_it_is_taken_back() {
     }
     plan.change(PlanChange::Set(compilers.into(), true));
     assert_eq!(answers(&plan), [no, None, None]);
+    let ticked = plan.question(compilers).unwrap();
+    assert_eq!((ticked.answer, ticked.is_selected, ticked.is_own), (None, true, false), "not for the others");
+    assert_eq!(ticked.also, [STATIC], "what a no would answer, too");
     // A finding that follows is taken out: it is used.
     plan.change(answer(compilers, no));
     assert!(!plan.question(libraries).unwrap().is_own);

@@ -173,9 +173,9 @@ fn the_base_image_is_named_and_its_layers_fold() {
     window.press(Modifiers::COMMAND, Key::Num2);
     let rows = options(&window);
     assert_eq!(rows.len(), 4, "{rows:?}");
-    assert!(rows[0].starts_with("Base image ubuntu:24.04: 1 layer, compressed "), "{rows:?}");
+    assert!(rows[0].starts_with("Base image ubuntu:24.04, 1 layer, compressed "), "{rows:?}");
     assert!(rows[1].starts_with("Layer 0: ") && rows[1].ends_with(", base image"), "{rows:?}");
-    assert!(rows[2].starts_with("Own layers: 1 layer, "), "{rows:?}");
+    assert!(rows[2].starts_with("Above the base image, 1 layer, "), "{rows:?}");
     // By keyboard: to the head, and folded.
     window.click(Role::ListBoxOption, &rows[0]);
     window.press(Modifiers::NONE, Key::ArrowLeft);

@@ -205,5 +205,5 @@ fn draft(facts: &Facts<'_>, supplier: Supplier, mut group: Group) -> Draft {
 }
 
 /// What the removal costs.
-const COSTS: &str = "Other GPUs then get error 209, and hashes in RECORD of wheels and *.md5sums of packages no longer match. \
+const COSTS: &str = "Other GPUs then fail with error 209, and hashes in RECORD of wheels and *.md5sums of packages no longer match. \
                      Whether changed copies of NVIDIA's files may be used or passed on depends on NVIDIA's licenses.";

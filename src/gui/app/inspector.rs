@@ -7,7 +7,7 @@ use super::{App, LogSource};
 use crate::gui::dialogs::DialogAnswer;
 use crate::gui::models::cuda::is_listed;
 use crate::gui::models::inspector::{Inspector, InspectorPage, PathTarget};
-use crate::gui::views::View;
+use crate::gui::views::{Action, View};
 
 /// The menu of a path.
 pub(crate) struct PathMenu {
@@ -15,6 +15,16 @@ pub(crate) struct PathMenu {
     pub(crate) tab: u64,
     /// The path.
     pub(crate) target: PathTarget,
+    /// Where it opens.
+    pub(crate) at: egui::Pos2,
+    /// Whether its first entry had the focus once.
+    pub(crate) focused: bool,
+}
+
+/// The menu of a row that is no path.
+pub(crate) struct RowMenu {
+    /// Labels, and what they do.
+    pub(crate) entries: Vec<(&'static str, Action)>,
     /// Where it opens.
     pub(crate) at: egui::Pos2,
     /// Whether its first entry had the focus once.
@@ -67,6 +77,11 @@ impl App {
     pub(super) fn open_path_menu(&mut self, tab: u64, target: PathTarget) {
         let at = self.context.pointer_latest_pos().unwrap_or(egui::pos2(80.0, 80.0));
         self.path_menu = Some(PathMenu { tab, target, at, focused: false });
+    }
+
+    pub(super) fn open_row_menu(&mut self, entries: Vec<(&'static str, Action)>) {
+        let at = self.context.pointer_latest_pos().unwrap_or(egui::pos2(80.0, 80.0));
+        self.row_menu = Some(RowMenu { entries, at, focused: false });
     }
 
     /// Opens the panel with its field for where to save.

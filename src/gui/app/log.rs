@@ -1,6 +1,7 @@
 //! The log of all images, kept until the window closes.
 
 use std::collections::HashSet;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::base::{Warning, WarningCode};
 
@@ -33,6 +34,8 @@ pub(crate) struct LogEntry {
     pub(crate) code: &'static str,
     /// How many warnings it stands for.
     pub(crate) count: usize,
+    /// When it was added, in seconds since 1970.
+    pub(crate) time: i64,
 }
 
 impl LogEntry {
@@ -81,6 +84,8 @@ pub(crate) struct Log {
     entries: Vec<LogEntry>,
     dropped: usize,
     logged: HashSet<(u64, WarningCode, String, String)>,
+    /// How often it was cleared.
+    cleared: u64,
 }
 
 impl Log {
@@ -117,7 +122,16 @@ impl Log {
 
     fn add(&mut self, severity: Severity, source: LogSource<'_>, message: String) {
         let (image, subject) = (source.name.to_owned(), String::new());
-        self.push(LogEntry { severity, tab: source.tab, image, subject, message, code: "", count: 1 });
+        self.push(LogEntry {
+            severity,
+            tab: source.tab,
+            image,
+            subject,
+            message,
+            code: "",
+            count: 1,
+            time: now(),
+        });
     }
 
     /// Adds the new warnings of a tab.
@@ -137,6 +151,7 @@ impl Log {
                     count: counted_by(code, &message),
                     message,
                     code: code.as_str(),
+                    time: now(),
                 });
             }
         }
@@ -154,7 +169,13 @@ impl Log {
         }
     }
 
+    /// Grows when entries are gone; otherwise an entry keeps its place.
+    pub(crate) fn cleared(&self) -> u64 {
+        self.cleared
+    }
+
     pub(crate) fn clear(&mut self) {
+        self.cleared += 1;
         self.entries.clear();
         self.dropped = 0;
     }
@@ -171,6 +192,12 @@ impl Log {
             self.dropped += 1;
         }
     }
+}
+
+/// Seconds since 1970.
+fn now() -> i64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(now.as_secs()).unwrap_or(0)
 }
 
 /// How many warnings one stands for: "75 more warnings" is 75.

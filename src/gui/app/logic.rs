@@ -102,6 +102,10 @@ impl App {
             Action::ShowContents(target) => self.inspect(target, InspectorPage::Contents),
             Action::ShowWhy(target) => self.inspect(target, InspectorPage::Why),
             Action::PathMenu(target) => self.open_path_menu(front, target),
+            Action::ShowFinding(id, page) => {
+                self.in_view(View::Findings, |views| views.findings.show_page(&id, page));
+            }
+            Action::RowMenu(entries) => self.open_row_menu(entries),
             Action::PathMenuIn(id, target) => self.open_path_menu(id, target),
             Action::FilterFolder(raw) => self.in_view(View::Layers, |views| views.layers.filter_folder(&raw)),
             Action::ShowInCuda(raw) => self.in_view(View::Cuda, |views| views.cuda.select_path(raw)),
@@ -254,6 +258,9 @@ impl App {
         if self.front == Some(id) {
             let next = self.tabs.get(place).or_else(|| self.tabs.last());
             self.front = next.map(|tab| tab.id);
+        }
+        if self.tabs.is_empty() {
+            self.start.focus();
         }
     }
 

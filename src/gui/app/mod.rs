@@ -21,7 +21,7 @@ use std::time::Duration;
 
 pub(crate) use commands::NOT_OPENED;
 pub(crate) use compare::DropOffer;
-pub(crate) use inspector::PathMenu;
+pub(crate) use inspector::{PathMenu, RowMenu};
 pub(crate) use log::{Log, LogEntry, LogSource, Severity};
 pub(crate) use remote::{Question, Remote, Retry};
 pub(crate) use tab::{Phase, Tab};
@@ -140,6 +140,8 @@ pub struct App {
     external_folder: ExternalFolder,
     /// The menu of a path.
     pub(crate) path_menu: Option<PathMenu>,
+    /// The menu of a row that is no path, while it is open.
+    pub(crate) row_menu: Option<RowMenu>,
     /// What panels and views ask for, until the frame is painted.
     pub(crate) actions: Vec<Action>,
     pub(crate) drops_arrive: bool,
@@ -192,6 +194,7 @@ impl App {
             opener: setup.opener,
             external_folder: ExternalFolder::default(),
             path_menu: None,
+            row_menu: None,
             actions: Vec::new(),
             drops_arrive: setup.drops_arrive,
             options: setup.options,

@@ -68,6 +68,7 @@ impl App {
         panels::slim(ui, self);
         panels::remote(ui, self);
         panels::path_menu(ui, self);
+        panels::row_menu(ui, self);
         show_drop_target(ui);
         self.settle_focus();
     }
@@ -105,6 +106,7 @@ impl App {
             };
             inside.show(ui, |ui| {
                 let shown = inspector.as_mut().filter(|inspector| inspector.tab == tab.id);
+                tab.views.layers.set_beside_panel(shown.is_some());
                 let covered = shown.is_some_and(|inspector| panels::inspector(ui, inspector, &mut context));
                 if !covered {
                     tab.views.ui(tab.view, ui, &mut context);
@@ -154,7 +156,8 @@ impl App {
     /// the key first.
     fn take_escape(&mut self, ui: &Ui, taken: bool) {
         let shown = self.inspector.as_ref().is_some_and(|inspector| Some(inspector.tab) == self.front);
-        let in_front = taken || self.path_menu.is_some() || self.settings_page.is_some();
+        let in_menu = self.path_menu.is_some() || self.row_menu.is_some();
+        let in_front = taken || in_menu || self.settings_page.is_some();
         if !shown || in_front || egui::Popup::is_any_open(ui.ctx()) {
             return;
         }

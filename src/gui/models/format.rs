@@ -58,6 +58,11 @@ pub fn end_of(name: &str, bytes: usize) -> &str {
     &name[start.unwrap_or(name.len())..]
 }
 
+/// A share in words for a column of numbers: `< 0.1 %` for `under 0.1 %`.
+pub fn short_share(words: &str) -> String {
+    words.replace("under ", "< ").replace("over ", "> ")
+}
+
 /// Seconds since 1970 as `2026-01-02 03:04:05 UTC`; years beyond 262,000 as the number of seconds.
 pub fn utc(seconds: i64) -> String {
     match DateTime::from_timestamp(seconds, 0) {

@@ -3,15 +3,12 @@
 use std::collections::BTreeMap;
 
 use crate::report::distinct_names;
-use crate::source::without_prefix;
+use crate::source::{FORMAT_FOLDERS, without_prefix};
 
 /// Characters of a name at which images of the same name are told apart by more than their folders.
 const WIDTH: usize = 48;
 /// Characters of a shortened digest.
 const DIGEST: usize = 12;
-/// Folders named after their format: the folder around them says which image it is.
-const FORMATS: [&str; 8] =
-    ["oci", "oci-layout", "layout", "dir", "rootfs", "image.oci", "docker-archive", "oci-archive"];
 
 /// A name for each reference, all of them different, in the same order: the last part with its tag, or the folder
 /// around it where that part is named after a format. Where several have the same name, as many folders are put before
@@ -60,7 +57,7 @@ impl<'a> NameParts<'a> {
         let digest = last.starts_with("sha256:");
         let at = if digest || last.starts_with("sample:") { None } else { last.find([':', '@']) };
         let (mut base, version) = last.split_at(at.unwrap_or(last.len()));
-        if FORMATS.contains(&base) && !is_hosted(whole, path) {
+        if FORMAT_FOLDERS.contains(&base) && !is_hosted(whole, path) {
             base = folders.pop().unwrap_or(base);
         }
         if digest {

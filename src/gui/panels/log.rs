@@ -1,18 +1,23 @@
 //! Notes, warnings and errors of the image in front or of all, to read and to copy.
 
+use std::sync::Arc;
+
 use egui::accesskit::Role;
-use egui::{Align, Layout, Rect, ScrollArea, Sense, Ui, WidgetInfo, pos2, vec2};
+use egui::{Align, Galley, Id, Layout, Rect, ScrollArea, Sense, Ui, WidgetInfo, pos2, vec2};
 
 use crate::base::text::elide_middle;
-use crate::gui::app::{App, LogEntry, Severity};
+use crate::gui::app::{App, Log, LogEntry, Severity};
 use crate::gui::design::{Tokens, radius, text};
+use crate::gui::models::format;
 use crate::gui::views::{Action, Command};
 use crate::gui::widgets::controls::{
     Mark, heading, line_of_text, mark_button, paint_focus, paint_mark, weak,
 };
 
-/// A message, and below it what it is about.
-const ROW: f32 = 40.0;
+/// The room for the mark of an entry.
+const INDENT: f32 = 24.0;
+/// Height of what an entry is about, and of the gaps around it.
+const BESIDE: f32 = 24.0;
 
 /// The panel above the status bar.
 pub(crate) fn log_view(ui: &mut Ui, app: &mut App) {
@@ -49,7 +54,8 @@ pub(crate) fn log_view(ui: &mut Ui, app: &mut App) {
     }
     ui.add_space(4.0);
     let about = front.map(|tab| tab.id).filter(|_| !*log_of_all);
-    let entries: Vec<&LogEntry> = log.entries().iter().rev().filter(|entry| entry.is_about(about)).collect();
+    let all = log.entries().iter().enumerate().rev();
+    let entries: Vec<(usize, &LogEntry)> = all.filter(|(_, entry)| entry.is_about(about)).collect();
     if entries.is_empty() {
         weak(
             ui,
@@ -59,24 +65,55 @@ pub(crate) fn log_view(ui: &mut Ui, app: &mut App) {
         return;
     }
     // Those that came last are the ones that were dropped.
-    let dropped = usize::from(log.dropped() > 0);
+    if log.dropped() > 0 {
+        weak(ui, format!("{} newer entries dropped", log.dropped()));
+    }
     ui.spacing_mut().item_spacing.y = 0.0;
-    let area = ScrollArea::vertical().auto_shrink(false);
-    area.show_rows(ui, ROW, entries.len() + dropped, |ui, rows| {
-        for index in rows {
-            match index.checked_sub(dropped).and_then(|index| entries.get(index)) {
-                Some(entry) => line(ui, entry, actions),
-                None => {
-                    weak(ui, format!("{} newer entries dropped", log.dropped()));
-                }
+    ScrollArea::vertical().auto_shrink(false).show_viewport(ui, |ui, view| {
+        let heights = heights(ui, log);
+        let start = ui.cursor().min;
+        let mut top = 0.0;
+        for (place, entry) in entries {
+            let rect = Rect::from_min_size(
+                pos2(start.x, start.y + top),
+                vec2(ui.available_width(), heights[place] + BESIDE),
+            );
+            top += rect.height();
+            if top > view.top() && top - rect.height() < view.bottom() {
+                line(ui, rect, (log.cleared(), place), entry, actions);
             }
         }
+        ui.allocate_space(vec2(ui.available_width(), top));
     });
 }
 
-fn line(ui: &mut Ui, entry: &LogEntry, actions: &mut Vec<Action>) {
+/// The heights of all messages, each measured once for a width of the panel.
+fn heights(ui: &Ui, log: &Log) -> Arc<Vec<f32>> {
+    type Known = (u64, u32, Arc<Vec<f32>>);
+    let id = Id::unique("heights of log entries");
+    let width = ui.available_width() - INDENT;
+    let (cleared, entries) = (log.cleared(), log.entries());
+    let known: Option<Known> = ui.data(|data| data.get_temp(id));
+    let known = known.filter(|(known, at, _)| (*known, *at) == (cleared, width.to_bits()));
+    let mut heights = known.map(|(.., heights)| heights).unwrap_or_default();
+    if heights.len() != entries.len() {
+        let all = Arc::make_mut(&mut heights);
+        for entry in entries.iter().skip(all.len()) {
+            all.push(message(ui, entry, width).size().y);
+        }
+        ui.data_mut(|data| data.insert_temp::<Known>(id, (cleared, width.to_bits(), Arc::clone(&heights))));
+    }
+    heights
+}
+
+fn message(ui: &Ui, entry: &LogEntry, width: f32) -> Arc<Galley> {
+    ui.painter().layout(entry.message.clone(), text::body(), Tokens::of(ui).text, width)
+}
+
+/// An entry; `key` tells it from all others.
+fn line(ui: &Ui, rect: Rect, key: (u64, usize), entry: &LogEntry, actions: &mut Vec<Action>) {
     let tokens = Tokens::of(ui);
-    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::click());
+    let response = ui.interact(rect, ui.make_persistent_id(key), Sense::click());
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, entry.line()));
     if response.hovered() {
         ui.painter().rect_filled(rect, radius::S, tokens.hovered);
@@ -86,17 +123,19 @@ fn line(ui: &mut Ui, entry: &LogEntry, actions: &mut Vec<Action>) {
         Severity::Warning => Some((Mark::Warning, tokens.warning)),
         Severity::Error => Some((Mark::Error, tokens.error)),
     };
-    let (above, below) = rect.shrink2(vec2(0.0, 2.0)).split_top_bottom_at_fraction(0.55);
+    let left = rect.left() + INDENT;
     if let Some((mark, color)) = mark {
-        paint_mark(ui.painter(), mark, pos2(rect.left() + 10.0, above.center().y), 12.0, color);
+        paint_mark(ui.painter(), mark, pos2(rect.left() + 10.0, rect.top() + 12.0), 12.0, color);
     }
-    let within = |place: Rect| Rect::from_min_max(pos2(place.left() + 24.0, place.top()), place.max);
-    line_of_text(ui, within(above), &entry.message, text::body(), tokens.text);
-    let about = [elide_middle(&entry.image, 60), entry.other_subject().to_owned(), entry.code.to_owned()];
+    let written = message(ui, entry, rect.width() - INDENT);
+    let below = Rect::from_min_max(pos2(left, rect.top() + 4.0 + written.size().y), rect.max);
+    ui.painter().galley(pos2(left, rect.top() + 4.0), written, tokens.text);
+    let subject = entry.other_subject().to_owned();
+    let about = [format::utc(entry.time), elide_middle(&entry.image, 60), subject, entry.code.to_owned()];
     let about: Vec<String> = about.into_iter().filter(|part| !part.is_empty()).collect();
-    line_of_text(ui, within(below), &about.join("  ·  "), text::small(), tokens.text_weak);
+    line_of_text(ui, below, &about.join("  ·  "), text::small(), tokens.text_weak);
     paint_focus(ui, &response, radius::S);
-    if response.on_hover_text(entry.line()).clicked() {
+    if response.on_hover_text("Copy").clicked() {
         actions.push(Action::CopyText(entry.line()));
     }
 }

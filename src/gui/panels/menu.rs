@@ -3,14 +3,17 @@
 use egui::{Align, Button, Layout, MenuBar, Response, RichText, ScrollArea, Ui};
 
 use crate::gui::app::App;
-use crate::gui::design::{Tokens, text};
+use crate::gui::design::{Tokens, radius, text};
 use crate::gui::views::{Action, Command, Menu};
+use crate::gui::widgets::controls::paint_focus;
 
 /// The bar at the top.
 pub(crate) fn menu_bar(ui: &mut Ui, app: &mut App) {
     MenuBar::new().ui(ui, |ui| {
         for menu in Menu::ALL {
-            ui.menu_button(menu.title(), |ui| show_menu(ui, app, menu));
+            let title = ui.menu_button(menu.title(), |ui| show_menu(ui, app, menu));
+            // Menus have no lines, so that their fill alone would show the focus.
+            paint_focus(ui, &title.response, radius::S);
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| palette_button(ui, app));
     });
@@ -26,8 +29,9 @@ fn scrolled(ui: &mut Ui, add: impl FnOnce(&mut Ui)) {
     ScrollArea::vertical().max_height(most).min_scrolled_height(most).show(ui, add);
 }
 
-/// An entry that the keyboard reaches comes into sight.
-fn in_sight(response: Response) -> Response {
+/// An entry that the keyboard reaches comes into sight, with a ring.
+fn in_sight(ui: &Ui, response: Response) -> Response {
+    paint_focus(ui, &response, radius::S);
     if response.gained_focus() {
         response.scroll_to_me(None);
     }
@@ -63,7 +67,8 @@ fn item(ui: &mut Ui, app: &mut App, command: Command) {
         button = button.right_text(RichText::new(keys).font(text::small()).color(weak));
     }
     let tooltip = app.tooltip(command);
-    let response = in_sight(ui.add_enabled(app.check(command).is_ok(), button));
+    let response = ui.add_enabled(app.check(command).is_ok(), button);
+    let response = in_sight(ui, response);
     let response = response.on_hover_text(tooltip).on_disabled_hover_text(tooltip);
     if response.clicked() {
         app.actions.push(Action::Run(command));
@@ -81,14 +86,15 @@ fn recent(ui: &mut Ui, app: &mut App) {
         scrolled(ui, |ui| {
             for reference in &remembered.recent {
                 let shown = crate::base::text::elide_middle(&crate::base::text::printable(reference), 60);
-                if in_sight(ui.button(shown)).clicked() {
+                let entry = ui.button(shown);
+                if in_sight(ui, entry).clicked() {
                     actions.push(Action::OpenImage(reference.clone()));
                     ui.close();
                 }
             }
         });
     });
-    in_sight(menu.response);
+    in_sight(ui, menu.response);
 }
 
 fn palette_button(ui: &mut Ui, app: &mut App) {
@@ -100,7 +106,9 @@ fn palette_button(ui: &mut Ui, app: &mut App) {
     let line = egui::Stroke::new(1.0, tokens.border);
     let button = button.min_size(egui::vec2(220.0, 24.0)).fill(tokens.field).stroke(line);
     ui.spacing_mut().button_padding = egui::vec2(10.0, 3.0);
-    if ui.add(button).on_hover_text(info.about).clicked() {
+    let response = ui.add(button).on_hover_text(info.about);
+    paint_focus(ui, &response, radius::S);
+    if response.clicked() {
         app.actions.push(Action::Run(Command::Palette));
     }
 }

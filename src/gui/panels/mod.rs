@@ -39,7 +39,7 @@ pub(super) use menu::menu_bar;
 pub(super) use notices::{NoticePlace, notices};
 pub(super) use offer::offer;
 pub(super) use palette::{Palette, palette};
-pub(super) use path_menu::path_menu;
+pub(super) use path_menu::{path_menu, row_menu};
 pub(super) use problem::no_image;
 pub(super) use rail::rail;
 pub(super) use settings::{SettingsPage, settings_page};

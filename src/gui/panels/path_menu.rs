@@ -1,7 +1,7 @@
-//! What can be done with a path, wherever it is shown.
+//! What can be done with a path, wherever it is shown, or with another row.
 
 use egui::containers::menu::menu_style;
-use egui::{Align, Id, Key, Layout, Popup, PopupAnchor, PopupCloseBehavior, PopupKind, Ui};
+use egui::{Align, Id, Key, Layout, Popup, PopupAnchor, PopupCloseBehavior, PopupKind, Pos2, Ui};
 
 use crate::base::text::elide_middle;
 use crate::gui::app::App;
@@ -40,30 +40,9 @@ pub(crate) fn path_menu(ui: &Ui, app: &mut App) {
     let entries = entries
         .chain(several.then_some((SAVE_SELECTION, Action::AskSelection)))
         .chain([("Copy path", Action::CopyText(format::copy_text(&target.raw)))]);
-    let (mut open, mut chosen) = (true, None);
-    Popup::new(id, ui.ctx().clone(), PopupAnchor::Position(menu.at), ui.layer_id())
-        .kind(PopupKind::Menu)
-        .layout(Layout::top_down_justified(Align::Min))
-        .style(menu_style)
-        .close_behavior(PopupCloseBehavior::CloseOnClick)
-        .open_bool(&mut open)
-        .show(|ui| {
-            if let Some(title) = &title {
-                weak(ui, format!("In {}", elide_middle(title, 32)));
-            }
-            for (place, (label, action)) in entries.enumerate() {
-                let response = ui.button(label);
-                if place == 0 && !menu.focused {
-                    menu.focused = response.has_focus();
-                    response.request_focus();
-                }
-                if response.clicked() {
-                    chosen = Some(action);
-                }
-            }
-        });
-    let escaped = ui.input(|input| input.key_pressed(Key::Escape));
-    if !open || escaped || chosen.is_some() {
+    let entries: Vec<(&str, Action)> = entries.collect();
+    let (closed, chosen) = popup(ui, id, menu.at, &mut menu.focused, title.as_deref(), &entries);
+    if closed {
         app.path_menu = None;
     }
     if let Some(chosen) = chosen {
@@ -72,4 +51,50 @@ pub(crate) fn path_menu(ui: &Ui, app: &mut App) {
         app.actions.extend(other.filter(|_| !copies).map(Action::ShowTab));
         app.actions.push(chosen);
     }
+}
+
+/// The menu of a row that is no path, while it is open.
+pub(crate) fn row_menu(ui: &Ui, app: &mut App) {
+    let Some(menu) = &mut app.row_menu else { return };
+    let id = Id::unique("row menu");
+    let (closed, chosen) = popup(ui, id, menu.at, &mut menu.focused, None, &menu.entries);
+    if closed {
+        app.row_menu = None;
+    }
+    app.actions.extend(chosen);
+}
+
+/// A menu at a place: whether it is to be closed, and what was chosen. Its first entry gets the focus once.
+fn popup(
+    ui: &Ui,
+    id: Id,
+    at: Pos2,
+    focused: &mut bool,
+    title: Option<&str>,
+    entries: &[(&str, Action)],
+) -> (bool, Option<Action>) {
+    let (mut open, mut chosen) = (true, None);
+    Popup::new(id, ui.ctx().clone(), PopupAnchor::Position(at), ui.layer_id())
+        .kind(PopupKind::Menu)
+        .layout(Layout::top_down_justified(Align::Min))
+        .style(menu_style)
+        .close_behavior(PopupCloseBehavior::CloseOnClick)
+        .open_bool(&mut open)
+        .show(|ui| {
+            if let Some(title) = title {
+                weak(ui, format!("In {}", elide_middle(title, 32)));
+            }
+            for (place, (label, action)) in entries.iter().enumerate() {
+                let response = ui.button(*label);
+                if place == 0 && !*focused {
+                    *focused = response.has_focus();
+                    response.request_focus();
+                }
+                if response.clicked() {
+                    chosen = Some(action.clone());
+                }
+            }
+        });
+    let escaped = ui.input(|input| input.key_pressed(Key::Escape));
+    (!open || escaped || chosen.is_some(), chosen)
 }

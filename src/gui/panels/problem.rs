@@ -45,7 +45,7 @@ fn asking(ui: &mut Ui, tab: &Tab, actions: &mut Vec<Action>) {
     reference(ui, tab);
     ui.add_space(space::S);
     let host = printable(tab.host.as_deref().unwrap_or_default());
-    ui.label(format!("Waiting for your permission to connect to {host}."));
+    ui.label(format!("Cutaway connects to {host} only if you allow it."));
     ui.add_space(space::M);
     if ui.button("Close").clicked() {
         actions.push(Action::CloseTab(tab.id));

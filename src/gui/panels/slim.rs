@@ -8,6 +8,7 @@ use crate::base::text::{counted, elide_middle, printable};
 use crate::gui::app::App;
 use crate::gui::design::{Tokens, row, space, text};
 use crate::gui::dialogs::Pick;
+use crate::gui::models::cuda::OTHER_GPUS;
 use crate::gui::models::slim::{DestinationKind, SlimModel, SlimResult};
 use crate::gui::widgets::controls::{check_box, primary_button, progress_bar, weak};
 use crate::report::{SlimLayer, SlimReport};
@@ -27,7 +28,7 @@ const LAYERS: f32 = 150.0;
 /// Width of a number there.
 const NUMBER: f32 = 96.0;
 /// What removing GPU code costs.
-const PRUNING_COSTS: &str = "Other GPUs then get error 209. Whether changed copies of NVIDIA's files may be used or passed \
+const PRUNING_COSTS: &str = "Other GPUs then fail with error 209. Whether changed copies of NVIDIA's files may be used or passed \
                              on depends on NVIDIA's licenses.";
 /// Lines of sizes without that of GPU code.
 const SIZES: usize = 4;
@@ -187,7 +188,10 @@ fn gpu_code(ui: &mut Ui, model: &mut SlimModel) {
         return;
     }
     ui.add_space(space::S);
-    ui.label(RichText::new("Keep GPU code only for").font(text::strong()));
+    ui.horizontal(|ui| {
+        ui.label(RichText::new("Keep GPU code only for").font(text::strong()));
+        weak(ui, OTHER_GPUS);
+    });
     ui.horizontal_wrapped(|ui| {
         for target in &offered {
             if check_box(ui, model.choices.targets.contains(&target.id), &target.title()).clicked() {

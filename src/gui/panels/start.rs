@@ -283,8 +283,9 @@ fn entry(ui: &mut Ui, name: &str, about: &str, tooltip: &str) -> egui::Response 
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::click());
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, name));
     if response.hovered() {
-        // Align the text with the heading above it.
-        ui.painter().rect_filled(rect.expand2(vec2(8.0, 0.0)), radius::S, tokens.hovered);
+        // Align the text with the heading above it, and leave a gap to the next column.
+        let back = rect.with_min_x(rect.left() - 8.0).with_max_x(rect.right() - 8.0);
+        ui.painter().rect_filled(back, radius::S, tokens.hovered);
     }
     let line = |top: f32, height: f32| {
         egui::Rect::from_min_size(pos2(rect.left(), rect.top() + top), vec2(rect.width(), height))

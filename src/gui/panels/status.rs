@@ -48,6 +48,9 @@ pub(crate) fn status_bar(ui: &mut Ui, app: &mut App) {
             for job in running.iter().take(fit) {
                 show_job(ui, job, full, actions);
             }
+            if shown.is_some_and(|tab| tab.views.dockerfile.is_proposing()) {
+                ui.label(small("Computing proposals…".to_owned()));
+            }
             message(ui, &reading);
         });
     });
@@ -110,6 +113,8 @@ struct RunningJob<'a> {
     /// How long the rest takes, in words.
     left: Option<String>,
     stopping: bool,
+    /// Whether all bytes are read, and what follows is still worked out.
+    is_analyzing: bool,
     cancel: Action,
     /// Shows it, if it has no tab.
     show: Option<Action>,
@@ -118,10 +123,12 @@ struct RunningJob<'a> {
 impl<'a> RunningJob<'a> {
     /// An image that is being read.
     fn reading(tab: &'a Tab) -> Self {
+        let progress = tab.progress();
         Self {
             title: &tab.title,
             verb: "",
-            progress: tab.progress(),
+            is_analyzing: progress.bytes_total > 0 && progress.bytes_passed >= progress.bytes_total,
+            progress,
             rate: tab.rate(),
             left: tab.time_left(),
             stopping: tab.phase == Phase::Stopping,
@@ -139,6 +146,7 @@ impl<'a> RunningJob<'a> {
             rate: None,
             left: None,
             stopping: slim.is_stopping(),
+            is_analyzing: false,
             cancel: Action::CancelSlim,
             show: Some(Action::ShowSlim),
         }
@@ -157,14 +165,21 @@ fn show_job(ui: &mut Ui, job: &RunningJob<'_>, full: bool, actions: &mut Vec<Act
     });
     let bytes = match (progress.bytes_passed, progress.bytes_total) {
         _ if *stopping => "stopping…".to_owned(),
+        _ if job.is_analyzing => "Analyzing…".to_owned(),
         (passed, 0) => human(passed),
         (passed, total) => format!("{} of {}", human(passed), human(total)),
     };
     if full {
-        let rate = job.rate.map(|rate| format!("{}/s", human(rate))).unwrap_or_default();
+        let rate = job
+            .rate
+            .filter(|_| !job.is_analyzing)
+            .map(|rate| format!("{}/s", human(rate)))
+            .unwrap_or_default();
         fixed(ui, 104.0, small(job.left.clone().filter(|_| !stopping).unwrap_or_default()));
         fixed(ui, 76.0, small(rate));
         fixed(ui, 128.0, small(bytes));
+    } else if job.is_analyzing {
+        fixed(ui, 76.0, small(bytes));
     } else {
         fixed(ui, 76.0, small(human(progress.bytes_passed)));
     }

@@ -29,6 +29,7 @@ pub use commands::{Command, CommandInfo, Menu, Needs};
 pub use saved::SavedView;
 
 use self::compare::CompareContext;
+use self::findings::FindingsPage;
 use self::report::ProposedDockerfile;
 use crate::analysis::Analysis;
 use crate::findings::SavedPlan;
@@ -233,6 +234,10 @@ pub enum Action {
     SelectLayer(usize),
     /// Show the finding with this id in the findings view ([`FindingsView::select`]).
     SelectFinding(String),
+    /// Show a page about the finding with this id ([`FindingsView::show_page`]).
+    ShowFinding(String, FindingsPage),
+    /// Offer these, at the pointer.
+    RowMenu(Vec<(&'static str, Action)>),
     /// Show the contents of a file.
     ShowContents(PathTarget),
     /// Show why a path is in the image.

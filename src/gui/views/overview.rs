@@ -80,7 +80,8 @@ impl ImageView for OverviewView {
             return;
         };
         ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-            ui.set_max_width(ui.available_width().min(WIDEST));
+            // Beside the bar there is a gap.
+            ui.set_max_width((ui.available_width() - space::S).min(WIDEST));
             let arrival = overview.arrival(&context.progress);
             head(ui, overview, savings.as_ref(), arrival.as_deref());
             figures(ui, overview);

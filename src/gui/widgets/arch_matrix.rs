@@ -109,13 +109,13 @@ impl Places {
 }
 
 /// Shows the matrix in the room that is left. `row_at` makes a row, for those in sight; `hover` fills the
-/// tooltip of one.
+/// tooltip of one, at the pointer: of the row, or of its cell in a column.
 pub fn arch_matrix(
     ui: &mut Ui,
     salt: &str,
     shape: &ArchMatrixShape<'_>,
     row_at: impl FnMut(usize) -> ArchMatrixLine,
-    mut hover: impl FnMut(&mut Ui, usize),
+    mut hover: impl FnMut(&mut Ui, usize, Option<usize>),
 ) -> ListOutput {
     let tokens = Tokens::of(ui);
     let places = Places::new(ui.available_rect_before_wrap(), shape.columns.len());
@@ -133,6 +133,7 @@ pub fn arch_matrix(
         keys: ListKeys::Sideways(places.column),
     };
     let mut frame = list.begin(ui);
+    frame.sideways = places.column * first(shape.columns) as f32;
     let node = |index: usize, _: &ArchMatrixLine| ListNode { key: index as u64, ..ListNode::default() };
     let spoken = |_: usize, line: &ArchMatrixLine| line.spoken.clone();
     list.show(ui, &mut frame, row_at, node, spoken, |ui, place, line| {
@@ -142,9 +143,24 @@ pub fn arch_matrix(
     let seen = Frame { places: &places, left: frame.head.left() - frame.sideways, seen: frame.head };
     paint_head(ui, frame.id, tokens, shape, &seen);
     if let Some((index, response)) = frame.output.hovered.take() {
-        response.on_hover_ui(|ui| hover(ui, index));
+        let names = seen.names(seen.seen.y_range()).right();
+        let at = response.hover_pos().map(|at| at.x).filter(|x| *x > names);
+        let column =
+            at.and_then(|x| (0..shape.columns.len()).find(|column| places.x(seen.left, *column).contains(x)));
+        response.on_hover_ui_at_pointer(|ui| hover(ui, index, column));
     }
     frame.end(ui)
+}
+
+/// The first column to be seen: those before it have next to no code.
+fn first(columns: &[ArchMatrixColumn]) -> usize {
+    /// Of the largest column.
+    const LITTLE: u64 = 100;
+    let most = columns.iter().map(|column| sum(&column.parts)).max().unwrap_or(0);
+    // Columns without parts are no architectures.
+    let is_little =
+        |column: &&ArchMatrixColumn| !column.parts.is_empty() && sum(&column.parts) < most / LITTLE;
+    columns.iter().take_while(is_little).count()
 }
 
 /// What part of a row or of the heads is in sight.

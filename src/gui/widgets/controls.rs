@@ -30,6 +30,8 @@ pub enum Mark {
     Question,
     /// To be kept.
     Keep,
+    /// An entry of a list.
+    Dot,
 }
 
 /// Draws a mark into a square around `center`.
@@ -77,6 +79,9 @@ pub fn paint_mark(painter: &egui::Painter, mark: Mark, center: egui::Pos2, size:
         Mark::Keep => {
             painter.circle_stroke(center, half * 0.95, stroke);
             line(vec2(-0.45, 0.0), vec2(0.45, 0.0));
+        }
+        Mark::Dot => {
+            painter.circle_filled(center, half * 0.3, color);
         }
     }
 }

@@ -67,6 +67,8 @@ pub struct LayerListAnswer {
     pub folded: Option<usize>,
     /// The row whose head is to be chosen.
     pub parent: Option<usize>,
+    /// The row whose menu is asked for.
+    pub menu: Option<usize>,
 }
 
 const HEAD: f32 = 24.0;
@@ -122,10 +124,11 @@ pub fn layer_list(
         paint(ui, place.rect, line, place.look);
     });
     let output = frame.end(ui);
+    let mut answer = LayerListAnswer::default();
     if let Some((index, response)) = output.hovered {
+        answer.menu = response.secondary_clicked().then_some(index);
         response.on_hover_ui(|ui| hover(ui, index));
     }
-    let mut answer = LayerListAnswer::default();
     for event in output.events {
         match event {
             ListEvent::Select(index) => answer.chosen = Some(index),

@@ -130,7 +130,7 @@ pub(super) struct ListFrame {
     pub(super) head: Rect,
     /// The rows.
     pub(super) body: Rect,
-    /// How far it is scrolled sideways; known when the rows are painted.
+    /// How far it is scrolled sideways; known when the rows are painted, and before them where it begins.
     pub(super) sideways: f32,
     pub(super) output: ListOutput,
 }
@@ -169,8 +169,13 @@ impl List<'_> {
     ) {
         let (id, body) = (frame.id, frame.body);
         let output = &mut frame.output;
-        let before: Vec2 = ui.data(|data| data.get_temp(id)).unwrap_or_default();
+        let known: Option<Vec2> = ui.data(|data| data.get_temp(id));
+        let before = known.unwrap_or_default();
         let mut area = ScrollArea::new([self.width.is_some(), true]).id_salt("rows").auto_shrink(false);
+        if known.is_none() && frame.sideways > 0.0 {
+            let most = (self.width.unwrap_or(0.0) - body.width()).max(0.0);
+            area = area.horizontal_scroll_offset(frame.sideways.min(most));
+        }
         let mut reveal = self.selected.filter(|_| self.reveal);
         if output.focused {
             if stops::has_found(ui.ctx(), id) {

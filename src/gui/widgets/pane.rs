@@ -41,7 +41,9 @@ pub fn at_least(ui: &mut Ui, salt: &str, height: f32, add: impl FnOnce(&mut Ui))
         return;
     }
     ScrollArea::vertical().id_salt(salt).auto_shrink(false).show(ui, |ui| {
-        let rect = Rect::from_min_size(ui.cursor().min, vec2(ui.available_width(), height));
+        // Beside the bar there is a gap.
+        let width = ui.available_width() - space::S;
+        let rect = Rect::from_min_size(ui.cursor().min, vec2(width, height));
         let info = UiStackInfo::new(UiKind::GenericArea).with_tag_value(OUT_OF_SIGHT, height - room);
         add(&mut ui.new_child(UiBuilder::new().max_rect(rect).ui_stack_info(info)));
         ui.advance_cursor_after_rect(rect);

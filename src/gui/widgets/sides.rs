@@ -6,7 +6,7 @@ mod paint;
 use std::ops::Range;
 
 use egui::accesskit::Role;
-use egui::{Color32, Rangef, Ui};
+use egui::{Color32, Rangef, RichText, Ui};
 
 use self::paint::paint;
 use super::controls::Mark;
@@ -153,9 +153,17 @@ pub fn sides<'a>(
         },
     );
     if let Some((index, response)) = frame.output.hovered.take() {
-        let at_mark = response.hover_pos().is_some_and(|at| places.gutter.contains(at.x));
-        if at_mark && row_at(index).mark.is_some() {
-            response.on_hover_text(tip_at(index));
+        let at = response.hover_pos().map_or(whole.left(), |at| at.x);
+        let row = row_at(index);
+        let line = if places.left.contains(at) { row.left } else { row.right };
+        if places.gutter.contains(at) {
+            if row.mark.is_some() {
+                response.on_hover_text(tip_at(index));
+            }
+        } else if let Some(line) = line.filter(|line| line.text.chars().count() as f32 * letter > room) {
+            response.on_hover_ui_at_pointer(|ui| {
+                ui.label(RichText::new(line.text.trim()).font(text::mono()));
+            });
         }
     }
     frame.end(ui)

@@ -53,6 +53,8 @@ struct Stops {
     found: Option<Id>,
     /// The filter that is to be cleared.
     cleared: Option<Id>,
+    /// Whether the rows of the main list are not yet those of its filter.
+    filtering: bool,
 }
 
 fn with<R>(context: &Context, change: impl FnOnce(&mut Stops) -> R) -> R {
@@ -62,7 +64,7 @@ fn with<R>(context: &Context, change: impl FnOnce(&mut Stops) -> R) -> R {
         if stops.pass != pass {
             stops.pass = pass;
             stops.all.clear();
-            stops.filled = None;
+            (stops.filled, stops.filtering) = (None, false);
         }
         change(stops)
     })
@@ -82,6 +84,11 @@ pub fn go(context: &Context, to: GoTo) {
 /// Registers that a filter has text in it, for this frame.
 pub fn fill(ui: &Ui, filter: &Response) {
     with(ui.ctx(), |stops| stops.filled = Some(filter.id));
+}
+
+/// Registers that the rows of the main list are not yet those of its filter, for this frame: what it found is not known.
+pub fn filtering(context: &Context) {
+    with(context, |stops| stops.filtering = true);
 }
 
 /// Escape with nothing chosen: the filter of the view in front is cleared; without one, the keyboard leaves the list.
@@ -123,7 +130,7 @@ pub(super) fn leave(ui: &Ui, response: &Response) {
 /// Moves the focus to where it was asked to go, once all stops of the frame are known. `lists` are the names of the main
 /// lists of the view in front.
 pub fn settle(context: &Context, lists: &[&str]) {
-    let Stops { all, wanted, .. } = with(context, |stops| stops.clone());
+    let Stops { all, wanted, filtering, .. } = with(context, |stops| stops.clone());
     let Some(to) = wanted else { return };
     let main = all.iter().find(|stop| stop.kind == StopKind::List && lists.contains(&stop.name.as_str()));
     let found = match to {
@@ -131,6 +138,7 @@ pub fn settle(context: &Context, lists: &[&str]) {
         // What is still being read has no list yet; whoever does something meanwhile keeps the keyboard.
         GoTo::Opened if main.is_none() && context.input(|input| input.pointer.any_pressed()) => None,
         GoTo::Opened if main.is_none() => return,
+        GoTo::Found if filtering => return context.request_repaint(),
         GoTo::Opened | GoTo::List | GoTo::Found => main,
         GoTo::Beside(id, on) => {
             let from_main = main.is_some_and(|main| main.id == id);

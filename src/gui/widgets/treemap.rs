@@ -88,8 +88,12 @@ impl Picture {
                 }
                 CellKind::Whole(_) => {
                     fills.add_colored_rect(rect, look.fill);
-                    add_pattern(&mut fills, rect, look.pattern, tokens.pattern_on(look.fill));
-                    if rect.width() >= 64.0 && rect.height() >= 16.0 {
+                    let labelled = rect.width() >= 64.0 && rect.height() >= 16.0;
+                    // Lines through letters make them hard to read.
+                    let below = if labelled && rect.height() >= 26.0 { 16.0 } else { 0.0 };
+                    let area = rect.with_min_y(rect.top() + below);
+                    add_pattern(&mut fills, area, look.pattern, tokens.pattern_on(look.fill));
+                    if labelled {
                         let line = Rect::from_min_size(rect.min, vec2(rect.width(), 16.0));
                         let rect = line.shrink2(vec2(4.0, 0.0));
                         let color = tokens.text_on(look.fill);

@@ -12,6 +12,7 @@ use crate::report::compatibility::TargetLine;
 use crate::report::findings::FindingLine;
 use crate::report::model::{ImagePart, Report};
 use crate::report::page::{Line, Tone, share};
+use crate::source::{FORMAT_FOLDERS, without_prefix};
 
 /// Characters of a title: a digest after a name fits in.
 const TITLE: usize = 160;
@@ -25,12 +26,16 @@ pub(super) fn title(report: &Report) -> String {
 
 /// The same, of any report about an image.
 pub(in crate::report) fn image_title(image: &ImagePart) -> String {
-    let place = image.reference.trim_end_matches('/');
-    let place = place.rsplit('/').next().unwrap_or(place);
+    let mut parts =
+        without_prefix(&image.reference).trim_end_matches('/').rsplit('/').filter(|part| !part.is_empty());
+    let place = parts.next().unwrap_or(&image.reference);
+    let (folder, version) = place.split_at(place.find(':').unwrap_or(place.len()));
+    // As in the tabs of the window.
+    let folder = if FORMAT_FOLDERS.contains(&folder) { parts.next().unwrap_or(folder) } else { folder };
     let title = match image.tags.first() {
         Some(tag) if tag.contains([':', '/']) => tag.clone(),
-        Some(tag) if !place.contains(':') => format!("{place}:{tag}"),
-        Some(_) => place.to_owned(),
+        Some(tag) if version.is_empty() => format!("{folder}:{tag}"),
+        Some(_) => format!("{folder}{version}"),
         None => image.reference.clone(),
     };
     elide_middle(&printable(&elide_middle(&title, TITLE)), TITLE)

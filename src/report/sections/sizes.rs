@@ -91,7 +91,8 @@ pub(super) fn section(report: &Report) -> Content {
     }
     let labels = report.image.config.as_ref().map(|config| &config.labels);
     if let Some(targets) = labels.and_then(|labels| labels.get(GPU_TARGETS)) {
-        let text = format!("pruned for compute capability {}; other GPUs get error 209", printable(targets));
+        let text =
+            format!("pruned for compute capability {}; other GPUs fail with error 209", printable(targets));
         facts.push(fact("GPU code", text));
     }
     let mut blocks = vec![Block::Facts(facts)];

@@ -37,7 +37,7 @@ impl SlimReport {
         let files = self.removed.iter().filter(|line| !line.shadowed).count();
         let hidden = match self.removed.len() - files {
             0 => String::new(),
-            count => format!(" and {} that no container sees,", counted(count, "file")),
+            count => format!(" and {},", counted(count, "shadowed file")),
         };
         let findings = counted(self.plan.findings.len(), "finding");
         facts.push(("removed", format!("{}{hidden} from {findings}", counted(files, "file"))));

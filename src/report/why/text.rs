@@ -178,6 +178,10 @@ impl WhyFinding {
         let verdict = VERDICTS.shown(&self.verdict);
         let (bytes, all) = (human(self.bytes), human(self.finding_bytes));
         out.line("Finding", &format!("{} [{}]: {verdict}, {bytes} of {all}", self.title, self.id));
+        out.line("", &self.reason);
+        if let Some(question) = &self.question {
+            out.line("", question);
+        }
         for text in self.proof.iter().take(3) {
             out.line("", text);
         }

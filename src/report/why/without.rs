@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::loading::{dependents, optional_openers};
 use super::{WhyFinding, WhyReference};
+use crate::base::labels::VERDICTS;
 use crate::base::size::human;
 use crate::base::text::{and_more, counted, escape, printable};
 use crate::base::words::words;
@@ -68,6 +69,10 @@ pub struct WhyWithout {
     #[serde(skip)]
     #[schemars(skip)]
     pub kind: Effect,
+    /// Programs and libraries that run and need it, for the window.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub required_by: usize,
 }
 
 /// What is known about the users of a path.
@@ -94,13 +99,14 @@ impl Users<'_> {
     pub(super) fn without(&self, merged_bytes: u64, layer_bytes: u64) -> WhyWithout {
         let mut statements = Vec::new();
         let mut effect = Effect::Nothing;
+        let mut required_by = 0;
         let mut add = |kind: Effect, text: String| {
             effect = effect.max(kind);
             statements.push(text);
         };
         if self.visible {
             self.settings(&mut add);
-            self.objects(&mut add);
+            required_by = self.objects(&mut add);
             self.link(&mut add);
             self.mentions(&mut add);
             self.verdicts(&mut add);
@@ -129,7 +135,8 @@ impl Users<'_> {
             let names = counted(self.other_names as u64, "further name");
             statements.push(format!("Its bytes stay as long as {names} of the same file stay."));
         }
-        WhyWithout { effect: effect.as_str().into(), statements, merged_bytes, layer_bytes, kind: effect }
+        let word = effect.as_str().into();
+        WhyWithout { effect: word, statements, merged_bytes, layer_bytes, kind: effect, required_by }
     }
 
     fn settings(&self, add: &mut dyn FnMut(Effect, String)) {
@@ -146,8 +153,9 @@ impl Users<'_> {
         }
     }
 
-    fn objects(&self, add: &mut dyn FnMut(Effect, String)) {
-        let Some((links, rootfs)) = self.links.filter(|_| !self.objects.is_empty()) else { return };
+    /// Gives how many programs and libraries that run need the objects.
+    fn objects(&self, add: &mut dyn FnMut(Effect, String)) -> usize {
+        let Some((links, rootfs)) = self.links.filter(|_| !self.objects.is_empty()) else { return 0 };
         let path = |id: &ObjectId| escape(&rootfs.node(links.object(*id).node).path());
         let own: BTreeSet<ObjectId> = self.objects.iter().copied().collect();
         let started: Vec<&ObjectId> = self
@@ -203,6 +211,7 @@ impl Users<'_> {
             let more = and_more(openers.len(), 1);
             add(kind, format!("{}{more} opens it at run time{tail}.", path(by)));
         }
+        loaded.len()
     }
 
     /// Those who find a library by the name of a link to it.
@@ -246,12 +255,10 @@ impl Users<'_> {
                 word if word == Verdict::Needed.as_str() => Effect::Breaks,
                 _ => Effect::MayBreak,
             };
-            let bytes = human(finding.bytes);
-            let question = finding
-                .question
-                .as_ref()
-                .map_or_else(String::new, |question| format!(" Question: {question}"));
-            add(kind, format!("Finding {} ({bytes} of it here): {}{question}", finding.id, finding.reason));
+            // Its reason and its question are with the findings.
+            let (title, bytes) = (&finding.title, human(finding.bytes));
+            let verdict = VERDICTS.shown(&finding.verdict).to_lowercase();
+            add(kind, format!("Part of the finding {title} ({bytes} of it here): {verdict}."));
         }
     }
 }

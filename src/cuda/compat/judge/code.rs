@@ -200,12 +200,12 @@ fn proof(told: &[JudgedGroup<'_>], decides: bool, sm: u32) -> Option<Proof> {
     if deciding.iter().any(|one| one.outcome != Outcome::Native) {
         return None;
     }
-    let which = if decides { "All deciding files" } else { "All files with GPU code" };
+    let which = if decides { "All deciding libraries" } else { "All files with GPU code" };
     let mut names: Vec<String> = deciding.iter().take(NAMED_OWNERS).map(|one| one.by_owner()).collect();
     // The other names are not formatted: files and targets may be many.
     names.resize(deciding.len(), String::new());
     Some(Proof {
-        all: format!("{which} have SASS for sm_{sm}"),
+        all: format!("{which} contain SASS for sm_{sm}"),
         files: format!("SASS for sm_{sm}: {}", listed(&names, NAMED_OWNERS)),
         subject,
     })

@@ -134,7 +134,10 @@ fn by(needs: &Needs, target: &TargetGpu, verdict: RunVerdict, rule: RuleId) -> J
 #[test]
 fn what_runs_says_what_was_proven() {
     let judgement = told(&image("12.4", vec![sass(80)]), &server(86, "550.54.14"), Runs);
-    assert_eq!(judgement.why, "All deciding files have SASS for sm_86. Driver 550.54.14 supports CUDA 12.4.");
+    assert_eq!(
+        judgement.why,
+        "All deciding libraries contain SASS for sm_86. Driver 550.54.14 supports CUDA 12.4."
+    );
     let usual = TargetGpu {
         driver: Some(TargetDriver { version: "550".into(), from: DriverFrom::Usual }),
         ..server(80, "")

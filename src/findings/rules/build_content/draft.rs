@@ -7,6 +7,7 @@ use super::evidence::Doubt;
 use super::readers::{Group as ReaderGroup, Reader, each_once, groups};
 use super::verdict::{MOST_READERS, VerdictReason};
 use super::{FindingLocation, Group, HEADERS, Key, PYTHON_BUILD_LEFTOVERS, STATIC_LIBRARIES};
+use crate::base::size::grouped;
 use crate::base::text::{elide_middle, escape};
 use crate::cuda::Use;
 use crate::cuda::links::file_name;
@@ -290,7 +291,8 @@ fn these(facts: &Facts<'_>, items: &[Item]) -> String {
     let first = elide_middle(&first.unwrap_or_default(), MAX_SHOWN_CHARS);
     match items.len() {
         1 => first,
-        count => format!("{first} or any other of these {count} files"),
+        2 => format!("{first} or the other file"),
+        count => format!("{first} or any of the other {} files", grouped(count as u64 - 1)),
     }
 }
 

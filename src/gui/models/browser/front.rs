@@ -70,6 +70,11 @@ impl Browser {
         self.shown.as_ref().map(|shown| &shown.rows)
     }
 
+    /// Whether the rows on the screen are not yet those of the filter.
+    pub fn has_old_rows(&self) -> bool {
+        self.stale || self.is_busy()
+    }
+
     /// Whether what is on the screen is about to be replaced.
     pub fn is_busy(&self) -> bool {
         self.timeline_job.is_busy() || self.shown_job.is_busy()

@@ -48,7 +48,8 @@ fn cell(compared: &ComparisonResult, row: &LayerRow, image: usize, baseline: usi
     let (note, change) = match (places.is_empty(), base.is_empty()) {
         _ if image == baseline => (if places.is_empty() { String::new() } else { bytes(image) }, None),
         (true, true) => (String::new(), Some(Change::Absent)),
-        (true, false) => (bytes(baseline), Some(Change::Removed)),
+        // Its bytes are in the column of the baseline.
+        (true, false) => (String::new(), Some(Change::Removed)),
         (false, true) => (bytes(image), Some(Change::Added)),
         (false, false) => {
             let layer_match = layer_match(compared, row, image, baseline);

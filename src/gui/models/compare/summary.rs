@@ -11,7 +11,7 @@ use crate::analysis::Totals;
 use crate::base::labels::{GPU_CODE, capital};
 use crate::base::size::human;
 use crate::base::text::{escape, printable};
-use crate::compare::{Change, FileSums, Polarity, countermove};
+use crate::compare::{Change, FileSums, Polarity, SHARE, countermove};
 use crate::findings::rule;
 use crate::gui::models::layers::LayerItem;
 use crate::report::moved_in_words;
@@ -217,7 +217,43 @@ fn unread(compared: &ComparisonResult, image: usize) -> Option<String> {
     })
 }
 
-/// The result in one sentence, about the image that differs most in size: sizes, then what moved against them.
+/// The two packages that moved most with the size, else CUDA components: `, mainly torch (−978 MiB)`.
+fn causes(compared: &ComparisonResult, baseline: usize, image: usize, sizes: (u64, u64)) -> String {
+    let (base, value) = sizes;
+    let (grows, enough) = (value > base, (value.abs_diff(base) / SHARE).max(1));
+    let part = |name: &str, before: Option<u64>, after: Option<u64>| {
+        let (before, after) = before.zip(after)?;
+        let part = before.abs_diff(after);
+        ((after > before) == grows && part >= enough).then(|| (part, printable(name)))
+    };
+    let comparison = &compared.comparison;
+    let mut parts: Vec<(u64, String)> = comparison
+        .packages
+        .iter()
+        .filter_map(|row| {
+            // One that is not installed has no bytes there.
+            let bytes = |image: usize| {
+                row.bytes.get(image).copied().flatten().or(row.versions.get(image)?.is_none().then_some(0))
+            };
+            part(&row.name, bytes(baseline), bytes(image))
+        })
+        .collect();
+    if parts.is_empty() {
+        let bytes = |bytes: &[Option<u64>], image: usize| bytes.get(image).copied().flatten();
+        let rows = comparison.components.iter();
+        let rows =
+            rows.filter_map(|row| part(&row.name, bytes(&row.bytes, baseline), bytes(&row.bytes, image)));
+        parts.extend(rows);
+    }
+    parts.sort_by_key(|(bytes, _)| std::cmp::Reverse(*bytes));
+    let sign = if grows { "+" } else { "−" };
+    let named = parts.iter().take(2).map(|(bytes, name)| format!("{name} ({sign}{})", human(*bytes)));
+    let named: Vec<String> = named.collect();
+    if named.is_empty() { String::new() } else { format!(", mainly {}", named.join(" and ")) }
+}
+
+/// The result in one sentence, about the image that differs most in size: sizes with their causes, then what moved
+/// against them.
 pub(super) fn sentence(compared: &ComparisonResult, baseline: usize) -> Option<String> {
     let comparison = &compared.comparison;
     let merged = |image: usize| comparison.images.get(image)?.totals().map(|totals| totals.merged_bytes);
@@ -244,5 +280,6 @@ pub(super) fn sentence(compared: &ComparisonResult, baseline: usize) -> Option<S
     let moved = countermove((base, value), wasted.into_iter().chain(findings));
     let moved = moved
         .map_or_else(String::new, |(rule, bytes, grew)| format!("; {}", moved_in_words(rule, bytes, grew)));
-    Some(format!("{sizes}{moved}."))
+    let causes = causes(compared, baseline, image, (base, value));
+    Some(format!("{sizes}{causes}{moved}."))
 }

@@ -21,7 +21,7 @@ pub use pruned::PrunedCode;
 pub use query::{CudaFile, CudaFiles};
 pub use rows::{LibraryColumn, LibraryGroup, LibraryRows, LibrarySort};
 pub use summary::{FrameworkItem, Summary};
-pub use target::{CodeTarget, Fit};
+pub use target::{CodeTarget, Fit, OTHER_GPUS};
 
 use crate::cuda::Inventory;
 use crate::cuda::links::ObjectId;

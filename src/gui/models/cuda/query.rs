@@ -46,7 +46,12 @@ impl FilterView for CudaFiles {
                 |code: &String| code.strip_suffix(typed).is_some_and(|kind| !bare || kind.ends_with('_'));
             file.is(|one| one.codes.iter().any(has))
         }),
-        Field::text("is", "stub", |file, word| file.is(|one| one.words.iter().any(|own| slug(own) == word))),
+        Field::text("is", "stub", |file, word| {
+            let is = |one: &LibraryItem| {
+                one.words.iter().any(|own| slug(own) == word) || slug(one.use_label()) == word
+            };
+            file.is(is)
+        }),
     ];
 
     fn has_word(file: &CudaFile<'_>, word: &Word) -> bool {

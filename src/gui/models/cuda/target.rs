@@ -7,6 +7,9 @@ use crate::cuda::compat::{HostDevice, RunVerdict, default_targets};
 use crate::cuda::fit;
 use crate::formats::fatbin::{GpuKind, Suffix};
 
+/// Where the GPUs that are offered are chosen.
+pub const OTHER_GPUS: &str = "Other GPUs: Settings, Target GPUs and machines";
+
 /// A GPU that code can be judged by.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodeTarget {

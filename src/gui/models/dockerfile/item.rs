@@ -78,11 +78,11 @@ impl ProposalItem {
         }
     }
 
-    /// What it saves, in words.
+    /// What it saves in the layers, in words.
     pub fn saving(&self) -> String {
         match self.predicted.saved_bytes {
             0 => "saves no bytes".to_owned(),
-            bytes => format!("saves {}", human(bytes)),
+            bytes => format!("saves {} of content", human(bytes)),
         }
     }
 
@@ -119,7 +119,8 @@ impl ReasonItem {
 
     /// Screen reader text.
     pub fn spoken(&self) -> String {
-        let saves = self.bytes.map_or_else(String::new, |bytes| format!(", saves {}", human(bytes)));
+        let saves =
+            self.bytes.map_or_else(String::new, |bytes| format!(", saves {} of content", human(bytes)));
         let place =
             if self.place == "top" { "at the top".to_owned() } else { format!("line {}", self.place) };
         format!("{place}: {} ({}{saves})", self.text, self.applicability.label())

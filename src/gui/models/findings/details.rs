@@ -1,5 +1,6 @@
 //! Everything about one finding: why, and the evidence that leads on.
 
+use super::evidence::{beyond, short_question};
 use super::files::FindingFiles;
 use super::item::FindingItem;
 use super::manual::{ManualBlock, blocks};
@@ -7,7 +8,7 @@ use crate::analysis::Analysis;
 use crate::base::text::{escape, printable};
 use crate::cuda::Inventory;
 use crate::cuda::links::{Links, ObjectId};
-use crate::findings::{Finding, User, rule};
+use crate::findings::{Finding, User, Verdict, rule};
 use crate::gui::models::layers::LayerItem;
 use crate::rootfs::{NodeId, Rootfs};
 
@@ -60,9 +61,9 @@ pub struct FindingDetails {
     pub item: FindingItem,
     /// Why the verdict is what it is.
     pub reason: String,
-    /// The question that would settle it.
+    /// The question that would settle it, without statements that are in the reason or the proof.
     pub question: Option<String>,
-    /// The statements that the verdict rests on.
+    /// The statements that the verdict rests on; of an unsure finding, those that are not in the reason.
     pub proof: Vec<String>,
     /// What to do.
     pub fix: String,
@@ -84,11 +85,17 @@ impl FindingDetails {
         let (findings, merge) = (analysis.findings.as_ref()?, analysis.merge.as_ref()?);
         let finding = findings.list.get(place)?;
         let inventory = analysis.inventory.as_deref();
+        let reason = printable(&finding.reason);
+        let proof: Vec<String> = finding.proof.iter().map(|text| printable(text)).collect();
+        let question = finding.question.as_deref().map(printable);
+        let question = question.map(|text| short_question(&text, &reason, &proof).to_owned());
+        let is_unsure = finding.verdict == Verdict::Unsure;
+        let proof = if is_unsure { beyond(&reason, proof) } else { proof };
         Some(Self {
             item: FindingItem::new(finding),
-            reason: printable(&finding.reason),
-            question: finding.question.as_deref().map(printable),
-            proof: finding.proof.iter().map(|text| printable(text)).collect(),
+            reason,
+            question,
+            proof,
             fix: printable(&finding.fix),
             layers: layer_lines(finding, layers),
             packages: packages(finding, inventory),

@@ -57,6 +57,11 @@ impl FindingItem {
         can_be_chosen(self.verdict, self.bytes)
     }
 
+    /// What can be saved, and whether only a slim image is without these bytes.
+    pub fn saving(&self) -> (u64, bool) {
+        (self.bytes.max(self.potential_bytes), self.potential_bytes > self.bytes)
+    }
+
     /// Screen reader text.
     pub fn spoken(&self) -> String {
         let severity = self.severity.label().to_lowercase();
@@ -64,6 +69,9 @@ impl FindingItem {
         let mut text = format!("{}, {}, {severity}, {category}", self.title, self.verdict.label());
         if self.bytes > 0 {
             text = format!("{text}, {}, {}", human(self.bytes), words::layers(&self.layers));
+        }
+        if let (bytes, true) = self.saving() {
+            text = format!("{text}, {} by slim", human(bytes));
         }
         text
     }

@@ -1,6 +1,7 @@
 //! Findings as a list with details, and the plan.
 
 mod details;
+mod evidence;
 mod files;
 mod item;
 mod manual;
@@ -14,6 +15,7 @@ mod savings;
 pub mod words;
 
 pub use details::{FindingDetails, LayerLine, LoaderStep, UserLine};
+pub use evidence::short_question;
 pub use files::{FileLine, FindingFiles};
 pub use item::FindingItem;
 pub use manual::{ManualBlock, ManualSpan, blocks, spans};
@@ -22,7 +24,7 @@ pub use plan_file::{PlanFiles, ReadPlan};
 pub use prediction::Prediction;
 pub use query::FindingList;
 pub use question::QuestionItem;
-pub use rows::{FindingColumn, FindingRows, FindingSort, VerdictGroup};
+pub use rows::{FindingColumn, FindingGroup, FindingRows, FindingSort, VerdictGroup};
 pub use savings::{SavingItem, Savings};
 
 use crate::analysis::Analysis;

@@ -18,8 +18,10 @@ pub struct QuestionItem {
     pub bytes: u64,
     /// The same with the files of `also`.
     pub all_bytes: u64,
-    /// The answer; `None` while the question is open.
+    /// The answer; `None` while the question is open, and where only this finding was selected.
     pub answer: Option<Answer>,
+    /// Whether this finding alone was selected, which is no answer for those in `also`.
+    pub is_selected: bool,
     /// Whether the answer was given for this finding; else it follows from that of another one.
     pub is_own: bool,
     /// Titles of findings whose questions a no answers, too: open ones, or those that have no own answer.
@@ -37,6 +39,7 @@ impl QuestionItem {
             bytes: finding.bytes,
             all_bytes: finding.bytes,
             answer: plan.answer(&finding.id),
+            is_selected: false,
             is_own: plan.answers().get(&finding.id).is_some(),
             also: Vec::new(),
             follows: false,
@@ -64,6 +67,14 @@ pub(super) fn of(findings: &Findings, plan: &Plan) -> Vec<QuestionItem> {
         let title = items[own].title.clone();
         items[leading].also.push(title);
         items[leading].all_bytes = items[leading].all_bytes.saturating_add(question.finding.bytes);
+    }
+    for item in items.iter_mut().filter(|item| plan.answers().is_alone(&item.id)) {
+        let open: Vec<&Finding> = plan.would_follow(findings, &item.id).collect();
+        // Without others, a selection and an answer are the same.
+        if !open.is_empty() {
+            item.also = open.iter().map(|one| printable(&one.title)).collect();
+            (item.answer, item.is_own, item.is_selected) = (None, false, true);
+        }
     }
     items
 }

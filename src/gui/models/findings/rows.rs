@@ -1,11 +1,11 @@
-//! The rows of the list: filtered, by verdict, ordered within each.
+//! The rows of the list: filtered, in groups, ordered within each.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use super::item::FindingItem;
 use super::query::FindingList;
-use crate::findings::Verdict;
+use crate::findings::{Category, Verdict};
 use crate::gui::models::filter::Filter;
 use crate::gui::models::grouped::{GroupedRows, RowGroup, Sorting};
 
@@ -26,7 +26,7 @@ pub enum FindingColumn {
     Layers,
 }
 
-/// The order of the rows of one verdict.
+/// The order of the rows of one group.
 pub type FindingSort = Sorting<FindingColumn>;
 
 impl Default for FindingSort {
@@ -35,11 +35,55 @@ impl Default for FindingSort {
     }
 }
 
-/// The findings of one verdict that the filter keeps.
+/// A group of the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FindingGroup {
+    /// What is removable.
+    Removable,
+    /// What needs review and is no question of bytes: missing libraries, secrets, a base image past support.
+    Problems,
+    /// What needs review, for its bytes.
+    Review,
+    /// What is required at run time.
+    Required,
+}
+
+impl FindingGroup {
+    /// All of them, in order.
+    const ALL: [Self; 4] = [Self::Removable, Self::Problems, Self::Review, Self::Required];
+
+    /// The group of a finding.
+    pub fn of(item: &FindingItem) -> Self {
+        match item.verdict {
+            Verdict::Safe => Self::Removable,
+            Verdict::Unsure if matches!(item.category, Category::Secrets | Category::Configuration) => {
+                Self::Problems
+            }
+            Verdict::Unsure => Self::Review,
+            Verdict::Needed => Self::Required,
+        }
+    }
+
+    /// The verdict of its findings.
+    pub fn verdict(self) -> Verdict {
+        match self {
+            Self::Removable => Verdict::Safe,
+            Self::Problems | Self::Review => Verdict::Unsure,
+            Self::Required => Verdict::Needed,
+        }
+    }
+
+    /// Its name in the list.
+    pub fn label(self) -> &'static str {
+        if self == Self::Problems { "Problems" } else { self.verdict().label() }
+    }
+}
+
+/// The findings of one group that the filter keeps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerdictGroup {
-    /// The verdict.
-    pub verdict: Verdict,
+    /// Which group.
+    pub group: FindingGroup,
     /// Its findings, in order.
     pub findings: Vec<usize>,
     /// What the layers lose without them.
@@ -49,10 +93,10 @@ pub struct VerdictGroup {
 }
 
 impl RowGroup for VerdictGroup {
-    type Key = Verdict;
+    type Key = FindingGroup;
 
-    fn key(&self) -> Verdict {
-        self.verdict
+    fn key(&self) -> FindingGroup {
+        self.group
     }
 }
 
@@ -60,12 +104,12 @@ impl RowGroup for VerdictGroup {
 pub type FindingRows = GroupedRows<VerdictGroup>;
 
 impl FindingRows {
-    /// Makes the rows. `folded` names the verdicts whose findings are left out.
+    /// Makes the rows. `folded` names the groups whose findings are left out.
     pub fn new(
         items: &[FindingItem],
         filter: &str,
         sorting: FindingSort,
-        folded: &BTreeSet<Verdict>,
+        folded: &BTreeSet<FindingGroup>,
     ) -> Self {
         let (query, error) = Filter::<FindingList>::typed(filter);
         let kept: Vec<usize> = (0..items.len()).filter(|place| query.fits(&&items[*place])).collect();
@@ -81,20 +125,23 @@ impl FindingRows {
         // What a filter found is shown.
         let none = BTreeSet::new();
         let folded = if shown.filtered { &none } else { folded };
-        for verdict in Verdict::ALL {
-            let mut findings: Vec<usize> =
-                kept.iter().copied().filter(|place| items[*place].verdict == verdict).collect();
+        for group in FindingGroup::ALL {
+            let is_in = |place: &usize| FindingGroup::of(&items[*place]) == group;
+            let mut findings: Vec<usize> = kept.iter().copied().filter(is_in).collect();
             if findings.is_empty() {
                 continue;
             }
+            // Problems save nothing.
+            let saves = group != FindingGroup::Problems || sorting.column != FindingColumn::Saving;
+            let column = if saves { sorting.column } else { FindingColumn::Severity };
             // The order of the analysis decides between equals: sorting is stable.
             findings.sort_by(|one, other| {
-                let order = compare(&items[*one], &items[*other], sorting.column);
+                let order = compare(&items[*one], &items[*other], column);
                 if sorting.descending { order.reverse() } else { order }
             });
             let (bytes, merged_bytes) =
                 (sum(&findings, |item| item.bytes), sum(&findings, |item| item.merged_bytes));
-            let group = VerdictGroup { verdict, findings: findings.clone(), bytes, merged_bytes };
+            let group = VerdictGroup { group, findings: findings.clone(), bytes, merged_bytes };
             shown.push(group, folded, findings);
         }
         shown
@@ -107,7 +154,7 @@ fn compare(one: &FindingItem, other: &FindingItem, column: FindingColumn) -> Ord
         // The most severe is the first of the enum.
         FindingColumn::Severity => other.severity.cmp(&one.severity),
         FindingColumn::Category => one.category.cmp(&other.category),
-        FindingColumn::Saving => one.bytes.cmp(&other.bytes),
+        FindingColumn::Saving => one.saving().cmp(&other.saving()),
         FindingColumn::Unpacked => one.merged_bytes.cmp(&other.merged_bytes),
         FindingColumn::Layers => one.layers.cmp(&other.layers),
     }

@@ -9,6 +9,7 @@ use crate::base::size::human;
 use crate::base::text::{and_more, counted, elide_end, elide_middle, printable, sentence};
 use crate::findings::{FileFindings, Verdict};
 use crate::gui::design::{Tokens, space, text};
+use crate::gui::models::findings::short_question;
 use crate::gui::models::inspector::{Inspector, PathTarget};
 use crate::gui::views::layers::severity;
 use crate::gui::views::{Action, ViewContext, path_menu};
@@ -168,7 +169,11 @@ fn without(ui: &mut Ui, report: &WhyReport) {
         Effect::Breaks => tokens.error,
     };
     heading(ui, "Without it");
-    ui.label(RichText::new(without.kind.title()).font(text::strong()).color(color));
+    let title = match (without.kind, without.required_by) {
+        (Effect::Breaks, files @ 1..) => format!("Required by {}", counted(files, "file")),
+        (kind, _) => kind.title().to_owned(),
+    };
+    ui.label(RichText::new(title).font(text::strong()).color(color));
     without.statements.iter().take(MOST).for_each(|words| paragraph(ui, words));
     let (merged, layers) = (human(without.merged_bytes), human(without.layer_bytes));
     weak(ui, format!("Saves {merged} in the merged view, {layers} in the layers."));
@@ -233,10 +238,11 @@ fn show_finding(ui: &mut Ui, finding: &WhyFinding, actions: &mut Vec<Action>) {
     });
     paragraph(ui, &finding.reason);
     if let Some(question) = &finding.question {
-        paragraph(ui, question);
+        paragraph(ui, short_question(question, &finding.reason, &finding.proof));
     }
     if !finding.proof.is_empty() {
-        fold(ui, "Proof", &finding.id, false, |ui| {
+        let title = if finding.verdict == Verdict::Unsure.as_str() { "Evidence" } else { "Proof" };
+        fold(ui, title, &finding.id, false, |ui| {
             finding.proof.iter().for_each(|words| paragraph(ui, words));
         });
     }

@@ -52,6 +52,7 @@ pub(super) fn show(
     let target = target.cloned();
     let target = target.as_ref();
     let architectures = model.arch_matrix.architectures.iter();
+    let before = pruned.iter().flat_map(keep::columns).count();
     let columns: Vec<ArchMatrixColumn> = { pruned.iter().flat_map(keep::columns) }
         .chain(architectures.map(|column| head(tokens, column, target, pruned.as_ref())))
         .collect();
@@ -70,9 +71,10 @@ pub(super) fn show(
     let row = |index: usize| &model.arch_matrix.rows[rows[index]];
     let part = |index: usize| pruned.as_ref().and_then(|pruned| pruned.rows.get(rows[index]));
     let make = |index: usize| line(&model.arch_matrix, row(index), target, largest, part(index));
-    let hover = |ui: &mut Ui, index: usize| {
-        describe(ui, &model.arch_matrix, row(index), target);
-        if let Some(part) = part(index) {
+    let hover = |ui: &mut Ui, index: usize, column: Option<usize>| {
+        let cell = column.and_then(|column| column.checked_sub(before));
+        describe(ui, &model.arch_matrix, row(index), target, cell);
+        if let Some(part) = part(index).filter(|_| cell.is_none()) {
             ui.label(keep::spoken(part));
         }
     };
@@ -112,7 +114,7 @@ fn target(ui: &mut Ui, state: &mut CudaState, model: &CudaModel) {
     ui.horizontal(|ui| {
         let label = ui.label(RichText::new("Target GPU").color(tokens.text_weak));
         let chosen = state.target_in(model).map(CodeTarget::title);
-        let none = "no GPU".to_owned();
+        let none = "None".to_owned();
         let combo = ComboBox::from_id_salt("target")
             .selected_text(chosen.clone().unwrap_or_else(|| none.clone()))
             .width(170.0)
@@ -252,12 +254,23 @@ fn spoken(arch_matrix: &ArchMatrix, row: &ArchMatrixRow) -> String {
     format!("{}{word}, {}: {}", row.name, human(row.bytes), parts.join(", "))
 }
 
-/// A file in a tooltip: its path, and each architecture by kind.
-fn describe(ui: &mut Ui, arch_matrix: &ArchMatrix, row: &ArchMatrixRow, target: Option<&CodeTarget>) {
+/// A file in a tooltip: its path, and an architecture by kind, or all.
+fn describe(
+    ui: &mut Ui,
+    arch_matrix: &ArchMatrix,
+    row: &ArchMatrixRow,
+    target: Option<&CodeTarget>,
+    cell: Option<usize>,
+) {
     let tokens = Tokens::of(ui);
     ui.label(RichText::new(&row.path).font(text::mono()));
+    let cells = row.cells.iter().zip(&arch_matrix.architectures).enumerate();
+    let cells = cells.filter(|(at, _)| cell.is_none_or(|cell| cell == *at)).map(|(_, cell)| cell);
     egui::Grid::new("codes").num_columns(3).spacing([space::M, 2.0]).show(ui, |ui| {
-        for (parts, column) in row.cells.iter().zip(&arch_matrix.architectures) {
+        for (parts, column) in cells {
+            if cell.is_some() && parts.bytes() == 0 {
+                ui.label(RichText::new(format!("No code for {}", column.label)).color(tokens.text_weak));
+            }
             for (kind, bytes) in parts.each().into_iter().filter(|(_, bytes)| *bytes > 0) {
                 let code = arch_name(kind, column.arch, column.suffix);
                 ui.label(RichText::new(code).font(text::mono()));

@@ -61,7 +61,7 @@ fn columns<'a>() -> [Column<'a>; 6] {
             Copy(copy) => TableCell::new(human(copy.bytes), tokens.text),
         })
         .filter("size"),
-        Column::number("Removable", 76.0, |line, tokens| match line {
+        Column::number("Redundant", 76.0, |line, tokens| match line {
             Group(item, most) => {
                 let gain = if item.gain > 0 { human(item.gain) } else { "–".to_owned() };
                 TableCell::new(gain, tokens.text).share(fraction(item.gain, *most))
@@ -150,12 +150,31 @@ pub(super) fn show(
             GroupedEvent::Toggle(_) => {}
         }
     }
-    if let Some((row, response)) = &output.hovered
-        && let Some(GroupedRow::Item(place)) = state.copies.rows.get(*row)
-    {
-        events.extend(path_menu(response, &copy(*place).raw).map(CudaEvent::Window));
+    if let Some((row, response)) = &output.hovered {
+        match state.copies.rows.get(*row) {
+            Some(GroupedRow::Item(place)) => {
+                events.extend(path_menu(response, &copy(*place).raw).map(CudaEvent::Window));
+            }
+            Some(GroupedRow::Group(place)) => {
+                if let DuplicateGroup::Copies(item) = state.copies.groups[*place] {
+                    response.clone().on_hover_text(about_gain(&model.duplicates[item]));
+                }
+            }
+            None => {}
+        }
     }
     output.painted
+}
+
+/// Why these bytes are redundant, or none are.
+fn about_gain(item: &DuplicateItem) -> &'static str {
+    match (item.soname, item.gain) {
+        (false, _) => "All copies but one; a hard link or symbolic link could replace them",
+        (true, 0) => "Every copy is loaded, or no loaded copy can replace the others",
+        (true, _) => {
+            "Copies not loaded, with a loaded copy of this name. Findings shows whether they are removable"
+        }
+    }
 }
 
 fn copies(item: &DuplicateItem) -> String {
@@ -167,7 +186,7 @@ fn spoken(line: &Line<'_>) -> String {
         Line::Head(words) => return (*words).to_owned(),
         Line::Group(item, _) => {
             let (copies, same) = (copies(item), item.match_label());
-            return format!("{}, {copies}, {same}, {} removable", item.title, human(item.gain));
+            return format!("{}, {copies}, {same}, {} redundant", item.title, human(item.gain));
         }
         Line::Copy(copy) => copy,
     };

@@ -6,7 +6,7 @@ use super::state::CudaState;
 use crate::base::size::human;
 use crate::cuda::pruning::EstimateRow;
 use crate::gui::design::{Tokens, space, text};
-use crate::gui::models::cuda::{CudaModel, PrunedCode};
+use crate::gui::models::cuda::{CudaModel, OTHER_GPUS, PrunedCode};
 use crate::gui::widgets::arch_matrix::{ArchMatrixCell, ArchMatrixColumn};
 use crate::gui::widgets::controls::check_box;
 
@@ -14,7 +14,7 @@ use crate::gui::widgets::controls::check_box;
 const COLUMNS: [(&str, &str); 3] =
     [("Kept", "stay in the file"), ("Removed", "removed by slim"), ("Packed", "less to pull, estimated")];
 
-const COSTS: &str = "Other GPUs then get error 209, later ones too unless --keep-ptx is given; hashes of packages no \
+const COSTS: &str = "Other GPUs then fail with error 209, later ones too unless --keep-ptx is given; hashes of packages no \
                      longer match. Whether changed copies of NVIDIA's files may be used or passed on depends on NVIDIA's \
                      licenses.";
 
@@ -29,6 +29,7 @@ pub(super) fn show(ui: &mut Ui, state: &mut CudaState, model: &CudaModel) {
                 state.toggle_kept(&target.id);
             }
         }
+        ui.label(RichText::new(OTHER_GPUS).font(text::small()).color(tokens.text_weak));
     });
     state.prune(model);
     if let Some(pruned) = state.known_pruned() {

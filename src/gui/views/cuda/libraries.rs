@@ -86,7 +86,9 @@ fn columns<'a>() -> [Column<'a>; 8] {
             }
             Library(one, _) => TableCell::new(one.use_label(), tokens.text),
         })
-        .order(LibraryColumn::by("Use", |one, other| one.usage.cmp(&other.usage)))
+        .order(LibraryColumn::by("Use", |one, other| {
+            (one.usage, one.use_label()).cmp(&(other.usage, other.use_label()))
+        }))
         .filter(USES.key)
         .rank(1),
         Column::number("Needed by", 62.0, |line, tokens| match line {
@@ -147,10 +149,17 @@ pub(super) fn show(
         reveal: std::mem::take(&mut state.reveal),
     };
     let output = card(ui, |ui| table(ui, "libraries", shape, make, spoken));
-    if let Some((index, response)) = &output.hovered
-        && let Some(GroupedRow::Item(library)) = state.rows.rows.get(*index)
-    {
-        events.extend(path_menu(response, &model.libraries[*library].raw).map(CudaEvent::Window));
+    if let Some((index, response)) = &output.hovered {
+        match state.rows.rows.get(*index) {
+            Some(GroupedRow::Item(library)) => {
+                events.extend(path_menu(response, &model.libraries[*library].raw).map(CudaEvent::Window));
+            }
+            Some(GroupedRow::Group(group)) if response.secondary_clicked() => {
+                let entries = menu(&state.rows.groups[*group], model);
+                events.push(CudaEvent::Window(Action::RowMenu(entries)));
+            }
+            _ => {}
+        }
     }
     for event in state.groups.take(ui, &state.rows, &output) {
         let raw = |library: usize| model.libraries[library].raw.clone();
@@ -169,6 +178,16 @@ pub(super) fn show(
         }
     }
     output.painted
+}
+
+/// What can be done with a component.
+fn menu(group: &LibraryGroup, model: &CudaModel) -> Vec<(&'static str, Action)> {
+    let raw = || group.libraries.iter().map(|place| &model.libraries[*place].raw);
+    let paths: Vec<String> = raw().map(|raw| format::copy_text(raw)).collect();
+    let first = raw().next().map(|raw| ("Show first library in Layers", Action::SelectPath(raw.clone())));
+    let name = ("Copy name", Action::CopyText(group.name.to_string()));
+    let paths = ("Copy paths", Action::CopyText(paths.join("\n")));
+    first.into_iter().chain([name, paths]).collect()
 }
 
 /// The largest numbers, for which a bar is full.

@@ -19,8 +19,7 @@ pub(super) fn show(ui: &mut Ui, view: &mut DeploymentView, context: &mut ViewCon
             heading(ui, "Platform");
             ui.add_space(space::XS);
             for choice in profile_choices(context.analysis.known_rules()) {
-                let response = radio(ui, view.profile == choice.id, &choice.name, 0.0);
-                if response.on_hover_text(&choice.name).clicked() {
+                if radio(ui, view.profile == choice.id, &choice.name, 0.0).clicked() {
                     view.format = SnippetFormat::of_profile(&choice.id);
                     view.profile = choice.id;
                 }

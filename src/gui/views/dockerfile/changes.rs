@@ -26,7 +26,7 @@ fn columns<'a>() -> [Column<'a>; 3] {
         Column::number("Line", 56.0, |reason, tokens| {
             TableCell::of(*reason, |reason| TableCell::new(&*reason.place, tokens.text_weak))
         }),
-        Column::number("Saves", 64.0, |reason, tokens| {
+        Column::number("Saves, content", 96.0, |reason, tokens| {
             TableCell::of(*reason, |reason| TableCell::new(human_or_dash(reason.bytes), tokens.text_weak))
         })
         .rank(1),
@@ -111,7 +111,8 @@ fn whole(ui: &mut Ui, reason: &ReasonItem) {
     marked(ui, mark, color, |ui| {
         ui.spacing_mut().item_spacing.y = 1.0;
         ui.add(Label::new(RichText::new(&reason.text).color(tokens.text)).wrap().selectable(true));
-        let saves = reason.bytes.map_or_else(String::new, |bytes| format!(", saves {}", human(bytes)));
+        let saves =
+            reason.bytes.map_or_else(String::new, |bytes| format!(", saves {} of content", human(bytes)));
         let word = reason.applicability.label();
         let about = RichText::new(format!("{word}{saves}")).font(text::small()).color(tokens.text_weak);
         ui.label(about).on_hover_text(reason.applicability.about());

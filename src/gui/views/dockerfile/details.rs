@@ -100,7 +100,8 @@ fn tabs(
         pages.insert(1, (DockerfilePage::Questions, open));
     }
     if !proposal.removed.is_empty() {
-        pages.push((DockerfilePage::Removed, with("Removed", proposal.removed.len())));
+        // The page begins with their number.
+        pages.push((DockerfilePage::Removed, "Removed".to_owned()));
     }
     if !proposal.hints.is_empty() {
         pages.push((DockerfilePage::Hints, with("Hints", proposal.hints.len())));

@@ -144,7 +144,7 @@ pub(super) fn hints(ui: &mut Ui, proposal: &ProposalItem, events: &mut Vec<Docke
         ui.horizontal(|ui| {
             ui.label(RichText::new(&file).font(text::heading()));
             if let Some(bytes) = hint.bytes {
-                controls::weak(ui, format!("saves {}", human(bytes)));
+                controls::weak(ui, format!("saves {} of content", human(bytes)));
             }
         });
         ui.add(Label::new(printable(&hint.reason)).wrap());

@@ -74,7 +74,9 @@ fn summary(ui: &mut Ui, model: &DockerfileModel, proposal: Option<&ProposalItem>
         return;
     };
     let (now, then) = (model.now.merged, proposal.predicted.merged_bytes);
-    ui.label(RichText::new(format!("Merged {} → {}", human(now), human(then))).font(text::strong()));
+    let sizes = RichText::new(format!("Merged {} → {}", human(now), human(then))).font(text::strong());
+    ui.label(sizes)
+        .on_hover_text("With the plan, another base image, and all else that the proposal changes");
     let base = match (&model.original_base, &proposal.base_image) {
         (_, None) => "base image unknown".to_owned(),
         (Some(old), Some(new)) if old == new => format!("base image {new}, unchanged"),

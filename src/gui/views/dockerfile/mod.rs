@@ -140,6 +140,10 @@ impl ImageView for DockerfileView {
         }
     }
 
+    fn main_lists(&self) -> &'static [&'static str] {
+        &["Dockerfile and proposal", "Dockerfile"]
+    }
+
     fn is_busy(&self) -> bool {
         self.state.drafts.is_busy() || self.state.is_saving()
     }
@@ -163,6 +167,11 @@ impl DockerfileView {
     /// A view whose proposals come from `proposer`, for tests.
     pub fn with(proposer: Proposer) -> Self {
         Self { state: DockerfileState::with(proposer), ..Self::default() }
+    }
+
+    /// Whether proposals are being computed.
+    pub fn is_proposing(&self) -> bool {
+        self.state.drafts.is_busy()
     }
 
     /// Errors go to the log once.

@@ -10,9 +10,9 @@ use crate::gui::models::findings::{ChosenPlan, QuestionItem};
 use crate::gui::views::question;
 use crate::gui::widgets::controls;
 
-/// The questions, whatever their answer; those without files change nothing here.
+/// The questions, whatever their answer; those without files change nothing here, those of selected findings no more.
 pub(super) fn of(plan: &ChosenPlan) -> impl Iterator<Item = &QuestionItem> {
-    plan.questions().iter().filter(|question| question.has_bytes())
+    plan.questions().iter().filter(|question| question.has_bytes() && !question.is_selected)
 }
 
 /// How many are open, those that are answered with another not counted, and the bytes of all their findings.

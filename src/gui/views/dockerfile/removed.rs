@@ -56,8 +56,9 @@ pub(super) fn show(
     Frame::new().inner_margin(Margin { left: 12, right: 12, top: 0, bottom: 6 }).show(ui, |ui| {
         ui.horizontal(|ui| {
             ui.spacing_mut().item_spacing.x = space::S;
-            let words = format!("{}, {}", counted(files.len(), "file"), human(proposal.removed_bytes));
-            ui.label(RichText::new(words).color(tokens.text));
+            let words = format!("{}, {} merged", counted(files.len(), "file"), human(proposal.removed_bytes));
+            let about = "Files that the proposal adds are not subtracted";
+            ui.label(RichText::new(words).color(tokens.text)).on_hover_text(about);
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
                 let about = "Show the finding of the selected file, or all findings";
                 if ui.button("Show in Findings").on_hover_text(about).clicked() {

@@ -46,6 +46,7 @@ pub(super) fn show(
     let narrow = ui.available_width() < NARROW;
     let action = context.plan.prediction().and_then(|prediction| figures(ui, prediction, narrow));
     events.extend(action.map(FindingsEvent::Window));
+    by_slim(ui, model, events);
     if model.incomplete {
         let note = if model.items.iter().any(|item| item.files > 0) {
             "Part of the image was not read; a use of these files there would go unnoticed."
@@ -82,6 +83,20 @@ pub(super) fn show(
         show_found(ui, state.rows.found, &counted(model.items.len(), "finding"), state.rows.bytes);
     }
     ui.add_space(space::XS);
+}
+
+/// What a slim image is without besides the plan, with a link to the finding.
+fn by_slim(ui: &mut Ui, model: &FindingsModel, events: &mut Vec<FindingsEvent>) {
+    for item in model.items.iter().filter(|item| item.saving().1) {
+        let compressed = match item.potential_compressed_bytes {
+            Some(bytes) => format!(" (compressed ≈ {})", human(bytes)),
+            None => String::new(),
+        };
+        let words = format!("Slim can also remove {}{compressed}: {}", human(item.saving().0), item.title);
+        if ui.link(words).on_hover_text("Choose GPUs in “Write slim image…”").clicked() {
+            events.push(FindingsEvent::Window(Action::SelectFinding(item.id.clone())));
+        }
+    }
 }
 
 /// How many findings are selected, and the filter.

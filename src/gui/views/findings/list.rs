@@ -3,7 +3,7 @@
 use egui::{Color32, Ui};
 
 use super::state::FindingsState;
-use super::{Action, FindingsEvent};
+use super::{Action, FindingsEvent, FindingsPage};
 use crate::base::convert::fraction;
 use crate::base::labels::{CATEGORIES, SEVERITIES, VERDICTS};
 use crate::base::size::{grouped, human};
@@ -11,7 +11,7 @@ use crate::base::text::counted;
 use crate::findings::{Severity, Verdict};
 use crate::gui::design::Tokens;
 use crate::gui::models::findings::{
-    ChosenPlan, FindingColumn, FindingItem, FindingsModel, PlanChange, VerdictGroup, words,
+    ChosenPlan, FindingColumn, FindingGroup, FindingItem, FindingsModel, PlanChange, VerdictGroup, words,
 };
 use crate::gui::models::grouped::GroupedRow;
 use crate::gui::views::grouping::GroupedEvent;
@@ -36,7 +36,11 @@ fn columns<'a>() -> [Column<'a>; 6] {
     [
         Column::text("Finding", 330.0, |line, tokens| match line {
             Group(group) => {
-                TableCell::new(group.verdict.label(), tokens.text).mark(sign(tokens, group.verdict))
+                let mark = match group.group {
+                    FindingGroup::Problems => (Mark::Warning, tokens.warning),
+                    other => sign(tokens, other.verdict()),
+                };
+                TableCell::new(group.group.label(), tokens.text).mark(mark)
             }
             Finding(item, _) => TableCell::new(&*item.title, tokens.text),
         })
@@ -65,7 +69,11 @@ fn columns<'a>() -> [Column<'a>; 6] {
         .rank(4),
         Column::number("Saving", 72.0, |line, tokens| {
             let (verdict, shown, share) = match line {
-                Group(group) => (group.verdict, sum(group.bytes), 0.0),
+                Group(group) => (group.group.verdict(), sum(group.bytes), 0.0),
+                // Only a slim image is without these: a plan does not have them.
+                Finding(item, _) if item.saving().1 => {
+                    return TableCell::new(human(item.saving().0), tokens.text_weak);
+                }
                 Finding(item, most) => (item.verdict, number(item.bytes), fraction(item.bytes, *most)),
             };
             // Bytes of what is needed are no saving.
@@ -167,6 +175,13 @@ pub(super) fn show(
         reveal: std::mem::take(&mut state.reveal),
     };
     let output = card(ui, |ui| table(ui, "findings", shape, make, spoken));
+    if let Some((row, response)) = &output.hovered
+        && response.secondary_clicked()
+        && let GroupedRow::Item(place) = state.rows.rows[*row]
+    {
+        events.push(FindingsEvent::Finding(place));
+        events.push(FindingsEvent::Window(Action::RowMenu(menu(&model.items[place], plan))));
+    }
     for event in state.groups.take(ui, &state.rows, &output) {
         match event {
             GroupedEvent::Select(place) => events.push(FindingsEvent::Finding(place)),
@@ -184,12 +199,27 @@ pub(super) fn show(
     Some(output)
 }
 
-/// A word behind a finding: what was answered about it, or that it is not chosen on its own.
+/// What can be done with a finding.
+fn menu(item: &FindingItem, plan: &ChosenPlan) -> Vec<(&'static str, Action)> {
+    let id = || item.id.clone();
+    let chosen = plan.contains(&item.id);
+    let label = if chosen { "Remove from the plan" } else { "Add to the plan" };
+    let can_change = item.can_be_chosen() && plan.blocking_cause(&item.id).is_none();
+    let change = can_change.then(|| (label, Action::ChangePlan(PlanChange::Set(id(), !chosen))));
+    let page = |label, page| (label, Action::ShowFinding(id(), page));
+    let files = (item.files > 0).then(|| page("Show files", FindingsPage::Files));
+    let entries = change.into_iter().chain([page("Show reasons", FindingsPage::Reasons)]).chain(files);
+    let title = Action::CopyText(item.title.clone());
+    entries.chain([page("Explain rule", FindingsPage::Manual), ("Copy title", title)]).collect()
+}
+
+/// A word behind a finding: what was answered about it, that it is not chosen on its own, or that only slim removes it.
 fn badge(item: &FindingItem, plan: &ChosenPlan) -> Option<String> {
     let answer = plan
         .question(&item.id)
         .and_then(|question| Some(words::answer(question.answer?, question.has_bytes()).to_lowercase()));
-    answer.or_else(|| plan.blocking_cause(&item.id).map(|_| "not on its own".to_owned()))
+    let by_slim = || item.saving().1.then(|| "by slim".to_owned());
+    answer.or_else(|| plan.blocking_cause(&item.id).map(|_| "not on its own".to_owned())).or_else(by_slim)
 }
 
 /// The sign of a verdict with its colour; always shown with its words.
@@ -207,5 +237,5 @@ fn spoken(line: &Line<'_>) -> String {
         Line::Finding(item, _) => return item.spoken(),
     };
     let findings = counted(group.findings.len(), "finding");
-    format!("{}, {findings}, {}", group.verdict.label(), human(group.bytes))
+    format!("{}, {findings}, {}", group.group.label(), human(group.bytes))
 }

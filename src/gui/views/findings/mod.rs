@@ -160,6 +160,12 @@ impl FindingsView {
         self.page = FindingsPage::Reasons;
     }
 
+    /// The same with another page about it.
+    pub fn show_page(&mut self, id: &str, page: FindingsPage) {
+        self.select(id);
+        self.page = page;
+    }
+
     /// What is shown, as data.
     pub fn model(&self) -> Option<&FindingsModel> {
         self.state.model.as_deref()

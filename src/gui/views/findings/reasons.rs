@@ -35,15 +35,24 @@ pub(super) fn show(
     paragraph(ui, &details.reason);
     if let Some(item) = plan.question(&details.item.id) {
         ui.add_space(space::S);
-        events.extend(question::show(ui, item).map(FindingsEvent::Window));
+        let asked = details.question.as_deref().unwrap_or(&item.text);
+        events.extend(question::show_as(ui, item, asked).map(FindingsEvent::Window));
     }
     ui.add_space(space::S);
     facts(ui, details);
     if !details.proof.is_empty() {
-        section(ui, "Proof", "");
+        // What makes a finding a question proves nothing.
+        let unsure = details.item.verdict == Verdict::Unsure;
+        let (title, mark) = if unsure { ("Evidence", Mark::Dot) } else { ("Proof", Mark::Tick) };
+        section(ui, title, "");
         for statement in &details.proof {
             let tokens = Tokens::of(ui);
-            marked(ui, Mark::Tick, tokens.text_weak, |ui| paragraph(ui, statement));
+            // A way from a file to what loads it has a line for each step.
+            let mut steps = statement.split(" ← ");
+            marked(ui, mark, tokens.text_weak, |ui| {
+                paragraph(ui, steps.next().unwrap_or_default());
+                steps.for_each(|step| paragraph(ui, &format!("← {step}")));
+            });
         }
     }
     section(ui, "What to do", "");
@@ -120,6 +129,7 @@ fn facts(ui: &mut Ui, details: &FindingDetails) {
         let hidden = item.bytes.saturating_sub(item.merged_bytes);
         let layers = match hidden {
             0 => human(item.bytes),
+            hidden if hidden == item.bytes => format!("{}, already shadowed", human(hidden)),
             hidden => format!("{}, {} of it already shadowed", human(item.bytes), human(hidden)),
         };
         facts.push(("Saved in layers", layers));

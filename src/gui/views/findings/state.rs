@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use super::ViewContext;
 use crate::analysis::Analysis;
-use crate::findings::{Findings, Verdict};
+use crate::findings::Findings;
 use crate::gui::models::background::Background;
 use crate::gui::models::filter::Filter;
 use crate::gui::models::findings::{
-    FindingDetails, FindingFiles, FindingList, FindingRows, FindingSort, FindingsModel, ManualBlock,
+    FindingDetails, FindingFiles, FindingGroup, FindingList, FindingRows, FindingSort, FindingsModel,
+    ManualBlock,
 };
 use crate::gui::models::grouped::GroupedRow;
 use crate::gui::models::layers::LayerItem;
@@ -25,7 +26,7 @@ pub(super) struct FindingsState {
     pub(super) layers: Vec<LayerItem>,
     pub(super) typed: String,
     pub(super) sorting: FindingSort,
-    pub(super) groups: Grouping<Verdict>,
+    pub(super) groups: Grouping<FindingGroup>,
     pub(super) rows: FindingRows,
     pub(super) details: Option<FindingDetails>,
     /// The page of the manual about the rule of the chosen finding, once it was asked for.
@@ -118,9 +119,9 @@ impl FindingsState {
         }
         self.selected = Some(id.to_owned());
         (self.file, self.manual) = (None, None);
-        // A finding of a folded verdict, or one that the filter leaves out, is to be seen.
+        // A finding of a folded group, or one that the filter leaves out, is to be seen.
         if let (Some(model), Some(place)) = (self.model.clone(), self.place()) {
-            let unfolded = self.groups.folded.remove(&model.items[place].verdict);
+            let unfolded = self.groups.folded.remove(&FindingGroup::of(&model.items[place]));
             let hidden = self.shown_place().is_none();
             if hidden {
                 self.typed.clear();

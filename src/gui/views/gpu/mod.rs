@@ -35,7 +35,7 @@ pub(super) const MACHINE: Split = Split {
     name: "this machine",
     wide: 1_000.0,
     first: true,
-    beside: |width| ((width * 0.31).clamp(360.0, 440.0), 320.0..=width * 0.5),
+    beside: |width| ((width * 0.28).clamp(330.0, 440.0), 320.0..=width * 0.5),
     stacked: |height| ((height * 0.33).max(MACHINE_HEIGHT), 120.0..=(height * 0.7).max(MACHINE_HEIGHT)),
     // Above the list of machines are the needs of the image, a filter and the verdicts.
     rest: LIST_REST + 110.0,

@@ -134,7 +134,14 @@ fn show_run(ui: &mut Ui, run: &RunItem, chosen: bool) -> bool {
         ];
         for (column, (place, (words, color))) in columns(rect).into_iter().zip(texts).enumerate() {
             let Some(mut place) = place else { continue };
+            // Without launches, the result has their room.
+            if run.launches.is_none() && column > 3 {
+                continue;
+            }
             if column == 3 {
+                if run.launches.is_none() {
+                    place.max.x = rect.right() - 6.0;
+                }
                 paint_mark(painter, mark, pos2(place.left() + 6.0, rect.center().y), 11.0, color);
                 place.min.x += 18.0;
             }

@@ -35,11 +35,11 @@ type Column<'a> = TableColumn<Line<'a>>;
 
 fn columns<'a>() -> [Column<'a>; 6] {
     [
-        Column::text("Target", 171.0, |line, tokens| match line {
+        Column::text("Target", 130.0, |line, tokens| match line {
             Line::Group(group, _) => TableCell::new(group.kind.title(), tokens.text),
             Line::Target(target) => TableCell::new(&*target.short, tokens.text),
         }),
-        Column::text("GPU", 122.0, |line, tokens| {
+        Column::text("GPU", 112.0, |line, tokens| {
             line.cell(|target| TableCell::new(target.gpus_text(), tokens.text_weak))
         })
         .rank(1),
@@ -47,7 +47,7 @@ fn columns<'a>() -> [Column<'a>; 6] {
             line.cell(|target| TableCell::new(&*target.capability, tokens.text_weak))
         })
         .rank(3),
-        Column::text("Driver", 140.0, |line, tokens| {
+        Column::text("Driver", 96.0, |line, tokens| {
             line.cell(|target| {
                 let driver = if target.driver.is_some() { target.driver_text() } else { "–".to_owned() };
                 TableCell::new(driver, tokens.text_weak)

@@ -12,13 +12,13 @@ use crate::findings::FileFindings;
 use crate::gui::design::{Tokens, space, text};
 use crate::gui::models::browser::Browser;
 use crate::gui::models::cuda::is_listed;
-use crate::gui::models::files::PathFact;
+use crate::gui::models::files::{PathFact, Scope};
 use crate::gui::models::format;
 use crate::gui::models::inspector::PathTarget;
 use crate::gui::models::path_why::PathWhy;
 use crate::gui::views::commands::command_button;
 use crate::gui::views::{Action, Command, ViewContext, path_menu};
-use crate::gui::widgets::controls::heading;
+use crate::gui::widgets::controls::{heading, weak};
 use crate::gui::widgets::layer_chip::layer_chip;
 use crate::report::WhyReport;
 
@@ -73,6 +73,12 @@ pub(super) fn show(ui: &mut Ui, browser: &mut Browser, why: &PathWhy, context: &
             if let Some(Ok(report)) = why.answer(&details.raw_path) {
                 let cuda = is_in_cuda(context, &details.raw_path).then(|| details.raw_path.clone());
                 let severity = severity(context.analysis, report);
+                let last = context.analysis.layers.len().checked_sub(1).and_then(|at| u16::try_from(at).ok());
+                let scope = browser.shown().map(|shown| shown.tree.scope());
+                if scope != last.map(Scope::Merged) {
+                    ui.add_space(space::S);
+                    weak(ui, "In the whole image");
+                }
                 reasons(ui, report, severity, cuda, context.actions);
             }
             ui.add_space(space::M);

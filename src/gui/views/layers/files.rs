@@ -20,6 +20,7 @@ use crate::gui::views::save_bar::{SaveChoice, save_bar};
 use crate::gui::views::{Action, ViewContext};
 use crate::gui::widgets::list::{ListEvent, ListOutput};
 use crate::gui::widgets::pane::working;
+use crate::gui::widgets::stops;
 use crate::gui::widgets::tree::{TreeColumn, TreeRow, TreeShape, tree};
 use crate::rootfs::{NodeKind, PathId};
 
@@ -141,6 +142,9 @@ impl FilesPane {
         let reveal = browser.take_reveal();
         working(ui, "Updating files", browser.is_busy());
         let Some(shown) = browser.shown() else { return };
+        if browser.has_old_rows() {
+            stops::filtering(ui.ctx());
+        }
         if shown.rows.is_empty() {
             show_nothing(ui, shown, browser.is_merged());
             return;

@@ -92,14 +92,14 @@ impl LayerListState {
     }
 }
 
-/// Shows the list and takes the choice.
+/// Shows the list and takes the choice; gives the layer whose menu is asked for.
 pub(super) fn show(
     ui: &mut Ui,
     browser: &mut Browser,
     state: &mut LayerListState,
     base: Option<&BaseLayers>,
     passed: &[u64],
-) {
+) -> Option<usize> {
     let tokens = Tokens::of(ui);
     let rows = state.rows(&browser.items, base);
     let selected = match state.head {
@@ -160,16 +160,24 @@ pub(super) fn show(
         state.head = None;
         ui.ctx().request_repaint();
     }
+    match answer.menu.and_then(|row| rows.get(row)) {
+        Some(Row::Layer(layer)) => {
+            state.head = None;
+            browser.show_layer(*layer);
+            Some(*layer)
+        }
+        _ => None,
+    }
 }
 
 /// The head of a group, with the sums of its layers.
 fn head(items: &[LayerItem], base: Option<&BaseLayers>, group: Group, open: bool) -> LayerListRow {
     let is_of = |item: &&LayerItem| base.is_some_and(|base| base.has(item.index) == (group == Group::Base));
     let of: Vec<&LayerItem> = items.iter().filter(is_of).collect();
-    let tail = format!(": {}", counted(of.len(), "layer"));
+    let tail = format!(", {}", counted(of.len(), "layer"));
     let title = match (group, base) {
         (Group::Base, Some(base)) => base.title(),
-        _ => "Own layers".to_owned(),
+        _ => "Above the base image".to_owned(),
     };
     // A sum with an unknown part is unknown.
     let sum = |size: fn(&LayerItem) -> Option<u64>| of.iter().map(|item| size(item)).sum::<Option<u64>>();

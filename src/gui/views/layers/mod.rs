@@ -17,7 +17,7 @@ pub(in crate::gui) use files::SAVE_SELECTION;
 pub(in crate::gui::views) use files::mark_color;
 
 use super::treemap::MapPane;
-use super::{ImageView, ViewContext, waker};
+use super::{Action, ImageView, ViewContext, waker};
 use crate::analysis::{Analysis, Options};
 use crate::gui::models::browser::{Browser, MissingTree};
 use crate::gui::models::filter::folder_term;
@@ -57,6 +57,9 @@ const TREEMAP: Split = Split {
     rest: LIST_REST,
 };
 
+/// With less height than this beside the panel about a path, only the tree is shown.
+const BOTH: f32 = 320.0;
+
 /// State of the view of one image.
 #[derive(Default)]
 pub struct LayersView {
@@ -68,6 +71,8 @@ pub struct LayersView {
     layers: layer_list::LayerListState,
     base: Option<BaseLayers>,
     generation: Option<u64>,
+    /// Whether the panel about a path is beside or below the view.
+    beside_panel: bool,
 }
 
 impl ImageView for LayersView {
@@ -90,10 +95,15 @@ impl ImageView for LayersView {
             self.why.update(context.analysis, context.generation, &details.raw_path, &waker);
         }
         let (view, wide) = (ui.available_size(), LAYERS.is_wide(ui));
-        LAYERS.show(ui, |ui| self.layer_list(ui, &context.layers_passed));
-        if wide {
+        // The panel about a path takes the place of details and treemap, and of the layers where it is low.
+        if !self.beside_panel || wide || view.y >= BOTH {
+            LAYERS.show(ui, |ui| self.layer_list(ui, context));
+        }
+        let about_layer = self.browser.is_about_layer();
+        let covered = self.beside_panel && !about_layer;
+        if wide && !covered {
             FILE.show_in(ui, view, |ui| self.side(ui, context));
-        } else if self.browser.details().is_some() || self.browser.is_about_layer() {
+        } else if !covered && (self.browser.details().is_some() || about_layer) {
             FILE.show_in(ui, view, |ui| self.details(ui, context));
         }
         egui::CentralPanel::no_frame().show(ui, |ui| self.tree(ui, context));
@@ -119,6 +129,11 @@ impl ImageView for LayersView {
 }
 
 impl LayersView {
+    /// Tells whether the panel about a path is beside or below the view.
+    pub fn set_beside_panel(&mut self, beside: bool) {
+        self.beside_panel = beside;
+    }
+
     /// Selects a path and scrolls to it, at the first frame that has it.
     pub fn select_path(&mut self, path: Vec<u8>) {
         self.browser.select_path(path);
@@ -184,10 +199,13 @@ impl LayersView {
         &self.browser
     }
 
-    fn layer_list(&mut self, ui: &mut Ui, passed: &[u64]) {
-        card(ui, |ui| {
-            layer_list::show(ui, &mut self.browser, &mut self.layers, self.base.as_ref(), passed);
-        });
+    fn layer_list(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {
+        let (browser, passed) = (&mut self.browser, &context.layers_passed);
+        let asked =
+            card(ui, |ui| layer_list::show(ui, browser, &mut self.layers, self.base.as_ref(), passed));
+        if let Some(item) = asked.and_then(|layer| self.browser.items.get(layer)) {
+            context.actions.push(Action::RowMenu(layer_details::menu(item, context.analysis)));
+        }
     }
 
     fn tree(&mut self, ui: &mut Ui, context: &mut ViewContext<'_>) {

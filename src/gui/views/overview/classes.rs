@@ -6,6 +6,7 @@ use egui::{Rect, RichText, Sense, Ui, WidgetInfo, pos2, vec2};
 use crate::base::size::human;
 use crate::cuda::Class;
 use crate::gui::design::{Tokens, radius, row, space, text};
+use crate::gui::models::format::short_share;
 use crate::gui::models::stack::ClassItem;
 use crate::gui::views::{Action, View};
 use crate::gui::widgets::cell::{self, Cut};
@@ -75,7 +76,8 @@ fn entry(ui: &mut Ui, item: &ClassItem, width: f32, actions: &mut Vec<Action>) {
     let chip = Rect::from_center_size(pos2(rect.left() + 14.0, rect.center().y), vec2(12.0, 12.0));
     painter.rect_filled(chip, 3.0, color(tokens, item.class));
     cell::right(painter, at(24.0, 104.0), &human(item.bytes), &text::body(), tokens.text);
-    cell::right(painter, at(104.0, 172.0), &item.share, &text::small(), tokens.text_weak);
+    let share = short_share(&item.share);
+    cell::right(painter, at(104.0, 172.0), &share, &text::small(), tokens.text_weak);
     let name = if highlighted { tokens.accent } else { tokens.text };
     let room = Rect::from_x_y_ranges(rect.left() + 184.0..=rect.right() - 8.0, rect.y_range());
     let written = cell::left(painter, room, item.name, &text::strong(), name, Cut::End);

@@ -6,6 +6,7 @@ use egui::{Color32, Rect, RichText, Sense, Ui, UiBuilder, WidgetInfo, pos2, vec2
 use crate::base::size::human;
 use crate::cuda::Class;
 use crate::gui::design::{Tokens, text};
+use crate::gui::models::format::short_share;
 use crate::gui::widgets::cell::{self, Cut};
 use crate::gui::widgets::stacked_bar::{Segment, stacked_bar};
 use crate::report::page::{Chart, Slice};
@@ -76,7 +77,7 @@ pub(super) fn show(ui: &mut Ui, chart: &Chart, rect: Rect, salt: (usize, usize))
         let name = Rect::from_x_y_ranges(entry.left() + 18.0..=figures.left() - 4.0, entry.y_range());
         cell::left(ui.painter(), name, &part.name, &text::body(), tokens.text, Cut::End);
         cell::right(ui.painter(), bytes, &human(part.bytes), &text::body(), tokens.text);
-        let words = chart.share(part);
+        let words = short_share(&chart.share(part));
         cell::right(ui.painter(), percent, &words, &text::small(), tokens.text_weak);
     }
 }
