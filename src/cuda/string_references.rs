@@ -16,7 +16,7 @@ use started::started;
 
 use super::context::{Inode, InventoryContext};
 use super::packages::Packages;
-use super::value::{Searched, StringReference, Toolkit};
+use super::value::{Package, Searched, StringReference, Toolkit};
 use crate::base::text::escape;
 use crate::formats::binary::FileFacts;
 use crate::formats::string_references::{STARTS, Sort, StringReferences, UncertaintyReason, is_wrapper};
@@ -136,7 +136,7 @@ pub(super) fn gather(
             let room = NAMES.saturating_sub(names);
             let cut = mentions.cut || mentions.libraries.len() > room;
             let unbounded = is_unbounded(context, file.inode, mentions.habit)
-                || mentions.habit == UncertaintyReason::Instructions && starts_unseen(file);
+                || mentions.habit == UncertaintyReason::Instructions && starts_unseen(packages, file);
             heard.searched.left_out += u64::from(cut || unbounded);
             if unbounded {
                 heard.leave_out_program(file);
@@ -185,16 +185,16 @@ fn is_unbounded(context: &InventoryContext<'_>, inode: Inode, habit: Uncertainty
 
 /// Whether a compiled program that starts others is the application's own. What an interpreter or a launcher starts is named
 /// in scripts and commands.
-fn starts_unseen(file: &OwnFile<'_>) -> bool {
+fn starts_unseen(packages: &Packages, file: &OwnFile<'_>) -> bool {
     const INTERPRETERS: [&[u8]; 18] = [
         b"R", b"bash", b"bun", b"busybox", b"dash", b"deno", b"java", b"lua", b"node", b"nodejs", b"perl",
         b"php", b"pypy", b"python", b"ruby", b"sh", b"tclsh", b"zsh",
     ];
     let end = file.name.iter().rposition(|byte| !byte.is_ascii_digit() && !b".-".contains(byte));
     let name = &file.name[..end.map_or(0, |last| last + 1)];
+    let owner = packages.owners.of(file.node).and_then(|owner| packages.list.get(owner));
     file.part == Part::Application
-        && !file.of_distribution
-        && !file.of_dependency
+        && !owner.is_some_and(Package::is_of_system)
         && !INTERPRETERS.contains(&name)
         && !is_wrapper(file.name)
 }

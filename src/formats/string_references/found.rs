@@ -13,7 +13,7 @@ use super::sort::Sort;
 use super::strings::Strings;
 use super::unloaded::{Placing, Reference};
 use super::words::{CARGO_BUILDS, Word};
-use super::wrappers::Shell;
+use super::wrappers::{Content, Shell};
 use super::{LIBRARIES, STARTS, StringReferences, WORDS, command, in_binary, packages, programs, values};
 
 /// Maximum key matches examined in one file. Real files have some thousands; a hostile one consists of them.
@@ -127,9 +127,8 @@ impl Found {
             return;
         }
         let comments = Comments::of(text, sort);
-        let has_tables = matches!(sort, Sort::Script | Sort::Plain);
         let mut shell = Shell::of(text);
-        (shell.is_data, shell.has_tables) = (has_tables || sort == Sort::Text, has_tables);
+        shell.content = Content::of(sort);
         let strings = OnceCell::new();
         let strings = || {
             let found = strings.get_or_init(|| Strings::of(text, sort.language(text)?));

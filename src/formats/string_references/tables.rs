@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::command::{REACH, is_compiler};
 use super::values::{is_subcommand, key_before};
-use super::wrappers::{self, Shell};
+use super::wrappers::{self, Content, Shell};
 
 /// What separates cells, and entries of lists.
 const SEPARATORS: &[u8] = b",;:|\t";
@@ -27,13 +27,14 @@ pub(super) fn is_cell(text: &[u8], place: &Range<usize>, line: usize, word: &str
             && has_option(rest, before)
             && !wrappers::is_listed(text, place);
     }
-    if !shell.is_data {
+    if shell.content == Content::Source {
         return false;
     }
+    let has_tables = shell.content == Content::Tables;
     let outer = before.strip_suffix(b"\"").or_else(|| before.strip_suffix(b"'")).unwrap_or(before);
     let head = outer.trim_ascii_end();
     let is_separated = head.last().is_some_and(|byte| b",;:|=[{".contains(byte)) || outer.ends_with(b"\t");
-    let begins = is_separated || outer.is_empty() || shell.has_tables && outer.ends_with(b" ");
+    let begins = is_separated || outer.is_empty() || has_tables && outer.ends_with(b" ");
     let key = key_before(head);
     if PROSE.contains(&key) {
         return false;
@@ -53,7 +54,7 @@ pub(super) fn is_cell(text: &[u8], place: &Range<usize>, line: usize, word: &str
     // In prose a blank follows a comma.
     let is_alone = is_separated && (head.len() == outer.len() || outer.ends_with(b"\t") || !key.is_empty());
     // `type: git` is said of a repository.
-    ends && is_alone && (word == "git" && shell.has_tables && key != b"type" || key == word.as_bytes())
+    ends && is_alone && (word == "git" && has_tables && key != b"type" || key == word.as_bytes())
 }
 
 /// Whether the word before `rest` is in a text that is split into a list: `"git make".split()`.

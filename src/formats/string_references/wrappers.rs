@@ -3,6 +3,8 @@
 use std::cell::OnceCell;
 use std::ops::Range;
 
+use super::sort::Sort;
+
 /// Bytes of a continued line that are looked at, and its lines.
 const LINE_BYTES: usize = 2 << 10;
 const LINES: usize = 64;
@@ -68,9 +70,12 @@ pub(super) const WRAPPERS: [(&[u8], usize); 53] = [
     (b"xvfb-run", 0),
 ];
 
-/// Whether a program with this name starts the command in its arguments, and no other.
+/// Whether a program with this name (`tini`, `tini-static`) starts the command in its arguments, and no other.
 pub fn is_wrapper(name: &[u8]) -> bool {
-    WRAPPERS.iter().any(|(known, _)| *known == name)
+    WRAPPERS
+        .iter()
+        .filter_map(|(known, _)| name.strip_prefix(*known))
+        .any(|rest| matches!(rest, [] | [b'-', ..]))
 }
 
 /// Words that precede a command in a shell script.
@@ -86,10 +91,29 @@ pub(super) struct Shell<'t> {
     pub(super) is_script: bool,
     /// Whether it is a table of cron: commands follow the times and, in those of the system, a user.
     pub(super) is_table: bool,
-    /// Whether it is no source, and may consist of values and cells; and whether those are more likely than prose.
-    pub(super) is_data: bool,
-    pub(super) has_tables: bool,
+    pub(super) content: Content,
     functions: OnceCell<Vec<&'t [u8]>>,
+}
+
+/// What a text consists of, besides commands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Content {
+    /// A source.
+    Source,
+    /// Values and cells, or prose.
+    Values,
+    /// Values and cells.
+    Tables,
+}
+
+impl Content {
+    pub(super) fn of(sort: Sort) -> Self {
+        match sort {
+            Sort::Script | Sort::Plain => Self::Tables,
+            Sort::Text => Self::Values,
+            Sort::Python | Sort::JavaScript | Sort::Source | Sort::Binary => Self::Source,
+        }
+    }
 }
 
 impl<'t> Shell<'t> {
@@ -99,8 +123,7 @@ impl<'t> Shell<'t> {
             text,
             is_script: is_table || super::bounds::is_shell(text),
             is_table,
-            is_data: false,
-            has_tables: false,
+            content: Content::Source,
             functions: OnceCell::new(),
         }
     }
