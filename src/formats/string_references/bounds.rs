@@ -283,7 +283,8 @@ pub(super) fn called_libraries(text: &[u8], at: usize) -> Vec<Vec<u8>> {
 }
 
 /// The module whose `.so` is at `at`, in a line of settings that makes a server load it: PHP's `extension=dom.so`,
-/// nginx's `load_module modules/ngx_http_echo_module.so;`, Apache's `LoadModule ssl_module …/mod_ssl.so`.
+/// nginx's `load_module modules/ngx_http_echo_module.so;`, Apache's `LoadModule ssl_module …/mod_ssl.so`; or with an
+/// absolute path anywhere: `redis-server --loadmodule /srv/mod/hello.so`.
 pub(super) fn module(text: &[u8], at: usize) -> Option<&[u8]> {
     const DIRECTIVES: [&[u8]; 4] = [b"extension", b"zend_extension", b"load_module", b"LoadModule"];
     let end = at + SHARED.len();
@@ -297,7 +298,9 @@ pub(super) fn module(text: &[u8], at: usize) -> Option<&[u8]> {
     let directive = line.iter().position(|byte| !is_name(*byte)).map_or(line, |end| &line[..end]);
     let is_part = |byte: &u8| is_name(*byte) || matches!(byte, b'.' | b'+' | b'-');
     let stem = line.iter().rev().take_while(|byte| is_part(byte)).count();
-    (DIRECTIVES.contains(&directive) && stem > 0 && stem + SHARED.len() <= NAME_BYTES)
+    let path = line.iter().rev().take_while(|byte| is_part(byte) || **byte == b'/').count();
+    let is_absolute = line[line.len() - path..].starts_with(b"/");
+    ((is_absolute || DIRECTIVES.contains(&directive)) && stem > 0 && stem + SHARED.len() <= NAME_BYTES)
         .then(|| text.get(at - stem..end))
         .flatten()
 }

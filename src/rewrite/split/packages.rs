@@ -318,8 +318,8 @@ pub(super) fn added(keep: &Keep<'_, '_>, kept: &[usize]) -> Vec<String> {
     added
 }
 
-/// Dropped packages without files of their own to name all the same, since nearly all that they depend on stays: `r-base-dev` instead of the compiler
-/// and ten libraries that a question keeps.
+/// Dropped packages to name all the same, since nearly all that they depend on stays: `r-base-dev`, which has no files of
+/// its own, instead of the compiler and ten libraries that a question keeps; `libtool-bin` instead of `libtool`.
 pub(super) fn collections(keep: &Keep<'_, '_>, asked: &PackageSelection, wanted: &[usize]) -> Vec<usize> {
     let context = keep.context;
     let added: BTreeSet<usize> =
@@ -335,9 +335,11 @@ pub(super) fn collections(keep: &Keep<'_, '_>, asked: &PackageSelection, wanted:
         let bytes: u64 = beside.map(|one| context.share(*one, &context.built).1).sum();
         let mut files = context.files_of.get(place).into_iter().flatten();
         let is_list = files.all(|node| context.rootfs.node(*node).path().starts_with(b"/usr/share/"));
-        is_list && all.intersection(&added).count() > 1 && bytes <= LITTLE
+        let of_builds = |one: &usize| context.is_builders(&context.input.inventory.packages[*one].name);
+        let replaced: Vec<&usize> = all.intersection(&added).collect();
+        (is_list && replaced.len() > 1 || replaced.into_iter().any(of_builds)) && bytes <= LITTLE
     };
-    if added.len() < 2 {
+    if added.is_empty() {
         return Vec::new();
     }
     let dropped = asked.dropped.iter().filter_map(|name| context.by_name.get(name.as_str()).copied());

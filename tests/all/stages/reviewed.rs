@@ -174,6 +174,49 @@ fn a_list_of_packages_is_named_instead_of_all_that_it_brings() {
 }
 
 #[test]
+fn a_named_package_is_not_replaced_by_one_that_it_brings() {
+    let mut packages = collection();
+    packages.pop();
+    packages.push(deb(
+        "libreadline-all-dev",
+        "libreadline-dev",
+        vec![text("usr/include/readline-all.h", 300)],
+    ));
+    let scene = python_image()
+        .apt("gcc libreadline-all-dev git", [tools(), packages].concat())
+        .workdir("/srv", "/srv")
+        .copy("serve.sh .", vec![file("srv/serve.sh", "#!/bin/sh\ngcc -o /tmp/model model.c\n").mode(0o755)])
+        .cmd(&["/srv/serve.sh"]);
+    for proposal in &scene.propose().list {
+        let stage = last_stage(&proposal.dockerfile);
+        let replaced = stage.contains("libreadline-dev") && !stage.contains("libreadline-all-dev");
+        assert!(!replaced, "{}", proposal.dockerfile);
+    }
+}
+
+#[test]
+fn a_module_that_a_script_loads_by_its_path_stays() {
+    let scene = devel()
+        .apt("cmake git", tools())
+        .copy("mod /usr/src/mod", vec![text("usr/src/mod/hello.c", 3_000), text("usr/src/mod/Makefile", 300)])
+        .run("cd /usr/src/mod && make", library("usr/src/mod", "hello.so", "", &["libc.so.6"]))
+        .workdir("/app", "/app")
+        .copy(
+            "start.sh .",
+            vec![
+                file("app/start.sh", "#!/bin/sh\nexec serve --loadmodule /usr/src/mod/hello.so\n")
+                    .mode(0o755),
+            ],
+        )
+        .cmd(&["/app/start.sh"]);
+    let proposals = scene.propose();
+    assert!(!proposals.list.is_empty());
+    for proposal in &proposals.list {
+        assert!(last_stage(&proposal.dockerfile).contains("/usr/src/mod"), "{}", proposal.dockerfile);
+    }
+}
+
+#[test]
 fn an_installed_library_is_not_copied_from_its_build_tree() {
     let tree = |place: &str| library(place, "libengine.so.1", ".2.0", &["libc.so.6"]);
     let scene = devel()

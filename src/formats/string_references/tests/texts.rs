@@ -162,6 +162,8 @@ fn settings_that_load_a_module_name_it() {
         ("zend_extension = /usr/lib/php/20220829/opcache.so\n", Some("opcache.so")),
         ("load_module modules/ngx_http_echo_module.so;\n", Some("ngx_http_echo_module.so")),
         ("  LoadModule ssl_module /usr/lib/apache2/modules/mod_ssl.so\n", Some("mod_ssl.so")),
+        ("redis-server --loadmodule /srv/mod/hello.so\n", Some("hello.so")),
+        ("redis-server --loadmodule hello.so\n", None),
         (";extension=dom.so\n", None),
         ("path = dom.so\n", None),
         ("extension=dom.sock\n", None),
