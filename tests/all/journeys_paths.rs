@@ -255,9 +255,10 @@ fn the_count_stays_behind_a_long_name_of_the_base_image() {
         window.press(Modifiers::COMMAND, Key::Num2);
         window.harness.run_steps(4);
         let head = options(&window).into_iter().find(|row| row.starts_with("Base image ")).unwrap();
-        let (name, rest) = head.split_once(", ").unwrap().0.rsplit_once(": ").unwrap();
+        let (name, rest) = head.split_once(", ").unwrap();
+        let rest = rest.split_once(", ").unwrap().0;
         let texts = written(&window);
-        let at = texts.iter().position(|text| *text == format!(": {rest}"));
+        let at = texts.iter().position(|text| *text == format!(", {rest}"));
         let at = at.unwrap_or_else(|| panic!("{rest}: {texts:?}"));
         let (start, end) = texts[at - 1].split_once('…').unwrap_or_else(|| panic!("{name}: {texts:?}"));
         assert!(name.starts_with(start) && name.ends_with(end), "{name}: {}", texts[at - 1]);

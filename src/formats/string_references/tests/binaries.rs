@@ -22,7 +22,7 @@ fn binaries_tell_how_they_keep_strings_and_whether_they_start_programs() {
         (true, [GO, b"\0system\0popen\0"].concat(), UncertaintyReason::Plain),
         (true, RUST.to_vec(), UncertaintyReason::Rust),
         (true, [b"\0posix_spawnp\0", RUST].concat(), UncertaintyReason::Unbounded),
-        (true, b"\0execvp\0".to_vec(), UncertaintyReason::Plain),
+        (true, b"\0execvp\0".to_vec(), UncertaintyReason::Instructions),
         (false, b"\0execvp\0".to_vec(), UncertaintyReason::Library),
         (false, b"\0my_popen\0".to_vec(), UncertaintyReason::Library),
         (false, b"\0filesystem\0popens\0".to_vec(), UncertaintyReason::Plain),
