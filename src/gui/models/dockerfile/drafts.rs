@@ -127,6 +127,11 @@ impl Drafts {
         self.job.is_busy() || !self.current
     }
 
+    /// Whether a job computes proposals. It starts when the view is first shown.
+    pub fn is_computing(&self) -> bool {
+        self.job.is_busy()
+    }
+
     /// Grows with each new result.
     pub fn generation(&self) -> u64 {
         self.generation

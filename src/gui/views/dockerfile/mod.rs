@@ -171,7 +171,7 @@ impl DockerfileView {
 
     /// Whether proposals are being computed.
     pub fn is_proposing(&self) -> bool {
-        self.state.drafts.is_busy()
+        self.state.drafts.is_computing()
     }
 
     /// Errors go to the log once.

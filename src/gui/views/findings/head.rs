@@ -87,15 +87,21 @@ pub(super) fn show(
 
 /// What a slim image is without besides the plan, with a link to the finding.
 fn by_slim(ui: &mut Ui, model: &FindingsModel, events: &mut Vec<FindingsEvent>) {
-    for item in model.items.iter().filter(|item| item.saving().1) {
-        let compressed = match item.potential_compressed_bytes {
-            Some(bytes) => format!(" (compressed ≈ {})", human(bytes)),
-            None => String::new(),
-        };
-        let words = format!("Slim can also remove {}{compressed}: {}", human(item.saving().0), item.title);
-        if ui.link(words).on_hover_text("Choose GPUs in “Write slim image…”").clicked() {
-            events.push(FindingsEvent::Window(Action::SelectFinding(item.id.clone())));
-        }
+    let mut items: Vec<_> = model.items.iter().filter(|item| item.saving().1).collect();
+    items.sort_by_key(|item| std::cmp::Reverse(item.saving().0));
+    let Some((item, others)) = items.split_first() else { return };
+    let compressed = match item.potential_compressed_bytes {
+        Some(bytes) => format!(" (compressed ≈ {})", human(bytes)),
+        None => String::new(),
+    };
+    let mut words = format!("Slim can also remove {}{compressed}: {}", human(item.saving().0), item.title);
+    if !others.is_empty() {
+        let bytes: u64 = others.iter().map(|item| item.saving().0).sum();
+        let others = counted(others.len(), "more finding");
+        words = format!("{words}; and {} in {others}", human(bytes));
+    }
+    if ui.link(words).on_hover_text("Choose GPUs in “Write slim image…”").clicked() {
+        events.push(FindingsEvent::Window(Action::SelectFinding(item.id.clone())));
     }
 }
 
