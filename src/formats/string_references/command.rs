@@ -129,7 +129,7 @@ pub(super) fn in_text(text: &[u8], place: &Range<usize>, line: usize, word: &str
             [end, after @ ..] => {
                 end == quote
                     && after.trim_ascii_start().first() != Some(&b':')
-                    && !(word == "git" && key_before(before[..before.len() - 1].trim_ascii_end()) == b"type")
+                    && !(word == "git" && is_of_repository(text, place.start, before))
             }
         };
     }
@@ -287,6 +287,13 @@ pub(super) fn in_commands(
             blanks > 0 && is_started() && is_behind()
         }
     }
+}
+
+/// Whether a quoted word is the type of a repository: `"repository": {"type": "git"`.
+fn is_of_repository(text: &[u8], at: usize, before: &[u8]) -> bool {
+    let above = &text[at.saturating_sub(REACH)..at];
+    key_before(before[..before.len() - 1].trim_ascii_end()) == b"type"
+        && memchr::memmem::find(above, b"repository").is_some()
 }
 
 /// Whether a line imports programs as functions of the Python packages `sh` or plumbum.

@@ -119,6 +119,7 @@ mod tests {
             ("cxx: [c++, -O2]\n", Sort::Script, &["c++"]),
             ("native:\n  - c++\n  - -O2\n", Sort::Script, &["c++"]),
             ("{\"toolchain\": {\"driver\": \"cc\"}}\n", Sort::Text, &["cc"]),
+            ("{\"source\": {\"type\": \"git\", \"url\": \"x\"}}\n", Sort::Text, &["git"]),
             ("/srv/in IN_CLOSE_WRITE git -C /srv add $#\n", Sort::Plain, &["git"]),
             ("#!/bin/sh\nretry 3 cc -shared -o k.so k.c\n", Sort::Script, &["cc"]),
             ("for t in \"git make cc\".split():\n    run(t)\n", Sort::Python, &["make", "git", "cc"]),
