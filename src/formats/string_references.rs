@@ -4,6 +4,7 @@
 mod bounds;
 mod command;
 mod comments;
+mod finders;
 mod found;
 mod habits;
 mod in_binary;

@@ -7,8 +7,9 @@ use memchr::memrchr;
 
 use super::bounds::{self, CALLS, SHARED};
 use super::comments::Comments;
+use super::finders::{Broken, Finder, Key, LONGEST};
 use super::habits::StringScanState;
-use super::keys::{self, BINARY, Finder, Key, LONGEST, PROGRAM, TEXT};
+use super::keys::{BINARY, PROGRAM, TEXT};
 use super::sort::Sort;
 use super::strings::Strings;
 use super::unloaded::{Placing, Reference};
@@ -93,7 +94,7 @@ impl Found {
     /// Calls `look` with the position and key of each key that begins within `range`.
     fn places(
         &mut self,
-        finder: &Finder,
+        finder: &impl Finder,
         bytes: &[u8],
         range: std::ops::Range<usize>,
         mut look: impl FnMut(&mut Self, usize, &Key),
@@ -101,10 +102,10 @@ impl Found {
         let bytes = &bytes[..bytes.len().min(range.end.saturating_add(LONGEST - 1))];
         let mut at = range.start;
         loop {
-            let (start, key) = match finder.next(bytes, at.min(bytes.len())) {
+            let (start, keys) = match finder.next(bytes, at) {
                 Ok(Some(hit)) => hit,
                 Ok(None) => return,
-                Err(keys::Broken) => {
+                Err(Broken) => {
                     self.cut = true;
                     return;
                 }
@@ -118,7 +119,9 @@ impl Found {
                 return;
             }
             at = start + 1;
-            look(self, start, key);
+            for key in keys.iter().filter(|key| bytes[start..].starts_with(key.text.as_bytes())) {
+                look(self, start, key);
+            }
         }
     }
 
@@ -179,28 +182,26 @@ impl Found {
                 !may_be_prose || command::in_text(text, place, line, word.text, &shell)
             }
         };
-        for finder in &*TEXT {
-            // The line of the previous match, and whether it is a comment: lines may be long.
-            let mut line = (0, None);
-            let mut seen = 0;
-            self.places(finder, text, 0..text.len(), |found, at, key| {
-                if let Some(newline) = memrchr(b'\n', &text[seen..at]) {
-                    line = (seen + newline + 1, None);
-                }
-                seen = at;
-                // A key may begin with the previous line's end.
-                let own = if text[at] == b'\n' { (at + 1, None) } else { line };
-                let is_comment = own.1.unwrap_or_else(|| comments.is_line(text, own.0));
-                if text[at] != b'\n' {
-                    line.1 = Some(is_comment);
-                }
-                let is_documentation =
-                    || strings().is_some_and(|strings: &Strings| strings.is_documentation(at.max(own.0)));
-                if !is_comment && !comments.contains(at.max(own.0)) && !is_documentation() {
-                    found.look(text, at, key, true, |word, place| Counts::of(counts(word, place, own.0)));
-                }
-            });
-        }
+        // The line of the previous match, and whether it is a comment: lines may be long.
+        let mut line = (0, None);
+        let mut seen = 0;
+        self.places(&*TEXT, text, 0..text.len(), |found, at, key| {
+            if let Some(newline) = memrchr(b'\n', &text[seen..at]) {
+                line = (seen + newline + 1, None);
+            }
+            seen = at;
+            // A key may begin with the previous line's end.
+            let own = if text[at] == b'\n' { (at + 1, None) } else { line };
+            let is_comment = own.1.unwrap_or_else(|| comments.is_line(text, own.0));
+            if text[at] != b'\n' {
+                line.1 = Some(is_comment);
+            }
+            let is_documentation =
+                || strings().is_some_and(|strings: &Strings| strings.is_documentation(at.max(own.0)));
+            if !is_comment && !comments.contains(at.max(own.0)) && !is_documentation() {
+                found.look(text, at, key, true, |word, place| Counts::of(counts(word, place, own.0)));
+            }
+        });
         // A key is longer than these words and begins before them, so it misses them at the start of the text.
         for (number, word) in WORDS.iter().enumerate().filter(|(_, word)| word.len() < LONGEST) {
             let place = 0..word.len();
@@ -252,7 +253,7 @@ impl Found {
                 Counts::of(is_command)
             }
         };
-        self.places(&BINARY, bytes, range.clone(), |found, at, key| {
+        self.places(&*BINARY, bytes, range.clone(), |found, at, key| {
             if key.is_habit {
                 if found.habits.look(bytes, at, key.text, range.start) {
                     found.place(at, Reference::System);

@@ -1,66 +1,12 @@
-//! How words are found: short literals that occur in them, in vectorised searches.
-//!
-//! A search is fast with keys of equal length and not too many: some 40 of three bytes and more, or 64 of four.
-//! Measured on Python sources, three such searches take as long as one with mixed lengths.
+//! How words are found: short literals that occur in them.
 
 use std::sync::LazyLock;
 
-use regex::bytes::Regex;
-
 use super::bounds::{CALLS, SHARED};
-use super::words::WORDS;
+use super::finders::{Hashed, Key, Vectorised};
 
-/// Bytes of the longest key.
-pub(super) const LONGEST: usize = 4;
-
-/// A few bytes that occur in some words, or a short word with an adjacent character.
-pub(super) struct Key {
-    pub(super) text: &'static str,
-    /// Indexes in [`WORDS`], and the start of the word relative to the key.
-    pub(super) words: Vec<(usize, isize)>,
-    /// Whether it shows how a binary stores its strings, and stands for no word.
-    pub(super) is_habit: bool,
-}
-
-/// A search that cannot run: its keys are invalid.
-pub(super) struct Broken;
-
-/// One search.
-pub(super) struct Finder {
-    regex: Option<Regex>,
-    pub(super) keys: Vec<Key>,
-}
-
-impl Finder {
-    fn new(texts: &[&'static str]) -> Self {
-        Self::of(texts.iter().map(|text| key(text)).collect())
-    }
-
-    fn of(keys: Vec<Key>) -> Self {
-        let escaped: Vec<String> = keys.iter().map(|key| regex::escape(key.text)).collect();
-        Self { regex: Regex::new(&escaped.join("|")).ok(), keys }
-    }
-
-    /// The next key from `at` on: its position and itself. `Err` if the search cannot run.
-    pub(super) fn next(&self, bytes: &[u8], at: usize) -> Result<Option<(usize, &Key)>, Broken> {
-        let regex = self.regex.as_ref().ok_or(Broken)?;
-        let Some(hit) = regex.find_at(bytes, at) else { return Ok(None) };
-        let key = self.keys.iter().find(|key| key.text.as_bytes() == hit.as_bytes()).ok_or(Broken)?;
-        Ok(Some((hit.start(), key)))
-    }
-}
-
-/// A key that occurs in words, or contains a word and an adjacent character: `n/ld` stands for `bin/ld`.
-fn key(text: &'static str) -> Key {
-    let mut words = Vec::new();
-    let bare = text.trim_matches(|c: char| !c.is_ascii_alphanumeric() && c != '+');
-    let bare = bare.strip_prefix("n/").unwrap_or(bare);
-    for (place, word) in WORDS.iter().enumerate() {
-        let inside = word.find(text).map(|at| -at.cast_signed());
-        let around = || (*word == bare).then(|| text.find(bare).map(usize::cast_signed)).flatten();
-        words.extend(inside.or_else(around).map(|shift| (place, shift)));
-    }
-    Key { text, words, is_habit: false }
+fn keys(texts: &[&[&'static str]]) -> Vec<Key> {
+    texts.iter().copied().flatten().map(|text| Key::of_words(text)).collect()
 }
 
 /// Strings that show how a binary stores its strings and whether it starts programs.
@@ -68,14 +14,14 @@ const HABITS: [&str; 9] = [" Go ", "ustc", "s/uv", "(*Cm", "x_sp", "exec", "pope
 
 /// Finds words of all kinds, library names and habits in every binary. Measured on 450 MB of shared libraries, one
 /// search for all 42 keys takes as long as one for the words alone.
-pub(super) static BINARY: LazyLock<Finder> = LazyLock::new(|| {
-    let keys = [
+pub(super) static BINARY: LazyLock<Vectorised> = LazyLock::new(|| {
+    let words = [
         "nvcc", "ptxa", "nvli", "fatb", "afe+", "cuob", "nvdi", "nvpr", "cicc", "dev", "nvvm", "cpp_",
         "oad_", "RawK", "uda_", "gcc", "g++", "clan", "cc1", "ninj", "make", "git", "gdb", "-san", "nsys",
         "ncu", "perf", "stra", "valg", "pkg-", "A_HO", "se/b", "ug/b", SHARED,
     ];
     let habits = HABITS.iter().map(|text| Key { text, words: Vec::new(), is_habit: true });
-    Finder::of(keys.iter().map(|text| key(text)).chain(habits).collect())
+    Vectorised::of(keys(&[&words]).into_iter().chain(habits).collect())
 });
 
 const LONG_TOOLS: [&str; 38] = [
@@ -89,7 +35,7 @@ const MORE_TOOLS: [&str; 14] = [
 ];
 
 /// Find the remaining words in texts.
-pub(super) static TEXT: LazyLock<[Finder; 5]> = LazyLock::new(|| {
+pub(super) static TEXT: LazyLock<Hashed> = LazyLock::new(|| {
     let short = [
         SHARED, "gcc", "g++", "cc1", "git", "gdb", "ncu", "c89", "c99", "lld", "dwp", "stut", "ccom", "xecv",
         "uvx", "'uv'", "\"uv\"", " uv ", "\nuv ", "\tuv ", "n/uv", "(uv ", ";uv ", "`uv ", "'uv ", "\"uv ",
@@ -118,7 +64,6 @@ pub(super) static TEXT: LazyLock<[Finder; 5]> = LazyLock::new(|| {
         "n/nm", "/c++", "/cpp", ";ar ", ";cc ", ";go ", ";ld ", ";m4 ", ";nm ", "=cc ", "=cc\n", "=ld\n",
         "=ar\n", "=as\n", "=nm\n", "=c++", "=cpp",
     ];
-    // Measured on a gzip image: apart from the short keys, these cost 5 % less of the whole opening.
     let builds = [
         "ld_e", "panm", "-gyp", "npm ", "npm'", "npm\"", "stal", "rebu", "up.p", "LDSH", "se/d", "ug/d",
         "npx ", "npx'", "npx\"", "bunx", "repa", "pnpm", "yarn", "LDCX", "xt_m", "_inl", ".inl", "g{cc",
@@ -127,22 +72,16 @@ pub(super) static TEXT: LazyLock<[Finder; 5]> = LazyLock::new(|| {
         " ld\n", "ffi.", "towr", "ncif", "se_c", "honi", "uitk", "ypyc", "pila", ".tes", "ytes", "ttes",
         "n.Bu", "scon", "meso", "eCac",
     ];
-    [
-        Finder::new(&short),
-        Finder::new(&builds),
-        Finder::new(&[&long[..], &LONG_TOOLS].concat()),
-        Finder::new(&[&MORE_TOOLS[..], &quoted].concat()),
-        Finder::new(&at_start),
-    ]
+    Hashed::of(keys(&[&short, &long, &LONG_TOOLS, &MORE_TOOLS, &quoted, &at_start, &builds]))
 });
 
 /// Find the remaining words in programs.
-pub(super) static PROGRAM: LazyLock<[Finder; 2]> = LazyLock::new(|| {
+pub(super) static PROGRAM: LazyLock<[Vectorised; 2]> = LazyLock::new(|| {
     let short = [
         "\0ar\0", "\0as\0", "\0cc\0", "\0go\0", "\0ld\0", "\0m4\0", "\0nm\0", "\0c++", "\0cpp", "\0c89",
         "\0c99", "\0lld", "\0dwp", "\0ar ", "\0as ", "\0cc ", "\0go ", "\0ld ", "\0m4 ", "\0nm ", "\0uv\0",
         "\0uv ", "n/uv", "\0uvx", "/uvx", "n/ar", "n/as", "n/cc", "n/go", "n/ld", "n/m4", "n/nm", "/c++",
         "/cpp", "/c89", "/c99", "/lld", "/dwp", "/boo", "/con", "g.st", "-tes", "sh c", "se/d", "ug/d",
     ];
-    [Finder::new(&[&LONG_TOOLS[..], &MORE_TOOLS].concat()), Finder::new(&short)]
+    [&[&LONG_TOOLS[..], &MORE_TOOLS][..], &[&short]].map(|texts| Vectorised::of(keys(texts)))
 });

@@ -1,5 +1,8 @@
+use std::collections::BTreeSet;
+
 use super::bounds::{CALLS, SHARED};
-use super::keys::{BINARY, Finder, LONGEST, PROGRAM, TEXT};
+use super::finders::{LONGEST, SHORTEST, Vectorised};
+use super::keys::{BINARY, PROGRAM, TEXT};
 use super::words::{STARTS, TREE_SCRIPTS, WORDS};
 use super::*;
 
@@ -125,11 +128,13 @@ const OF_TEXTS: [&str; 55] = [
 
 #[test]
 fn every_word_has_a_key_and_every_key_stands_in_its_words() {
-    let finders: Vec<&Finder> = TEXT.iter().chain(PROGRAM.iter()).chain([&*BINARY]).collect();
-    for finder in &finders {
-        assert!(finder.keys.len() <= 64);
-        for key in &finder.keys {
-            assert!((3..=LONGEST).contains(&key.text.len()), "{}", key.text);
+    let in_binaries = PROGRAM.iter().chain([&*BINARY]).map(Vectorised::keys);
+    assert!(in_binaries.clone().all(|keys| keys.len() <= 64));
+    for keys in in_binaries.chain([TEXT.keys()]) {
+        let mut texts = BTreeSet::new();
+        for key in keys {
+            assert!((SHORTEST..=LONGEST).contains(&key.text.len()), "{}", key.text);
+            assert!(texts.insert(key.text), "{} twice", key.text);
             let is_of_library = key.text == SHARED || CALLS.contains(&key.text);
             assert!(is_of_library || key.is_habit == key.words.is_empty(), "{}", key.text);
         }
