@@ -136,7 +136,8 @@ pub(super) fn gather(
             let room = NAMES.saturating_sub(names);
             let cut = mentions.cut || mentions.libraries.len() > room;
             let unbounded = is_unbounded(context, file.inode, mentions.habit)
-                || mentions.habit == UncertaintyReason::Instructions && starts_unseen(packages, file);
+                || starts_by_instructions(context, file.inode, mentions.habit)
+                    && starts_unseen(context, packages, file);
             heard.searched.left_out += u64::from(cut || unbounded);
             if unbounded {
                 heard.leave_out_program(file);
@@ -177,26 +178,67 @@ pub(super) fn gather(
 
 /// Whether a program may start other programs with names that do not occur in it.
 fn is_unbounded(context: &InventoryContext<'_>, inode: Inode, habit: UncertaintyReason) -> bool {
-    let facts = context.layer(inode.0).and_then(|read| read.facts.binary(inode.1));
-    let is_static = matches!(facts, Some(FileFacts::Elf(elf)) if elf.is_static);
     matches!(habit, UncertaintyReason::Unbounded | UncertaintyReason::PackageManager)
-        || habit == UncertaintyReason::Rust && is_static
+        || habit == UncertaintyReason::Rust && is_static(context, inode)
 }
 
-/// Whether a compiled program that starts others is the application's own. What an interpreter or a launcher starts is named
-/// in scripts and commands.
-fn starts_unseen(packages: &Packages, file: &OwnFile<'_>) -> bool {
-    const INTERPRETERS: [&[u8]; 18] = [
-        b"R", b"bash", b"bun", b"busybox", b"dash", b"deno", b"java", b"lua", b"node", b"nodejs", b"perl",
-        b"php", b"pypy", b"python", b"ruby", b"sh", b"tclsh", b"zsh",
+/// Whether a program starts others, with names that may be part of its instructions.
+fn starts_by_instructions(context: &InventoryContext<'_>, inode: Inode, habit: UncertaintyReason) -> bool {
+    habit == UncertaintyReason::Instructions || habit == UncertaintyReason::Shell && is_static(context, inode)
+}
+
+fn is_static(context: &InventoryContext<'_>, inode: Inode) -> bool {
+    let facts = context.layer(inode.0).and_then(|read| read.facts.binary(inode.1));
+    matches!(facts, Some(FileFacts::Elf(elf)) if elf.is_static)
+}
+
+/// Whether a compiled program that starts others is the application's own. What an interpreter, a launcher or a server
+/// starts is named in scripts, commands and settings; they are in a folder of programs, or at the root.
+fn starts_unseen(context: &InventoryContext<'_>, packages: &Packages, file: &OwnFile<'_>) -> bool {
+    const FOLDERS: [&[u8]; 5] = [b"", b"bin", b"lib", b"libexec", b"sbin"];
+    const INTERPRETERS: [&[u8]; 34] = [
+        b"R",
+        b"Rscript",
+        b"bash",
+        b"beam.smp",
+        b"bun",
+        b"busybox",
+        b"dash",
+        b"deno",
+        b"erl_child_setup",
+        b"erlexec",
+        b"gawk",
+        b"httpd",
+        b"java",
+        b"jspawnhelper",
+        b"julia",
+        b"lua",
+        b"luajit",
+        b"mawk",
+        b"nginx",
+        b"node",
+        b"nodejs",
+        b"perl",
+        b"php",
+        b"php-cgi",
+        b"php-fpm",
+        b"phpdbg",
+        b"pypy",
+        b"python",
+        b"ruby",
+        b"sh",
+        b"tclsh",
+        b"uwsgi",
+        b"wish",
+        b"zsh",
     ];
     let end = file.name.iter().rposition(|byte| !byte.is_ascii_digit() && !b".-".contains(byte));
     let name = &file.name[..end.map_or(0, |last| last + 1)];
     let owner = packages.owners.of(file.node).and_then(|owner| packages.list.get(owner));
+    let is_in_place = FOLDERS.contains(&context.node(file.folder).name());
     file.part == Part::Application
         && !owner.is_some_and(Package::is_of_system)
-        && !INTERPRETERS.contains(&name)
-        && !is_wrapper(file.name)
+        && !(is_in_place && (INTERPRETERS.contains(&name) || is_wrapper(file.name)))
 }
 
 /// Whether a library belongs to an interpreter: the programs that it starts are named in scripts.

@@ -5,13 +5,14 @@
 
 mod by_hand;
 mod compilers;
+mod lookups;
 mod tests;
 mod words;
 
 use std::collections::BTreeSet;
 
 pub use words::is_searched_for;
-use words::{WITH_NVCC, building, implied, known, told};
+use words::{WITH_NVCC, building, implied, known, program_word, told};
 pub(super) use words::{is_not_searched_in_libraries, searched_terms, tool_name};
 
 use super::facts::Facts;
@@ -89,6 +90,8 @@ impl Demands {
         demands.compiled_before(facts);
         demands.nvrtc_users(facts);
         demands.by_hand(facts);
+        demands.lookups(facts);
+        demands.users_of_git(facts);
         demands.python(facts);
         demands.compilers_of_python(facts);
         demands.compilers_of_r(facts);
@@ -248,11 +251,11 @@ impl Demands {
         for (name, value) in facts.environment().iter().filter_map(|text| text.split_once('=')) {
             let Some(program) = value.split_whitespace().next() else { continue };
             let base = program.rsplit('/').next().unwrap_or(program);
-            if BUILDING.contains(&base) {
+            if BUILDING.contains(&base) || name.starts_with("PKG_CONFIG_") {
                 continue;
             }
             let setting = format!("ENV {}", printable(name));
-            self.word(tool_name(base), Certainty::Asked, &setting, &|| User::Setting(setting.clone()));
+            self.word(program_word(program), Certainty::Asked, &setting, &|| User::Setting(setting.clone()));
         }
     }
 
@@ -278,8 +281,7 @@ impl Demands {
         for text in facts.command() {
             let words = text.split(|c: char| c.is_whitespace() || "'\"();&|`$={}[],".contains(c));
             for word in words.filter(|word| !BUILDING.contains(word)) {
-                let name = word.rsplit('/').next().unwrap_or(word);
-                self.word(tool_name(name), Certainty::Known, "the image's command", &|| {
+                self.word(program_word(word), Certainty::Known, "the image's command", &|| {
                     User::Setting("the image's command".to_owned())
                 });
             }

@@ -180,6 +180,16 @@ pub(super) fn known(name: &str) -> Option<(&'static str, &'static str)> {
     NAMES.iter().find(|(known, _)| *known == name).copied()
 }
 
+/// The searched word for a program that a command or a variable names. An option of a command is none: `-config x.yaml`.
+pub(super) fn program_word(text: &str) -> &str {
+    let name = text.rsplit('/').next().unwrap_or(text);
+    match name.strip_prefix("python").and_then(|rest| rest.strip_suffix("-config")) {
+        Some(version) if version.starts_with(|c: char| c.is_ascii_digit()) => "-config",
+        _ if name.starts_with('-') => "",
+        _ => tool_name(name),
+    }
+}
+
 /// The name of a tool without its version and target: `x86_64-linux-gnu-gcc-13` is `gcc`.
 pub(in crate::findings) fn tool_name(name: &str) -> &str {
     let name = name.rsplit_once("-linux-gnu-").map_or(name, |(_, tool)| tool);

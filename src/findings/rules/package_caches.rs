@@ -46,7 +46,7 @@ macro_rules! kinds {
 }
 
 static KINDS: [Kind; 23] = kinds![
-    "cache-apt", "apt lists and archives", "/var/lib/apt/lists", ["apt", "apt-get", "aptitude"],
+    "cache-apt", "apt lists and archives", "/var/lib/apt/lists", ["apt", "apt-cache", "apt-get", "aptitude"],
         "End the installing RUN with `apt-get clean && rm -rf /var/lib/apt/lists/*`.";
     "cache-yum", "dnf and yum caches", "/var/cache/dnf", [], "End the installing RUN with `dnf clean all`.";
     "cache-apk", "apk cache", "/var/cache/apk", [], "Install with `apk add --no-cache`.";
@@ -255,10 +255,24 @@ fn free(facts: &Facts<'_>, kind: &Kind, programs: usize, links: &Links, draft: &
     let name_of = |word: &&str| word.rsplit('/').next().is_some_and(|name| kind.programs.contains(&name));
     let words = facts.command();
     let mut parts = words.iter().flat_map(|text| text.split_whitespace());
+    let in_variable = || {
+        let pairs = facts.environment().iter().filter_map(|pair| pair.split_once('='));
+        let mut pairs = pairs.map(|(name, value)| (name, value.split_whitespace()));
+        pairs.find_map(|(name, mut words)| {
+            let program = words.next().filter(&name_of)?;
+            words.next().map(|_| (printable(name), program))
+        })
+    };
     if let Some(program) = parts.find(name_of) {
         let program = printable(program);
         ask(
             format!("The image's command starts {program}, which reads this cache."),
+            format!("Does {program} need this cache to start the service?"),
+        );
+    } else if let Some((variable, program)) = in_variable() {
+        let program = printable(program);
+        ask(
+            format!("ENV {variable} starts {program}, which reads this cache."),
             format!("Does {program} need this cache to start the service?"),
         );
     } else if let Some((file, program)) = named_program(facts, kind) {
@@ -356,10 +370,10 @@ fn installs_offline(facts: &Facts<'_>) -> Option<String> {
 /// A file of the application that mentions a program of the cache, and the program.
 fn named_program(facts: &Facts<'_>, kind: &Kind) -> Option<(String, &'static str)> {
     facts.inventory.mentions.iter().find_map(|mention| {
-        // apt is none of the searched words. npx in scripts of packages is left out of these.
+        // Most of these programs are none of the searched words. npx in scripts of packages is left out of these.
+        let by_name = !mention.of_package && !matches!(kind.id, "cache-npm" | "cache-maven" | "cache-gradle");
         let is_started = |program: &&str| {
-            mention.words.contains(program)
-                || kind.id == "cache-apt" && mention.programs.iter().any(|name| name == program)
+            mention.words.contains(program) || by_name && mention.programs.iter().any(|name| name == program)
         };
         Some((facts.shown(mention.node), *kind.programs.iter().find(|program| is_started(program))?))
     })

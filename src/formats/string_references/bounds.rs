@@ -59,9 +59,19 @@ pub(super) fn stands_alone(bytes: &[u8], start: usize, end: usize, word: &str) -
             let alone = bytes[..start].last().is_none_or(|byte| !is_name(*byte) && *byte != b'-');
             return length > 0 && !own && !left && alone;
         }
-        "/bootstrap" | "/configure" | "/waf" | "sh configure" => {
+        "/bootstrap" | "/configure" | "sh configure" => {
             return !bytes.get(end).is_some_and(|byte| is_name(*byte) || b"-./".contains(byte));
         }
+        "/waf" => return is_waf(&bytes[..start], bytes.get(end..).unwrap_or_default()),
+        // `config.log` is also a property.
+        "config.log" => {
+            let is_part = |byte: &u8| matches!(byte, b'/' | b'\'' | b'"' | b'`' | b' ');
+            let after = bytes.get(end);
+            return bytes[..start].last().is_some_and(is_part)
+                && !after.is_some_and(|byte| is_name(*byte) || b".(".contains(byte));
+        }
+        // The variable tells a build where to look: `export PKG_CONFIG_PATH=/usr/local/lib/pkgconfig`.
+        "pkgconfig" if is_of_variable(&bytes[..start], b"PKG_CONFIG_") => return false,
         ".o\"" | ".o'" => return true,
         ".tests" => {
             let of_module = bytes[..start].last().is_some_and(|byte| is_name(*byte));
@@ -98,6 +108,7 @@ pub(super) fn stands_alone(bytes: &[u8], start: usize, end: usize, word: &str) -
                     | "autowrap"
                     | "cpp_extension"
                     | "f2py"
+                    | "find_library"
                     | "load_inline"
                     | "pycc"
                     | "RawKernel"
@@ -109,6 +120,24 @@ pub(super) fn stands_alone(bytes: &[u8], start: usize, end: usize, word: &str) -
         [.., b':', b'-'] => true,
         [.., last] => !is_name(*last) && !matches!(last, b'+' | b'-'),
     }
+}
+
+/// Whether the line before sets a variable whose name begins with `name`.
+fn is_of_variable(before: &[u8], name: &[u8]) -> bool {
+    let near = &before[before.len().saturating_sub(NAME_BYTES)..];
+    let line = near.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
+    memchr::memmem::find(line, name).is_some()
+}
+
+/// Whether `/waf` between these texts is the script of the build system waf, not a route or an address: `./waf`,
+/// `"$ROOT/waf" configure`.
+fn is_waf(before: &[u8], rest: &[u8]) -> bool {
+    const COMMANDS: [&[u8]; 5] = [b"build", b"clean", b"configure", b"dist", b"install"];
+    let gap = rest.iter().take(4).take_while(|byte| b" '\",".contains(byte)).count();
+    let next = &rest[gap..];
+    let command = next.iter().take(10).take_while(|byte| byte.is_ascii_alphabetic()).count();
+    let ends = !rest.first().is_some_and(|byte| is_name(*byte) || b"-./".contains(byte));
+    ends && (before.ends_with(b".") || gap > 0 && COMMANDS.contains(&&next[..command]))
 }
 
 /// Whether a path of which the start ends at `at` is that of a header, or their folder where nothing builds, up to the
@@ -125,7 +154,7 @@ pub(super) fn is_header(text: &[u8], at: usize) -> bool {
 }
 
 /// Whether a text ends with `sh.` or `local.cmd.`, the start of a function that is a program.
-fn is_of_function(text: &[u8]) -> bool {
+pub(super) fn is_of_function(text: &[u8]) -> bool {
     [&b"sh."[..], b"local.cmd."].iter().any(|start| {
         let before = text.strip_suffix(*start);
         before.is_some_and(|before| !before.last().is_some_and(|byte| is_name(*byte) || *byte == b'.'))
@@ -244,12 +273,12 @@ pub(super) fn put_together(text: &[u8], at: usize) -> Option<Vec<u8>> {
 }
 
 /// The keys of calls that open libraries by a name without `lib` and `.so`: `ffi_lib "sodium"` of Ruby,
-/// `find_library("sodium")` of Python.
-pub(super) const CALLS: [&str; 2] = ["ffi_", "nd_l"];
+/// `find_library("sodium")` of Python, `ffi.dlopen("sodium")` of cffi.
+pub(super) const CALLS: [&str; 3] = ["ffi_", "nd_l", ".dlo"];
 
 /// The libraries that such a call names in its line, the key being at `at`.
 pub(super) fn called_libraries(text: &[u8], at: usize) -> Vec<Vec<u8>> {
-    const NAMES: [&[u8]; 2] = [b"ffi_lib", b"find_library"];
+    const NAMES: [&[u8]; 3] = [b"ffi_lib", b"find_library", b".dlopen"];
     let starts_here = |name: &&&[u8]| {
         let start = if name.starts_with(b"find") { at.checked_sub(2) } else { Some(at) };
         start.and_then(|start| text.get(start..)).is_some_and(|rest| rest.starts_with(name))

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use super::bounds::follows_times;
+use super::bounds::{follows_times, is_of_function};
 use super::tables;
 use super::values::{
-    follows_variables, is_named, is_nested, is_set, is_setting, is_value, key_before, reads_environment,
+    follows_variables, is_named, is_nested, is_set, is_setting, is_value, reads_environment,
 };
 use super::wrappers::{self, Shell};
 
@@ -129,16 +129,16 @@ pub(super) fn in_text(text: &[u8], place: &Range<usize>, line: usize, word: &str
             [end, after @ ..] => {
                 end == quote
                     && after.trim_ascii_start().first() != Some(&b':')
-                    && !(word == "git" && is_of_repository(text, place.start, before))
+                    && !(word == "git" && tables::is_of_repository(text, place, shell))
             }
         };
     }
-    // `refresh: [git, pull]` in YAML
-    if before.strip_suffix(b": [").is_some() && rest.starts_with(b",") {
+    // `refresh: [make, kernels]` in YAML
+    if word != "git" && before.strip_suffix(b": [").is_some() && rest.starts_with(b",") {
         return true;
     }
     // `vcs: {binary: /usr/bin/git}`
-    if before.ends_with(b"/bin/") && matches!(rest, [b'}' | b']' | b',' | b'<', ..]) {
+    if in_folder(before, rest) {
         return is_absolute(before);
     }
     let ends = matches!(
@@ -187,6 +187,11 @@ pub(super) fn in_text(text: &[u8], place: &Range<usize>, line: usize, word: &str
     }
 }
 
+/// Whether a program's path in a folder of programs is a cell, or an entry of a list: `/usr/bin/cc,-shared`.
+fn in_folder(before: &[u8], rest: &[u8]) -> bool {
+    before.ends_with(b"/bin/") && matches!(rest, [b'}' | b']' | b',' | b'<', ..])
+}
+
 /// The same for a word that is common in texts that start no program; `starts_programs`: whether this text does.
 pub(super) fn in_commands(
     text: &[u8],
@@ -203,28 +208,14 @@ pub(super) fn in_commands(
     {
         return true;
     }
+    if is_compiler(word) && in_folder(before, rest) {
+        return is_absolute(before);
+    }
+    if is_of_function(before) {
+        return true;
+    }
     let whole_line = before.len() == place.start - line;
-    let ends = matches!(
-        rest,
-        [] | [
-            b' ' | b'\t'
-                | b'\n'
-                | b'\r'
-                | b'\''
-                | b'"'
-                | b'`'
-                | b';'
-                | b'|'
-                | b'}'
-                | b'&'
-                | b')'
-                | b'.'
-                | b'-'
-                | b'\\',
-            ..
-        ]
-    );
-    if !ends || rest.trim_ascii_start().starts_with(b"=") {
+    if !ends_word(rest) || rest.trim_ascii_start().starts_with(b"=") {
         return false;
     }
     if before.ends_with(b"-gnu-") || before.ends_with(b"-musl-") || imports_programs(before) {
@@ -243,9 +234,11 @@ pub(super) fn in_commands(
                     || is_compiler(word) && is_nested(text, head.trim_ascii_end(), line)
                     // plumbum
                     || head.ends_with(b"local[")
+                    // `[sys.executable, "-m", "uv", "run"]`
+                    || word == "uv" && matches!(head.trim_ascii_end(), [.., b'-', b'm', b'\'' | b'"', b','])
                     || is_in_call(head.trim_ascii_end(), after.trim_ascii_start())
                         && !is_word_list(word.as_bytes(), head.trim_ascii_end(), after.trim_ascii_start())
-                    || is_compiler(word)
+                    || (is_compiler(word) || matches!(word, "nm" | "strip"))
                         && !is_key(head, after)
                         && !is_in_words(head, after)
                         && starts_programs()
@@ -259,11 +252,18 @@ pub(super) fn in_commands(
     // `linker: ld`
     let is_alone = || {
         is_compiler(word)
-            && matches!(rest, [] | [b'\n' | b'\r', ..])
+            && (matches!(rest, [] | [b'\n' | b'\r', ..])
+                || tables::is_remark(rest)
+                || matches!(rest, [b',' | b'}', ..]) && before.contains(&b'{'))
             && (is_value(before) || is_nested(text, before, line) || is_set(before, rest))
     };
-    if blanks > 0 && (has_argument(rest, word) && starts() || is_alone()) {
+    let is_led = blanks > 0 || before.ends_with(b"=");
+    if is_led && has_argument(rest, word) && starts() || blanks > 0 && is_alone() {
         return true;
+    }
+    // `python -m uv run`
+    if word == "uv" && before.ends_with(b"-m") {
+        return is_started();
     }
     if shell.is_table && whole_line && follows_times(before) {
         return true;
@@ -273,8 +273,8 @@ pub(super) fn in_commands(
         [.., b'&' | b';' | b'|' | b'!' | b'('] | [.., b'\\', b'n'] => is_started(),
         [.., b'%' | b'q', b'x', b'{' | b'['] => true,
         [.., b'%' | b'q', b'w', b'{' | b'['] => has_argument(rest, word),
-        // `${CC:=cc}`
-        [.., b':', b'=' | b'-'] => blanks == 0 && rest.starts_with(b"}"),
+        // `${CC:=cc}`, `${RUN:-uv run}`
+        [.., b':', b'=' | b'-'] => blanks == 0 && (rest.starts_with(b"}") || has_argument(rest, word)),
         [head @ .., b'='] => {
             blanks == 0
                 && head.last().is_some_and(u8::is_ascii_uppercase)
@@ -289,11 +289,9 @@ pub(super) fn in_commands(
     }
 }
 
-/// Whether a quoted word is the type of a repository: `"repository": {"type": "git"`.
-fn is_of_repository(text: &[u8], at: usize, before: &[u8]) -> bool {
-    let above = &text[at.saturating_sub(REACH)..at];
-    key_before(before[..before.len() - 1].trim_ascii_end()) == b"type"
-        && memchr::memmem::find(above, b"repository").is_some()
+/// Whether a command may end or go on with these bytes behind its name.
+fn ends_word(rest: &[u8]) -> bool {
+    rest.first().is_none_or(|byte| b" \t\n\r'\"`;|}&).-\\".contains(byte))
 }
 
 /// Whether a line imports programs as functions of the Python packages `sh` or plumbum.
@@ -442,7 +440,7 @@ pub(super) fn has_argument(rest: &[u8], word: &str) -> bool {
 
 /// The last word of a command without what ends it: a quote, a bracket, a separator.
 fn without_end(word: &[u8]) -> &[u8] {
-    let end = word.iter().rposition(|byte| !b"\"'`),;|&".contains(byte));
+    let end = word.iter().rposition(|byte| !b"\"'`),;|&}".contains(byte));
     &word[..end.map_or(0, |last| last + 1)]
 }
 
@@ -458,7 +456,9 @@ fn unquoted(text: &[u8]) -> &[u8] {
 fn is_absolute(before: &[u8]) -> bool {
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.+-/".contains(byte);
     let from = before.iter().rposition(|byte| !is_part(byte)).map_or(0, |at| at + 1);
+    // `${UV:-/usr/bin/uv}`
     let path = &before[from..];
+    let path = path.strip_prefix(b"-").filter(|_| before[..from].ends_with(b":")).unwrap_or(path);
     path.starts_with(b"/") && !path.starts_with(b"//") && before.get(from.wrapping_sub(1)) != Some(&b'}')
 }
 

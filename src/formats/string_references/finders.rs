@@ -81,7 +81,7 @@ pub(super) struct Hashed {
     /// For each hash the fourth bytes of its keys: a bit for each value of their last three bits.
     fourths: Box<[u8; SLOTS]>,
     /// For each hash the index of its first key. The keys of a hash follow each other.
-    firsts: Box<[u16; SLOTS + 1]>,
+    firsts: Vec<u16>,
     keys: Vec<Key>,
 }
 
@@ -92,7 +92,7 @@ impl Hashed {
             _ => 0,
         };
         keys.sort_by_key(slot);
-        let (mut fourths, mut firsts) = (Box::new([0; SLOTS]), Box::new([0; SLOTS + 1]));
+        let (mut fourths, mut firsts) = (Box::new([0; SLOTS]), vec![0; SLOTS + 1]);
         for key in &keys {
             fourths[slot(key)] |= key.text.as_bytes().get(SHORTEST).map_or(u8::MAX, |last| 1 << (last & 7));
             firsts[slot(key) + 1] += 1;

@@ -50,6 +50,7 @@ pub(super) struct Found {
     programs: BTreeSet<Vec<u8>>,
     places: usize,
     cut: bool,
+    is_text: bool,
     habits: StringScanState,
     /// Of a binary.
     pub(super) placing: Option<Box<Placing>>,
@@ -129,6 +130,7 @@ impl Found {
         if sort == Sort::Plain && is_list(text) {
             return;
         }
+        self.is_text = true;
         let comments = Comments::of(text, sort);
         let mut shell = Shell::of(text);
         shell.content = Content::of(sort);
@@ -295,7 +297,6 @@ impl Found {
             for name in bounds::called_libraries(bytes, at) {
                 self.place(at, Reference::Library(name));
             }
-            return;
         }
         for (number, shift) in &key.words {
             let Some(text) = WORDS.get(*number).filter(|_| !self.words.contains(number)) else { continue };
@@ -303,7 +304,7 @@ impl Found {
             let place = start..start + text.len();
             if bytes.get(place.clone()) != Some(text.as_bytes())
                 || !bounds::stands_alone(bytes, place.start, place.end, text)
-                || in_binary::is_ident(bytes, &place)
+                || in_binary::is_ident(bytes, &place, self.is_text)
             {
                 continue;
             }

@@ -19,6 +19,9 @@ pub enum UncertaintyReason {
     PackageManager,
     /// A program that starts programs: compilers of C and C++ put strings of some bytes into instructions.
     Instructions,
+    /// Has the path of the shell and no names of functions that start programs: if it is static, it needs none and starts
+    /// others by the shell.
+    Shell,
 }
 
 /// The interpreter name of a program is within this many bytes of the file's start, unless it was moved.
@@ -51,6 +54,7 @@ pub(super) struct StringScanState {
     /// Contains paths of the sources of uv.
     uv: bool,
     starts: bool,
+    shell: bool,
     /// Offset in the file from which it is known to be a program.
     program: Option<u64>,
     /// Bytes of the file before the current range.
@@ -76,6 +80,7 @@ impl StringScanState {
             "(*Cm" => self.go_starts |= has(8, b"os/exec.(*Cmd)"),
             "ustc" => self.rust |= has(2, b"/rustc/"),
             "s/uv" => self.uv |= has(5, b"crates/uv/src/"),
+            "n/sh" => self.shell |= has(3, b"/bin/sh\0"),
             "/ld-" if self.program.is_none() && (has(0, b"/ld-linux") || has(0, b"/ld-musl")) => {
                 self.program = Some(self.before + (at - first) as u64);
             }
@@ -142,6 +147,7 @@ impl StringScanState {
             _ if self.rust && !self.go => UncertaintyReason::Rust,
             (false, true) if self.program.is_none_or(|from| from > FRONT) => UncertaintyReason::Library,
             (false, true) => UncertaintyReason::Instructions,
+            (false, false) if self.shell => UncertaintyReason::Shell,
             _ => UncertaintyReason::Plain,
         }
     }

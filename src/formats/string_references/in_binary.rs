@@ -58,7 +58,8 @@ pub(super) fn is_whole(bytes: &[u8], place: &Range<usize>) -> bool {
 
 /// Whether the word at `place` is part of a compiler identification: an ident string (`GCC: (conda-forge gcc 12.4.0-2)
 /// 12.4.0`), a version (`gcc version 12.2.0`, `built by gcc 12.2.0`), or the note that CUDA 13 adds to GPU code.
-pub(super) fn is_ident(bytes: &[u8], place: &Range<usize>) -> bool {
+/// In a text `compiler: ` is a setting.
+pub(super) fn is_ident(bytes: &[u8], place: &Range<usize>, is_text: bool) -> bool {
     let before = bytes.get(place.start.saturating_sub(REACH)..place.start).unwrap_or(&[]);
     let from = before.iter().rposition(|byte| matches!(byte, 0 | b'\n' | b'\r')).map_or(0, |at| at + 1);
     let before = &before[from..];
@@ -69,7 +70,7 @@ pub(super) fn is_ident(bytes: &[u8], place: &Range<usize>) -> bool {
     });
     let after = rest.get(if suffix > 1 { suffix } else { 0 }..).unwrap_or(&[]);
     before.starts_with(b"GCC: (")
-        || before.ends_with(b"compiler: ")
+        || !is_text && before.ends_with(b"compiler: ")
         // An option that SQLite was compiled with: `COMPILER=gcc-12.2.0`.
         || before == b"COMPILER=" && suffix > 1 && after.first().is_none_or(|byte| *byte == 0)
         || after.starts_with(b" version ")

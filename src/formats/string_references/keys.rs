@@ -10,7 +10,7 @@ fn keys(texts: &[&[&'static str]]) -> Vec<Key> {
 }
 
 /// Strings that show how a binary stores its strings and whether it starts programs.
-const HABITS: [&str; 9] = [" Go ", "ustc", "s/uv", "(*Cm", "x_sp", "exec", "pope", "stem", "/ld-"];
+const HABITS: [&str; 10] = [" Go ", "ustc", "s/uv", "(*Cm", "x_sp", "exec", "pope", "stem", "/ld-", "n/sh"];
 
 /// Finds words of all kinds, library names and habits in every binary. Measured on 450 MB of shared libraries, one
 /// search for all 42 keys takes as long as one for the words alone.
@@ -38,41 +38,43 @@ const MORE_TOOLS: [&str; 14] = [
 pub(super) static TEXT: LazyLock<Hashed> = LazyLock::new(|| {
     let short = [
         SHARED, "gcc", "g++", "cc1", "git", "gdb", "ncu", "c89", "c99", "lld", "dwp", "stut", "ccom", "xecv",
-        "uvx", "'uv'", "\"uv\"", " uv ", "\nuv ", "\tuv ", "n/uv", "(uv ", ";uv ", "`uv ", "'uv ", "\"uv ",
-        "cffi", "ppim", "f2py", "pymc", "yten", "pyxi", "nygr", "'CC'", "\"CC\"", "'FC'", "\"FC\"", "'CXX",
-        "\"CXX", "NVCC", "re/d", "re/m", "se/b", "ug/b", "/boo", "/con", "/waf", "g.st", "-tes", "sh c",
-        "est/", "sts/", ",cc,", ":cc:", "\tcc\t", "ig.l", "le_c", ";cc;", "[c++", ".o\"", ".o'", CALLS[0],
-        CALLS[1],
+        "uvx", "'uv'", "\"uv\"", " uv ", "\nuv ", "\tuv ", "n/uv", "(uv ", "`uv ", "'uv ", "\"uv ", "cffi",
+        "f2py", "pymc", "yten", "pyxi", "nygr", "'CC'", "\"CC\"", "'FC'", "\"FC\"", "'CXX", "\"CXX", "NVCC",
+        "re/d", "re/m", "se/b", "ug/b", "/boo", "/con", "/waf", "g.st", "-tes", "sh c", "est/", "sts/",
+        "\tcc\t", "\tld\t", "ig.l", "le_c", ".o\"", ".o'", "c++", "cpp", CALLS[0], CALLS[1], CALLS[2],
     ];
     let long = [
         "nvcc", "ptxa", "nvli", "fatb", "afe+", "cuob", "nvdi", "nvpr", "cicc", "ibde", "adev", "nvvm",
-        "cpp_", "oad_", "RawK", "uda_", "clan", "ninj", "make", "-san", "nsys", "perf", "stra", "valg",
-        "pkg-", "A_HO",
+        "oad_", "RawK", "uda_", "clan", "ninj", "make", "-san", "nsys", "perf", "stra", "valg", "pkg-",
+        "A_HO",
     ];
     let quoted = [
-        "'ar'", "'as'", "'cc'", "'go'", "'ld'", "'m4'", "'nm'", "'c++", "'cpp", "\"ar\"", "\"as\"", "\"cc\"",
-        "\"go\"", "\"ld\"", "\"m4\"", "\"nm\"", "\"c++", "\"cpp", "'ar ", "'as ", "'cc ", "'go ", "'ld ",
-        "'m4 ", "'nm ", "\"ar ", "\"as ", "\"cc ", "\"go ", "\"ld ", "\"m4 ", "\"nm ", "-ld ", "-ar ",
-        "-as ", "-nm ", "-ld\"", "-ar\"", "-as\"", "-nm\"", "-ld'", "-ar'", "-as'", "-nm'", "-ld.", "-c++",
-        "-cpp", "subp", "os.s", "Pope",
+        "'ar'", "'as'", "'cc'", "'go'", "'ld'", "'m4'", "'nm'", "\"ar\"", "\"as\"", "\"cc\"", "\"go\"",
+        "\"ld\"", "\"m4\"", "\"nm\"", "'ar ", "'as ", "'cc ", "'go ", "'ld ", "'m4 ", "'nm ", "\"ar ",
+        "\"as ", "\"cc ", "\"go ", "\"ld ", "\"m4 ", "\"nm ", "-ar ", "-as ", "-nm ", "-ar\"", "-as\"",
+        "-nm\"", "-ar'", "-as'", "-nm'", "subp", "os.s", "Pope",
     ];
     let at_start = [
-        " ar ", " as ", " cc ", " go ", " ld ", " m4 ", " nm ", " c++", " cpp", "\nar ", "\nas ", "\ncc ",
-        "\ngo ", "\nld ", "\nm4 ", "\nnm ", "\nc++", "\ncpp", "\tar ", "\tas ", "\tcc ", "\tgo ", "\tld ",
-        "\tm4 ", "\tnm ", "\tc++", "\tcpp", "(ar ", "(as ", "(cc ", "(go ", "(ld ", "(m4 ", "(nm ", "`ar ",
-        "`as ", "`cc ", "`go ", "`ld ", "`m4 ", "`nm ", "n/ar", "n/as", "n/cc", "n/go", "n/ld", "n/m4",
-        "n/nm", "/c++", "/cpp", ";ar ", ";cc ", ";go ", ";ld ", ";m4 ", ";nm ", "=cc ", "=cc\n", "=ld\n",
-        "=ar\n", "=as\n", "=nm\n", "=c++", "=cpp",
+        " ar ", " as ", " cc ", " go ", " ld ", " m4 ", " nm ", "\nar ", "\nas ", "\ncc ", "\ngo ", "\nld ",
+        "\nm4 ", "\nnm ", "\tar ", "\tas ", "\tcc ", "\tgo ", "\tld ", "\tm4 ", "\tnm ", "(ar ", "(as ",
+        "(cc ", "(go ", "(ld ", "(m4 ", "(nm ", "`ar ", "`as ", "`cc ", "`go ", "`ld ", "`m4 ", "`nm ",
+        "n/ar", "n/as", "n/cc", "n/go", "n/ld", "n/m4", "n/nm", ";ar ", ";m4 ", ";nm ", "=ar\n", "=as\n",
+        "=nm\n",
     ];
     let builds = [
         "ld_e", "panm", "-gyp", "npm ", "npm'", "npm\"", "stal", "rebu", "up.p", "LDSH", "se/d", "ug/d",
         "npx ", "npx'", "npx\"", "bunx", "repa", "pnpm", "yarn", "LDCX", "xt_m", "_inl", ".inl", "g{cc",
-        "g{ma", "CBui", "ncyI", "SHLI", "l.pa", "r/in", "le.P", "N::S", "uaro", "whee", "=cc;", "=cc}",
-        "-cc}", "pycc", "ctBu", "mkmf", "p._i", "p.ma", "m.in", "|cc ", "&cc ", " cc\n", " cc\"", " cc'",
-        " ld\n", "ffi.", "towr", "ncif", "se_c", "honi", "uitk", "ypyc", "pila", ".tes", "ytes", "ttes",
-        "n.Bu", "scon", "meso", "eCac",
+        "g{ma", "CBui", "ncyI", "SHLI", "l.pa", "r/in", "le.P", "N::S", "uaro", "whee", "pycc", "ctBu",
+        "mkmf", "p._i", "p.ma", "m.in", " cc\"", " cc'", "ffi.", "towr", "ncif", "se_c", "honi", "uitk",
+        "ypyc", "pila", ".tes", "ytes", "ttes", "n.Bu", "scon", "meso", "eCac",
     ];
-    Hashed::of(keys(&[&short, &long, &LONG_TOOLS, &MORE_TOOLS, &quoted, &at_start, &builds]))
+    let led = [
+        "=cc", ":cc", ",cc", ";cc", "[cc", "{cc", "|cc", "&cc", "-cc", "=ld", ":ld", ",ld", ";ld", "[ld",
+        "{ld", "|ld", "&ld", "-ld", "=go", ":go", ",go", ";go", "[go", "{go", "|go", "&go", "-go", "=uv",
+        ":uv", ",uv", ";uv", "[uv", "{uv", "|uv", "&uv", "-uv", " cc,", " ld,", " cc\n", " ld\n", " cc;",
+        " ld;", " ld\"", " ld'", " cc]", " ld]", ".nm(", ".ar(", ".cc(", ".ld(", ".go(", ".uv(",
+    ];
+    Hashed::of(keys(&[&short, &long, &LONG_TOOLS, &MORE_TOOLS, &quoted, &at_start, &builds, &led]))
 });
 
 /// Find the remaining words in programs.

@@ -11,13 +11,24 @@ const SEPARATORS: &[u8] = b",;:|\t";
 /// Keys of settings whose values are prose.
 const PROSE: [&[u8]; 8] =
     [b"comment", b"description", b"help", b"label", b"message", b"summary", b"text", b"title"];
+/// Ends of keys whose value `git` is no program: `repo_type: git`, `user: git`.
+const NAMES: [&[u8]; 11] = [
+    b"keyword",
+    b"keywords",
+    b"label",
+    b"labels",
+    b"name",
+    b"owner",
+    b"protocol",
+    b"scheme",
+    b"tags",
+    b"type",
+    b"user",
+];
 
 /// Whether the word at `place` is a program in a cell or a list, by what follows it: an option, a command of git, or
 /// for git and for a key of the same name nothing. `line` is the start of its line.
 pub(super) fn is_cell(text: &[u8], place: &Range<usize>, line: usize, word: &str, shell: &Shell<'_>) -> bool {
-    if !matches!(word, "git" | "make") && !is_compiler(word) {
-        return false;
-    }
     let rest = text.get(place.end..).unwrap_or(&[]);
     let before = text.get(line.max(place.start.saturating_sub(REACH))..place.start).unwrap_or(&[]);
     if shell.is_script {
@@ -34,32 +45,75 @@ pub(super) fn is_cell(text: &[u8], place: &Range<usize>, line: usize, word: &str
     let outer = before.strip_suffix(b"\"").or_else(|| before.strip_suffix(b"'")).unwrap_or(before);
     let head = outer.trim_ascii_end();
     let is_separated = head.last().is_some_and(|byte| b",;:|=[{".contains(byte)) || outer.ends_with(b"\t");
-    let begins = is_separated || outer.is_empty() || has_tables && outer.ends_with(b" ");
     let key = key_before(head);
     if PROSE.contains(&key) {
         return false;
     }
-    if begins
-        && (has_option(rest, before)
-            || word == "git" && (key.is_empty() || head.len() == outer.len()) && has_subcommand(rest))
+    if (is_separated || outer.is_empty() || has_tables && outer.ends_with(b" ")) && has_option(rest, before) {
+        return true;
+    }
+    if word == "git"
+        && (is_separated && (key.is_empty() || head.len() == outer.len()) || outer.is_empty())
+        && has_subcommand(rest)
     {
         return true;
+    }
+    if !is_compiler(word) && !matches!(word, "git" | "make") {
+        return false;
     }
     let rest = rest.strip_prefix(b"\"").or_else(|| rest.strip_prefix(b"'")).unwrap_or(rest);
     let ends = match rest {
         [] | [b'\n' | b'\r' | b',' | b';' | b'|' | b'\t' | b']' | b'}', ..] => true,
         [b':', rest @ ..] => outer.ends_with(b":") && !rest.starts_with(b"/"),
-        _ => false,
+        _ => is_remark(rest),
     };
     // In prose a blank follows a comma.
     let is_alone = is_separated && (head.len() == outer.len() || outer.ends_with(b"\t") || !key.is_empty());
-    // `type: git` is said of a repository.
-    ends && is_alone && (word == "git" && has_tables && key != b"type" || key == word.as_bytes())
+    let is_name = || {
+        let list = head.iter().rposition(|byte| *byte == b'[').map(|at| head[..at].trim_ascii_end());
+        let key = list.map_or(key, key_before).to_ascii_lowercase();
+        NAMES.iter().any(|name| key.ends_with(name))
+    };
+    ends && is_alone && (word == "git" && has_tables && !is_name() || key == word.as_bytes())
+}
+
+/// Whether only a remark follows a value: `vcs: git # or hg`.
+pub(super) fn is_remark(rest: &[u8]) -> bool {
+    let blanks = rest.iter().take(REACH).take_while(|byte| **byte == b' ').count();
+    blanks > 0 && matches!(rest[blanks..], [b'#' | b';', ..])
+}
+
+/// Whether the quoted word at `place` of a file of values is the type of a repository: `"repository": {"type": "git"`, or
+/// that of an installed package's source, as composer writes it.
+pub(super) fn is_of_repository(text: &[u8], place: &Range<usize>, shell: &Shell<'_>) -> bool {
+    if shell.content == Content::Source {
+        return false;
+    }
+    let before = &text[place.start.saturating_sub(REACH)..place.start - 1];
+    if key_before(before.trim_ascii_end()) != b"type" {
+        return false;
+    }
+    let mut depth = 0_usize;
+    let opening = before.iter().rposition(|byte| {
+        depth += usize::from(*byte == b'}');
+        let opens = *byte == b'{';
+        let is_own = opens && depth == 0;
+        depth = depth.saturating_sub(usize::from(opens));
+        is_own
+    });
+    let Some(opening) = opening else { return false };
+    let rest = &text[place.end..text.len().min(place.end + REACH)];
+    let rest = rest.split(|byte| *byte == b'}').next().unwrap_or_default();
+    match key_before(before[..opening].trim_ascii_end()) {
+        b"repository" => true,
+        b"source" => memchr::memmem::find(rest, b"\"reference\"").is_some(),
+        _ => false,
+    }
 }
 
 /// Whether the word before `rest` is in a text that is split into a list: `"git make".split()`.
 pub(super) fn is_split(before: &[u8], rest: &[u8]) -> bool {
-    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"+_-./ ".contains(byte);
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"+_-./ ,;:|".contains(byte);
     let rest = &rest[..rest.len().min(REACH)];
     let length = rest.iter().take_while(|byte| is_part(byte)).count();
     let [quote @ (b'\'' | b'"' | b'`'), after @ ..] = &rest[length..] else { return false };
@@ -67,9 +121,9 @@ pub(super) fn is_split(before: &[u8], rest: &[u8]) -> bool {
     begins == Some(quote) && after.starts_with(b".split(")
 }
 
-/// Whether the next cell, entry or word is an option. `before` is the line before the word.
+/// Whether the next cell, entry or word is an option, not a number. `before` is the line before the word.
 fn has_option(rest: &[u8], before: &[u8]) -> bool {
-    matches!(next(rest, before), Some([b'-', second, ..]) if second.is_ascii_alphanumeric() || *second == b'-')
+    matches!(next(rest, before), Some([b'-', second, ..]) if second.is_ascii_alphabetic() || *second == b'-')
 }
 
 fn has_subcommand(rest: &[u8]) -> bool {
@@ -123,6 +177,22 @@ mod tests {
             ("/srv/in IN_CLOSE_WRITE git -C /srv add $#\n", Sort::Plain, &["git"]),
             ("#!/bin/sh\nretry 3 cc -shared -o k.so k.c\n", Sort::Script, &["cc"]),
             ("for t in \"git make cc\".split():\n    run(t)\n", Sort::Python, &["make", "git", "cc"]),
+            ("for t in \"git,ld\".split(\",\"):\n    run(t)\n", Sort::Python, &["git", "ld"]),
+            ("lib,gcc,-shared,-o,k.so\n", Sort::Plain, &["gcc"]),
+            ("lib,c++,-shared\n", Sort::Plain, &["c++"]),
+            ("lib,/usr/bin/cc,-shared\n", Sort::Plain, &["cc"]),
+            ("lib, cc, -shared\nx|ld|-r\n", Sort::Plain, &["cc", "ld"]),
+            ("build: [cc, -shared]\n", Sort::Script, &["cc"]),
+            ("dump,gdb,-p,1\ntrace,strace,-p,1\n", Sort::Plain, &["gdb", "strace"]),
+            ("lib,cmake,--build,.\nlib,ninja,-C,b\n", Sort::Plain, &["ninja", "cmake"]),
+            ("compiler: c++\n", Sort::Script, &["c++"]),
+            ("{\"x\": 1}\ncompiler: gcc\n", Sort::Script, &["gcc"]),
+            ("compiler: c++ # x\n", Sort::Script, &["c++"]),
+            ("vcs: git # or hg\n", Sort::Script, &["git"]),
+            ("vcs = git ; the tool\n", Sort::Script, &["git"]),
+            ("env[VCS] = git\n", Sort::Script, &["git"]),
+            ("BACKEND = {\"repository\": \"/srv\", \"type\": \"git\"}\n", Sort::Python, &["git"]),
+            ("{\"repository\": \"/srv\", \"type\": \"git\"}\n", Sort::Text, &["git"]),
         ] {
             assert_eq!(words(text, sort), found, "{text}");
         }
@@ -133,6 +203,12 @@ mod tests {
         for (text, sort) in [
             ("repository:\n  type: git\n  url: git://example.org/x\n", Sort::Script),
             ("\"repository\": {\"type\": \"git\"}\n", Sort::Text),
+            ("\"repository\": {\"x\": {\"y\": 1}, \"type\": \"git\"}\n", Sort::Text),
+            ("\"source\": {\"type\": \"git\", \"url\": \"x\", \"reference\": \"1\"}\n", Sort::Text),
+            ("Islands,cc,-12.1642,96.871\nford,make,-1\n", Sort::Plain),
+            ("hint: Run git push to deploy\n", Sort::Script),
+            ("repo_type: git\nuser: git\nkeywords: [git, ci]\n", Sort::Script),
+            ("Please use git commit for it.\n", Sort::Plain),
             ("make,model,year\nfiat,500,1999\n", Sort::Plain),
             ("code,name\ncc,Cocos\nas,Samoa\n", Sort::Plain),
             ("This is why we use git and make for it.\n", Sort::Plain),

@@ -68,7 +68,8 @@ const MODULES: [&str; 16] = [
     "ufuncify",
     "use_cpp",
 ];
-const OF_TEXTS: [&str; 55] = [
+const OF_TEXTS: [&str; 56] = [
+    "find_library",
     ".tests",
     "CMakeCache.txt",
     "compile_commands.json",
@@ -181,6 +182,11 @@ fn every_word_has_a_key_and_every_key_stands_in_its_words() {
         ("for line in open(ROOT / \"build\" / \"CMakeCache.txt\"):\n", "CMakeCache.txt"),
         ("data = json.load(open('build/compile_commands.json'))\n", "compile_commands.json"),
         ("open('/usr/lib/x86_64-linux-gnu/pkgconfig/libcurl.pc')\n", "pkgconfig"),
+        ("os.system('./waf configure build')\n", "/waf"),
+        ("subprocess.run([root + \"/waf\", \"build\"])\n", "/waf"),
+        ("open('build/config.log')\n", "config.log"),
+        ("print(sh.nm(path))\n", "nm"),
+        ("TOOLS = {'symbols': 'nm'}\nsubprocess.run([TOOLS[x], path])\n", "nm"),
         ("log = (ROOT / 'config.log').read_text()\n", "config.log"),
         ("subprocess.run([\"scons\", \"-j4\"])\n", "scons"),
         ("y = cython.inline('return a + b', a=1, b=2)\n", "cython.inline"),

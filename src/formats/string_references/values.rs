@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use super::command::REACH;
+use super::command::{REACH, has_argument};
 
 /// Keys of settings whose value is a program.
-const SETTINGS: [&[u8]; 10] = [
+const SETTINGS: [&[u8]; 11] = [
     b"binary",
     b"cmd",
     b"command",
@@ -13,6 +13,7 @@ const SETTINGS: [&[u8]; 10] = [
     b"driver",
     b"executable",
     b"linker",
+    b"prog",
     b"program",
     b"script",
     b"tool",
@@ -41,10 +42,11 @@ pub(super) fn is_value(before: &[u8]) -> bool {
     matches!(before, [.., b'=' | b':']) && is_setting(key_before(before))
 }
 
-/// The key of a setting before its value; empty if there is none.
+/// The key of a setting before its value, without quotes and brackets: `VCS` of `env[VCS] =`; empty if there is none.
 pub(super) fn key_before(before: &[u8]) -> &[u8] {
     let [head @ .., b'=' | b':'] = before else { return &[] };
     let key = head.trim_ascii_end();
+    let key = key.strip_suffix(b"]").unwrap_or(key);
     let key = key.strip_suffix(b"\"").or_else(|| key.strip_suffix(b"'")).unwrap_or(key);
     let length = key.iter().rev().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
     &key[key.len() - length..]
@@ -125,7 +127,10 @@ pub(super) fn is_named(before: &[u8], rest: &[u8], word: &str) -> bool {
     let key = key.strip_prefix(b"- ").unwrap_or(key);
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.".contains(byte);
     let is_key = !key.is_empty() && key.iter().all(is_part);
-    is_key && (rest.starts_with(b" -") || is_of_commands(key) && is_subcommand(word, rest))
+    is_key
+        && (rest.starts_with(b" -")
+            || is_of_commands(key) && is_subcommand(word, rest)
+            || matches!(word, "go" | "uv") && has_argument(rest, word))
 }
 
 /// Whether commands are usual values of a key: `post_start`, `shell`.

@@ -2,9 +2,9 @@
 
 /// Searched words: build and profiling tools, CUDA headers, and framework calls that compile code or load libraries;
 /// then the other lists of this module.
-pub const WORDS: [&str; 210] = joined(&[&TOOLS, &CARGO_BUILDS, &TREE_SCRIPTS, &STARTS]);
+pub const WORDS: [&str; 211] = joined(&[&TOOLS, &CARGO_BUILDS, &TREE_SCRIPTS, &STARTS]);
 
-const TOOLS: [&str; 192] = [
+const TOOLS: [&str; 193] = [
     "nvcc",
     "ptxas",
     "nvlink",
@@ -205,6 +205,8 @@ const TOOLS: [&str; 192] = [
     "compile_commands.json",
     "config.log",
     "pkgconfig",
+    // The function of Python that looks for a library outside of the loader's cache with the tools of a compiler.
+    "find_library",
     // Names of object files, at the end of a string. Searched in texts only.
     ".o\"",
     ".o'",

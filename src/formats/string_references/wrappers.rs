@@ -73,8 +73,11 @@ pub(super) const WRAPPERS: [(&[u8], usize); 53] = [
 /// Whether a program with this name (`tini`, `tini-static`) starts the command in its arguments, and no other.
 pub fn is_wrapper(name: &[u8]) -> bool {
     const BUILDS: [&[u8]; 5] = [b"-static", b"-amd64", b"-arm64", b"-aarch64", b"-x86_64"];
-    let mut rests = WRAPPERS.iter().filter_map(|(known, _)| name.strip_prefix(*known));
-    rests.any(|rest| rest.is_empty() || BUILDS.iter().any(|build| rest.starts_with(build)))
+    let mut name = name;
+    while let Some(rest) = BUILDS.iter().find_map(|build| name.strip_suffix(*build)) {
+        name = rest;
+    }
+    WRAPPERS.iter().any(|(known, _)| *known == name)
 }
 
 /// Words that precede a command in a shell script.

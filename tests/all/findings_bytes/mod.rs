@@ -6,6 +6,7 @@ mod caches;
 mod hidden;
 mod libraries;
 mod questions;
+mod readers;
 
 use serde_json::{Value, json};
 

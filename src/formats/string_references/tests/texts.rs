@@ -62,6 +62,15 @@ fn remarks_do_not_count() {
     );
     assert_eq!(words(Sort::Text, "#gcc"), ["gcc"]);
     assert_eq!(script("# libcublas.so\n"), <[&str; 0]>::default());
+    // Routes, addresses, properties and variables of a build are no tools.
+    for text in [
+        "ROUTES = {\"/api/waf\": None}\n",
+        "open_page(\"https://example.org/waf\")\n",
+        "if (config.log) console.log(config.log.level)\n",
+        "export PKG_CONFIG_PATH=/usr/local/lib/pkgconfig\n",
+    ] {
+        assert_eq!(script(text), <[&str; 0]>::default(), "{text}");
+    }
     assert_eq!(libraries(Sort::Script, "# libcublas.so\nlibcufft.so"), ["libcufft.so"]);
 }
 

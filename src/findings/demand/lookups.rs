@@ -1,0 +1,109 @@
+//! Users of a compiler or of git that do not name them.
+
+use hashbrown::HashSet;
+
+use super::{Certainty, Demand, Demands};
+use crate::base::text::{elide_middle, escape};
+use crate::cuda::search_folders;
+use crate::findings::facts::Facts;
+use crate::findings::named::MAX_SHOWN_CHARS;
+use crate::findings::value::User;
+use crate::rootfs::NodeId;
+
+/// Folders that ldconfig reads without a setting.
+const DEFAULT_FOLDERS: [&[u8]; 4] = [b"/lib", b"/usr/lib", b"/lib64", b"/usr/lib64"];
+
+/// Programs that run git for repositories that their own files name.
+const OF_GIT: [&str; 9] = [
+    "ansible-galaxy",
+    "ansible-pull",
+    "bower",
+    "composer",
+    "cookiecutter",
+    "copier",
+    "kustomize",
+    "pre-commit",
+    "terraform",
+];
+
+impl Demands {
+    /// `ctypes.util.find_library` of Python asks gcc, `ld` and `objdump` for libraries that the loader's cache lacks:
+    /// those in folders of `LD_LIBRARY_PATH`.
+    pub(super) fn lookups(&mut self, facts: &Facts<'_>) {
+        let mut mentions =
+            facts.inventory.mentions.iter().filter(|one| one.words.contains(&"find_library")).peekable();
+        if mentions.peek().is_none() {
+            return;
+        }
+        let configured = search_folders("", &facts.paths, facts.input.layers);
+        let configured = configured.iter().map(|folder| &folder.path[..]).chain(DEFAULT_FOLDERS);
+        let cached: HashSet<NodeId> = configured.filter_map(|folder| facts.paths.lookup(folder)).collect();
+        let objects: Vec<(&[u8], bool)> = facts
+            .inventory
+            .links
+            .objects
+            .iter()
+            .map(|object| (facts.node(object.node).name(), cached.contains(&facts.paths.parent(object.node))))
+            .collect();
+        let is_lost = |library: &str| {
+            let is_one = |name: &[u8]| {
+                let rest = name.strip_prefix(library.as_bytes());
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"."))
+            };
+            let mut found = objects.iter().filter(|(name, _)| is_one(name)).peekable();
+            found.peek().is_some() && !found.any(|(_, is_cached)| *is_cached)
+        };
+        let has_path = facts.variable("LD_LIBRARY_PATH").is_some_and(|value| !value.is_empty());
+        for mention in mentions {
+            let any = || has_path && !mention.of_package;
+            let mut names = mention.libraries.iter();
+            let Some(name) = names.find(|name| if **name == *"lib*.so" { any() } else { is_lost(name) })
+            else {
+                continue;
+            };
+            let why = format!(
+                "calls find_library, which looks for {} with gcc, ld and objdump outside of the loader's cache",
+                escape(name.as_bytes())
+            );
+            self.asked("compiler", facts, mention.node, why);
+        }
+    }
+
+    /// Programs that run git for repositories that a file of theirs names.
+    pub(super) fn users_of_git(&mut self, facts: &Facts<'_>) {
+        let name_of = |word: &str| OF_GIT.into_iter().find(|name| *name == word);
+        for mention in facts.inventory.mentions.iter().filter(|mention| !mention.of_package) {
+            if let Some(name) = mention.programs.iter().find_map(|name| name_of(name)) {
+                self.asked("git", facts, mention.node, format!("starts {name}, which may run git"));
+            }
+        }
+        let command = facts.command();
+        let mut words = command.iter().flat_map(|text| text.split_whitespace());
+        if let Some(name) = words.find_map(|word| name_of(word.rsplit('/').next().unwrap_or(word))) {
+            let who = "the image's command";
+            self.add(
+                "git",
+                &Demand {
+                    certainty: Certainty::Asked,
+                    who: who.to_owned(),
+                    user: User::Setting(who.to_owned()),
+                    why: format!("starts {name}, which may run git"),
+                    site: None,
+                    whole_toolkit: true,
+                },
+            );
+        }
+    }
+
+    fn asked(&mut self, name: &str, facts: &Facts<'_>, node: NodeId, why: String) {
+        let demand = Demand {
+            certainty: Certainty::Asked,
+            who: elide_middle(&facts.shown(node), MAX_SHOWN_CHARS),
+            user: User::File(node),
+            why,
+            site: None,
+            whole_toolkit: true,
+        };
+        self.add(name, &demand);
+    }
+}

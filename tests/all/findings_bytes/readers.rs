@@ -1,0 +1,125 @@
+//! Who starts a tool or opens a library without naming it outright.
+
+use super::{all, judged, of, service};
+use crate::fixtures::elf::Elf;
+use crate::fixtures::packing::Packing;
+use crate::fixtures::service::debs;
+use crate::fixtures::tarball::{Member, file};
+use crate::support::Report;
+
+const GCC: &str = "/usr/lib/gcc/x86_64-linux-gnu/13/cc1plus";
+const GIT: &str = "/usr/bin/git";
+
+/// An image with a compiler, binutils and git, and these files; `command` is started.
+fn report(files: &[(&str, &str)], command: &[&str], environment: &[&str]) -> Report {
+    let program = |name: &str| Elf::program(name).build();
+    let gcc: &[(&str, Vec<u8>)] = &[(&GCC[1..], program("cc1plus"))];
+    let binutils: &[(&str, Vec<u8>)] = &[("usr/bin/x86_64-linux-gnu-objdump", program("objdump"))];
+    let git: &[(&str, Vec<u8>)] = &[(&GIT[1..], program("git"))];
+    let composer: &[(&str, Vec<u8>)] = &[("usr/bin/composer", program("composer"))];
+    let packages = debs(&[
+        ("g++-13", "13.2", gcc),
+        ("binutils", "2.4", binutils),
+        ("git", "2.39", git),
+        ("composer", "2", composer),
+    ]);
+    let files: Vec<Member> = files.iter().map(|(path, text)| file(*path, *text).mode(0o755)).collect();
+    judged(Packing::Gzip, &[[service(&[]), packages, files].concat()], command, environment)
+}
+
+#[test]
+fn an_option_of_the_command_is_no_program() {
+    let found = report(&[], &["/srv/service", "-config", "/srv/config.yaml"], &["OPTIONS=-config x"]);
+    all(&found, &[(GCC, "compilers safe")]);
+    let found = report(&[], &["/srv/service", "-c", "python3.12-config --libs"], &[]);
+    all(&found, &[(GCC, "compilers needed")]);
+}
+
+#[test]
+fn a_library_outside_of_the_cache_is_looked_for_with_the_compiler() {
+    let call = "from ctypes.util import find_library\nlib = CDLL(find_library(\"simk\"))\n";
+    for (path, wanted) in
+        [("srv/lib/libsimk.so.1", "compilers unsure"), ("usr/lib/libsimk.so.1", "compilers safe")]
+    {
+        let gcc: &[(&str, Vec<u8>)] = &[(&GCC[1..], Elf::program("cc1plus").build())];
+        let library = file(path, Elf::library("libsimk.so.1").build());
+        let own = vec![library, file("srv/main.py", call)];
+        let members = [service(&[]), debs(&[("g++-13", "13.2", gcc)]), own].concat();
+        let found = judged(Packing::Gzip, &[members], &["/srv/service"], &["LD_LIBRARY_PATH=/srv/lib"]);
+        assert_eq!(of(&found, GCC), wanted, "{path}");
+    }
+}
+
+#[test]
+fn who_installs_from_repositories_runs_git() {
+    for (files, command) in [
+        (
+            &[("srv/start.sh", "#!/bin/sh\ncomposer install --no-dev\nexec php -S 0.0.0.0:80\n")][..],
+            "/srv/start.sh",
+        ),
+        (&[], "/usr/bin/composer"),
+    ] {
+        let found = report(files, &[command], &[]);
+        assert_eq!(of(&found, GIT), "build-tools unsure", "{command}");
+    }
+    assert_eq!(of(&report(&[], &["/srv/service"], &[]), GIT), "build-tools safe");
+}
+
+#[test]
+fn a_variable_of_pkg_config_reads_nothing() {
+    let set = ["PKG_CONFIG_PATH=/usr/local/lib/pkgconfig"];
+    let metadata = "/usr/lib/x86_64-linux-gnu/pkgconfig/libcurl.pc";
+    let files = [
+        (&metadata[1..], "Name: libcurl\n"),
+        ("srv/start.sh", "#!/bin/sh\nexport PKG_CONFIG_PATH=/usr/local/lib/pkgconfig\nexec /srv/service\n"),
+    ];
+    assert_eq!(of(&report(&files, &["/srv/start.sh"], &set), metadata), "build-metadata safe");
+    let reads = [files[0], ("srv/main.py", "open('/usr/lib/x86_64-linux-gnu/pkgconfig/libcurl.pc')\n")];
+    assert_eq!(of(&report(&reads, &["/srv/service"], &[]), metadata), "build-metadata unsure");
+}
+
+#[test]
+fn launchers_of_uv_and_go_keep_their_caches() {
+    let uv = "/root/.cache/uv/wheels-v5/pypi/flask/flask-3.msgpack";
+    let go = "/root/go/pkg/mod/cache/download/example.org/x/@v/list";
+    let caches = [(&uv[1..], "x"), (&go[1..], "v1\n"), ("root/go/pkg/mod/example.org/x/x.go", "package x\n")];
+    for (path, text, environment, [of_uv, of_go]) in [
+        ("srv/supervisord.conf", "[program:x]\ncommand=uv run serve.py\n", "A=b", ["unsure", "safe"]),
+        ("srv/supervisord.conf", "[program:x]\ncommand=go run ./cmd\n", "A=b", ["safe", "unsure"]),
+        ("srv/Procfile", "web: uv run serve.py\n", "A=b", ["unsure", "safe"]),
+        ("srv/uwsgi.ini", "[uwsgi]\nattach-daemon = uv run serve.py\n", "A=b", ["unsure", "safe"]),
+        ("srv/.env", "RUN_COMMAND=uv run serve.py\n", "A=b", ["unsure", "safe"]),
+        (
+            "srv/start.sh",
+            "#!/bin/sh\nUV=${UV:-/usr/local/bin/uv}\nexec \"$UV\" run x\n",
+            "A=b",
+            ["unsure", "safe"],
+        ),
+        ("srv/start.sh", "#!/bin/sh\n: \"${RUN:=uv run}\"\nexec $RUN x\n", "A=b", ["unsure", "safe"]),
+        ("srv/main.py", "subprocess.call([sys.executable, '-m', 'uv', 'run'])\n", "A=b", ["unsure", "safe"]),
+        ("srv/main.py", "print('x')\n", "START=uv run serve.py", ["unsure", "safe"]),
+        ("srv/main.py", "print('-m', 'x')\n", "UV=/usr/local/bin/uv", ["safe", "safe"]),
+    ] {
+        let files = [&caches[..], &[(path, text)]].concat();
+        let found = report(&files, &["/srv/service"], &[environment]);
+        let verdicts = [of(&found, uv), of(&found, go)];
+        assert_eq!(
+            verdicts,
+            [of_uv, of_go].map(|verdict| format!("package-caches {verdict}")),
+            "{text} {environment}"
+        );
+    }
+}
+
+#[test]
+fn a_short_name_opens_a_library() {
+    let gomp = "/usr/lib/x86_64-linux-gnu/libgomp.so.1";
+    let program = |text: &str| {
+        let libgomp: &[(&str, Vec<u8>)] = &[(&gomp[1..], Elf::library("libgomp.so.1").build())];
+        let members =
+            [service(&[]), debs(&[("libgomp1", "12", libgomp)]), vec![file("srv/main.py", text)]].concat();
+        judged(Packing::Gzip, &[members], &["/srv/service"], &[]).json.to_string()
+    };
+    let named = |text: &str| program(text).contains("libgomp.so");
+    assert!(named("from cffi import FFI\nffi = FFI()\nlib = ffi.dlopen(\"gomp\")\n"));
+}
