@@ -5,6 +5,7 @@
 //! image needs at run time.
 
 mod bases;
+mod builds;
 mod caches;
 mod context;
 mod effects;

@@ -31,8 +31,8 @@ pub(super) fn section(report: &Report) -> Content {
     }
     let columns = [text("GPU"), text("Verdict"), text("Driver"), text("Why")];
     blocks.push(table(columns, "GPUs", (&part.targets, TARGETS), target));
-    if part.targets.iter().any(|target| target.why.starts_with("All deciding libraries")) {
-        let note = "Deciding libraries: their kernels certainly run, see cutaway explain compatibility.";
+    if part.targets.iter().any(|target| target.why.starts_with("All deciding files")) {
+        let note = "Deciding files: their kernels certainly run, see cutaway explain compatibility.";
         blocks.push(paragraph(note));
     }
     (note(part), blocks)

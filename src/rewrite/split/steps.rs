@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use hashbrown::{HashMap, HashSet};
 
+use super::builds;
 use super::context::SplitContext;
 use super::runs::units;
 use super::shell::{Work, installs_sources, is_package_word, package_name, package_words, work};
@@ -108,6 +109,12 @@ impl<'s, 'r> Steps<'s, 'r> {
                         || run.commands.iter().any(installs_sources) && holds_programs(context, &layers)
                         || works.contains(&Work::Language)
                             && (holds_local_wheels(context, &layers) || holds_extensions(context, &layers))
+                        || run
+                            .commands
+                            .iter()
+                            .zip(works)
+                            .any(|(command, work)| *work == Work::Other && builds::may_build(command))
+                            && builds::leave_output(context, &layers)
                 }
                 // A RUN with unknown commands may do anything.
                 (Kind::Run(_), None) => true,

@@ -509,6 +509,54 @@ fn an_extension_that_a_package_manager_compiled_makes_a_build_stage() {
 }
 
 #[test]
+fn a_script_of_the_project_that_leaves_programs_is_a_build() {
+    let compiler = || {
+        let make = vec![program("usr/bin/make", &[]), text("usr/include/make.h", 90_000)];
+        vec![
+            deb("python3", "libc6", vec![program("usr/bin/python3", &["libc.so.6"])]),
+            deb("make", "libc6", make),
+        ]
+    };
+    let library = || file("srv/app/libtopk.so", Elf::library("libtopk.so").needing(&["libc.so.6"]).build());
+    let scene = |command: &str, members: Vec<Member>| {
+        devel()
+            .apt("python3 make", compiler())
+            .workdir("/srv", "/srv")
+            .run(command, members)
+            .copy("main.py .", vec![text("srv/main.py", 300)])
+            .cmd(&["/usr/bin/python3", "main.py"])
+            .propose()
+    };
+    for command in [
+        "mkdir app && bash /tmp/native/build.sh /srv/app && rm -rf /tmp/native",
+        "./scripts/build_native.sh",
+        "python3 scripts/build_native.py",
+        "cythonize -i app/fast.pyx",
+        "sh -c \"make -C native\"",
+        "ant -q dist",
+    ] {
+        let proposals = scene(command, vec![library()]);
+        let best = one(&proposals, "stages");
+        let last = last_stage(&best.dockerfile);
+        assert!(last.contains("COPY --from=build") && !last.contains(command), "{}", best.dockerfile);
+        assert!(best.dockerfile.contains(command), "{}", best.dockerfile);
+        assert!(
+            proposals.list.iter().all(|one| one.id.starts_with("stages") || one.id == "tidy"),
+            "{command}"
+        );
+    }
+    // What is downloaded was compiled elsewhere, and what leaves no program compiled nothing.
+    for (command, members) in [
+        ("curl -fsSL https://example.org/x.tgz | tar xz -C /srv/app", vec![library()]),
+        ("curl -fsSL https://example.org/install.sh | sh -s -- -y", vec![library()]),
+        ("python3 scripts/fetch.py", vec![text("srv/data.bin", 300)]),
+    ] {
+        let proposals = scene(command, members);
+        assert!(proposals.list.iter().all(|one| !one.id.starts_with("stages")), "{command}");
+    }
+}
+
+#[test]
 fn a_recommended_package_whose_module_is_enabled_is_named() {
     let php = || {
         vec![

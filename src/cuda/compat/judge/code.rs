@@ -192,7 +192,7 @@ fn compiles(isa: Option<(u16, u16)>, ptx: &Ptx) -> Outcome {
     }
 }
 
-/// The common result of all deciding files; `None` unless all have SASS for this GPU.
+/// The common result of all deciding files; `None` unless all have SASS that runs on this GPU.
 fn proof(told: &[JudgedGroup<'_>], decides: bool, sm: u32) -> Option<Proof> {
     let wanted = if decides { Weight::Decides } else { Weight::MayDecide };
     let deciding: Vec<&JudgedGroup<'_>> = told.iter().filter(|one| one.weight == wanted).collect();
@@ -200,13 +200,20 @@ fn proof(told: &[JudgedGroup<'_>], decides: bool, sm: u32) -> Option<Proof> {
     if deciding.iter().any(|one| one.outcome != Outcome::Native) {
         return None;
     }
-    let which = if decides { "All deciding libraries" } else { "All files with GPU code" };
+    let which = if decides { "All deciding files" } else { "All files with GPU code" };
+    // SASS for 8.0 runs on 8.6.
+    let is_exact = |row: &Row| row.kind == GpuKind::Sass && row.arch == sm;
+    let sass = if deciding.iter().all(|one| one.group.rows.iter().any(is_exact)) {
+        format!("SASS for sm_{sm}")
+    } else {
+        format!("SASS that runs on sm_{sm}")
+    };
     let mut names: Vec<String> = deciding.iter().take(NAMED_OWNERS).map(|one| one.by_owner()).collect();
     // The other names are not formatted: files and targets may be many.
     names.resize(deciding.len(), String::new());
     Some(Proof {
-        all: format!("{which} contain SASS for sm_{sm}"),
-        files: format!("SASS for sm_{sm}: {}", listed(&names, NAMED_OWNERS)),
+        all: format!("{which} contain {sass}"),
+        files: format!("{sass}: {}", listed(&names, NAMED_OWNERS)),
         subject,
     })
 }

@@ -136,7 +136,7 @@ fn what_runs_says_what_was_proven() {
     let judgement = told(&image("12.4", vec![sass(80)]), &server(86, "550.54.14"), Runs);
     assert_eq!(
         judgement.why,
-        "All deciding libraries contain SASS for sm_86. Driver 550.54.14 supports CUDA 12.4."
+        "All deciding files contain SASS that runs on sm_86. Driver 550.54.14 supports CUDA 12.4."
     );
     let usual = TargetGpu {
         driver: Some(TargetDriver { version: "550".into(), from: DriverFrom::Usual }),

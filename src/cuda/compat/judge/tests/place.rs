@@ -98,7 +98,7 @@ fn capabilities_without_compute_depend_on_the_container_toolkit() {
     for value in ["void", "none", ""] {
         let judgement = told(&with("NVIDIA_VISIBLE_DEVICES", value), &target, Runs);
         assert!(judgement.reasons.iter().any(|reason| reason.hint.is_some()), "{judgement:#?}");
-        assert!(judgement.why.starts_with("All deciding libraries"), "{}", judgement.why);
+        assert!(judgement.why.starts_with("All deciding files"), "{}", judgement.why);
     }
 }
 
