@@ -48,6 +48,8 @@ pub(super) fn is_foreign_folder(context: &InventoryContext<'_>, toolkits: &[Tool
         || toolkits.iter().any(|toolkit| toolkit.root == path)
         || context.catalog.toolkit_root(path).is_some()
         || is_for_building(path)
+        // What the registry of npm says of each package.
+        || path.ends_with(b"/.yarn/berry/metadata")
         || is_manager_of_node(context, path)
         || has_sources(context, path)
         || is_made(&[path, b"/"].concat())

@@ -14,6 +14,11 @@ use crate::rootfs::NodeId;
 /// Names of build systems; a reference means that one may be used.
 const BUILDERS: [&str; 3] = ["cmake", "make", "ninja"];
 
+/// Folders between a file and the top of its source tree.
+const DEPTH: usize = 8;
+/// Programs that compile sources in Go when the container starts, or when they change.
+const RUNS_GO: [&str; 6] = ["CompileDaemon", "air", "dlv", "go", "gow", "reflex"];
+
 /// Scripts that autotools and PHP put into source trees.
 const SCRIPTS: [&[u8]; 16] = [
     b"ar-lib",
@@ -72,14 +77,15 @@ pub(super) fn leave_out(
             Kind::Own
         } else if is_started(mention) {
             if is_recipe(&path) { Kind::OfTree } else { Kind::Own }
-        } else if file_name(&path) == b".rustc_info.json"
-            || is_of_service(&path)
-            || is_metadata(&lived_in, &path)
-        {
+        } else if is_record_of_cargo(&path) || is_of_service(&path) || is_metadata(&lived_in, &path) {
             Kind::Record
         } else if is_recipe(&path) && is_of_node(&lived_in, &path) {
             // What builds packages of Node says so itself.
             Kind::Record
+        } else if path.ends_with(b".go") {
+            Kind::OfGo
+        } else if is_of_crate(context, &lived_in, &path) {
+            Kind::OfCrate
         } else if is_recipe(&path) || is_of_autotools(context, &lived_in, &path) {
             Kind::OfTree
         } else {
@@ -93,6 +99,8 @@ pub(super) fn leave_out(
         words_of_own.any(|word| words.contains(word))
     };
     let builds = names(&BUILDERS) || names(&TREE_SCRIPTS) || in_command(context, is_of_build);
+    let runs_go = builds || names(&["go", "bazel"]) || in_command(context, |text| is_named(text, &RUNS_GO));
+    let runs_cargo = builds || names(&["cargo"]) || in_command(context, |text| is_named(text, &["cargo"]));
     let mut kinds = kinds.into_iter();
     mentions.retain_mut(|mention| {
         mention.words.retain(|word| !TREE_SCRIPTS.contains(word));
@@ -107,6 +115,8 @@ pub(super) fn leave_out(
         let counts = match kinds.next() {
             Some(Kind::Record) => false,
             Some(Kind::OfTree) => builds,
+            Some(Kind::OfGo) => runs_go,
+            Some(Kind::OfCrate) => runs_cargo,
             Some(Kind::Own) | None => true,
         };
         counts && !(mention.words.is_empty() && mention.libraries.is_empty() && mention.programs.is_empty())
@@ -129,6 +139,10 @@ enum Kind {
     Record,
     /// A file of a build system, or a script of a source tree.
     OfTree,
+    /// A source in Go: its program was compiled from it, and is searched itself.
+    OfGo,
+    /// A file of a crate that cargo vendored: what its authors keep beside the sources, cargo does not run.
+    OfCrate,
 }
 
 /// Whether an argument of entrypoint or command is of a kind.
@@ -138,10 +152,20 @@ fn in_command(context: &InventoryContext<'_>, is_of_kind: impl Fn(&str) -> bool)
     lists.into_iter().flatten().flatten().flatten().any(|text| is_of_kind(text))
 }
 
+/// Whether a command contains one of these names.
+fn is_named(text: &str, names: &[&str]) -> bool {
+    parts(text).any(|part| names.contains(&part))
+}
+
+/// The words of a command, and the parts of paths in it.
+fn parts(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split(|c: char| c.is_whitespace() || "'\"();&|`$".contains(c));
+    words.flat_map(|word| word.split('/'))
+}
+
 /// Whether a command contains the name of a build system or of a script of a source tree.
 fn is_of_build(text: &str) -> bool {
-    let words = text.split(|c: char| c.is_whitespace() || "'\"();&|`$".contains(c));
-    words.flat_map(|word| word.split('/')).any(|part| {
+    parts(text).any(|part| {
         BUILDERS.contains(&part)
             || SCRIPTS.contains(&part.as_bytes())
             || matches!(part, "config.status" | "test" | "tests")
@@ -205,6 +229,22 @@ fn is_of_service(path: &[u8]) -> bool {
         || is_settings && FOLDERS.iter().any(|folder| memchr::memmem::find(path, folder).is_some())
 }
 
+/// Whether cargo wrote a file to know what to build again.
+fn is_record_of_cargo(path: &[u8]) -> bool {
+    file_name(path) == b".rustc_info.json"
+        || path.ends_with(b".json") && memchr::memmem::find(path, b"/.fingerprint/").is_some()
+}
+
+/// Whether a file is part of a crate that cargo vendored: its list of checksums is in a folder above. The crate is not the
+/// service's.
+fn is_of_crate(context: &InventoryContext<'_>, lived_in: &[Vec<u8>], path: &[u8]) -> bool {
+    let folders = std::iter::successors(Some(folder_of(path)), |folder| Some(folder_of(folder)));
+    folders.take(DEPTH).take_while(|folder| !folder.is_empty()).any(|folder| {
+        context.paths.lookup(&[folder, b"/.cargo-checksum.json"].concat()).is_some()
+            && !lived_in.iter().any(|path| path == folder || path.starts_with(&[folder, b"/"].concat()))
+    })
+}
+
 /// Paths that the command starts, and the working directory: a source tree with one of them is that of the service.
 fn lived_in(context: &InventoryContext<'_>, started: &HashSet<NodeId>) -> Vec<Vec<u8>> {
     let folder = context.input.image.run_config().and_then(|config| config.working_dir().clone());
@@ -215,8 +255,6 @@ fn lived_in(context: &InventoryContext<'_>, started: &HashSet<NodeId>) -> Vec<Ve
 /// Whether a file is one of the scripts that autotools put into every source tree, their input or their log being in
 /// the same folder or the one above; or a test of a source tree that was configured. The tree is not the service's.
 fn is_of_autotools(context: &InventoryContext<'_>, lived_in: &[Vec<u8>], path: &[u8]) -> bool {
-    /// Folders between a test and the top of its source tree.
-    const DEPTH: usize = 8;
     let is_tree = |top: &[u8], marks: &[&[u8]]| {
         let has = |mark: &&[u8]| context.paths.lookup(&[top, b"/", *mark].concat()).is_some();
         let inside = [top, b"/"].concat();

@@ -23,6 +23,8 @@ pub(crate) struct PathMenu {
 
 /// The menu of a row that is no path.
 pub(crate) struct RowMenu {
+    /// What was in front: its entries act on that alone.
+    pub(crate) front: Option<u64>,
     /// Labels, and what they do.
     pub(crate) entries: Vec<(&'static str, Action)>,
     /// Where it opens.
@@ -81,7 +83,7 @@ impl App {
 
     pub(super) fn open_row_menu(&mut self, entries: Vec<(&'static str, Action)>) {
         let at = self.context.pointer_latest_pos().unwrap_or(egui::pos2(80.0, 80.0));
-        self.row_menu = Some(RowMenu { entries, at, focused: false });
+        self.row_menu = Some(RowMenu { front: self.front, entries, at, focused: false });
     }
 
     /// Opens the panel with its field for where to save.

@@ -55,7 +55,11 @@ pub(crate) fn path_menu(ui: &Ui, app: &mut App) {
 
 /// The menu of a row that is no path, while it is open.
 pub(crate) fn row_menu(ui: &Ui, app: &mut App) {
-    let Some(menu) = &mut app.row_menu else { return };
+    let front = app.front;
+    let Some(menu) = app.row_menu.as_mut().filter(|menu| menu.front == front) else {
+        app.row_menu = None;
+        return;
+    };
     let id = Id::unique("row menu");
     let (closed, chosen) = popup(ui, id, menu.at, &mut menu.focused, None, &menu.entries);
     if closed {

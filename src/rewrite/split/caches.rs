@@ -6,30 +6,23 @@ use crate::findings::{Category, Finding};
 use crate::rewrite::input::Input;
 use crate::rootfs::{NodeId, NodeKind, PathBuffer};
 
-/// Hard and symbolic links in caches of package managers that the plan removes as a whole. Findings list the files that
-/// store bytes; a stage that copied these names would store them again.
+/// Hard and symbolic links in caches of package managers of which nothing stays. Findings list the files that store bytes
+/// and have no name outside; a stage that copied these names would store them again.
 pub(super) fn links_in_caches(input: &Input<'_>) -> HashSet<NodeId> {
     let rootfs = &input.merge.rootfs;
     let mut walker = input.catalog.walker();
     let mut paths = PathBuffer::default();
-    let mut rule_of =
-        |node: NodeId| walker.path(paths.of(rootfs.node(node))).devel.map(|rule| rule.id.as_str());
-    let mut rules = |goes: bool| -> HashSet<&str> {
-        let is_wanted = |finding: &&Finding| {
-            finding.category == Category::PackageCaches && input.plan.contains(&finding.id) == goes
-        };
-        let findings = input.findings.list.iter().filter(is_wanted);
-        findings.flat_map(|finding| &finding.items).filter_map(|item| rule_of(item.node?)).collect()
+    let mut rule_of = |node: NodeId| {
+        let rule = walker.path(paths.of(rootfs.node(node))).devel;
+        rule.filter(|rule| rule.category == "package-caches").map(|rule| rule.id.as_str())
     };
-    let (going, staying) = (rules(true), rules(false));
-    if going.is_empty() {
-        return HashSet::new();
-    }
+    let stay =
+        |finding: &&Finding| finding.category == Category::PackageCaches && !input.plan.contains(&finding.id);
+    let items = input.findings.list.iter().filter(stay).flat_map(|finding| &finding.items);
+    let staying: HashSet<&str> = items.filter_map(|item| rule_of(item.node?)).collect();
     let is_link = |node: &crate::rootfs::Node<'_>| {
         node.kind() == NodeKind::Symlink || node.kind() == NodeKind::File && node.has_other_names()
     };
     let links = rootfs.nodes().filter(is_link).map(crate::rootfs::Node::id);
-    links
-        .filter(|link| rule_of(*link).is_some_and(|rule| going.contains(rule) && !staying.contains(rule)))
-        .collect()
+    links.filter(|link| rule_of(*link).is_some_and(|rule| !staying.contains(rule))).collect()
 }

@@ -123,3 +123,22 @@ fn a_short_name_opens_a_library() {
     let named = |text: &str| program(text).contains("libgomp.so");
     assert!(named("from cffi import FFI\nffi = FFI()\nlib = ffi.dlopen(\"gomp\")\n"));
 }
+
+#[test]
+fn sources_that_only_a_build_reads_are_no_readers() {
+    let go = ("go/src/app/vendor/kerberos/unix.go", "package k\nvar cache = exec.Command(\"gcc\", \"-v\")\n");
+    let crate_of = [
+        ("app/vendor/sqlite3-sys/.cargo-checksum.json", "{\"files\":{}}"),
+        ("app/vendor/sqlite3-sys/upgrade.sh", "#!/bin/sh\ngcc -c sqlite3.c\n"),
+    ];
+    let record = [("app/target/release/.fingerprint/app-1/lib-app.json", "{\"compiler\": \"gcc -v\"}")];
+    let yarn = [("root/.yarn/berry/metadata/npm/x.json", "{\"scripts\": {\"test\": \"gcc -v\"}}")];
+    for files in [&[go][..], &crate_of, &record, &yarn] {
+        assert_eq!(of(&report(files, &["/srv/service"], &[]), GCC), "compilers safe", "{files:?}");
+    }
+    // Who compiles them again reads them.
+    let start = ("srv/start.sh", "#!/bin/sh\nexec go run ./app\n");
+    assert_eq!(of(&report(&[go, start], &["/srv/start.sh"], &[]), GCC), "compilers unsure");
+    let own = ("srv/build.sh", "#!/bin/sh\ngcc -c x.c\n");
+    assert_eq!(of(&report(&[own], &["/srv/service"], &[]), GCC), "compilers unsure");
+}

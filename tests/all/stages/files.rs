@@ -5,6 +5,7 @@ use cutaway::rewrite::Applicability;
 
 use super::parts::{built, devel, library, program, python, text, tools};
 use super::scene::{Scene, gone, has_lines, has_none, last_stage, one};
+use crate::fixtures::elf::Elf;
 use crate::fixtures::filler;
 use crate::fixtures::tarball::{Member, dir, file, hardlink, symlink, whiteout};
 
@@ -276,6 +277,31 @@ fn names_in_a_cache_of_files_that_are_installed_stay_in_the_build_stage() {
     for best in scene.propose().list.iter().filter(|one| one.id != "tidy") {
         let stage = last_stage(&best.dockerfile);
         assert!(stage.contains("COPY --from=build /app /app"), "{stage}");
+        assert!(!stage.contains(".cache"), "{stage}");
+    }
+    // The layer has the file under its name in the cache, and libraries are found there.
+    let (venv, cache) = ("workspace/.venv/lib/python3.10/site-packages", "root/.cache/uv/archive-v0/8cY");
+    let mut module = Elf::library("").needing(&["libgemm.so"]);
+    module.runpath = Some("$ORIGIN/../gemm.libs".to_owned());
+    let module = module.build();
+    let scene = base()
+        .run(
+            "uv sync --no-binary-package one",
+            vec![
+                file(format!("{cache}/gemm/core.so"), module),
+                file(format!("{cache}/gemm.libs/libgemm.so"), Elf::library("libgemm.so").build()),
+                hardlink(format!("{venv}/gemm/core.so"), format!("{cache}/gemm/core.so")),
+                hardlink(format!("{venv}/gemm.libs/libgemm.so"), format!("{cache}/gemm.libs/libgemm.so")),
+            ],
+        )
+        .run("make install", vec![program("usr/local/bin/serve", &["libcurand.so.10"])])
+        .cmd(&["/usr/local/bin/serve"]);
+    let analysis = scene.analysis();
+    let plan = Plan::of_safe(analysis.findings.as_ref().unwrap());
+    let proposals = analysis.propose(&plan, None).expect("findings").expect("proposals");
+    for best in proposals.list.iter().filter(|one| one.id != "tidy") {
+        let stage = last_stage(&best.dockerfile);
+        assert!(stage.contains("COPY --from=build /workspace /workspace"), "{stage}");
         assert!(!stage.contains(".cache"), "{stage}");
     }
 }
