@@ -77,8 +77,18 @@ impl Follower<'_, '_> {
         } else if need.is_missing() {
             let target = was.and_then(|was| was.found.iter().find(|found| is_found(found)));
             if was_missing {
-                self.notes.unproven.say(format!("before {name}"), || {
-                    format!("{name}, needed by {who}, is already missing in the current image")
+                let new = &self.pair.new;
+                let objects = &new.inventory.links.objects;
+                let same = objects.iter().find(|one| new.node(one.node).name() == need.name.as_bytes());
+                let key = same.map_or_else(|| format!("before {name}"), |_| "loaded first".to_owned());
+                self.notes.unproven.say(key, || match same {
+                    // The launcher of Java loads libjvm.so before any library that needs it.
+                    Some(same) => format!(
+                        "{name}, needed by {who}, is on no search path, as in the current image; {} resolves it if it is \
+                         loaded first",
+                        new.shown(same.node)
+                    ),
+                    None => format!("{name}, needed by {who}, is already missing in the current image"),
                 });
             } else if was_found || was.is_none() {
                 let why = self.why(target);

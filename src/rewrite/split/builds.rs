@@ -5,6 +5,7 @@ use crate::formats::binary::FileFacts;
 use crate::formats::dockerfile::ShellCommand;
 use crate::layer::EntryId;
 use crate::rewrite::tidy::Call;
+use crate::rootfs::Node;
 
 /// Programs that download, unpack, copy or edit: what they leave was compiled elsewhere.
 const OTHERS: [&str; 66] = [
@@ -87,6 +88,26 @@ pub(super) fn may_build(command: &ShellCommand) -> bool {
         return first.is_some() && !reads;
     }
     !OTHERS.contains(&call.program)
+}
+
+/// Whether a command whose effect is unknown may call a build tool: a script in the image names one, or the script is not
+/// in the image.
+pub(super) fn may_call_builders(context: &SplitContext<'_>, command: &ShellCommand) -> bool {
+    let Some(call) = Call::of(command).filter(|_| may_build(command)) else { return false };
+    let operands = call.words.iter().map(|word| word.text.as_str());
+    let scripts = operands.chain([call.path]).filter(|word| {
+        let name = word.rsplit('/').next().unwrap_or_default();
+        let suffix = name.rsplit_once('.').map(|(_, suffix)| suffix);
+        matches!(suffix, Some("sh" | "bash" | "py" | "pl" | "rb" | "js")) && !word.contains("://")
+    });
+    scripts.into_iter().any(|script| {
+        let name = script.rsplit('/').next().unwrap_or_default().as_bytes();
+        let mut files = context.rootfs.nodes().filter(|node| node.name() == name).peekable();
+        let named = |node: Node<'_>| {
+            context.input.inventory.mentions.iter().any(|one| one.node == node.id() && !one.words.is_empty())
+        };
+        files.peek().is_none() || files.any(named)
+    })
 }
 
 /// Whether a layer adds compiled files that belong to no package.

@@ -82,6 +82,7 @@ impl PackageSelection {
 /// language packages from another one, and needs no installer for them.
 pub(super) fn asked(context: &SplitContext<'_>, steps: &Steps<'_, '_>, copies: bool) -> PackageSelection {
     let programs = steps.programs();
+    let calls = !copies && steps.calls_builders(context);
     let mut asked = PackageSelection {
         kept: Vec::new(),
         dropped: BTreeSet::new(),
@@ -91,7 +92,11 @@ pub(super) fn asked(context: &SplitContext<'_>, steps: &Steps<'_, '_>, copies: b
     for (step, name) in steps.asked() {
         let opaque = steps.is_opaque(step);
         match context.by_name.get(name.as_str()) {
-            Some(place) if opaque || is_kept(context, *place, &programs, copies) => {
+            Some(place)
+                if opaque
+                    || calls && context.is_builders(&name)
+                    || is_kept(context, *place, &programs, copies) =>
+            {
                 if !asked.kept.contains(place) {
                     asked.kept.push(*place);
                 }

@@ -224,6 +224,16 @@ impl<'s, 'r> Steps<'s, 'r> {
             && (one.installs() || !one.makes())
     }
 
+    /// Whether a command whose effect is unknown may call a build tool.
+    pub(super) fn calls_builders(&self, context: &SplitContext<'_>) -> bool {
+        self.list.iter().enumerate().any(|(at, step)| {
+            let (Kind::Run(works), Some(run)) = (&step.kind, self.run(at)) else { return false };
+            let mut commands = run.commands.iter().zip(works);
+            commands
+                .any(|(command, work)| *work == Work::Other && builds::may_call_builders(context, command))
+        })
+    }
+
     /// Names of all programs that the commands call.
     pub(super) fn programs(&self) -> BTreeSet<&str> {
         let commands = (0..self.list.len()).filter_map(|step| self.run(step)).flat_map(|run| &run.commands);

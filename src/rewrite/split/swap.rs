@@ -149,7 +149,15 @@ impl Swap<'_, '_, '_, '_, '_, '_, '_> {
     /// A comment above the base image if much is left out that is not proven unused.
     fn question(&mut self) {
         let Some(from) = self.stage.file.instructions.get(self.stage.base_from) else { return };
-        let question = self.keep.context.open_question(&|node| self.keep.fate(node) == FileDisposition::Gone);
+        let context = self.keep.context;
+        let going = going(self.keep, self.steps, self.asked);
+        // The instructions bring again what is of no package of the system.
+        let left_out = |node| {
+            self.keep.fate(node) == FileDisposition::Gone
+                && (!context.is_users(context.rootfs.node(node))
+                    || context.system_owner(node).is_some_and(|owner| going.contains(&owner)))
+        };
+        let question = context.open_question(&left_out);
         if let Some(question) = question {
             let at = from.span.start;
             let end = self.stage.file.line_end();

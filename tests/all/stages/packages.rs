@@ -557,6 +557,30 @@ fn a_script_of_the_project_that_leaves_programs_is_a_build() {
 }
 
 #[test]
+fn tools_that_a_script_of_the_build_calls_stay_beside_it() {
+    let installs_git = |script: Option<&str>| {
+        let git = vec![program("usr/bin/git", &["libc.so.6"]), text("usr/lib/git-core/git-x", 900_000)];
+        let python = vec![program("usr/bin/python3", &["libc.so.6"])];
+        let mut scene = devel()
+            .apt("python3 git", vec![deb("python3", "libc6", python), deb("git", "libc6", git)])
+            .workdir("/srv", "/srv");
+        if let Some(script) = script {
+            scene = scene.copy("fetch.sh .", vec![file("srv/fetch.sh", script).mode(0o755)]);
+        }
+        let scene = scene
+            .run("./fetch.sh /srv/data", vec![text("srv/data/words.txt", 300)])
+            .copy("main.py .", vec![text("srv/main.py", 300)])
+            .cmd(&["/usr/bin/python3", "main.py"]);
+        let proposals = scene.propose();
+        let changed = proposals.list.iter().find(|one| one.id != "tidy").expect("a proposal");
+        installed(&changed.dockerfile).contains(&"git")
+    };
+    assert!(installs_git(Some("#!/bin/sh\ngit clone -q https://example.org/words \"$1\"\n")));
+    assert!(installs_git(None), "a script that the image does not have");
+    assert!(!installs_git(Some("#!/bin/sh\ncurl -fsSL https://example.org/words -o \"$1\"\n")));
+}
+
+#[test]
 fn a_recommended_package_whose_module_is_enabled_is_named() {
     let php = || {
         vec![
