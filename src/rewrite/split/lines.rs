@@ -273,7 +273,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         }
         if let Some(first) = first {
             self.assumed.push(format!(
-                "Sources and build files stay in the build stage: {} ({}), such as {first}. No command, variable or working directory of the image names them.",
+                "Sources, build files and unused installers stay in the build stage: {} ({}), such as {first}. No command, variable or working directory of the image names them.",
                 counted(sums.0, "file"),
                 human(sums.1)
             ));

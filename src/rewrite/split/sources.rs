@@ -88,6 +88,7 @@ pub(super) fn build_only(context: &SplitContext<'_>, steps: &Steps<'_, '_>) -> H
             !named.iter().any(|one| is_within(one, &path) || is_within(&path, one))
         }));
     }
+    found.extend(unused_uv(context, steps));
     let mut outputs = Outputs::new(context, &named, compiles_later);
     let starts_others = context.starts_others();
     for top in trees(context) {
@@ -113,6 +114,29 @@ pub(super) fn build_only(context: &SplitContext<'_>, steps: &Steps<'_, '_>) -> H
         }
     }
     found
+}
+
+/// The files of uv, installed with pip, if an instruction runs it and no file, setting or command of the image does.
+fn unused_uv<'c>(context: &'c SplitContext<'_>, steps: &Steps<'_, '_>) -> impl Iterator<Item = NodeId> + 'c {
+    const PROGRAMS: [&str; 2] = ["uv", "uvx"];
+    let input = context.input;
+    let is_one = |text: &str| {
+        let words = text.split(|c: char| c.is_whitespace() || "'\"();&|`$={}[],".contains(c));
+        words.filter_map(|word| word.rsplit('/').next()).any(|name| PROGRAMS.contains(&name))
+    };
+    let packages = &input.inventory.packages;
+    let own = packages.iter().position(|package| package.manager == "pip" && package.name == "uv");
+    let is_own = |node: NodeId| own.is_some() && input.inventory.owners.of(node) == own;
+    let config = input.image.run_config();
+    let lists = config.map(|config| [config.entrypoint(), config.cmd(), config.env()]);
+    let in_config = lists.into_iter().flatten().flatten().flatten().any(|text| is_one(text));
+    let in_files = input.inventory.mentions.iter().filter(|mention| !is_own(mention.node)).any(|mention| {
+        mention.words.iter().any(|word| PROGRAMS.contains(word))
+            || mention.programs.iter().any(|name| PROGRAMS.contains(&&**name))
+    });
+    let is_unused = !in_config && !in_files && steps.programs().iter().any(|name| PROGRAMS.contains(name));
+    let files = own.filter(|_| is_unused).and_then(|own| context.files_of.get(&own));
+    files.into_iter().flatten().copied().filter(|node| context.is_users(context.rootfs.node(*node)))
 }
 
 /// Files that compiling steps wrote to the folders of headers and of descriptions for build systems.

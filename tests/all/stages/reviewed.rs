@@ -49,6 +49,48 @@ fn compiled() -> Scene {
 }
 
 #[test]
+fn uv_stays_in_the_build_stage_unless_something_runs_it() {
+    let info = format!("{SITE}/uv-0.9.dist-info");
+    let scene = |script: &str, command: &[&str]| {
+        python_image()
+            .apt("gcc", gcc())
+            .run(
+                "pip install uv",
+                vec![
+                    program("usr/local/bin/uv", &["libc.so.6"]),
+                    text(&format!("{SITE}/uv/__init__.py"), 900),
+                    file(format!("{info}/METADATA"), "Metadata-Version: 2.1\nName: uv\nVersion: 0.9\n"),
+                    file(
+                        format!("{info}/RECORD"),
+                        "../../../bin/uv,,\nuv/__init__.py,,\nuv-0.9.dist-info/METADATA,,\nuv-0.9.dist-info/RECORD,,\n",
+                    ),
+                ],
+            )
+            .workdir("/app", "/app")
+            .copy(". .", vec![file("app/start.sh", script).mode(0o755), file("app/serve.py", "import quick\n")])
+            .run(
+                "uv pip install --system ./quick",
+                vec![
+                    library(&format!("{SITE}/quick"), "_quick.so", "", &["libc.so.6"]).remove(0),
+                    text(&format!("{SITE}/quick/__init__.py"), 800),
+                ],
+            )
+            .cmd(command)
+    };
+    let last = |script: &str, command: &[&str]| {
+        let scene = scene(script, command);
+        let proposals = scene.propose();
+        let best = proposals.list.iter().find(|one| one.id.starts_with("stages")).expect("a split");
+        last_stage(&best.dockerfile).to_owned()
+    };
+    let plain = "#!/bin/sh\nexec python serve.py\n";
+    let stage = last(plain, &["/app/start.sh"]);
+    assert!(stage.contains("/quick") && !stage.contains("/uv"), "{stage}");
+    assert!(last("#!/bin/sh\nexec uv run serve.py\n", &["/app/start.sh"]).contains("/usr/local/bin/uv"));
+    assert!(last(plain, &["uv", "run", "serve.py"]).contains("/usr/local/bin/uv"));
+}
+
+#[test]
 fn what_setuptools_leaves_beside_sources_stays_in_the_build_stage() {
     let scene = compiled();
     let proposals = scene.propose();
