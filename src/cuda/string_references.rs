@@ -9,7 +9,7 @@ mod recipes;
 mod started;
 
 use archives::{Runtimes, runs_archives};
-use choice::{Choice, MANAGERS, is_spoken_of, searched};
+use choice::{Choice, MANAGERS, is_build_script, is_spoken_of, searched};
 use folders::is_node;
 use order::{OwnFile, Part};
 use started::started;
@@ -168,7 +168,9 @@ pub(super) fn gather(
         }
     }
     if recipes::runs_intermediate(context, &heard.mentions) {
-        for file in &built {
+        // Build scripts are run by cargo alone.
+        let runs_cargo = recipes::may_run_cargo(context, &heard.mentions);
+        for file in built.iter().filter(|file| runs_cargo || !is_build_script(file.name)) {
             search(&mut heard, file);
         }
     }

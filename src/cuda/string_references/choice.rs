@@ -340,7 +340,7 @@ impl<'a> Choice<'a> {
 }
 
 /// Whether cargo compiled a program for the build itself.
-fn is_build_script(name: &[u8]) -> bool {
+pub(super) fn is_build_script(name: &[u8]) -> bool {
     name.starts_with(b"build-script-") || name.starts_with(b"build_script_")
 }
 

@@ -212,6 +212,13 @@ pub(super) fn runs_intermediate(context: &InventoryContext<'_>, mentions: &[Stri
         || in_command(context, names_intermediate)
 }
 
+/// Whether a file or the command names cargo.
+pub(super) fn may_run_cargo(context: &InventoryContext<'_>, mentions: &[StringReference]) -> bool {
+    let mut names = mentions.iter().filter(|mention| mention.words.contains(&"cargo"));
+    names.any(|mention| !is_of_crate(context, &[], &context.path(mention.node)))
+        || in_command(context, |text| is_named(text, &["cargo"]))
+}
+
 /// Whether a file describes builds for a service that runs them elsewhere.
 fn is_of_service(path: &[u8]) -> bool {
     const FILES: [&[u8]; 7] = [

@@ -91,7 +91,7 @@ pub(crate) fn log_view(ui: &mut Ui, app: &mut App) {
 fn heights(ui: &Ui, log: &Log) -> Arc<Vec<f32>> {
     type Known = (u64, u32, Arc<Vec<f32>>);
     let id = Id::unique("heights of log entries");
-    let width = ui.available_width() - INDENT;
+    let width = column(ui.available_width());
     let (cleared, entries) = (log.cleared(), log.entries());
     let known: Option<Known> = ui.data(|data| data.get_temp(id));
     let known = known.filter(|(known, at, _)| (*known, *at) == (cleared, width.to_bits()));
@@ -104,6 +104,12 @@ fn heights(ui: &Ui, log: &Log) -> Arc<Vec<f32>> {
         ui.data_mut(|data| data.insert_temp::<Known>(id, (cleared, width.to_bits(), Arc::clone(&heights))));
     }
     heights
+}
+
+/// The width of messages in a panel of this width, in steps: while it is resized, not each frame lays out all of them.
+fn column(width: f32) -> f32 {
+    const STEP: f32 = 16.0;
+    ((width - INDENT) / STEP).floor().max(1.0) * STEP
 }
 
 fn message(ui: &Ui, entry: &LogEntry, width: f32) -> Arc<Galley> {
@@ -127,7 +133,7 @@ fn line(ui: &Ui, rect: Rect, key: (u64, usize), entry: &LogEntry, actions: &mut 
     if let Some((mark, color)) = mark {
         paint_mark(ui.painter(), mark, pos2(rect.left() + 10.0, rect.top() + 12.0), 12.0, color);
     }
-    let written = message(ui, entry, rect.width() - INDENT);
+    let written = message(ui, entry, column(rect.width()));
     let below = Rect::from_min_max(pos2(left, rect.top() + 4.0 + written.size().y), rect.max);
     ui.painter().galley(pos2(left, rect.top() + 4.0), written, tokens.text);
     let subject = entry.other_subject().to_owned();
