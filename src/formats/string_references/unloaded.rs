@@ -2,6 +2,8 @@
 //! start what only they name. Both tables must say so: that of the sections, and that of the segments, which alone
 //! decides what is loaded.
 //!
+//! Tables for unwinding the stack have no strings either, and in a large program two of their bytes look like `ld`.
+//!
 //! A file that is linked with the C library calls a function of it that its symbols name. Elsewhere, `system` is a word:
 //! Boost's errors have it.
 
@@ -15,8 +17,13 @@ const HEADER_BYTES: usize = 64;
 const SEGMENT_BYTES: usize = 56;
 /// Maximum segments; programs have about ten.
 const SEGMENTS: u64 = 256;
-/// Type of a segment that is loaded.
+/// Type of a segment that is loaded, and of that with the index of the unwinding table.
 const LOAD: u64 = 1;
+const UNWINDING: u64 = 0x6474_e550;
+/// First bytes of that index: its version, three encodings, and where the table is.
+const UNWINDING_BYTES: usize = 8;
+/// The encoding of a distance from the field itself, in four bytes with a sign.
+const FROM_HERE: u8 = 0x1b;
 /// Bytes of a section header.
 const SECTION_BYTES: usize = 64;
 /// Maximum sections; programs have some dozens.
@@ -88,6 +95,8 @@ pub(super) struct SectionTable {
     places: Option<Places>,
     sections: Vec<u8>,
     segments: Vec<u8>,
+    /// First bytes of the index of the unwinding table.
+    unwinding: Vec<u8>,
 }
 
 impl SectionTable {
@@ -104,6 +113,23 @@ impl SectionTable {
         let passed = start..self.passed;
         take(&places.sections, &passed, bytes, &mut self.sections);
         take(&places.segments, &passed, bytes, &mut self.segments);
+        if let Some(index) = self.unwinding_index() {
+            let first = index.start..index.start.saturating_add(UNWINDING_BYTES as u64);
+            take(&first, &passed, bytes, &mut self.unwinding);
+        }
+    }
+
+    /// Where the index of the unwinding table is.
+    fn unwinding_index(&self) -> Option<Range<u64>> {
+        let mut segments = self.segments.chunks_exact(SEGMENT_BYTES);
+        segments.find(|segment| number(segment, 0, 4) == UNWINDING).map(|segment| range(segment, 8, 32))
+    }
+
+    /// Where the unwinding table is, as its index says.
+    fn unwinding_table(&self) -> Option<u64> {
+        let [_, FROM_HERE, _, _, distance @ ..] = &self.unwinding[..] else { return None };
+        let distance = i32::from_le_bytes(distance.try_into().ok()?);
+        self.unwinding_index()?.start.checked_add(4)?.checked_add_signed(i64::from(distance))
     }
 
     /// Whether the file has the tables.
@@ -129,7 +155,7 @@ impl SectionTable {
         sections().nth(names).map(|section| range(section, 24, 32))
     }
 
-    /// The sections that are not loaded; none if the tables did not pass completely.
+    /// The sections that are not loaded, and those for unwinding; none if the tables did not pass completely.
     pub(super) fn unloaded(&self) -> Vec<Range<u64>> {
         if !self.is_whole() {
             return Vec::new();
@@ -145,7 +171,11 @@ impl SectionTable {
         let is_apart = |section: &Range<u64>| {
             !loaded.iter().any(|segment| segment.start < section.end && section.start < segment.end)
         };
-        sections.map(|section| range(section, 24, 32)).filter(is_apart).collect()
+        let table = self.unwinding_table();
+        let all = self.sections.chunks_exact(SECTION_BYTES).map(|section| range(section, 24, 32));
+        let unwinding = all.filter(|section| !section.is_empty() && Some(section.start) == table);
+        let apart = sections.map(|section| range(section, 24, 32)).filter(is_apart);
+        apart.chain(unwinding).chain(self.unwinding_index().filter(|_| table.is_some())).collect()
     }
 }
 

@@ -104,6 +104,33 @@ fn what_is_not_loaded_is_not_started() {
 }
 
 #[test]
+fn tables_for_unwinding_have_no_names() {
+    let names = b"\0/lib64/ld-linux-x86-64.so.2\0execvp\0";
+    let file = |encoding: u8| {
+        let index_at = (64 + 2 * 56 + names.len()) as u64;
+        let segment = [
+            &[0x50, 0xe5, 0x74, 0x64, 4, 0, 0, 0][..],
+            &index_at.to_le_bytes(),
+            &[0; 16],
+            &12_u64.to_le_bytes(),
+            &12_u64.to_le_bytes(),
+            &[0; 8],
+        ];
+        let index = [1, encoding, 3, 0x3b, 8, 0, 0, 0, 0, 0, 0, 0];
+        let sections: [(u32, u64, u32, &[u8]); 3] =
+            [(1, 2, 0, &index), (1, 2, 0, b"\x10\0\0\0ld\0\0\xc0"), (1, 2, 0, b"\0git\0")];
+        let mut bytes = with_kinds(0..4_000, &[&segment.concat()[..], names].concat(), &sections, b"");
+        bytes[56] = 2;
+        bytes
+    };
+    for piece in [1, 13, 180, 4_000] {
+        assert_eq!(found(Sort::Binary, &file(0x1b), piece).words, ["git"], "pieces of {piece}");
+        // Where the table is unknown, all counts.
+        assert_eq!(found(Sort::Binary, &file(0), piece).words, ["git", "ld"], "pieces of {piece}");
+    }
+}
+
+#[test]
 fn a_library_starts_programs_by_a_function_that_its_symbols_name() {
     const SYMBOLS: u32 = 11;
     const STRINGS: u32 = 3;
