@@ -251,7 +251,9 @@ impl Demands {
         for (name, value) in facts.environment().iter().filter_map(|text| text.split_once('=')) {
             let Some(program) = value.split_whitespace().next() else { continue };
             let base = program.rsplit('/').next().unwrap_or(program);
-            if BUILDING.contains(&base) || name.starts_with("PKG_CONFIG_") {
+            if BUILDING.contains(&base)
+                || matches!(name, "PKG_CONFIG_PATH" | "PKG_CONFIG_LIBDIR" | "PKG_CONFIG_SYSROOT_DIR")
+            {
                 continue;
             }
             let setting = format!("ENV {}", printable(name));

@@ -17,7 +17,32 @@ const BUILDERS: [&str; 3] = ["cmake", "make", "ninja"];
 /// Folders between a file and the top of its source tree.
 const DEPTH: usize = 8;
 /// Programs that compile sources in Go when the container starts, or when they change.
-const RUNS_GO: [&str; 6] = ["CompileDaemon", "air", "dlv", "go", "gow", "reflex"];
+const RUNS_GO: [&str; 22] = [
+    "CompileDaemon",
+    "air",
+    "bazel",
+    "bee",
+    "buffalo",
+    "dlv",
+    "fresh",
+    "gin",
+    "ginkgo",
+    "go",
+    "gorun",
+    "gotestsum",
+    "gow",
+    "mage",
+    "modd",
+    "realize",
+    "reflex",
+    "revel",
+    "task",
+    "wgo",
+    "xgo",
+    "yaegi",
+];
+/// Programs that run cargo, besides its own ones (`cargo-watch`).
+const RUNS_CARGO: [&str; 5] = ["bacon", "cargo", "cross", "dx", "trunk"];
 
 /// Scripts that autotools and PHP put into source trees.
 const SCRIPTS: [&[u8]; 16] = [
@@ -99,8 +124,15 @@ pub(super) fn leave_out(
         words_of_own.any(|word| words.contains(word))
     };
     let builds = names(&BUILDERS) || names(&TREE_SCRIPTS) || in_command(context, is_of_build);
-    let runs_go = builds || names(&["go", "bazel"]) || in_command(context, |text| is_named(text, &RUNS_GO));
-    let runs_cargo = builds || names(&["cargo"]) || in_command(context, |text| is_named(text, &["cargo"]));
+    let starts = |is_one: fn(&str) -> bool| {
+        let own = mentions.iter().zip(&kinds).filter(|(_, kind)| **kind == Kind::Own);
+        let mut names = own.flat_map(|(mention, _)| {
+            mention.words.iter().copied().chain(mention.programs.iter().map(|name| &**name))
+        });
+        names.any(is_one) || in_settings(context, |text| parts(text).any(is_one))
+    };
+    let runs_go = builds || starts(is_of_go);
+    let runs_cargo = builds || starts(is_of_cargo);
     let mut kinds = kinds.into_iter();
     mentions.retain_mut(|mention| {
         mention.words.retain(|word| !TREE_SCRIPTS.contains(word));
@@ -152,9 +184,22 @@ fn in_command(context: &InventoryContext<'_>, is_of_kind: impl Fn(&str) -> bool)
     lists.into_iter().flatten().flatten().flatten().any(|text| is_of_kind(text))
 }
 
-/// Whether a command contains one of these names.
-fn is_named(text: &str, names: &[&str]) -> bool {
-    parts(text).any(|part| names.contains(&part))
+/// Whether an argument of entrypoint or command, or a variable, is of a kind.
+fn in_settings(context: &InventoryContext<'_>, is_of_kind: impl Fn(&str) -> bool) -> bool {
+    let config = context.input.image.run_config();
+    let variables = config.and_then(|config| config.env().as_ref()).into_iter().flatten();
+    let mut values = variables.filter_map(|text| text.split_once('=')).filter(|(name, _)| *name != "PATH");
+    values.any(|(_, value)| is_of_kind(value)) || in_command(context, is_of_kind)
+}
+
+/// Whether a program of this name compiles sources in Go: `go1.22`, `air`.
+fn is_of_go(name: &str) -> bool {
+    RUNS_GO.contains(&name.trim_end_matches(|one: char| one.is_ascii_digit() || one == '.'))
+}
+
+/// Whether a program of this name runs cargo.
+fn is_of_cargo(name: &str) -> bool {
+    name.starts_with("cargo-") || RUNS_CARGO.contains(&name)
 }
 
 /// The words of a command, and the parts of paths in it.
@@ -216,7 +261,8 @@ pub(super) fn runs_intermediate(context: &InventoryContext<'_>, mentions: &[Stri
 pub(super) fn may_run_cargo(context: &InventoryContext<'_>, mentions: &[StringReference]) -> bool {
     let mut names = mentions.iter().filter(|mention| mention.words.contains(&"cargo"));
     names.any(|mention| !is_of_crate(context, &[], &context.path(mention.node)))
-        || in_command(context, |text| is_named(text, &["cargo"]))
+        || mentions.iter().flat_map(|mention| &mention.programs).any(|name| is_of_cargo(name))
+        || in_settings(context, |text| parts(text).any(is_of_cargo))
 }
 
 /// Whether a file describes builds for a service that runs them elsewhere.

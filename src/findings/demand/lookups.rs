@@ -37,13 +37,25 @@ impl Demands {
         }
         let configured = search_folders("", &facts.paths, facts.input.layers);
         let configured = configured.iter().map(|folder| &folder.path[..]).chain(DEFAULT_FOLDERS);
-        let cached: HashSet<NodeId> = configured.filter_map(|folder| facts.paths.lookup(folder)).collect();
+        // musl has no cache, and a library of a layer above that of the cache is not in it.
+        let cache = facts.paths.lookup(b"/etc/ld.so.cache").map(|cache| facts.node(cache).layer());
+        let is_musl = ["x86_64", "aarch64"]
+            .iter()
+            .any(|machine| facts.paths.lookup(format!("/lib/ld-musl-{machine}.so.1").as_bytes()).is_some());
+        let cached: HashSet<NodeId> = configured
+            .filter(|_| !is_musl || cache.is_some())
+            .filter_map(|folder| facts.paths.lookup(folder))
+            .collect();
+        let is_cached = |node: NodeId| {
+            let is_older = cache.is_none_or(|cache| facts.node(node).layer() <= cache);
+            is_older && cached.contains(&facts.paths.parent(node))
+        };
         let objects: Vec<(&[u8], bool)> = facts
             .inventory
             .links
             .objects
             .iter()
-            .map(|object| (facts.node(object.node).name(), cached.contains(&facts.paths.parent(object.node))))
+            .map(|object| (facts.node(object.node).name(), is_cached(object.node)))
             .collect();
         let is_lost = |library: &str| {
             let is_one = |name: &[u8]| {
@@ -55,15 +67,17 @@ impl Demands {
         };
         let has_path = facts.variable("LD_LIBRARY_PATH").is_some_and(|value| !value.is_empty());
         for mention in mentions {
-            let any = || has_path && !mention.of_package;
-            let mut names = mention.libraries.iter();
-            let Some(name) = names.find(|name| if **name == *"lib*.so" { any() } else { is_lost(name) })
-            else {
-                continue;
+            // A name that is computed, or that stands in another line than the call.
+            let may_be_any = has_path && !mention.of_package;
+            let is_computed =
+                mention.libraries.is_empty() || mention.libraries.iter().any(|name| **name == *"lib*.so");
+            let library = match mention.libraries.iter().find(|name| is_lost(name)) {
+                Some(name) => escape(name.as_bytes()),
+                None if is_computed && may_be_any => "a library whose name is computed".to_owned(),
+                None => continue,
             };
             let why = format!(
-                "calls find_library, which looks for {} with gcc, ld and objdump outside of the loader's cache",
-                escape(name.as_bytes())
+                "calls find_library, which looks for {library} with gcc, ld and objdump if the loader's cache lacks it"
             );
             self.asked("compiler", facts, mention.node, why);
         }

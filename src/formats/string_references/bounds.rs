@@ -63,15 +63,14 @@ pub(super) fn stands_alone(bytes: &[u8], start: usize, end: usize, word: &str) -
             return !bytes.get(end).is_some_and(|byte| is_name(*byte) || b"-./".contains(byte));
         }
         "/waf" => return is_waf(&bytes[..start], bytes.get(end..).unwrap_or_default()),
-        // `config.log` is also a property.
+        // `config.log` is also a property of an object; in sources it counts in strings only.
         "config.log" => {
-            let is_part = |byte: &u8| matches!(byte, b'/' | b'\'' | b'"' | b'`' | b' ');
-            let after = bytes.get(end);
-            return bytes[..start].last().is_some_and(is_part)
+            let (before, after) = (bytes[..start].last(), bytes.get(end));
+            return !before.is_some_and(|byte| is_name(*byte) || *byte == b'.')
                 && !after.is_some_and(|byte| is_name(*byte) || b".(".contains(byte));
         }
         // The variable tells a build where to look: `export PKG_CONFIG_PATH=/usr/local/lib/pkgconfig`.
-        "pkgconfig" if is_of_variable(&bytes[..start], b"PKG_CONFIG_") => return false,
+        "pkgconfig" if sets_pkg_config(&bytes[..start]) => return false,
         ".o\"" | ".o'" => return true,
         ".tests" => {
             let of_module = bytes[..start].last().is_some_and(|byte| is_name(*byte));
@@ -122,22 +121,37 @@ pub(super) fn stands_alone(bytes: &[u8], start: usize, end: usize, word: &str) -
     }
 }
 
-/// Whether the line before sets a variable whose name begins with `name`.
-fn is_of_variable(before: &[u8], name: &[u8]) -> bool {
-    let near = &before[before.len().saturating_sub(NAME_BYTES)..];
-    let line = near.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
-    memchr::memmem::find(line, name).is_some()
+/// Whether a path ends the text before that is the value of a variable for pkg-config: `PKG_CONFIG_PATH=/opt/lib/`.
+fn sets_pkg_config(before: &[u8]) -> bool {
+    const NAMES: [&[u8]; 3] = [b"PKG_CONFIG_PATH", b"PKG_CONFIG_LIBDIR", b"PKG_CONFIG_SYSROOT_DIR"];
+    let near = &before[before.len().saturating_sub(2 * NAME_BYTES)..];
+    let is_path = |byte: &u8| is_name(*byte) || b"/.-:${}\"'".contains(byte);
+    let length = near.iter().rev().take_while(|byte| is_path(byte)).count();
+    let head = near[..near.len() - length].trim_ascii_end();
+    let head = head.strip_suffix(b"=").map(|head| head.strip_suffix(b":").unwrap_or(head).trim_ascii_end());
+    head.is_some_and(|head| NAMES.iter().any(|name| head.ends_with(name)))
 }
 
 /// Whether `/waf` between these texts is the script of the build system waf, not a route or an address: `./waf`,
-/// `"$ROOT/waf" configure`.
+/// `"$ROOT/waf" configure`, `[root + "/waf"]`.
 fn is_waf(before: &[u8], rest: &[u8]) -> bool {
     const COMMANDS: [&[u8]; 5] = [b"build", b"clean", b"configure", b"dist", b"install"];
     let gap = rest.iter().take(4).take_while(|byte| b" '\",".contains(byte)).count();
     let next = &rest[gap..];
     let command = next.iter().take(10).take_while(|byte| byte.is_ascii_alphabetic()).count();
     let ends = !rest.first().is_some_and(|byte| is_name(*byte) || b"-./".contains(byte));
-    ends && (before.ends_with(b".") || gap > 0 && COMMANDS.contains(&&next[..command]))
+    let is_joined = || {
+        let head = before.strip_suffix(b"\"").or_else(|| before.strip_suffix(b"'"));
+        head.is_some_and(|head| head.trim_ascii_end().ends_with(b"+"))
+    };
+    let is_started = || {
+        let near = &before[before.len().saturating_sub(NAME_BYTES)..];
+        let mut words = near.rsplit(u8::is_ascii_whitespace);
+        let is_path = words.next().is_some_and(|path| path.starts_with(b"/"));
+        is_path && words.next().is_some_and(|word| memchr::memmem::find(word, b"python").is_some())
+    };
+    let is_command = gap > 0 && (next.starts_with(b"-") || COMMANDS.contains(&&next[..command]));
+    ends && (before.ends_with(b".") || is_command || is_joined() || is_started())
 }
 
 /// Whether a path of which the start ends at `at` is that of a header, or their folder where nothing builds, up to the

@@ -5,9 +5,9 @@ use std::ops::Range;
 use super::bounds::{follows_times, is_of_function};
 use super::tables;
 use super::values::{
-    follows_variables, is_named, is_nested, is_set, is_setting, is_value, reads_environment,
+    follows_variables, is_named, is_nested, is_set, is_setting, is_value, key_before, reads_environment,
 };
-use super::wrappers::{self, Shell};
+use super::wrappers::{self, Content, Shell};
 
 /// Words that follow `make` in prose.
 const PROSE: [&[u8]; 12] =
@@ -122,7 +122,11 @@ pub(super) fn in_text(text: &[u8], place: &Range<usize>, line: usize, word: &str
     if tables::is_cell(text, place, line, word, shell) || tables::is_split(before, rest) {
         return true;
     }
-    if let [.., quote @ (b'\'' | b'"' | b'`')] = before {
+    if let [head @ .., quote @ (b'\'' | b'"' | b'`')] = before {
+        // A column of a table: `car['make']`.
+        if word == "make" && rest.get(1) == Some(&b']') && is_key(head, &[]) {
+            return false;
+        }
         return match rest {
             [] | [b' ', ..] => true,
             // A mapping key is not a command, nor is the type of a repository.
@@ -153,7 +157,7 @@ pub(super) fn in_text(text: &[u8], place: &Range<usize>, line: usize, word: &str
         return false;
     }
     if before.ends_with(b"/") {
-        return is_absolute(before);
+        return is_absolute(before) && !is_route(before, word);
     }
     let blanks = before.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     let before = &before[..before.len() - blanks];
@@ -222,7 +226,7 @@ pub(super) fn in_commands(
         return true;
     }
     if before.ends_with(b"/") {
-        return is_absolute(before);
+        return is_absolute(before) && !is_route(before, word);
     }
     let is_started = || shell.is_script || has_argument(rest, word);
     if let [head @ .., quote @ (b'\'' | b'"' | b'`')] = before {
@@ -238,7 +242,7 @@ pub(super) fn in_commands(
                     || word == "uv" && matches!(head.trim_ascii_end(), [.., b'-', b'm', b'\'' | b'"', b','])
                     || is_in_call(head.trim_ascii_end(), after.trim_ascii_start())
                         && !is_word_list(word.as_bytes(), head.trim_ascii_end(), after.trim_ascii_start())
-                    || (is_compiler(word) || matches!(word, "nm" | "strip"))
+                    || (is_compiler(word) || is_of_binutils(word, head, shell))
                         && !is_key(head, after)
                         && !is_in_words(head, after)
                         && starts_programs()
@@ -339,6 +343,18 @@ pub(super) fn is_compiler(word: &str) -> bool {
     matches!(word, "cc" | "c++" | "c89" | "c99" | "ld")
 }
 
+/// Whether a quoted word behind this text may be a tool that reads or strips binaries, and is neither a unit of length nor
+/// the method of a string.
+fn is_of_binutils(word: &str, before: &[u8], shell: &Shell<'_>) -> bool {
+    let key = key_before(before.trim_ascii_end());
+    matches!(word, "nm" | "strip")
+        && shell.content != Content::Values
+        && !key.to_ascii_lowercase().ends_with(b"unit")
+        && !["attr(", "methodcaller("]
+            .iter()
+            .any(|call| memchr::memmem::find(before, call.as_bytes()).is_some())
+}
+
 /// Whether a quoted word between these texts is a key: `{"cc": …}`, `message["cc"]`, `message.get("cc")`.
 fn is_key(before: &[u8], after: &[u8]) -> bool {
     let is_index = before
@@ -423,8 +439,8 @@ pub(super) fn has_argument(rest: &[u8], word: &str) -> bool {
     let next = &rest[..length];
     let Some(first) = next.first().filter(|_| blanks > 0) else { return false };
     match word {
-        "go" => first == &b'-' || OF_GO.contains(&without_end(next)),
-        "uv" => first == &b'-' || OF_UV.contains(&without_end(next)),
+        "go" => is_option(next) || OF_GO.contains(&without_end(next)),
+        "uv" => is_option(next) || OF_UV.contains(&without_end(next)),
         "uvx" => true,
         "ar" => {
             first == &b'-'
@@ -436,6 +452,11 @@ pub(super) fn has_argument(rest: &[u8], word: &str) -> bool {
             b"-/$\"'.*%{<|>&\\".contains(first) || middle.iter().any(|byte| matches!(byte, b'.' | b'/'))
         }
     }
+}
+
+/// Whether a word is an option, not a number.
+fn is_option(word: &[u8]) -> bool {
+    matches!(word, [b'-', second, ..] if second.is_ascii_alphabetic() || *second == b'-')
 }
 
 /// The last word of a command without what ends it: a quote, a bracket, a separator.
@@ -460,6 +481,11 @@ fn is_absolute(before: &[u8]) -> bool {
     let path = &before[from..];
     let path = path.strip_prefix(b"-").filter(|_| before[..from].ends_with(b":")).unwrap_or(path);
     path.starts_with(b"/") && !path.starts_with(b"//") && before.get(from.wrapping_sub(1)) != Some(&b'}')
+}
+
+/// Whether a quoted path of one part is a route of a service and no program: `@app.get("/size")`. uv is copied to the root.
+fn is_route(before: &[u8], word: &str) -> bool {
+    !matches!(word, "uv" | "uvx") && matches!(before, [.., b'\'' | b'"' | b'`', b'/'])
 }
 
 pub(super) fn is_prose(word: &str, rest: &[u8]) -> bool {

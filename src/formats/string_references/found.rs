@@ -164,7 +164,8 @@ impl Found {
             {
                 return false;
             }
-            let may_be_code = (is_operator || word.is_weak()) && !word.is_variable();
+            let is_property = word.text == "config.log";
+            let may_be_code = (is_operator || is_property || word.is_weak()) && !word.is_variable();
             if may_be_code && strings().is_some_and(|strings: &Strings| !strings.contains(place.start)) {
                 return false;
             }

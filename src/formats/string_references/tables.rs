@@ -26,6 +26,15 @@ const NAMES: [&[u8]; 11] = [
     b"user",
 ];
 
+/// Parts of such keys whose value is one all the same: `vcs_type: git`.
+const OF_TOOLS: [&[u8]; 8] = [b"backend", b"binary", b"command", b"exe", b"program", b"scm", b"tool", b"vcs"];
+
+/// Whether the text near a name has arguments for a program: `- name: git` and `args: [log]`.
+fn has_arguments(text: &[u8], place: &Range<usize>) -> bool {
+    let near = &text[place.start.saturating_sub(REACH)..text.len().min(place.end + REACH)];
+    [&b"arg"[..], b"cmd", b"command"].iter().any(|part| memchr::memmem::find(near, part).is_some())
+}
+
 /// Whether the word at `place` is a program in a cell or a list, by what follows it: an option, a command of git, or
 /// for git and for a key of the same name nothing. `line` is the start of its line.
 pub(super) fn is_cell(text: &[u8], place: &Range<usize>, line: usize, word: &str, shell: &Shell<'_>) -> bool {
@@ -52,10 +61,8 @@ pub(super) fn is_cell(text: &[u8], place: &Range<usize>, line: usize, word: &str
     if (is_separated || outer.is_empty() || has_tables && outer.ends_with(b" ")) && has_option(rest, before) {
         return true;
     }
-    if word == "git"
-        && (is_separated && (key.is_empty() || head.len() == outer.len()) || outer.is_empty())
-        && has_subcommand(rest)
-    {
+    let may_begin = is_separated && (key.is_empty() || head.len() == outer.len()) || outer.is_empty();
+    if word == "git" && (may_begin || has_tables && follows_launcher(outer)) && has_subcommand(rest) {
         return true;
     }
     if !is_compiler(word) && !matches!(word, "git" | "make") {
@@ -73,8 +80,24 @@ pub(super) fn is_cell(text: &[u8], place: &Range<usize>, line: usize, word: &str
         let list = head.iter().rposition(|byte| *byte == b'[').map(|at| head[..at].trim_ascii_end());
         let key = list.map_or(key, key_before).to_ascii_lowercase();
         NAMES.iter().any(|name| key.ends_with(name))
+            && !OF_TOOLS.iter().any(|part| memchr::memmem::find(&key, part).is_some())
+            && !(key == b"name" && has_arguments(text, place))
     };
     ends && is_alone && (word == "git" && has_tables && !is_name() || key == word.as_bytes())
+}
+
+/// Whether the text before a word begins a value, a cell or a line with what may start a command, as in
+/// `command=/app/retry.sh 3 git pull`, not with a sentence.
+fn follows_launcher(before: &[u8]) -> bool {
+    const WORDS: usize = 8;
+    let Some(text) = before.strip_suffix(b" ") else { return false };
+    let begins = text.iter().rposition(|byte| b"=\t\"'".contains(byte)).map_or(0, |at| at + 1);
+    let begins = memchr::memmem::rfind(text, b": ").map_or(begins, |at| begins.max(at + 2));
+    let value = text[begins..].trim_ascii();
+    let value = value.strip_prefix(b"- ").unwrap_or(value).trim_ascii_start();
+    let words = value.split(|byte| *byte == b' ').filter(|word| !word.is_empty()).count();
+    let is_start = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"/.$*".contains(byte);
+    value.first().is_some_and(is_start) && !value.ends_with(b":") && words <= WORDS
 }
 
 /// Whether only a remark follows a value: `vcs: git # or hg`.
@@ -191,6 +214,15 @@ mod tests {
             ("vcs: git # or hg\n", Sort::Script, &["git"]),
             ("vcs = git ; the tool\n", Sort::Script, &["git"]),
             ("env[VCS] = git\n", Sort::Script, &["git"]),
+            ("command=/app/wait-for db:5432 git pull\n", Sort::Script, &["git"]),
+            ("ExecStart=/app/retry.sh 3 git pull\n", Sort::Script, &["git"]),
+            ("x: 1\njobs:\n  - cmd: /app/retry.sh 3 git pull\n", Sort::Script, &["git"]),
+            ("x: 1\nsync: |\n  retry git pull\n", Sort::Script, &["git"]),
+            ("cmds = [\"retry git pull\"]\n", Sort::Script, &["git"]),
+            ("sync: retry git pull\n", Sort::Script, &["git"]),
+            ("/srv/in IN_CLOSE_WRITE git pull\n", Sort::Plain, &["git"]),
+            ("vcs_type: git\n", Sort::Script, &["git"]),
+            ("tools:\n  - name: git\n    args: [log, -1]\n", Sort::Script, &["git"]),
             ("BACKEND = {\"repository\": \"/srv\", \"type\": \"git\"}\n", Sort::Python, &["git"]),
             ("{\"repository\": \"/srv\", \"type\": \"git\"}\n", Sort::Text, &["git"]),
         ] {

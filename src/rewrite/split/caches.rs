@@ -2,6 +2,7 @@
 
 use hashbrown::HashSet;
 
+use crate::cuda::links::Paths;
 use crate::findings::{Category, Finding};
 use crate::rewrite::input::Input;
 use crate::rootfs::{NodeId, NodeKind, PathBuffer};
@@ -10,6 +11,7 @@ use crate::rootfs::{NodeId, NodeKind, PathBuffer};
 /// and have no name outside; a stage that copied these names would store them again.
 pub(super) fn links_in_caches(input: &Input<'_>) -> HashSet<NodeId> {
     let rootfs = &input.merge.rootfs;
+    let tree = Paths::new(rootfs);
     let mut walker = input.catalog.walker();
     let mut paths = PathBuffer::default();
     let mut rule_of = |node: NodeId| {
@@ -24,5 +26,19 @@ pub(super) fn links_in_caches(input: &Input<'_>) -> HashSet<NodeId> {
         node.kind() == NodeKind::Symlink || node.kind() == NodeKind::File && node.has_other_names()
     };
     let links = rootfs.nodes().filter(is_link).map(crate::rootfs::Node::id);
-    links.filter(|link| rule_of(*link).is_some_and(|rule| !staying.contains(rule))).collect()
+    let links: Vec<(NodeId, &str)> = links
+        .filter_map(|link| Some((link, rule_of(link).filter(|rule| !staying.contains(rule))?)))
+        .collect();
+    let links = links.into_iter().filter(|(link, rule)| {
+        let node = rootfs.node(*link);
+        match node.content() {
+            // The content stays under a name outside.
+            Some((layer, entry)) if node.kind() == NodeKind::File => {
+                rootfs.all_names(layer, entry).any(|name| rule_of(name) != Some(*rule))
+            }
+            // What it leads to is in the same cache. A link out of it was made by somebody.
+            _ => tree.lookup(&node.path()).is_some_and(|target| rule_of(target) == Some(*rule)),
+        }
+    });
+    links.map(|(link, _)| link).collect()
 }

@@ -37,7 +37,7 @@ const USERS: [&str; 14] = [
     "passwd", "userdel", "groupdel", "deluser", "delgroup",
 ];
 
-const COMPILERS: [&str; 34] = [
+pub(super) const COMPILERS: [&str; 34] = [
     "make",
     "gmake",
     "cmake",

@@ -109,11 +109,8 @@ impl<'s, 'r> Steps<'s, 'r> {
                         || run.commands.iter().any(installs_sources) && holds_programs(context, &layers)
                         || works.contains(&Work::Language)
                             && (holds_local_wheels(context, &layers) || holds_extensions(context, &layers))
-                        || run
-                            .commands
-                            .iter()
-                            .zip(works)
-                            .any(|(command, work)| *work == Work::Other && builds::may_build(command))
+                        || works.contains(&Work::Other)
+                            && builds::may_build(run)
                             && builds::leave_output(context, &layers)
                 }
                 // A RUN with unknown commands may do anything.

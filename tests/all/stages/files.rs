@@ -307,6 +307,25 @@ fn names_in_a_cache_of_files_that_are_installed_stay_in_the_build_stage() {
 }
 
 #[test]
+fn a_link_out_of_a_cache_is_copied() {
+    let scene = built(base(), &["libcurand.so.10"])
+        .run(
+            "make -C build install && ln -s /models/hub /root/.cache/huggingface/hub",
+            vec![
+                symlink("root/.cache/huggingface/hub", "/models/hub"),
+                file("srv/condash/pkgs/v1/a.js", "a();\n".repeat(900)),
+                hardlink("srv/condash/pkgs/v2/a.js", "srv/condash/pkgs/v1/a.js"),
+            ],
+        )
+        .cmd(&["/usr/local/bin/serve"]);
+    let analysis = scene.analysis();
+    let plan = Plan::of_safe(analysis.findings.as_ref().unwrap());
+    let proposals = analysis.propose(&plan, None).expect("findings").expect("proposals");
+    let stage = last_stage(&proposals.list[0].dockerfile);
+    assert!(stage.contains("/root/.cache") && stage.contains("/srv/condash"), "{stage}");
+}
+
+#[test]
 fn a_folder_is_made_for_a_link_that_is_alone_in_it() {
     let scene = base()
         .run(

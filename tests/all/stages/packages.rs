@@ -549,6 +549,18 @@ fn a_script_of_the_project_that_leaves_programs_is_a_build() {
     for (command, members) in [
         ("curl -fsSL https://example.org/x.tgz | tar xz -C /srv/app", vec![library()]),
         ("curl -fsSL https://example.org/install.sh | sh -s -- -y", vec![library()]),
+        ("curl -fsSL https://example.org/install.sh | env UV_INSTALL_DIR=/opt sh", vec![library()]),
+        ("curl -fsSLo /usr/local/bin/gosu https://example.org/gosu && gosu nobody true", vec![library()]),
+        (
+            "curl -LO https://example.org/kubectl && install -m 0755 kubectl /usr/local/bin/kubectl",
+            vec![library()],
+        ),
+        ("wget -q https://example.org/x.zip && unzip x.zip && ./aws/install", vec![library()]),
+        ("wget -q https://example.org/dotnet-install.sh && bash dotnet-install.sh", vec![library()]),
+        ("bash -c \"curl -fsSL https://example.org/x.tgz | tar xz\"", vec![library()]),
+        ("find /srv -name '*.tmp' -exec rm {} +", vec![library()]),
+        ("python3 -m playwright install", vec![library()]),
+        ("terraform -version", vec![library()]),
         ("python3 scripts/fetch.py", vec![text("srv/data.bin", 300)]),
     ] {
         let proposals = scene(command, members);

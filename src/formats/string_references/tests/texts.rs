@@ -62,11 +62,14 @@ fn remarks_do_not_count() {
     );
     assert_eq!(words(Sort::Text, "#gcc"), ["gcc"]);
     assert_eq!(script("# libcublas.so\n"), <[&str; 0]>::default());
+    assert_eq!(words(Sort::JavaScript, "if (config.log) f(config.log.level)\n"), <[&str; 0]>::default());
     // Routes, addresses, properties and variables of a build are no tools.
     for text in [
         "ROUTES = {\"/api/waf\": None}\n",
+        "run(x)\n@app.get('/size')\n",
+        "app.get(\"/make\", list)\n",
+        "print(car['make'], frame[\"make\"])\n",
         "open_page(\"https://example.org/waf\")\n",
-        "if (config.log) console.log(config.log.level)\n",
         "export PKG_CONFIG_PATH=/usr/local/lib/pkgconfig\n",
     ] {
         assert_eq!(script(text), <[&str; 0]>::default(), "{text}");
