@@ -107,7 +107,7 @@ pub(super) fn leave_out(
         } else if is_recipe(&path) && is_of_node(&lived_in, &path) {
             // What builds packages of Node says so itself.
             Kind::Record
-        } else if path.ends_with(b".go") {
+        } else if path.ends_with(b".go") && script_line(context, mention.node).is_none() {
             Kind::OfGo
         } else if is_of_crate(context, &lived_in, &path) {
             Kind::OfCrate
@@ -157,9 +157,13 @@ pub(super) fn leave_out(
 
 /// Whether make starts when a file is: `#!/usr/bin/make -f`.
 fn is_program(context: &InventoryContext<'_>, node: NodeId) -> bool {
-    let inode = context.node(node).content();
-    let line = inode.and_then(|(layer, entry)| context.layer(layer)?.facts.script(entry));
-    line.is_some_and(is_of_make)
+    script_line(context, node).is_some_and(is_of_make)
+}
+
+/// The first line of a script, `#!` left out.
+fn script_line<'c>(context: &'c InventoryContext<'_>, node: NodeId) -> Option<&'c [u8]> {
+    let (layer, entry) = context.node(node).content()?;
+    context.layer(layer)?.facts.script(entry)
 }
 
 /// What a file with references is.

@@ -3,7 +3,6 @@
 use super::context::SplitContext;
 use super::shell::COMPILERS;
 use crate::formats::binary::FileFacts;
-use crate::formats::dockerfile::ShellCommand;
 use crate::layer::EntryId;
 use crate::rewrite::tidy::{Call, Run};
 use crate::rootfs::Node;
@@ -68,9 +67,8 @@ const DOWNLOADERS: [&str; 3] = ["aria2c", "curl", "wget"];
 /// project. One that was downloaded by the same `RUN` installs what was compiled elsewhere, unless its name says
 /// otherwise.
 pub(super) fn may_build(run: &Run) -> bool {
-    let calls = || run.commands.iter().filter_map(Call::of);
-    let downloads = calls().any(|call| DOWNLOADERS.contains(&call.program));
-    calls().any(|call| {
+    let downloads = downloads(run);
+    run.commands.iter().filter_map(Call::of).any(|call| {
         let tells = call.words.last().is_some_and(|word| TELLS.contains(&word.text.as_str()));
         let in_text = || inline(&call).is_some_and(|text| names_compiler(text) || compiles_in_python(text));
         let of_project = || script(&call).is_some_and(|script| !downloads || is_named_as_build(script));
@@ -131,16 +129,23 @@ fn is_named_as_build(script: &str) -> bool {
     ["bootstrap", "build", "compile", "make"].iter().any(|part| name.contains(part))
 }
 
-/// Whether a command whose effect is unknown may call a build tool: a script of the project names one, or is not in the
-/// image.
-pub(super) fn may_call_builders(context: &SplitContext<'_>, command: &ShellCommand) -> bool {
-    let Some(script) = Call::of(command).as_ref().and_then(script) else { return false };
-    let name = script.rsplit('/').next().unwrap_or_default().as_bytes();
-    let mut files = context.rootfs.nodes().filter(|node| node.name() == name).peekable();
-    let named = |node: Node<'_>| {
-        context.input.inventory.mentions.iter().any(|one| one.node == node.id() && !one.words.is_empty())
-    };
-    files.peek().is_none() || files.any(named)
+/// Whether a `RUN` may call a build tool by a script of the project: the script names one, or is not in the image.
+pub(super) fn may_call_builders(context: &SplitContext<'_>, run: &Run) -> bool {
+    let downloads = downloads(run);
+    let mut scripts = run.commands.iter().filter_map(Call::of).filter_map(|call| script(&call));
+    scripts.any(|script| {
+        let name = script.rsplit('/').next().unwrap_or_default().as_bytes();
+        let mut files = context.rootfs.nodes().filter(|node| node.name() == name).peekable();
+        let named = |node: Node<'_>| {
+            let mut mentions = context.input.inventory.mentions.iter();
+            mentions.any(|one| one.node == node.id() && !one.words.is_empty())
+        };
+        files.peek().is_none() && (!downloads || is_named_as_build(script)) || files.any(named)
+    })
+}
+
+fn downloads(run: &Run) -> bool {
+    run.commands.iter().filter_map(Call::of).any(|call| DOWNLOADERS.contains(&call.program))
 }
 
 /// Whether a layer adds compiled files that belong to no package.

@@ -225,9 +225,7 @@ impl<'s, 'r> Steps<'s, 'r> {
     pub(super) fn calls_builders(&self, context: &SplitContext<'_>) -> bool {
         self.list.iter().enumerate().any(|(at, step)| {
             let (Kind::Run(works), Some(run)) = (&step.kind, self.run(at)) else { return false };
-            let mut commands = run.commands.iter().zip(works);
-            commands
-                .any(|(command, work)| *work == Work::Other && builds::may_call_builders(context, command))
+            works.contains(&Work::Other) && builds::may_call_builders(context, run)
         })
     }
 
