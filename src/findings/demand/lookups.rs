@@ -10,6 +10,8 @@ use crate::findings::named::MAX_SHOWN_CHARS;
 use crate::findings::value::User;
 use crate::rootfs::NodeId;
 
+/// Folders that the linker searches besides.
+const OF_LINKER: [&[u8]; 2] = [b"/usr/local/lib", b"/usr/local/lib64"];
 /// Folders that ldconfig reads without a setting.
 const DEFAULT_FOLDERS: [&[u8]; 4] = [b"/lib", b"/usr/lib", b"/lib64", b"/usr/lib64"];
 
@@ -28,7 +30,7 @@ const OF_GIT: [&str; 9] = [
 
 impl Demands {
     /// `ctypes.util.find_library` of Python asks gcc, `ld` and `objdump` for libraries that the loader's cache lacks:
-    /// those in folders of `LD_LIBRARY_PATH`.
+    /// those in folders of `LD_LIBRARY_PATH`, and those of upper layers in folders that the linker searches.
     pub(super) fn lookups(&mut self, facts: &Facts<'_>) {
         let mut mentions =
             facts.inventory.mentions.iter().filter(|one| one.words.contains(&"find_library")).peekable();
@@ -46,6 +48,10 @@ impl Demands {
             .filter(|_| !is_musl || cache.is_some())
             .filter_map(|folder| facts.paths.lookup(folder))
             .collect();
+        let value = facts.variable("LD_LIBRARY_PATH").unwrap_or_default();
+        let folders = search_folders(value, &facts.paths, facts.input.layers);
+        let folders = folders.iter().map(|folder| &folder.path[..]).chain(DEFAULT_FOLDERS).chain(OF_LINKER);
+        let searched: HashSet<NodeId> = folders.filter_map(|folder| facts.paths.lookup(folder)).collect();
         let is_cached = |node: NodeId| {
             let is_older = cache.is_none_or(|cache| facts.node(node).layer() <= cache);
             is_older && cached.contains(&facts.paths.parent(node))
@@ -55,6 +61,7 @@ impl Demands {
             .links
             .objects
             .iter()
+            .filter(|object| searched.contains(&facts.paths.parent(object.node)))
             .map(|object| (facts.node(object.node).name(), is_cached(object.node)))
             .collect();
         let is_lost = |library: &str| {
@@ -65,10 +72,9 @@ impl Demands {
             let mut found = objects.iter().filter(|(name, _)| is_one(name)).peekable();
             found.peek().is_some() && !found.any(|(_, is_cached)| *is_cached)
         };
-        let has_path = facts.variable("LD_LIBRARY_PATH").is_some_and(|value| !value.is_empty());
         for mention in mentions {
             // A name that is computed, or that stands in another line than the call.
-            let may_be_any = has_path && !mention.of_package;
+            let may_be_any = !value.is_empty() && !mention.of_package;
             let is_computed =
                 mention.libraries.is_empty() || mention.libraries.iter().any(|name| **name == *"lib*.so");
             let library = match mention.libraries.iter().find(|name| is_lost(name)) {
