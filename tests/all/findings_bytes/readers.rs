@@ -45,8 +45,12 @@ fn a_library_outside_of_the_cache_is_looked_for_with_the_compiler() {
         let library = file(path, Elf::library("libsimk.so.1").build());
         let own = vec![library, file("srv/main.py", call)];
         let members = [service(&[]), debs(&[("g++-13", "13.2", gcc)]), own].concat();
-        let found =
-            judged(Packing::Gzip, &[members.clone()], &["/srv/service"], &["LD_LIBRARY_PATH=/srv/lib"]);
+        let found = judged(
+            Packing::Gzip,
+            std::slice::from_ref(&members),
+            &["/srv/service"],
+            &["LD_LIBRARY_PATH=/srv/lib"],
+        );
         assert_eq!(of(&found, GCC), wanted, "{path}");
         // Nobody looks there.
         let found = judged(Packing::Gzip, &[members], &["/srv/service"], &[]);
