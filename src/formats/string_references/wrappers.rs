@@ -275,7 +275,7 @@ pub(super) fn follows(before: &[u8], shell: &Shell<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Shell, follows};
+    use super::{Shell, follows, is_wrapper};
 
     fn script(before: &str) -> bool {
         let shell = Shell::of(b"#!/bin/sh\nlog() { echo \"$@\"; }\nrun() { log \"$@\"; \"$@\"; }\n");
@@ -284,6 +284,16 @@ mod tests {
 
     fn other(before: &str) -> bool {
         follows(before.as_bytes(), &Shell::of(b""))
+    }
+
+    #[test]
+    fn builds_of_a_launcher_are_launchers() {
+        for name in ["tini", "tini-static", "tini-static-amd64", "gosu-arm64"] {
+            assert!(is_wrapper(name.as_bytes()), "{name}");
+        }
+        for name in ["env-staticfiles", "tinies", "-static", "app"] {
+            assert!(!is_wrapper(name.as_bytes()), "{name}");
+        }
     }
 
     #[test]

@@ -16,13 +16,15 @@ fn elf(program: bool, strings: &[u8]) -> Vec<u8> {
 fn binaries_tell_how_they_keep_strings_and_whether_they_start_programs() {
     const GO: &[u8] = b"\xff Go buildinf:\x08\x02go1.22";
     const RUST: &[u8] = b"/rustc/90b35a623/library/core/src/str.rs";
-    let cases: [(bool, Vec<u8>, UncertaintyReason); 9] = [
+    let cases: [(bool, Vec<u8>, UncertaintyReason); 11] = [
         (true, [GO, b"gitsecretclone"].concat(), UncertaintyReason::Plain),
         (true, [GO, b"os/exec.(*Cmd).Start\0"].concat(), UncertaintyReason::Unbounded),
         (true, [GO, b"\0system\0popen\0"].concat(), UncertaintyReason::Plain),
         (true, RUST.to_vec(), UncertaintyReason::Rust),
         (true, [b"\0posix_spawnp\0", RUST].concat(), UncertaintyReason::Unbounded),
         (true, b"\0execvp\0".to_vec(), UncertaintyReason::Instructions),
+        (true, b"\0/bin/sh\0-c\0".to_vec(), UncertaintyReason::Shell),
+        (true, b"\0/bin/shutdown\0".to_vec(), UncertaintyReason::Plain),
         (false, b"\0execvp\0".to_vec(), UncertaintyReason::Library),
         (false, b"\0my_popen\0".to_vec(), UncertaintyReason::Library),
         (false, b"\0filesystem\0popens\0".to_vec(), UncertaintyReason::Plain),
