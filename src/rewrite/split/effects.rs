@@ -14,11 +14,11 @@ use crate::rewrite::tidy::Call;
 use crate::rootfs::{Node, NodeKind};
 
 impl<'a> Lines<'_, '_, 'a, '_, '_> {
-    /// Repeats the commands of a building step whose effect on content of the new stage is not copied.
-    pub(super) fn beside(&mut self, at: usize, works: &[Work]) {
-        let Some(run) = self.steps.run(at).filter(|_| !self.steps.is_opaque(at)) else { return };
+    /// The commands of a building step whose effect on content of the new stage is not copied.
+    pub(super) fn beside(&mut self, at: usize, works: &[Work]) -> Vec<String> {
+        let Some(run) = self.steps.run(at).filter(|_| !self.steps.is_opaque(at)) else { return Vec::new() };
         if !self.steps.list[at].makes() {
-            return;
+            return Vec::new();
         }
         let installs = self.installs(at);
         let hoisted = self.hoisted(at);
@@ -40,7 +40,12 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
                 .iter()
                 .map(|operand| match works.get(place) {
                     Some(Work::Configure) => self.makes_again(operand),
-                    Some(Work::Owner) => self.changes(operand, at, call.program == "chmod", &mut commands),
+                    Some(Work::Owner) => {
+                        // A COPY keeps modes and capabilities; a change of owner clears some of them.
+                        let is_cleared = commands.iter().any(|text: &String| text.contains("chown "));
+                        let is_copied = matches!(call.program, "chmod" | "setcap") && !is_cleared;
+                        self.changes(operand, at, is_copied, &mut commands)
+                    }
                     _ => self.is_brought_again(operand, at),
                 })
                 .collect();
@@ -63,6 +68,11 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
                 self.alive.insert(at);
             }
         }
+        commands
+    }
+
+    /// Repeats commands after the copies of a step.
+    pub(super) fn after_copies(&mut self, at: usize, commands: &[String]) {
         if commands.is_empty() {
             return;
         }
@@ -139,13 +149,7 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
 
     /// Whether a change of owner or mode applies to content that the new stage has at this point without the
     /// change. Adds commands for empty folders, and a manual step for files that are copied later.
-    fn changes(
-        &mut self,
-        operand: &Operand,
-        at: usize,
-        keeps_mode: bool,
-        commands: &mut Vec<String>,
-    ) -> bool {
+    fn changes(&mut self, operand: &Operand, at: usize, is_copied: bool, commands: &mut Vec<String>) -> bool {
         let nodes = self.nodes_of(operand);
         if let [folder] = nodes.as_slice()
             && folder.kind() == NodeKind::Directory
@@ -165,7 +169,7 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
         };
         let is_there = |node: &Node<'_>| {
             matches!(self.keep.fate(node.id()), FileDisposition::Base | FileDisposition::Installed)
-                || self.covered.contains(&node.id()) && !(keeps_mode && is_built(*node))
+                || self.covered.contains(&node.id()) && !(is_copied && is_built(*node))
         };
         let content = |node: &&Node<'_>| node.kind() != NodeKind::Directory;
         if nodes.iter().any(is_there) {
@@ -175,7 +179,7 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
             self.keep.fate(node.id()) == FileDisposition::Copied
                 && self.steps.origin(*node).is_some_and(|step| step <= at)
         };
-        if !keeps_mode && nodes.iter().filter(content).any(is_late) {
+        if !is_copied && nodes.iter().filter(content).any(is_late) {
             let place = self.steps.list[at].place;
             self.manual_steps.push(format!(
                 "line {} changes the owner of {}, which is copied later: repeat it after the COPY",

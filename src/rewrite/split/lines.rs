@@ -6,6 +6,7 @@ mod division;
 mod owners;
 mod repeat;
 mod settings;
+mod waiting;
 
 use std::collections::BTreeSet;
 
@@ -24,6 +25,7 @@ use crate::formats::dockerfile::{ShellCommand, Span};
 use crate::rewrite::tidy::{Call, Tidied};
 use crate::rootfs::{Node, NodeId, NodeKind};
 use division::Later;
+use waiting::Waiting;
 
 /// A line of the new stage.
 #[derive(Clone, Debug)]
@@ -105,6 +107,8 @@ pub(super) struct Lines<'l, 'w, 'a, 's, 'r> {
     pub(super) is_unknown: bool,
     /// `ARG`s: the step, and the index of the line before which it is inserted if used.
     arguments: Vec<(usize, usize)>,
+    /// Commands that follow a copy.
+    waiting: Vec<Waiting>,
     /// Steps of `ARG`s and `ENV`s that were added early, because earlier lines use them.
     settled: HashSet<usize>,
 }
@@ -151,6 +155,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
             users_done: false,
             is_unknown: false,
             arguments: Vec::new(),
+            waiting: Vec::new(),
             settled: HashSet::new(),
         }
     }
@@ -172,9 +177,12 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
                 Kind::Run(works) => self.run(at, works),
             }
             self.copies(at);
-            if let Kind::Run(works) = &step.kind {
-                self.beside(at, works);
-            }
+            let mut commands = match &step.kind {
+                Kind::Run(works) => self.beside(at, works),
+                _ => Vec::new(),
+            };
+            commands.extend(self.arrived());
+            self.after_copies(at, &commands);
         }
         self.users(self.last);
         self.loader();
@@ -283,7 +291,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
 
 /// Whether a command of a building instruction configures the system, which a copy of its results does not.
 pub(super) fn configures(command: &ShellCommand) -> bool {
-    const OF_SYSTEM: [&str; 9] = [
+    const OF_SYSTEM: [&str; 8] = [
         "locale-gen",
         "update-locale",
         "localedef",
@@ -291,7 +299,6 @@ pub(super) fn configures(command: &ShellCommand) -> bool {
         "update-alternatives",
         "fc-cache",
         "dpkg-reconfigure",
-        "setcap",
         "sed",
     ];
     Call::of(command).is_some_and(|call| OF_SYSTEM.contains(&call.program))

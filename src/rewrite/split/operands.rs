@@ -94,6 +94,7 @@ fn places(call: &Call<'_>) -> Vec<usize> {
             let is_path = |at: &usize| !call.words[*at].text.starts_with(['-', '(', '!']);
             return (0..call.words.len()).take_while(is_path).collect();
         }
+        "setcap" => return places_of_setcap(call),
         "chown" | "chmod" | "chgrp" | "rm" | "rmdir" => &[],
         _ => return Vec::new(),
     };
@@ -109,6 +110,23 @@ fn places(call: &Call<'_>) -> Vec<usize> {
     // The owner or the mode comes first.
     if call.program.starts_with("ch") && !found.is_empty() {
         found.remove(0);
+    }
+    found
+}
+
+/// `setcap` takes capabilities and a file, or `-r` and a file, several times.
+fn places_of_setcap(call: &Call<'_>) -> Vec<usize> {
+    let mut found = Vec::new();
+    let mut words = call.words.iter().enumerate();
+    while let Some((_, word)) = words.next() {
+        match word.text.as_str() {
+            "-n" => {
+                words.next();
+            }
+            "-q" | "-v" | "-f" => {}
+            // What comes before the file: its capabilities, or their removal.
+            _ => found.extend(words.next().map(|(at, _)| at)),
+        }
     }
     found
 }

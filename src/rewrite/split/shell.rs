@@ -13,7 +13,7 @@ pub(super) enum Work {
     Manage,
     /// Adds or changes users and groups.
     Users,
-    /// Changes owner or mode of files.
+    /// Changes owner, mode or capabilities of files.
     Owner,
     /// Writes little: folders, links, settings. Repeating it in another stage gives the same result.
     Configure,
@@ -94,7 +94,7 @@ const LANGUAGES: [&str; 16] = [
 ];
 
 /// Programs that configure the system: their output is small, and repeating them gives the same result.
-const CONFIGURE: [&str; 16] = [
+const CONFIGURE: [&str; 15] = [
     "mkdir",
     "ln",
     "touch",
@@ -108,7 +108,6 @@ const CONFIGURE: [&str; 16] = [
     "update-alternatives",
     "fc-cache",
     "dpkg-reconfigure",
-    "setcap",
     "tee",
     "mktemp",
 ];
@@ -178,7 +177,7 @@ pub(super) fn work(command: &ShellCommand) -> Work {
         return if compiles { Work::Compile } else { Work::Language };
     }
     match program {
-        "chown" | "chmod" | "chgrp" => Work::Owner,
+        "chown" | "chmod" | "chgrp" | "setcap" => Work::Owner,
         "rm" | "rmdir" => Work::Remove,
         "find" if has("-delete") => Work::Remove,
         "install" if makes_folders(&call) => Work::Configure,

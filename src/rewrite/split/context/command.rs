@@ -47,10 +47,9 @@ impl SplitContext<'_> {
         };
         let folder = config.working_dir().clone().unwrap_or_else(|| "/".to_owned());
         let words = [config.entrypoint(), config.cmd()];
-        let words = words.into_iter().flatten().flatten().chain(&self.health);
-        let words = words.flat_map(|word| word.split_ascii_whitespace());
+        let words = words_of_command(words.into_iter().flatten().flatten().chain(&self.health));
         let mut paths = Vec::new();
-        for word in words.take(WORDS) {
+        for word in words.into_iter().take(WORDS) {
             let word = word.trim_matches(['"', '\'', ';', '(', ')']);
             paths.extend(self.program(word).filter(|_| !word.contains('/')));
             paths.push(if word.starts_with('/') {
@@ -127,4 +126,51 @@ impl SplitContext<'_> {
         links.dedup();
         links
     }
+}
+
+/// The words of a command. Of code that it gives an interpreter, such as `python -c "import x"`, only those in quotes.
+fn words_of_command<'w>(parts: impl Iterator<Item = &'w String>) -> Vec<&'w str> {
+    let mut words = Vec::new();
+    let (mut interprets, mut is_code) = (false, false);
+    for part in parts {
+        let mut rest = part.as_str();
+        if std::mem::take(&mut is_code) {
+            words.extend(words_in_quotes(rest));
+            continue;
+        }
+        while let Some(start) = rest.find(|one: char| !one.is_ascii_whitespace()) {
+            rest = &rest[start..];
+            let quote = rest.chars().next().filter(|one| matches!(one, '"' | '\''));
+            if let Some(quote) = quote.filter(|_| std::mem::take(&mut is_code)) {
+                let end = closing(&rest[1..], quote) + 1;
+                words.extend(words_in_quotes(&rest[1..end]));
+                rest = rest.get(end + 1..).unwrap_or_default();
+                continue;
+            }
+            let end = rest.find(|one: char| one.is_ascii_whitespace()).unwrap_or(rest.len());
+            let word = &rest[..end];
+            words.push(word);
+            is_code = interprets && matches!(word, "-c" | "-e" | "--eval" | "-r");
+            interprets = is_interpreter(word) || interprets && word.starts_with('-');
+            rest = &rest[end..];
+        }
+    }
+    words
+}
+
+fn is_interpreter(word: &str) -> bool {
+    let name = word.rsplit('/').next().unwrap_or(word).trim_matches(['"', '\'', '(']);
+    let name = name.trim_end_matches(|one: char| one.is_ascii_digit() || one == '.');
+    matches!(name, "python" | "pypy" | "node" | "nodejs" | "perl" | "ruby" | "php")
+}
+
+/// Where a quoted text ends.
+fn closing(text: &str, quote: char) -> usize {
+    let ends = text.char_indices().filter(|(_, one)| *one == quote).map(|(at, _)| at);
+    ends.into_iter().find(|at| !text[..*at].ends_with('\\')).unwrap_or(text.len())
+}
+
+fn words_in_quotes(code: &str) -> impl Iterator<Item = &str> {
+    let quoted = code.split(['"', '\'']).skip(1).step_by(2);
+    quoted.flat_map(|text| text.trim_end_matches('\\').split_ascii_whitespace())
 }

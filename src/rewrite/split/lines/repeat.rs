@@ -73,7 +73,8 @@ impl Lines<'_, '_, '_, '_, '_> {
         let making = step.makes();
         let installs = self.installs(at);
         let added = if installs { std::mem::take(&mut self.added) } else { Vec::new() };
-        let hoisted = self.hoisted(at);
+        let mut elsewhere = self.hoisted(at);
+        elsewhere.extend(self.moved(at, works));
         let sources = if making && installs && self.sets_up_sources(at) {
             works.iter().rposition(|work| *work == Work::Install).unwrap_or_default()
         } else {
@@ -91,7 +92,7 @@ impl Lines<'_, '_, '_, '_, '_> {
             let (Some(work), Some(command)) = (works.get(place), run.commands.get(place)) else {
                 return false;
             };
-            if hoisted.contains(&place) {
+            if elsewhere.contains(&place) {
                 return false;
             }
             match work {
