@@ -19,6 +19,7 @@ use super::packages::Packages;
 use super::value::{Package, Searched, StringReference, Toolkit};
 use crate::base::text::escape;
 use crate::formats::binary::FileFacts;
+use crate::formats::elf::ElfFacts;
 use crate::formats::string_references::{STARTS, Sort, StringReferences, UncertaintyReason, is_wrapper};
 use crate::rootfs::NodeId;
 
@@ -186,12 +187,15 @@ fn is_unbounded(context: &InventoryContext<'_>, inode: Inode, habit: Uncertainty
 
 /// Whether a program starts others, with names that may be part of its instructions.
 fn starts_by_instructions(context: &InventoryContext<'_>, inode: Inode, habit: UncertaintyReason) -> bool {
-    habit == UncertaintyReason::Instructions || habit == UncertaintyReason::Shell && is_static(context, inode)
+    habit == UncertaintyReason::Instructions
+        || matches!(habit, UncertaintyReason::Shell | UncertaintyReason::Library) && is_static(context, inode)
 }
 
 fn is_static(context: &InventoryContext<'_>, inode: Inode) -> bool {
     let facts = context.layer(inode.0).and_then(|read| read.facts.binary(inode.1));
-    matches!(facts, Some(FileFacts::Elf(elf)) if elf.is_static)
+    let is_one =
+        |elf: &ElfFacts| elf.is_static || elf.pie && elf.interpreter.is_none() && elf.needed.is_empty();
+    matches!(facts, Some(FileFacts::Elf(elf)) if is_one(elf))
 }
 
 /// Whether a compiled program that starts others is the application's own. What an interpreter, a launcher or a server

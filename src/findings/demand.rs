@@ -15,7 +15,7 @@ pub use words::is_searched_for;
 use words::{WITH_NVCC, building, implied, known, program_word, told};
 pub(super) use words::{is_not_searched_in_libraries, searched_terms, tool_name};
 
-use super::facts::Facts;
+use super::facts::{COMMAND, Facts};
 use super::named::MAX_SHOWN_CHARS;
 use super::value::User;
 use crate::base::convert::index32;
@@ -280,18 +280,14 @@ impl Demands {
 
     /// Programs started by entrypoint and command.
     fn command(&mut self, facts: &Facts<'_>) {
-        for text in facts.command() {
+        for (text, who) in facts.commands() {
             let words = text.split(|c: char| c.is_whitespace() || "'\"();&|`$={}[],".contains(c));
             for word in words.filter(|word| !BUILDING.contains(word)) {
-                self.word(program_word(word), Certainty::Known, "the image's command", &|| {
-                    User::Setting("the image's command".to_owned())
-                });
+                self.word(program_word(word), Certainty::Known, who, &|| User::Setting(who.to_owned()));
             }
         }
         for word in building(&facts.command().join(" ")) {
-            self.word(word, Certainty::Asked, "the image's command", &|| {
-                User::Setting("the image's command".to_owned())
-            });
+            self.word(word, Certainty::Asked, COMMAND, &|| User::Setting(COMMAND.to_owned()));
         }
     }
 

@@ -77,6 +77,9 @@ impl Dependent<'_> {
     }
 }
 
+/// The subject of texts about entrypoint and command.
+pub(super) const COMMAND: &str = "the image's command";
+
 impl<'a> Facts<'a> {
     pub(super) fn new(input: &'a Input<'a>) -> Self {
         let rootfs = &input.merge.rootfs;
@@ -295,6 +298,12 @@ impl<'a> Facts<'a> {
         let words = |list: Option<&'a Vec<String>>| list.into_iter().flatten().map(String::as_str);
         let Some(config) = config else { return Vec::new() };
         words(config.entrypoint().as_ref()).chain(words(config.cmd().as_ref())).collect()
+    }
+
+    /// Texts that start programs, each with what it is: the words of entrypoint and command, and of the health check.
+    pub(super) fn commands(&self) -> impl Iterator<Item = (&'a str, &'static str)> {
+        let command = self.command().into_iter().map(|text| (text, COMMAND));
+        command.chain(self.input.image.health_check.iter().map(|text| (text.as_str(), "the health check")))
     }
 
     /// Whether a library is part of every flavor of the CUDA image that this one is built on, as libcudart is: no

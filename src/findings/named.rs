@@ -61,9 +61,9 @@ impl Named {
                 named.libraries(facts, value, &setting);
             }
         }
-        for word in facts.command() {
-            named.libraries(facts, word, "the image's command");
-            named.paths(facts, word, "the image's command", &mut room, &mut seen);
+        for (word, who) in facts.commands() {
+            named.libraries(facts, word, who);
+            named.paths(facts, word, who, &mut room, &mut seen);
         }
         named.programs(facts, &mut room.1);
         for mention in &facts.inventory.mentions {
@@ -147,16 +147,17 @@ impl Named {
     /// Collects the programs and scripts that the command starts by their names in `PATH`: `mvn exec:java`.
     fn programs(&mut self, facts: &Facts<'_>, steps: &mut u64) {
         let folders = facts.input.image.search_path();
-        let parts = facts.command().into_iter().flat_map(|text| text.split([';', '&', '|', '\n']));
-        let names =
-            parts.filter_map(|part| part.split_whitespace().next()).filter(|name| !name.contains('/'));
-        for name in names.take(PROGRAMS) {
+        let parts = facts
+            .commands()
+            .flat_map(|(text, who)| text.split([';', '&', '|', '\n']).map(move |part| (part, who)));
+        let names = parts.filter_map(|(part, who)| Some((part.split_whitespace().next()?, who)));
+        for (name, who) in names.filter(|(name, _)| !name.contains('/')).take(PROGRAMS) {
             let mut tries = folders.split(':').filter(|folder| folder.starts_with('/')).take(PROGRAMS);
             let found = tries.find_map(|folder| {
                 facts.paths.walk(NodeId::ROOT, format!("{folder}/{name}").as_bytes(), steps)
             });
             if let Some(node) = found.filter(|node| facts.node(*node).kind() == NodeKind::File) {
-                self.settings.entry(node).or_insert_with(|| "the image's command".to_owned());
+                self.settings.entry(node).or_insert_with(|| who.to_owned());
             }
         }
     }

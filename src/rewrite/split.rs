@@ -4,6 +4,7 @@
 //! replaced by a `COPY` of the folder that it created. This follows from what it does and from which of its layers the
 //! image needs at run time.
 
+mod archives;
 mod bases;
 mod builds;
 mod caches;
@@ -24,6 +25,7 @@ mod stages;
 mod state;
 mod steps;
 mod swap;
+mod tools;
 mod words;
 
 use super::draft::Draft;
@@ -71,12 +73,14 @@ pub(super) fn drafts(
     let waste = tidy::waste(input);
     let look = View::new(input);
     let tidying = TidyContext::new(&recipe.file, name, &recipe.ties, &waste, &look);
-    let context = SplitContext::new(input, recipe, &stage, layer16(base_layers));
+    let mut context = SplitContext::new(input, recipe, &stage, layer16(base_layers));
     let steps = Steps::of(&stage, recipe, &tidying, &context);
+    context.archives = archives::packages(&context, &steps);
     let all = bases(&context, &stage.base);
     let compiles = steps.list.iter().any(|step| step.compiles);
     let sources = sources::build_only(&context, &steps);
     let asked = packages::asked(&context, &steps, compiles);
+    context.tools = tools::of_instructions(&context, &steps, &asked, compiles);
     let dropped = asked.dropped.iter().filter_map(|name| context.by_name.get(name.as_str()));
     let all_asked: Vec<usize> = asked.kept.iter().chain(dropped).copied().collect();
     let stay = asked.stay();

@@ -40,6 +40,7 @@ pub(super) fn attach(image: &mut Image, object: &str, bytes: Vec<u8>, claimed: C
             image.warnings.push(Warning::new(WarningCode::ConfigIncomplete, object, message));
         }
     }
+    image.health_check = health_check(&bytes);
     image.config_bytes = Arc::from(bytes);
 }
 
@@ -111,6 +112,17 @@ fn parse(bytes: &[u8]) -> Result<Parsed, String> {
         }
     }
     Ok(Parsed { config, lacks, readable: false })
+}
+
+/// The words of the health check. The first says how they run: `CMD`, `CMD-SHELL`, or `NONE` for no check.
+fn health_check(config: &[u8]) -> Vec<String> {
+    let config: Value = serde_json::from_slice(config).unwrap_or_default();
+    let test = config.pointer("/config/Healthcheck/Test").and_then(Value::as_array);
+    let mut words = test.into_iter().flatten().filter_map(Value::as_str);
+    match words.next() {
+        Some("CMD" | "CMD-SHELL") => words.map(str::to_owned).collect(),
+        _ => Vec::new(),
+    }
 }
 
 const UNKNOWN: &str = "unknown";

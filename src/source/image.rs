@@ -35,6 +35,9 @@ pub struct Image {
     pub config_bytes: Arc<[u8]>,
     /// The config; `None` when there is none or it cannot be read.
     pub config: Option<ImageConfiguration>,
+    /// Words of the health check, from `Healthcheck.Test` of the config, which Docker adds to the specification; empty
+    /// when there is none.
+    pub health_check: Vec<String>,
     /// Platform, from the config or else the descriptor.
     pub platform: Option<Platform>,
     /// Layers, bottom first.
@@ -153,6 +156,7 @@ impl Image {
             manifest_bytes: Arc::from([]),
             manifest: None,
             config_bytes: Arc::from([]),
+            health_check: Vec::new(),
             config: None,
             platform: None,
             layers: Vec::new(),

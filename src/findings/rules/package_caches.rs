@@ -253,8 +253,8 @@ fn free(facts: &Facts<'_>, kind: &Kind, programs: usize, links: &Links, draft: &
         draft.question = Some(question);
     };
     let name_of = |word: &&str| word.rsplit('/').next().is_some_and(|name| kind.programs.contains(&name));
-    let words = facts.command();
-    let mut parts = words.iter().flat_map(|text| text.split_whitespace());
+    let mut parts =
+        facts.commands().flat_map(|(text, who)| text.split_whitespace().map(move |word| (word, who)));
     let in_variable = || {
         let pairs = facts.environment().iter().filter_map(|pair| pair.split_once('='));
         let mut pairs = pairs.map(|(name, value)| (name, value.split_whitespace()));
@@ -263,10 +263,10 @@ fn free(facts: &Facts<'_>, kind: &Kind, programs: usize, links: &Links, draft: &
             words.next().map(|_| (printable(name), program))
         })
     };
-    if let Some(program) = parts.find(name_of) {
+    if let Some((program, who)) = parts.find(|(word, _)| name_of(word)) {
         let program = printable(program);
         ask(
-            format!("The image's command starts {program}, which reads this cache."),
+            format!("{} starts {program}, which reads this cache.", who.replacen("the", "The", 1)),
             format!("Does {program} need this cache to start the service?"),
         );
     } else if let Some((variable, program)) = in_variable() {
@@ -416,6 +416,6 @@ fn setting(facts: &Facts<'_>, kind: &Kind) -> Option<String> {
             return Some(format!("ENV {}", printable(name)));
         }
     }
-    let words = facts.command();
-    words.iter().any(|word| word.contains(kind.marker)).then(|| "The image's command".to_owned())
+    let mut named = facts.commands().filter(|(text, _)| text.contains(kind.marker));
+    named.next().map(|(_, who)| who.replacen("the", "The", 1))
 }

@@ -19,8 +19,8 @@ pub enum UncertaintyReason {
     PackageManager,
     /// A program that starts programs: compilers of C and C++ put strings of some bytes into instructions.
     Instructions,
-    /// Has the path of the shell and no names of functions that start programs: if it is static, it needs none and starts
-    /// others by the shell.
+    /// Has the path of the shell or a system call that may be `execve`, and no names of functions that start programs: if
+    /// it is static, it needs none and may start others.
     Shell,
 }
 
@@ -66,6 +66,9 @@ impl StringScanState {
     pub(super) fn begin(&mut self, bytes: &[u8]) {
         let is_elf = bytes.starts_with(crate::formats::elf::MAGIC);
         let of_fixed_place = matches!(bytes.get(16..18), Some([2, 0] | [0, 2]));
+        // Of other machines the system call is not known.
+        let of_x86 = matches!(bytes.get(18..20), Some([62 | 3, 0]));
+        self.shell = is_elf && of_fixed_place && !of_x86;
         self.program = (!is_elf || of_fixed_place).then_some(0);
     }
 
@@ -80,6 +83,8 @@ impl StringScanState {
             "(*Cm" => self.go_starts |= has(8, b"os/exec.(*Cmd)"),
             "ustc" => self.rust |= has(2, b"/rustc/"),
             "s/uv" => self.uv |= has(5, b"crates/uv/src/"),
+            // `mov $59, %eax`
+            ";\0\0\0" => self.shell |= has(1, b"\xb8;\0\0\0"),
             "n/sh" => self.shell |= has(3, b"/bin/sh\0"),
             "/ld-" if self.program.is_none() && (has(0, b"/ld-linux") || has(0, b"/ld-musl")) => {
                 self.program = Some(self.before + (at - first) as u64);

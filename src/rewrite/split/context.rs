@@ -11,6 +11,7 @@ use hashbrown::{HashMap, HashSet};
 use self::open::{is_named, starts_something, tests, used};
 use super::stage::Final;
 use super::state::{State, state};
+use super::tools::Tools;
 use crate::base::size::human;
 use crate::cuda::links::{ObjectId, Paths};
 use crate::cuda::{Inode, Package};
@@ -51,6 +52,10 @@ pub(super) struct SplitContext<'a> {
     pub(super) by_name: BTreeMap<&'a str, usize>,
     /// By package: its dependencies.
     depends: Vec<Vec<usize>>,
+    /// What instructions of the new image call.
+    pub(super) tools: Tools,
+    /// Packages that a building instruction installs from files.
+    pub(super) archives: BTreeSet<usize>,
     /// Files of packages that an instruction diverted: packages are not unpacked there again.
     diverted: HashSet<NodeId>,
     /// By package: whether it is from NVIDIA's repository.
@@ -142,6 +147,8 @@ impl<'a> SplitContext<'a> {
             texts,
             depends: Vec::new(),
             is_cuda: input.inventory.packages.iter().map(is_cuda).collect(),
+            archives: BTreeSet::new(),
+            tools: Tools::default(),
             diverted: super::packages::diverted(input),
             built_for: HashSet::new(),
             libraries: HashMap::new(),

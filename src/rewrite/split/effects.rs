@@ -223,19 +223,6 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
         })
     }
 
-    /// Whether a step sets up a package repository: it adds files to folders for repositories and keys.
-    pub(super) fn sets_up_sources(&self, at: usize) -> bool {
-        const FOLDERS: [&[u8]; 5] =
-            [b"/etc/apt", b"/usr/share/keyrings", b"/etc/yum.repos.d", b"/etc/pki/rpm-gpg", b"/etc/apk"];
-        let nodes = self.keep.context.rootfs.nodes();
-        let mut files = nodes.filter(|node| node.kind() == NodeKind::File);
-        files.any(|node| {
-            self.steps.origin(node) == Some(at)
-                && self.keep.context.system_owner(node.id()).is_none()
-                && FOLDERS.iter().any(|folder| is_within(&node.path(), folder))
-        })
-    }
-
     /// Indexes of a step's commands that add users: they move before the lines that name these users.
     pub(super) fn hoisted(&self, at: usize) -> Vec<usize> {
         let Some(step) = self.steps.list.get(at) else { return Vec::new() };

@@ -1,5 +1,6 @@
 //! The parts of the image that a smaller final stage has, and how they get there.
 
+mod archives;
 mod causes;
 mod python;
 mod scripts;
@@ -88,6 +89,7 @@ impl<'w, 'a> Keep<'w, 'a> {
         for node in context.rootfs.nodes() {
             keep.first(node, &mut paths);
         }
+        keep.needs_of_archives();
         keep.caches_of_base();
         keep.roots();
         keep.follow();
@@ -95,6 +97,8 @@ impl<'w, 'a> Keep<'w, 'a> {
         keep.names_of_tools();
         keep.plugins();
         keep.recommended();
+        // Last: what only an instruction calls needs no recommended packages.
+        keep.tools();
         keep.follow();
         keep.states();
         keep
@@ -110,9 +114,10 @@ impl<'w, 'a> Keep<'w, 'a> {
     }
 
     /// Whether files of this package are copied one by one: packages of NVIDIA's repository if the base image has no
-    /// such repository.
+    /// such repository, and those that the build installs from files.
     fn by_file(&self, package: usize) -> bool {
-        self.context.is_cuda(package) && self.base.flavor == Flavor::None
+        self.context.archives.contains(&package)
+            || self.context.is_cuda(package) && self.base.flavor == Flavor::None
     }
 
     fn first(&mut self, node: Node<'a>, paths: &mut PathBuffer) {

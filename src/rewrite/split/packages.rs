@@ -110,7 +110,7 @@ pub(super) fn asked(context: &SplitContext<'_>, steps: &Steps<'_, '_>, copies: b
     }
     // An instruction that is repeated as a whole installs all of its packages.
     for (at, step) in steps.list.iter().enumerate() {
-        if step.installs() && !step.compiles && steps.is_opaque(at) {
+        if (step.installs() || steps.installs_archives(at)) && !step.compiles && steps.is_opaque(at) {
             let packages = context.input.inventory.packages.iter().enumerate();
             let brought = packages
                 .filter(|(_, package)| step.layers.contains(&package.layer) && package.root.is_none());

@@ -37,7 +37,7 @@ const USERS: [&str; 14] = [
     "passwd", "userdel", "groupdel", "deluser", "delgroup",
 ];
 
-pub(super) const COMPILERS: [&str; 34] = [
+pub(super) const COMPILERS: [&str; 38] = [
     "make",
     "gmake",
     "cmake",
@@ -72,6 +72,10 @@ pub(super) const COMPILERS: [&str; 34] = [
     "gradlew",
     "ctest",
     "cpack",
+    "checkinstall",
+    "debuild",
+    "dpkg-buildpackage",
+    "rpmbuild",
 ];
 
 const LANGUAGES: [&str; 16] = [

@@ -63,6 +63,7 @@ pub(super) fn draft(
     }
     assumed.extend(asked.assumption(keep.context));
     assumed.extend(asked.assumption_of_interpreters(keep.context));
+    assumed.extend(keep.assumption_of_archives());
     assumed.extend(without_recommended(steps, keep, asked));
     let title = if base.own {
         "Multi-stage: build first, run on the same base image".to_owned()

@@ -13,7 +13,7 @@ use crate::base::convert::layer16;
 use crate::cuda::Inode;
 use crate::cuda::links::folder_of;
 use crate::formats::binary::FileFacts;
-use crate::formats::dockerfile::{Keyword, Word};
+use crate::formats::dockerfile::{Keyword, ShellCommand, Word};
 use crate::formats::document::DocumentKind;
 use crate::layer::EntryKind;
 use crate::rewrite::recipe::Recipe;
@@ -194,21 +194,12 @@ impl<'s, 'r> Steps<'s, 'r> {
     /// packages from files, or in a pipe or a list with alternatives.
     pub(super) fn is_opaque(&self, step: usize) -> bool {
         let Some(run) = self.run(step) else { return true };
-        let from_files = |command| {
-            Call::of(command).is_some_and(|call| {
-                let installs = call
-                    .words
-                    .iter()
-                    .any(|word| matches!(word.text.as_str(), "-i" | "--install" | "install"));
-                installs
-                    && matches!(call.program, "dpkg" | "rpm" | "apt" | "apt-get" | "dnf" | "yum")
-                    && call.words.iter().any(|word| word.text.contains(".deb") || word.text.contains(".rpm"))
-            })
-        };
         let in_list = |unit: std::ops::Range<usize>| {
             unit.len() > 1 && run.commands[unit].iter().any(|command| work(command) == Work::Install)
         };
-        !run.may_edit || run.commands.iter().any(from_files) || units(&run.commands).into_iter().any(in_list)
+        !run.may_edit
+            || run.commands.iter().any(installs_archive)
+            || units(&run.commands).into_iter().any(in_list)
     }
 
     /// Whether a `RUN` is repeated unchanged: it cannot be edited, compiles nothing, and installs packages or
@@ -218,7 +209,12 @@ impl<'s, 'r> Steps<'s, 'r> {
         matches!(one.kind, Kind::Run(_))
             && self.is_opaque(step)
             && !one.compiles
-            && (one.installs() || !one.makes())
+            && (one.installs() || !one.makes() || self.installs_archives(step))
+    }
+
+    /// Whether a `RUN` installs packages from files.
+    pub(super) fn installs_archives(&self, step: usize) -> bool {
+        self.run(step).is_some_and(|run| run.commands.iter().any(installs_archive))
     }
 
     /// Whether a command whose effect is unknown may call a build tool.
@@ -234,6 +230,16 @@ impl<'s, 'r> Steps<'s, 'r> {
         let commands = (0..self.list.len()).filter_map(|step| self.run(step)).flat_map(|run| &run.commands);
         commands.filter_map(Call::of).map(|call| call.program).collect()
     }
+}
+
+/// Whether a command installs packages from files.
+fn installs_archive(command: &ShellCommand) -> bool {
+    Call::of(command).is_some_and(|call| {
+        let mut words = call.words.iter().map(|word| word.text.as_str());
+        matches!(call.program, "dpkg" | "rpm" | "apt" | "apt-get" | "dnf" | "yum")
+            && words.clone().any(|word| matches!(word, "-i" | "--install" | "install"))
+            && words.any(|word| word.contains(".deb") || word.contains(".rpm"))
+    })
 }
 
 /// Symbolic links that layers which change owners store again with the same target: their earlier location.

@@ -46,8 +46,10 @@ pub(super) fn draft(
     }
     let set = settings(keep.context, base, stage.file, stage);
     let needed = names.clone();
+    let mut first = keep.tools_among(&mut names);
     swap.packages(&mut names);
-    swap.head(&set, &names)?;
+    first.extend(names);
+    swap.head(&set, &first)?;
     if base.own && !swap.changes {
         // Clean-ups alone are another proposal.
         return None;
@@ -268,7 +270,7 @@ impl Swap<'_, '_, '_, '_, '_, '_, '_> {
             let installer = installer(self.keep.context, self.keep.base, &self.steps.programs())?;
             text.push_str(&install(file, &word("RUN"), installer, names));
             text.push_str(end);
-            reasons.push(format!("Files that stay need these packages: {}.", self.keep.with_causes(names)));
+            reasons.push(format!("The image needs these packages: {}.", self.keep.with_causes(names)));
         }
         if !text.is_empty() {
             self.changes = true;

@@ -144,8 +144,8 @@ pub(super) fn archive(facts: &Facts<'_>, id: &str, file: &ClassifiedFile<'_>, pa
 /// A shell or shell script that the image's command starts.
 fn starting_script(facts: &Facts<'_>) -> Option<String> {
     let folders = facts.input.image.search_path();
-    let words = facts.command();
-    for word in words.iter().flat_map(|text| text.split_whitespace()).take(WORDS) {
+    let words = facts.commands().flat_map(|(text, _)| text.split_whitespace());
+    for word in words.take(WORDS) {
         if SHELLS.contains(&word.rsplit('/').next().unwrap_or(word)) {
             return Some(elide_end(&printable(word), MAX_SHOWN_CHARS));
         }

@@ -17,7 +17,11 @@ pub(super) fn started<'p>(
     packages: &'p [Contents],
 ) -> Option<(&'p str, String)> {
     let programs = programs(facts, found, packages);
-    let mut open = vec![(facts.command().join(" "), "The image's command starts".to_owned())];
+    let health = facts.input.image.health_check.join(" ");
+    let mut open = vec![
+        (health, "The health check starts".to_owned()),
+        (facts.command().join(" "), "The image's command starts".to_owned()),
+    ];
     let mut scripts = found.scripts.clone();
     while let Some((text, starts)) = open.pop() {
         let runs_scripts = words(&text).any(|word| RUNNERS.contains(&last_part(word)));

@@ -156,7 +156,7 @@ impl Finder<'_, '_> {
     fn command(&self, list: &mut Vec<Use>) {
         let values = self.facts.environment().iter().filter_map(|pair| pair.split_once('='));
         let values = values.filter(|(name, _)| *name != "PATH").map(|(_, value)| value);
-        for text in self.facts.command().into_iter().chain(values).take(WORDS) {
+        for text in self.facts.commands().map(|(text, _)| text).chain(values).take(WORDS) {
             let words = text.split(|c: char| c.is_whitespace() || "'\"();&|`$={}[],:<>".contains(c));
             for word in words.filter(|word| !word.is_empty()).take(WORDS) {
                 self.program(None, word.as_bytes(), list);

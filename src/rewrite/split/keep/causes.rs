@@ -27,6 +27,10 @@ pub(super) enum Cause<'a> {
     Data(usize),
     /// This package runs its programs.
     Runs(usize),
+    /// A repeated instruction calls one of its programs.
+    Instruction,
+    /// This package, whose files are copied, depends on it.
+    Dependency(usize),
     /// A link leads to one of its files, or one of its links to a file that stays.
     Link(NodeId),
     /// Packages that serve without a link or a dependency.
@@ -56,6 +60,10 @@ impl Keep<'_, '_> {
             }
             Cause::Data(reader) => {
                 format!("{name} (data of {})", self.context.input.inventory.packages[*reader].name)
+            }
+            Cause::Instruction => format!("{name} (a RUN calls it)"),
+            Cause::Dependency(package) => {
+                format!("{name} ({} depends on it)", self.context.input.inventory.packages[*package].name)
             }
             Cause::Runs(reader) => {
                 format!("{name} ({} runs it)", self.context.input.inventory.packages[*reader].name)

@@ -5,6 +5,7 @@ use super::super::keep::FileDisposition;
 use super::super::runs::Trim;
 use super::super::shell::{Work, is_package_word, package_name, package_words};
 use super::super::steps::Kind;
+use super::super::tools::sets_up_sources;
 use super::{Lines, configures};
 use crate::formats::dockerfile::ShellCommand;
 use crate::rewrite::tidy::{Call, Run};
@@ -15,17 +16,19 @@ impl Lines<'_, '_, '_, '_, '_> {
     pub(super) fn packages_first(&mut self) {
         // An instruction that cannot be edited cannot install more packages.
         let repeats = (0..self.steps.list.len()).any(|at| self.installs(at) && !self.steps.is_opaque(at));
-        if self.added.is_empty() || repeats {
+        // What an instruction calls must be there before it.
+        let names =
+            if repeats { self.keep.tools_among(&mut self.added) } else { std::mem::take(&mut self.added) };
+        if names.is_empty() {
             return;
         }
         let Some(installer) = installer(self.keep.context, self.keep.base, &self.steps.programs()) else {
             self.is_unknown = true;
             return;
         };
-        let names = std::mem::take(&mut self.added);
         let text = install(self.stage.file, &self.keyword("RUN"), installer, &names).replace("\r\n", "\n");
         let shown = self.keep.with_causes(&names);
-        self.add(text, format!("Files of the image need these packages: {shown}."));
+        self.add(text, format!("The image needs these packages: {shown}."));
     }
 
     /// Whether a step still installs packages.
@@ -45,7 +48,8 @@ impl Lines<'_, '_, '_, '_, '_> {
     /// A `RUN` that cannot be edited: repeated unchanged or not at all.
     pub(super) fn run_opaque(&mut self, at: usize) {
         let step = &self.steps.list[at];
-        if step.makes() && !step.installs() {
+        let archives = self.steps.installs_archives(at);
+        if step.makes() && !step.installs() && (!archives || step.compiles) {
             return;
         }
         if step.compiles {
@@ -75,7 +79,7 @@ impl Lines<'_, '_, '_, '_, '_> {
         let added = if installs { std::mem::take(&mut self.added) } else { Vec::new() };
         let mut elsewhere = self.hoisted(at);
         elsewhere.extend(self.moved(at, works));
-        let sources = if making && installs && self.sets_up_sources(at) {
+        let sources = if making && installs && sets_up_sources(self.keep.context, self.steps, at) {
             works.iter().rposition(|work| *work == Work::Install).unwrap_or_default()
         } else {
             0

@@ -1,0 +1,35 @@
+//! Packages that a building `RUN` installs from files, such as `dpkg -i tool.deb`: no repository has them, so the final
+//! stage copies what they contain.
+
+use std::collections::BTreeSet;
+
+use super::context::SplitContext;
+use super::shell::{Work, package_name, package_words};
+use super::steps::{Kind, Steps};
+use crate::rewrite::tidy::Call;
+
+/// Packages from files, by their indexes in the inventory. A `RUN` that is repeated as a whole installs its own.
+pub(super) fn packages(context: &SplitContext<'_>, steps: &Steps<'_, '_>) -> BTreeSet<usize> {
+    let mut found = BTreeSet::new();
+    for (at, step) in steps.list.iter().enumerate() {
+        let Kind::Run(works) = &step.kind else { continue };
+        let Some(run) = steps.run(at).filter(|_| step.compiles && steps.installs_archives(at)) else {
+            continue;
+        };
+        // apt gives the dependencies of a file from its repositories.
+        let calls = run.commands.iter().zip(works).filter(|(_, work)| **work == Work::Install);
+        let words: Vec<_> =
+            calls.filter_map(|(command, _)| Call::of(command)).map(|call| package_words(&call)).collect();
+        let by_name = words.iter().flatten().filter_map(|word| context.by_name.get(package_name(&word.text)));
+        let of_repositories = context.with_dependencies(by_name.copied());
+        let brought: BTreeSet<usize> = (context.by_name.values().copied())
+            .filter(|place| step.layers.contains(&context.input.inventory.packages[*place].layer))
+            .filter(|place| !of_repositories.contains(place))
+            .collect();
+        let needs = |place: &usize| context.depends(*place).iter().copied();
+        let needed: BTreeSet<usize> =
+            if words.is_empty() { BTreeSet::new() } else { brought.iter().flat_map(needs).collect() };
+        found.extend(brought.difference(&needed));
+    }
+    found
+}

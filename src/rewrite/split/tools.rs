@@ -1,0 +1,118 @@
+//! Programs of system packages that repeated instructions call, such as curl: a smaller base image may lack them.
+
+use std::collections::BTreeSet;
+
+use super::context::SplitContext;
+use super::packages::PackageSelection;
+use super::shell::{Work, package_name, package_words};
+use super::sources::is_within;
+use super::steps::{Kind, Steps};
+use crate::rewrite::tidy::Call;
+use crate::rootfs::{NodeId, NodeKind};
+
+/// What instructions of the new image call.
+#[derive(Default)]
+pub(super) struct Tools {
+    /// System packages, by their indexes in the inventory.
+    pub(super) packages: BTreeSet<usize>,
+    /// Programs of the current base image that are of no package, such as Python in its own image.
+    pub(super) files: BTreeSet<NodeId>,
+}
+
+/// What must be there before the instruction that calls them. With
+/// `copies`, the final stage repeats only instructions that set it up, and copies the results of the others.
+pub(super) fn of_instructions(
+    context: &SplitContext<'_>,
+    steps: &Steps<'_, '_>,
+    asked: &PackageSelection,
+    copies: bool,
+) -> Tools {
+    let mut found = Tools::default();
+    let mut installed = BTreeSet::new();
+    for (at, step) in steps.list.iter().enumerate() {
+        let Kind::Run(works) = &step.kind else { continue };
+        let Some(run) = steps.run(at) else { continue };
+        let last = works.iter().rposition(|work| *work == Work::Install).unwrap_or_default();
+        let repeated = if !copies || steps.is_whole(at) || !step.makes() {
+            works.len()
+        } else if step.installs() && sets_up_sources(context, steps, at) {
+            last
+        } else {
+            0
+        };
+        for (place, (command, work)) in run.commands.iter().zip(works).enumerate() {
+            let Some(call) = Call::of(command) else { continue };
+            if *work == Work::Install {
+                let words = package_words(&call).into_iter().map(|word| package_name(&word.text));
+                let stay = words.filter(|name| !asked.dropped.contains(*name));
+                let places: Vec<usize> = stay.filter_map(|name| context.by_name.get(name).copied()).collect();
+                installed.extend(context.with_dependencies(places));
+            } else if place < repeated {
+                for node in called(context, &step.layers, &call) {
+                    match context.system_owner(node) {
+                        Some(package) if !installed.contains(&package) => _ = found.packages.insert(package),
+                        None if !context.is_users(context.rootfs.node(node)) => _ = found.files.insert(node),
+                        _ => {}
+                    }
+                }
+            }
+        }
+        if steps.is_whole(at) || !copies {
+            let packages = context.by_name.values();
+            installed.extend(
+                packages
+                    .filter(|place| step.layers.contains(&context.input.inventory.packages[**place].layer)),
+            );
+        }
+    }
+    found
+}
+
+/// The programs that a command runs.
+fn called(context: &SplitContext<'_>, layers: &[u16], call: &Call<'_>) -> BTreeSet<NodeId> {
+    let has = |part: &str| call.words.iter().any(|word| word.text.contains(part));
+    let has_option = |letter: char| {
+        let mut words = call.words.iter().enumerate().map(|(at, word)| (at, word.text.as_str()));
+        words.any(|(at, word)| {
+            (at == 0 || word.starts_with('-'))
+                && !word.starts_with("--")
+                && !word.contains('/')
+                && word.contains(letter)
+        })
+    };
+    // What a program starts itself.
+    let further: &[&str] = match call.program {
+        "apt-key" => &["gpg"],
+        "gpg" if has("--recv-key") || has("--keyserver") => &["dirmngr"],
+        "pip" | "uv" if has("git+") => &["git"],
+        // The requirements may name a repository: PEP 610 records what comes from one, or from a folder.
+        "pip" | "uv" if call.has("-r") && records_origins(context, layers) => &["git"],
+        "tar" if has(".xz") || has_option('J') => &["xz"],
+        "tar" if has(".bz2") || has_option('j') => &["bzip2"],
+        "tar" if has(".zst") => &["zstd"],
+        _ => &[],
+    };
+    let programs = std::iter::once(call.path).chain(further.iter().copied());
+    let paths = programs.filter_map(|program| context.program(program));
+    let nodes = paths.flat_map(|path| [context.paths.entry_at(&path), context.paths.lookup(&path)]);
+    nodes.flatten().collect()
+}
+
+fn records_origins(context: &SplitContext<'_>, layers: &[u16]) -> bool {
+    layers.iter().any(|layer| {
+        let index = context.rootfs.layer(*layer);
+        index.entries().any(|entry| index.name(entry) == b"direct_url.json")
+    })
+}
+
+/// Whether a step sets up a package repository: it adds files to folders for repositories and keys.
+pub(super) fn sets_up_sources(context: &SplitContext<'_>, steps: &Steps<'_, '_>, at: usize) -> bool {
+    const FOLDERS: [&[u8]; 5] =
+        [b"/etc/apt", b"/usr/share/keyrings", b"/etc/yum.repos.d", b"/etc/pki/rpm-gpg", b"/etc/apk"];
+    let mut files = context.rootfs.nodes().filter(|node| node.kind() == NodeKind::File);
+    files.any(|node| {
+        steps.origin(node) == Some(at)
+            && context.system_owner(node.id()).is_none()
+            && FOLDERS.iter().any(|folder| is_within(&node.path(), folder))
+    })
+}
