@@ -201,7 +201,7 @@ fn is_static(context: &InventoryContext<'_>, inode: Inode) -> bool {
 /// Whether a compiled program that starts others is the application's own. What an interpreter, a launcher or a server
 /// starts is named in scripts, commands and settings; they are in a folder of programs, or at the root.
 fn starts_unseen(context: &InventoryContext<'_>, packages: &Packages, file: &OwnFile<'_>) -> bool {
-    const FOLDERS: [&[u8]; 7] = [b"", b"bin", b"driver", b"lib", b"libexec", b"node", b"sbin"];
+    const FOLDERS: [&[u8]; 6] = [b"", b"bin", b"driver", b"lib", b"libexec", b"sbin"];
     const INTERPRETERS: [&[u8]; 34] = [
         b"R",
         b"Rscript",

@@ -17,17 +17,24 @@ const BUILDERS: [&str; 3] = ["cmake", "make", "ninja"];
 /// Folders between a file and the top of its source tree.
 const DEPTH: usize = 8;
 /// Programs that compile sources in Go when the container starts, or when they change.
-const RUNS_GO: [&str; 22] = [
+const RUNS_GO: [&str; 32] = [
     "CompileDaemon",
     "air",
     "bazel",
     "bee",
     "buffalo",
     "dlv",
+    "encore",
+    "fiber",
     "fresh",
     "gin",
     "ginkgo",
     "go",
+    "go-task",
+    "goconvey",
+    "gomacro",
+    "gonb",
+    "gore",
     "gorun",
     "gotestsum",
     "gow",
@@ -36,8 +43,11 @@ const RUNS_GO: [&str; 22] = [
     "realize",
     "reflex",
     "revel",
+    "skaffold",
     "task",
+    "wails",
     "wgo",
+    "xcaddy",
     "xgo",
     "yaegi",
 ];

@@ -4,11 +4,12 @@ use hashbrown::HashSet;
 
 use super::{Certainty, Demand, Demands};
 use crate::base::text::{elide_middle, escape};
+use crate::cuda::StringReference;
 use crate::cuda::search_folders;
 use crate::findings::facts::Facts;
 use crate::findings::named::MAX_SHOWN_CHARS;
 use crate::findings::value::User;
-use crate::rootfs::NodeId;
+use crate::rootfs::{Node, NodeId, NodeKind};
 
 /// Folders that the linker searches besides.
 const OF_LINKER: [&[u8]; 2] = [b"/usr/local/lib", b"/usr/local/lib64"];
@@ -49,20 +50,27 @@ impl Demands {
             .filter_map(|folder| facts.paths.lookup(folder))
             .collect();
         let value = facts.variable("LD_LIBRARY_PATH").unwrap_or_default();
+        let of_compiler = facts.variable("LIBRARY_PATH").unwrap_or_default().split(':').map(str::as_bytes);
         let folders = search_folders(value, &facts.paths, facts.input.layers);
         let folders = folders.iter().map(|folder| &folder.path[..]).chain(DEFAULT_FOLDERS).chain(OF_LINKER);
-        let searched: HashSet<NodeId> = folders.filter_map(|folder| facts.paths.lookup(folder)).collect();
-        let is_cached = |node: NodeId| {
-            let is_older = cache.is_none_or(|cache| facts.node(node).layer() <= cache);
-            is_older && cached.contains(&facts.paths.parent(node))
+        let searched: HashSet<NodeId> =
+            folders.chain(of_compiler).filter_map(|folder| facts.paths.lookup(folder)).collect();
+        // A program that sets the variables may add any folder.
+        let names_variable = |one: &StringReference| {
+            !one.of_package
+                && one.words.iter().any(|word| matches!(*word, "LD_LIBRARY_PATH" | "LIBRARY_PATH"))
         };
-        let objects: Vec<(&[u8], bool)> = facts
-            .inventory
-            .links
-            .objects
-            .iter()
-            .filter(|object| searched.contains(&facts.paths.parent(object.node)))
-            .map(|object| (facts.node(object.node).name(), is_cached(object.node)))
+        let is_anywhere = facts.inventory.mentions.iter().any(names_variable);
+        let is_cached = |folder: NodeId, name: Node<'_>| {
+            cached.contains(&folder) && cache.is_some_and(|cache| name.layer() <= cache)
+        };
+        // The linker reads links, too.
+        let names = facts.rootfs.nodes().filter(|node| {
+            node.kind() != NodeKind::Directory && memchr::memmem::find(node.name(), b".so").is_some()
+        });
+        let objects: Vec<(&[u8], bool)> = names
+            .filter(|name| is_anywhere || searched.contains(&name.parent().id()))
+            .map(|name| (name.name(), is_cached(name.parent().id(), name)))
             .collect();
         let is_lost = |library: &str| {
             let is_one = |name: &[u8]| {
@@ -74,7 +82,7 @@ impl Demands {
         };
         for mention in mentions {
             // A name that is computed, or that stands in another line than the call.
-            let may_be_any = !value.is_empty() && !mention.of_package;
+            let may_be_any = (is_anywhere || !value.is_empty()) && !mention.of_package;
             let is_computed =
                 mention.libraries.is_empty() || mention.libraries.iter().any(|name| **name == *"lib*.so");
             let library = match mention.libraries.iter().find(|name| is_lost(name)) {

@@ -156,15 +156,19 @@ fn is_waf(before: &[u8], rest: &[u8]) -> bool {
 
 /// Whether a path of which the start ends at `at` is that of a header, or their folder where nothing builds, up to the
 /// quote behind it.
-pub(super) fn is_header(text: &[u8], at: usize) -> bool {
+pub(super) fn is_header(text: &[u8], at: usize, builds: &dyn Fn() -> bool) -> bool {
     const ENDS: [&[u8]; 4] = [b".h", b".hh", b".hpp", b".inc"];
-    const BUILDS: [&[u8]; 4] = [b"include_dirs", b"include_directories", b"setup(", b"includePath"];
     let rest = text.get(at..).unwrap_or_default();
     let rest = &rest[..rest.len().min(NAME_BYTES)];
     let Some(end) = memchr::memchr3(b'\'', b'"', b'`', rest) else { return false };
     // A folder is opened, or is one of a build.
-    let builds = || BUILDS.iter().any(|part| memchr::memmem::find(text, part).is_some());
     ENDS.iter().any(|known| rest[..end].ends_with(known)) || matches!(&rest[..end], [] | b"/") && !builds()
+}
+
+/// Whether a text gives a build folders with headers.
+pub(super) fn builds(text: &[u8]) -> bool {
+    const BUILDS: [&[u8]; 4] = [b"include_dirs", b"include_directories", b"setup(", b"includePath"];
+    BUILDS.iter().any(|part| memchr::memmem::find(text, part).is_some())
 }
 
 /// Whether a text ends with `sh.` or `local.cmd.`, the start of a function that is a program.
@@ -306,8 +310,22 @@ pub(super) fn called_libraries(text: &[u8], at: usize) -> Vec<Vec<u8>> {
     }
     let variable = line.strip_prefix(b"(").filter(|_| name.starts_with(b"find")).unwrap_or_default();
     let length = variable.iter().take_while(|byte| is_name(**byte) || **byte == b'.').count();
-    let of_variable = length > 0 && variable[length..].starts_with(b")") && !text[..start].ends_with(b"def ");
-    if of_variable {
+    let rest = variable[length..].trim_ascii_start();
+    // `names[i]`, `name + ext`, `f"lib{name}"`; the function of CMake separates its arguments by blanks.
+    let is_open = match rest.first() {
+        Some(b')') => variable.get(length) == Some(&b')'),
+        Some(b'[' | b'(' | b'+' | b'%' | b'\'' | b'"') => true,
+        _ => false,
+    };
+    if length > 0 && is_open && !text[..start].ends_with(b"def ") {
+        return vec![b"lib*.so".to_vec()];
+    }
+    let is_joined = |quote: u8| {
+        let end = variable.get(1..).and_then(|text| memchr::memchr(quote, text));
+        let after = end.and_then(|end| variable.get(end + 2..)).unwrap_or_default().trim_ascii_start();
+        matches!(after.first(), Some(b'+' | b'%' | b'.'))
+    };
+    if variable.first().is_some_and(|first| matches!(first, b'\'' | b'"') && is_joined(*first)) {
         return vec![b"lib*.so".to_vec()];
     }
     let mut parts = line.split(|byte| matches!(byte, b'\'' | b'"'));

@@ -123,9 +123,10 @@ pub(super) fn in_text(text: &[u8], place: &Range<usize>, line: usize, word: &str
         return true;
     }
     if let [head @ .., quote @ (b'\'' | b'"' | b'`')] = before {
-        // A column of a table: `car['make']`.
+        // A column of a table: `car['make']`; not `local["make"]` of plumbum and `system(COMMANDS["make"])`.
         if word == "make" && rest.get(1) == Some(&b']') && is_key(head, &[]) {
-            return false;
+            let call = head.iter().rposition(|byte| *byte == b'(').map(|at| &head[..at]);
+            return head.ends_with(b"local[") || call.is_some_and(is_function);
         }
         return match rest {
             [] | [b' ', ..] => true,
@@ -483,9 +484,12 @@ fn is_absolute(before: &[u8]) -> bool {
     path.starts_with(b"/") && !path.starts_with(b"//") && before.get(from.wrapping_sub(1)) != Some(&b'}')
 }
 
-/// Whether a quoted path of one part is a route of a service and no program: `@app.get("/size")`. uv is copied to the root.
+/// Whether a quoted path of one part is a route of a service and no program: `@app.get("/size")`, not `folder + "/size"`
+/// or `"$FOLDER"/size`. uv is copied to the root.
 fn is_route(before: &[u8], word: &str) -> bool {
-    !matches!(word, "uv" | "uvx") && matches!(before, [.., b'\'' | b'"' | b'`', b'/'])
+    let [head @ .., b'\'' | b'"' | b'`', b'/'] = before else { return false };
+    let begins = head.trim_ascii_end().last().is_none_or(|byte| b"([{,:=>".contains(byte));
+    begins && !matches!(word, "uv" | "uvx")
 }
 
 pub(super) fn is_prose(word: &str, rest: &[u8]) -> bool {

@@ -141,6 +141,7 @@ impl Found {
         };
         let starts = OnceCell::new();
         let starts = || *starts.get_or_init(|| sort != Sort::JavaScript || command::may_start_programs(text));
+        let (opens_only, builds) = (OnceCell::new(), OnceCell::new());
         let may_start = OnceCell::new();
         let may_start = || *may_start.get_or_init(|| starts() && command::starts_programs(text));
         let counts = |word: Word, place: &std::ops::Range<usize>, line: usize| {
@@ -151,7 +152,7 @@ impl Found {
                 return counts;
             }
             // Without a compiler it opens libraries.
-            if word.text == "cffi" && command::opens_only(text) {
+            if word.text == "cffi" && *opens_only.get_or_init(|| command::opens_only(text)) {
                 return false;
             }
             // Names of variables and operators are not programs. Other names may be keys.
@@ -173,7 +174,7 @@ impl Found {
                 return false;
             }
             if word.text == "/usr/include" {
-                return bounds::is_header(text, place.end);
+                return bounds::is_header(text, place.end, &|| *builds.get_or_init(|| bounds::builds(text)));
             }
             if word.is_variable() {
                 values::is_of_environment(text, place, line)

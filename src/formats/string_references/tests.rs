@@ -68,8 +68,10 @@ const MODULES: [&str; 16] = [
     "ufuncify",
     "use_cpp",
 ];
-const OF_TEXTS: [&str; 56] = [
+const OF_TEXTS: [&str; 58] = [
     "find_library",
+    "LD_LIBRARY_PATH",
+    "LIBRARY_PATH",
     ".tests",
     "CMakeCache.txt",
     "compile_commands.json",

@@ -2,9 +2,9 @@
 
 /// Searched words: build and profiling tools, CUDA headers, and framework calls that compile code or load libraries;
 /// then the other lists of this module.
-pub const WORDS: [&str; 211] = joined(&[&TOOLS, &CARGO_BUILDS, &TREE_SCRIPTS, &STARTS]);
+pub const WORDS: [&str; 213] = joined(&[&TOOLS, &CARGO_BUILDS, &TREE_SCRIPTS, &STARTS]);
 
-const TOOLS: [&str; 193] = [
+const TOOLS: [&str; 195] = [
     "nvcc",
     "ptxas",
     "nvlink",
@@ -207,6 +207,9 @@ const TOOLS: [&str; 193] = [
     "pkgconfig",
     // The function of Python that looks for a library outside of the loader's cache with the tools of a compiler.
     "find_library",
+    // Where that function looks besides. Searched in texts only.
+    "LD_LIBRARY_PATH",
+    "LIBRARY_PATH",
     // Names of object files, at the end of a string. Searched in texts only.
     ".o\"",
     ".o'",
