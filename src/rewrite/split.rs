@@ -8,6 +8,7 @@ mod archives;
 mod bases;
 mod builds;
 mod caches;
+mod calls;
 mod context;
 mod effects;
 mod from;

@@ -1,126 +1,39 @@
 //! Builds by programs that are not known to compile: a script of the project, `ant`, `sbt`, `f2py`.
 
+use super::calls::{Target, names_compiler, targets};
 use super::context::SplitContext;
-use super::shell::COMPILERS;
+use super::operands::operands;
+use super::steps::Steps;
 use crate::formats::binary::FileFacts;
 use crate::layer::EntryId;
 use crate::rewrite::tidy::{Call, Run};
-use crate::rootfs::Node;
+use crate::rootfs::{Node, NodeId};
 
-/// Programs that build, besides compilers.
-const BUILDERS: [&str; 48] = [
-    "PyInstaller",
-    "ant",
-    "b2",
-    "bjam",
-    "buck2",
-    "cabal",
-    "catkin_make",
-    "colcon",
-    "crystal",
-    "cython",
-    "cythonize",
-    "dotnet",
-    "dune",
-    "f2py",
-    "flutter",
-    "ghc",
-    "go-task",
-    "groovyc",
-    "hatch",
-    "invoke",
-    "just",
-    "kotlinc",
-    "lein",
-    "mage",
-    "mix",
-    "nim",
-    "nimble",
-    "node-gyp",
-    "nuitka",
-    "nuitka3",
-    "opam",
-    "pecl",
-    "premake5",
-    "pyinstaller",
-    "pythran",
-    "qmake",
-    "rake",
-    "rebar3",
-    "sbt",
-    "scalac",
-    "shards",
-    "stack",
-    "swift",
-    "task",
-    "tox",
-    "waf",
-    "xmake",
-    "zig",
-];
-/// Their commands that only tell something.
-const TELLS: [&str; 8] = ["--help", "--info", "--version", "-V", "-version", "doctor", "help", "version"];
-const SHELLS: [&str; 5] = ["ash", "bash", "dash", "sh", "zsh"];
 const DOWNLOADERS: [&str; 3] = ["aria2c", "curl", "wget"];
 
-/// Whether a `RUN` with commands of unknown effect may compile: it calls a program that builds, or a script of the
-/// project. One that was downloaded by the same `RUN` installs what was compiled elsewhere, unless its name says
-/// otherwise.
-pub(super) fn may_build(run: &Run) -> bool {
+/// Whether a `RUN` may compile: it calls a program that builds, or a script of the project. A script in a `RUN` that
+/// downloads installs what was compiled elsewhere, unless its name says otherwise or an earlier instruction brought it.
+pub(super) fn may_build(run: &Run, brought: &dyn Fn(&str) -> bool) -> bool {
     let downloads = downloads(run);
-    run.commands.iter().filter_map(Call::of).any(|call| {
-        let tells = call.words.last().is_some_and(|word| TELLS.contains(&word.text.as_str()));
-        let in_text = || inline(&call).is_some_and(|text| names_compiler(text) || compiles_in_python(text));
-        let of_project = || script(&call).is_some_and(|script| !downloads || is_named_as_build(script));
-        let is_builder = || {
-            BUILDERS.contains(&call.program)
-                || call.program.starts_with('$') && names_compiler(call.program)
-                || module(&call).is_some_and(|name| name == "build" || BUILDERS.contains(&name))
-        };
-        !tells && (is_builder() || in_text() || of_project())
+    run.commands.iter().filter_map(Call::of).flat_map(|call| targets(&call)).any(|target| match target {
+        Target::Builder => true,
+        Target::Code(text) => names_compiler(text) || compiles_in_code(text),
+        Target::Script(script) => !downloads || is_named_as_build(script) || brought(script),
+        Target::Module(_) | Target::Program(_) => false,
     })
 }
 
-/// The script that a command runs: with a shell, with Python, or by its path in the build context.
-fn script<'c>(call: &Call<'c>) -> Option<&'c str> {
-    const SYSTEM: [&str; 4] = ["/bin/", "/opt/", "/sbin/", "/usr/"];
-    let first = call.words.iter().map(|word| word.text.as_str()).find(|word| !word.starts_with('-'));
-    if SHELLS.contains(&call.program) {
-        // In a pipe it reads an installer: `curl … | sh -s -- -y`.
-        return first.filter(|_| inline(call).is_none() && !call.has("-s"));
-    }
-    if call.program.starts_with("python") {
-        return first.filter(|word| {
-            word.rsplit_once('.').is_some_and(|(_, suffix)| suffix == "py") && module(call).is_none()
-        });
-    }
-    let is_own = call.path.contains('/') && !SYSTEM.iter().any(|folder| call.path.starts_with(folder));
-    is_own.then_some(call.path)
-}
-
-/// The code in the words of a command: `sh -c "make"`, `python -c "…"`.
-fn inline<'c>(call: &Call<'c>) -> Option<&'c str> {
-    let takes_code = SHELLS.contains(&call.program) || call.program.starts_with("python");
-    let is_code = |word: &str| word.starts_with('-') && !word.starts_with("--") && word.ends_with('c');
-    let at = call.words.iter().position(|word| is_code(&word.text)).filter(|_| takes_code)?;
-    call.words.get(at + 1).map(|word| word.text.as_str())
-}
-
-/// The last part of the module that Python runs: `f2py` of `python -m numpy.f2py`.
-fn module<'c>(call: &Call<'c>) -> Option<&'c str> {
-    let at = call.words.iter().position(|word| word.text == "-m")?;
-    let name = call.words.get(at + 1).filter(|_| call.program.starts_with("python"))?;
-    name.text.rsplit('.').next()
-}
-
-fn names_compiler(text: &str) -> bool {
-    let mut words = text.split(|one: char| !(one.is_ascii_alphanumeric() || "+_-.".contains(one)));
-    words.any(|word| COMPILERS.contains(&word) || matches!(word, "CC" | "CXX"))
-}
-
-fn compiles_in_python(text: &str) -> bool {
-    const PARTS: [&str; 6] =
-        ["build_ext", "cpp_extension", "cythonize", "ffi.compile", "load_inline", "set_source"];
+fn compiles_in_code(text: &str) -> bool {
+    const PARTS: [&str; 8] = [
+        "Pkg.build",
+        "build_ext",
+        "cpp_extension",
+        "cythonize",
+        "ffi.compile",
+        "install.packages",
+        "load_inline",
+        "set_source",
+    ];
     PARTS.iter().any(|part| text.contains(part))
 }
 
@@ -129,23 +42,67 @@ fn is_named_as_build(script: &str) -> bool {
     ["bootstrap", "build", "compile", "make"].iter().any(|part| name.contains(part))
 }
 
-/// Whether a `RUN` may call a build tool by a script of the project: the script names one, or is not in the image.
-pub(super) fn may_call_builders(context: &SplitContext<'_>, run: &Run) -> bool {
+fn downloads(run: &Run) -> bool {
+    run.commands.iter().filter_map(Call::of).any(|call| DOWNLOADERS.contains(&call.program))
+}
+
+/// Whether a step may call a build tool: only what the image shows to call none does not.
+pub(super) fn may_call_builders(context: &SplitContext<'_>, steps: &Steps<'_, '_>, at: usize) -> bool {
+    let Some(run) = steps.run(at) else { return true };
     let downloads = downloads(run);
-    let mut scripts = run.commands.iter().filter_map(Call::of).filter_map(|call| script(&call));
-    scripts.any(|script| {
-        let name = script.rsplit('/').next().unwrap_or_default().as_bytes();
-        let mut files = context.rootfs.nodes().filter(|node| node.name() == name).peekable();
-        let named = |node: Node<'_>| {
-            let mut mentions = context.input.inventory.mentions.iter();
-            mentions.any(|one| one.node == node.id() && !one.words.is_empty())
-        };
-        files.peek().is_none() && (!downloads || is_named_as_build(script)) || files.any(named)
+    let calls = run.commands.iter().map(Call::of).zip(operands(steps, at));
+    calls.filter_map(|(call, operands)| Some((call?, operands.folder))).any(|(call, folder)| {
+        targets(&call).into_iter().any(|target| match target {
+            Target::Builder => true,
+            Target::Code(text) => {
+                names_compiler(text)
+                    || compiles_in_code(text)
+                    || text.contains("subprocess")
+                    || text.contains("system(")
+            }
+            Target::Script(script) => {
+                let path = match (script.starts_with('/'), &folder) {
+                    (false, Some(folder)) => format!("{folder}/{}", script.trim_start_matches("./")),
+                    _ => script.to_owned(),
+                };
+                match context.paths.lookup(path.as_bytes()) {
+                    Some(node) => names_tools(context, node),
+                    None => !downloads || is_named_as_build(script),
+                }
+            }
+            Target::Module(name) => !is_installed(context, name),
+            Target::Program(name) => program_may(context, name),
+        })
     })
 }
 
-fn downloads(run: &Run) -> bool {
-    run.commands.iter().filter_map(Call::of).any(|call| DOWNLOADERS.contains(&call.program))
+fn names_tools(context: &SplitContext<'_>, node: NodeId) -> bool {
+    context.input.inventory.mentions.iter().any(|one| one.node == node && !one.words.is_empty())
+}
+
+/// Whether a module of Python is of its own library or of an installed package.
+fn is_installed(context: &SplitContext<'_>, module: &str) -> bool {
+    let top = module.split('.').next().unwrap_or(module);
+    let file = format!("{top}.py");
+    let of_others =
+        |node: &Node<'_>| !context.is_users(*node) || context.input.inventory.owners.of(node.id()).is_some();
+    let is_one = |node: &Node<'_>| {
+        node.name() == file.as_bytes()
+            || node.name() == b"__init__.py" && node.parent().name() == top.as_bytes()
+    };
+    let mut found = context.rootfs.nodes().filter(is_one).peekable();
+    found.peek().is_some() && found.all(|node| of_others(&node))
+}
+
+/// Whether a program may call a build tool: a package for building has it, or it is of no package and not known to call
+/// none.
+fn program_may(context: &SplitContext<'_>, name: &str) -> bool {
+    let node = context.program(name).and_then(|path| context.paths.lookup(&path));
+    let Some(node) = node else { return true };
+    match context.input.inventory.owners.of(node) {
+        Some(owner) => context.is_builders(&context.input.inventory.packages[owner].name),
+        None => context.is_users(context.rootfs.node(node)) && names_tools(context, node),
+    }
 }
 
 /// Whether a layer adds compiled files that belong to no package.

@@ -133,12 +133,13 @@ const SHELL: [&str; 20] = [
 ];
 
 /// Programs that start another one, behind their options and assignments.
-const STARTERS: [&str; 3] = ["env", "nice", "nohup"];
+const STARTERS: [&str; 4] = ["command", "env", "nice", "nohup"];
 
 /// The effect of a command. Assignments alone affect only the shell.
 pub(super) fn work(command: &ShellCommand) -> Work {
     let Some(call) = Call::of(command) else { return Work::Shell };
-    if STARTERS.contains(&call.program) {
+    let looks_up = || call.words.first().is_some_and(|word| matches!(&*word.text, "-v" | "-V"));
+    if STARTERS.contains(&call.program) && !looks_up() {
         let options = call.words.iter().take_while(|word| word.text.starts_with('-')).count();
         let words = call.words.get(options..).unwrap_or_default().to_vec();
         return work(&ShellCommand { words, ..command.clone() });

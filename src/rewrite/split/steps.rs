@@ -109,8 +109,8 @@ impl<'s, 'r> Steps<'s, 'r> {
                         || run.commands.iter().any(installs_sources) && holds_programs(context, &layers)
                         || works.contains(&Work::Language)
                             && (holds_local_wheels(context, &layers) || holds_extensions(context, &layers))
-                        || works.contains(&Work::Other)
-                            && builds::may_build(run)
+                        || works.iter().any(|work| matches!(work, Work::Other | Work::Language | Work::Shell))
+                            && builds::may_build(run, &|script| is_brought(context, &list, script))
                             && builds::leave_output(context, &layers)
                 }
                 // A RUN with unknown commands may do anything.
@@ -220,8 +220,8 @@ impl<'s, 'r> Steps<'s, 'r> {
     /// Whether a command whose effect is unknown may call a build tool.
     pub(super) fn calls_builders(&self, context: &SplitContext<'_>) -> bool {
         self.list.iter().enumerate().any(|(at, step)| {
-            let (Kind::Run(works), Some(run)) = (&step.kind, self.run(at)) else { return false };
-            works.contains(&Work::Other) && builds::may_call_builders(context, run)
+            let Kind::Run(works) = &step.kind else { return false };
+            works.contains(&Work::Other) && builds::may_call_builders(context, self, at)
         })
     }
 
@@ -230,6 +230,16 @@ impl<'s, 'r> Steps<'s, 'r> {
         let commands = (0..self.list.len()).filter_map(|step| self.run(step)).flat_map(|run| &run.commands);
         commands.filter_map(Call::of).map(|call| call.program).collect()
     }
+}
+
+/// Whether an instruction before these copies a file of this name.
+fn is_brought(context: &SplitContext<'_>, before: &[Step], script: &str) -> bool {
+    let name = script.rsplit('/').next().unwrap_or(script).as_bytes();
+    let copies = before.iter().filter(|step| matches!(step.kind, Kind::Context | Kind::FromStage));
+    copies.flat_map(|step| &step.layers).any(|layer| {
+        let index = context.rootfs.layer(*layer);
+        index.entries().any(|entry| index.name(entry) == name)
+    })
 }
 
 /// Whether a command installs packages from files.
