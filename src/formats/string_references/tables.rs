@@ -32,7 +32,13 @@ const OF_TOOLS: [&[u8]; 8] = [b"backend", b"binary", b"command", b"exe", b"progr
 /// Whether the text near a name has arguments for a program: `- name: git` and `args: [log]`.
 fn has_arguments(text: &[u8], place: &Range<usize>) -> bool {
     let near = &text[place.start.saturating_sub(REACH)..text.len().min(place.end + REACH)];
-    [&b"arg"[..], b"cmd", b"command"].iter().any(|part| memchr::memmem::find(near, part).is_some())
+    let words = near.split(|byte| !byte.is_ascii_alphabetic());
+    words.map(<[u8]>::to_ascii_lowercase).any(|word| {
+        matches!(
+            &word[..],
+            b"arg" | b"args" | b"argument" | b"arguments" | b"argv" | b"cmd" | b"command" | b"commands"
+        )
+    })
 }
 
 /// Whether the word at `place` is a program in a cell or a list, by what follows it: an option, a command of git, or
@@ -90,14 +96,19 @@ pub(super) fn is_cell(text: &[u8], place: &Range<usize>, line: usize, word: &str
 /// `command=/app/retry.sh 3 git pull`, not with a sentence.
 fn follows_launcher(before: &[u8]) -> bool {
     const WORDS: usize = 8;
+    const OF_SENTENCES: [&[u8]; 20] = [
+        b"a", b"an", b"and", b"around", b"by", b"for", b"is", b"of", b"or", b"our", b"that", b"the", b"this",
+        b"to", b"use", b"uses", b"using", b"via", b"will", b"with",
+    ];
     let Some(text) = before.strip_suffix(b" ") else { return false };
     let begins = text.iter().rposition(|byte| b"=\t\"'".contains(byte)).map_or(0, |at| at + 1);
     let begins = memchr::memmem::rfind(text, b": ").map_or(begins, |at| begins.max(at + 2));
     let value = text[begins..].trim_ascii();
     let value = value.strip_prefix(b"- ").unwrap_or(value).trim_ascii_start();
-    let words = value.split(|byte| *byte == b' ').filter(|word| !word.is_empty()).count();
+    let words: Vec<&[u8]> = value.split(|byte| *byte == b' ').filter(|word| !word.is_empty()).collect();
+    let is_prose = words.iter().any(|word| OF_SENTENCES.contains(word));
     let is_start = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"/.$*".contains(byte);
-    value.first().is_some_and(is_start) && !value.ends_with(b":") && words <= WORDS
+    value.first().is_some_and(is_start) && !value.ends_with(b":") && words.len() <= WORDS && !is_prose
 }
 
 /// Whether only a remark follows a value: `vcs: git # or hg`.

@@ -165,7 +165,7 @@ fn gone(
     let by_script = started.script && !runs_any(running);
     let runs = !pythons.is_empty() && started.script && !of_distribution || runs_any(running);
     let Some(python) = pythons.first().map(|python| pair.new.shown(*python)) else { return };
-    let installs = matches!(package.name.as_str(), "pip" | "wheel");
+    let installs = matches!(package.name.as_str(), "pip" | "uv" | "wheel");
     let name = name(package);
     if runs && installs {
         notes.unproven.add(format!("{name} is left out: {python} no longer installs packages"));

@@ -134,7 +134,16 @@ fn unused_uv<'c>(context: &'c SplitContext<'_>, steps: &Steps<'_, '_>) -> impl I
         mention.words.iter().any(|word| PROGRAMS.contains(word))
             || mention.programs.iter().any(|name| PROGRAMS.contains(&&**name))
     });
-    let is_unused = !in_config && !in_files && steps.programs().iter().any(|name| PROGRAMS.contains(name));
+    let in_checks = input.image.health_check.iter().any(|text| is_one(text));
+    let in_packages = packages.iter().any(|package| package.depends.iter().any(|name| name == "uv"));
+    // What cannot be searched may name it.
+    let is_searched = input.inventory.searched.programs_left_out == 0;
+    let is_unused = is_searched
+        && !in_checks
+        && !in_packages
+        && !in_config
+        && !in_files
+        && steps.programs().iter().any(|name| PROGRAMS.contains(name));
     let files = own.filter(|_| is_unused).and_then(|own| context.files_of.get(&own));
     files.into_iter().flatten().copied().filter(|node| context.is_users(context.rootfs.node(*node)))
 }
