@@ -12,6 +12,10 @@ use crate::rootfs::{Node, NodeId, NodeKind};
 /// Maximum paths in one instruction. More are unreadable.
 pub(super) const MOST_PATHS: usize = 5;
 
+/// Maximum programs of `/usr/local/bin` in one instruction: packages of Python install one or two each, and the folder
+/// itself is of the base image.
+pub(super) const MOST_PROGRAMS: usize = 24;
+
 /// Maximum bytes that a copied folder stores again when it has fewer bytes of its own: more than the packages that
 /// images of Python have, less than Python's library.
 const MOST_AGAIN: u64 = 24 << 20;

@@ -32,6 +32,8 @@ pub(super) struct Trim<'t> {
     pub(super) lean: bool,
     /// Whether apt leaves the downloaded archives behind, which images of distributions prevent.
     pub(super) keeps_archives: bool,
+    /// Whether a later instruction reads the package lists.
+    pub(super) keeps_lists: bool,
 }
 
 /// Commands that stay or go together: the parts of a pipe, and a list with `||` from its beginning to its last
@@ -116,7 +118,7 @@ impl Trim<'_> {
         {
             let (end, joint) = (last.span.end, self.joint(last));
             let archives = self.keeps_archives && !self.cleans_archives(&kept);
-            let lists = !self.cleans(&kept, &changes);
+            let lists = !self.keeps_lists && !self.cleans(&kept, &changes);
             let commands = [(archives, "apt-get clean"), (lists, "rm -rf /var/lib/apt/lists/*")];
             let more: String = (commands.iter().filter(|(is_added, _)| *is_added))
                 .flat_map(|(_, command)| [joint.as_str(), command])

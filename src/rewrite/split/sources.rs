@@ -9,6 +9,7 @@ use outputs::Outputs;
 
 use super::context::SplitContext;
 use super::operands::operands;
+use super::shell::Work;
 use super::steps::{Kind, Steps};
 use crate::findings::{Answer, Category, Verdict};
 use crate::formats::binary::FileFacts;
@@ -89,6 +90,12 @@ pub(super) fn build_only(context: &SplitContext<'_>, steps: &Steps<'_, '_>) -> H
         }));
     }
     found.extend(unused_uv(context, steps));
+    if !compiles_later {
+        found.extend(compiled(context, steps).into_iter().filter(|node| {
+            let path = context.rootfs.node(*node).path();
+            !named.iter().any(|one| is_within(&path, one))
+        }));
+    }
     let mut outputs = Outputs::new(context, &named, compiles_later);
     let starts_others = context.starts_others();
     for top in trees(context) {
@@ -175,35 +182,56 @@ fn installed<'c>(
     })
 }
 
+/// Sources of the build context that a compiler is given by their paths: `gcc -o tool /usr/src/tool.c`.
+fn compiled(context: &SplitContext<'_>, steps: &Steps<'_, '_>) -> Vec<NodeId> {
+    let mut found = Vec::new();
+    for (at, step) in steps.list.iter().enumerate().filter(|(_, step)| step.compiles) {
+        let (Some(run), Kind::Run(works)) = (steps.run(at), &step.kind) else { continue };
+        let commands = run.commands.iter().zip(works).zip(operands(steps, at));
+        for ((command, _), named) in commands.filter(|((_, work), _)| **work == Work::Compile) {
+            let is_source = |text: &str| SOURCES.iter().any(|end| text.as_bytes().ends_with(end));
+            let words = command.words.iter().map(|word| word.text.as_str()).filter(|text| is_source(text));
+            found.extend(words.filter_map(|word| given(context, steps, at, named.folder.as_deref(), word)));
+        }
+    }
+    found
+}
+
 /// Archives of the build context that a later building `RUN` unpacks: the stage has what came of them.
 fn unpacked(context: &SplitContext<'_>, steps: &Steps<'_, '_>) -> Vec<NodeId> {
     const ENDINGS: [&str; 9] =
         [".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".tar.zst", ".zip"];
     let mut found = Vec::new();
-    for (at, step) in steps.list.iter().enumerate().filter(|(_, step)| step.makes()) {
+    for (at, _) in steps.list.iter().enumerate().filter(|(_, step)| step.makes()) {
         let Some(run) = steps.run(at) else { continue };
         for (command, named) in run.commands.iter().zip(operands(steps, at)) {
             let call = Call::of(command).filter(unpacks);
-            for word in call.iter().flat_map(|call| call.words) {
-                if !ENDINGS.iter().any(|ending| word.text.ends_with(ending)) {
-                    continue;
-                }
-                let written = match &named.folder {
-                    _ if word.text.starts_with('/') => word.text.clone(),
-                    Some(folder) => format!("{folder}/{}", word.text),
-                    None => continue,
-                };
-                let path = steps.tidying.absolute(step.place, &written);
-                let node = path.and_then(|path| context.paths.lookup(path.as_bytes()));
-                let is_given = |node: &NodeId| {
-                    let origin = steps.origin(context.rootfs.node(*node));
-                    origin.is_some_and(|origin| origin < at && steps.list[origin].kind == Kind::Context)
-                };
-                found.extend(node.filter(is_given));
-            }
+            let words = call.iter().flat_map(|call| call.words).map(|word| word.text.as_str());
+            let archives = words.filter(|word| ENDINGS.iter().any(|ending| word.ends_with(ending)));
+            found
+                .extend(archives.filter_map(|word| given(context, steps, at, named.folder.as_deref(), word)));
         }
     }
     found
+}
+
+/// The file that an instruction before a step copies from the build context to the path that a word of the step names.
+fn given(
+    context: &SplitContext<'_>,
+    steps: &Steps<'_, '_>,
+    at: usize,
+    folder: Option<&str>,
+    word: &str,
+) -> Option<NodeId> {
+    let written = match folder {
+        _ if word.starts_with('/') => word.to_owned(),
+        Some(folder) => format!("{folder}/{word}"),
+        None => return None,
+    };
+    let path = steps.tidying.absolute(steps.list[at].place, &written)?;
+    let node = context.paths.lookup(path.as_bytes())?;
+    let origin = steps.origin(context.rootfs.node(node))?;
+    (origin < at && steps.list[origin].kind == Kind::Context).then_some(node)
 }
 
 /// Whether a call unpacks an archive: it neither makes nor lists one.

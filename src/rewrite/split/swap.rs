@@ -197,6 +197,7 @@ impl Swap<'_, '_, '_, '_, '_, '_, '_> {
                 lean: false,
                 // Clean-ups are in `extra`.
                 keeps_archives: false,
+                keeps_lists: false,
             };
             let before = self.stage.text(step.place);
             let Some(text) = trim.text() else {

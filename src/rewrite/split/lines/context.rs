@@ -6,6 +6,7 @@ use super::super::roots::MOST_PATHS;
 use super::super::words::word;
 use super::Lines;
 use crate::formats::dockerfile::Keyword;
+use crate::layer::EntryKind;
 use crate::rootfs::{NodeId, NodeKind};
 use std::collections::BTreeSet;
 
@@ -24,13 +25,14 @@ impl Lines<'_, '_, '_, '_, '_> {
             }
         }
         let is_list = |node: &NodeId| is_list_of_packages(context.rootfs.node(*node).name());
-        if wanted.is_empty() || wanted.iter().all(is_list) {
+        let is_read = self.is_read_by_whole(at);
+        if !is_read && (wanted.is_empty() || wanted.iter().all(is_list)) {
             return;
         }
         let top = self.target(at);
         let is_needed = |node: &NodeId| !self.is_aside(*node, top, at);
         let parts: Option<Vec<NodeId>> =
-            (left.0 > 0).then(|| wanted.iter().copied().filter(is_needed).collect());
+            (left.0 > 0 && !is_read).then(|| wanted.iter().copied().filter(is_needed).collect());
         if parts.as_ref().is_some_and(Vec::is_empty) {
             return;
         }
@@ -49,6 +51,23 @@ impl Lines<'_, '_, '_, '_, '_> {
             self.cover_step(at, |fate| fate == FileDisposition::Gone);
         }
         self.covered.extend(wanted);
+    }
+
+    /// Whether an instruction that is repeated as a whole names a file of a `COPY`, such as a package that it installs.
+    fn is_read_by_whole(&self, at: usize) -> bool {
+        let later: Vec<String> = (at + 1..self.steps.list.len())
+            .filter(|step| self.steps.is_whole(*step))
+            .map(|step| self.text(step))
+            .collect();
+        let rootfs = self.keep.context.rootfs;
+        let layers = if later.is_empty() { &[][..] } else { &self.steps.list[at].layers[..] };
+        layers.iter().any(|layer| {
+            let index = rootfs.layer(*layer);
+            index.entries().filter(|entry| index.kind(*entry) == EntryKind::File).any(|entry| {
+                let name = String::from_utf8_lossy(index.name(entry));
+                later.iter().any(|text| text.contains(&*name))
+            })
+        })
     }
 
     /// The folder to which a `COPY` of the build context copies.

@@ -2,7 +2,7 @@
 
 use super::super::LITTLE;
 use super::super::keep::FileDisposition;
-use super::super::roots::{MOST_PATHS, Root};
+use super::super::roots::{MOST_PATHS, MOST_PROGRAMS, Root};
 use super::super::sources::is_within;
 use super::super::words::{shell_word, word};
 use super::{Division, Lines};
@@ -117,7 +117,8 @@ impl Lines<'_, '_, '_, '_, '_> {
         };
         let whose = self.needs(&root.files);
         let path = if path == "/" { String::new() } else { path };
-        if names.len() > MOST_PATHS {
+        let most = if path == "/usr/local/bin" { MOST_PROGRAMS } else { MOST_PATHS };
+        if names.len() > most {
             self.manual_steps.push(format!(
                 "{} of {} are needed: collect them in a separate folder of the build stage, and copy that folder",
                 counted(names.len() as u64, "file"),
@@ -127,6 +128,10 @@ impl Lines<'_, '_, '_, '_, '_> {
         }
         let text = match names.as_slice() {
             [one] => format!("{copy} {one} {one}"),
+            many if many.len() > MOST_PATHS => {
+                let joint = format!(" {}\n    ", self.stage.file.escape);
+                format!("{copy}{joint}{}{joint}{path}/", many.join(&joint))
+            }
             many => format!("{copy} {} {path}/", many.join(" ")),
         };
         self.add(

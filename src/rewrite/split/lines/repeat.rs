@@ -193,8 +193,31 @@ impl Lines<'_, '_, '_, '_, '_> {
         let (file, dropped) = (self.stage.file, self.dropped);
         let instruction = file.instructions.get(run.place)?;
         let keeps_archives = self.keep.context.keeps_archives();
-        Trim { file, instruction, run, works, dropped, added, extra, stays, lean: true, keeps_archives }
-            .text()
+        let keeps_lists = self.reads_lists_after(run.place);
+        Trim {
+            file,
+            instruction,
+            run,
+            works,
+            dropped,
+            added,
+            extra,
+            stays,
+            lean: true,
+            keeps_archives,
+            keeps_lists,
+        }
+        .text()
+    }
+
+    /// Whether an instruction that is repeated as a whole reads package lists that an earlier one fetched.
+    fn reads_lists_after(&self, place: usize) -> bool {
+        let steps = self.steps.list.iter().enumerate();
+        steps.filter(|(at, step)| step.place > place && self.steps.is_whole(*at)).any(|(at, _)| {
+            let calls = self.steps.run(at).into_iter().flat_map(|run| &run.commands).filter_map(Call::of);
+            let mut of_apt = calls.filter(|call| matches!(call.program, "apt" | "apt-get"));
+            of_apt.next().is_some_and(|call| !call.has("update"))
+        })
     }
 
     /// An instruction after the new lines: it stays in place.
