@@ -5,6 +5,7 @@
 
 mod by_hand;
 mod compilers;
+mod linked;
 mod lookups;
 mod tests;
 mod words;
@@ -90,6 +91,7 @@ impl Demands {
         demands.compiled_before(facts);
         demands.nvrtc_users(facts);
         demands.by_hand(facts);
+        demands.links(facts);
         demands.lookups(facts);
         demands.users_of_git(facts);
         demands.python(facts);

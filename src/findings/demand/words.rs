@@ -57,7 +57,7 @@ const WORDS: [(&str, &[&str]); 38] = [
     ("/usr/include", &["libraries"]),
     ("autowrap f2py ufuncify", &["compiler", "libraries", "headers-numpy", "ninja"]),
     ("build_ext ext_modules LDSHARED LDCXXSHARED", &["compiler", "libraries"]),
-    ("Config{cc} Config{make} CBuilder SHLIB", &["compiler", "libraries", "make"]),
+    ("Config{cc} Config{ld} Config{make} CBuilder SHLIB", &["compiler", "libraries", "make"]),
     // Whatever the packages are built with.
     (
         "bundler/inline bunx corepack CPAN::Shell cpanm DependencyInstaller Gem.install install install.packages \

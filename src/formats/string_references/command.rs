@@ -367,6 +367,12 @@ fn is_key(before: &[u8], after: &[u8]) -> bool {
         || matches!(after.trim_ascii_start(), [b':', ..] | [b'=', b'>', ..])
 }
 
+/// Tools for object files: beside one of these, a word is the name of another.
+const OF_BINUTILS: [&[u8]; 12] = [
+    b"addr", b"ar", b"gprof", b"ld", b"nm", b"objcopy", b"objdump", b"ranlib", b"readelf", b"size",
+    b"strings", b"strip",
+];
+
 /// Whether a quoted word between these texts is one of a list of words, as in `("to", "cc", "bcc")`.
 fn is_in_words(before: &[u8], after: &[u8]) -> bool {
     let opens = before.iter().rposition(|byte| b"([{".contains(byte));
@@ -374,10 +380,15 @@ fn is_in_words(before: &[u8], after: &[u8]) -> bool {
     let is_call = opens.is_some_and(|at| {
         before[at] == b'(' && at > 0 && (before[at - 1].is_ascii_alphanumeric() || before[at - 1] == b'_')
     });
+    // Neither another tool nor the key of a mapping: `("nm", "strings")`, `{"symbols": "nm", "sections": "size"}`.
     let is_plain = |text: &[u8]| match text {
         [quote @ (b'\'' | b'"'), rest @ ..] => {
             let length = rest.iter().take(REACH).position(|byte| byte == quote).unwrap_or_default();
-            length > 0 && rest[..length].iter().all(|byte| byte.is_ascii_alphabetic() || *byte == b'_')
+            let (word, behind) = rest.split_at(length);
+            length > 0
+                && word.iter().all(|byte| byte.is_ascii_alphabetic() || *byte == b'_')
+                && !OF_BINUTILS.contains(&word)
+                && behind.get(1..).unwrap_or_default().trim_ascii_start().first() != Some(&b':')
         }
         _ => false,
     };
@@ -385,7 +396,11 @@ fn is_in_words(before: &[u8], after: &[u8]) -> bool {
         after.trim_ascii_start().strip_prefix(b",").is_some_and(|rest| is_plain(rest.trim_ascii_start()));
     let last = before.trim_ascii_end().strip_suffix(b",").is_some_and(|head| {
         let head = head.trim_ascii_end();
-        matches!(head.last(), Some(b'\'' | b'"'))
+        let inside = head.strip_suffix(b"'").or_else(|| head.strip_suffix(b"\""));
+        inside.is_some_and(|inside| {
+            let length = inside.iter().rev().take_while(|byte| byte.is_ascii_alphabetic()).count();
+            !OF_BINUTILS.contains(&&inside[inside.len() - length..])
+        })
     });
     !is_call && (next || last)
 }

@@ -68,7 +68,7 @@ const MODULES: [&str; 16] = [
     "ufuncify",
     "use_cpp",
 ];
-const OF_TEXTS: [&str; 58] = [
+const OF_TEXTS: [&str; 59] = [
     "find_library",
     "LD_LIBRARY_PATH",
     "LIBRARY_PATH",
@@ -97,6 +97,7 @@ const OF_TEXTS: [&str; 58] = [
     "CC",
     "CPAN::Shell",
     "Config{cc}",
+    "Config{ld}",
     "Config{make}",
     "DependencyInstaller",
     "Makefile.PL",
@@ -162,6 +163,7 @@ fn every_word_has_a_key_and_every_key_stands_in_its_words() {
         ("my $b = ExtUtils::CBuilder->new(quiet => 1);\n", "CBuilder"),
         ("use Config;\nsystem(\"$Config{cc} -shared x.c\");\n", "Config{cc}"),
         ("system($Config{make});\n", "Config{make}"),
+        ("system($Config{ld}, \"-shared\");\n", "Config{ld}"),
         ("cc = RbConfig::CONFIG[\"CC\"]\n", "CC"),
         ("Gem::DependencyInstaller.new.install(name)\n", "DependencyInstaller"),
         ("require \"bundler/inline\"\n", "bundler/inline"),

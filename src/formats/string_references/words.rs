@@ -2,9 +2,9 @@
 
 /// Searched words: build and profiling tools, CUDA headers, and framework calls that compile code or load libraries;
 /// then the other lists of this module.
-pub const WORDS: [&str; 213] = joined(&[&TOOLS, &CARGO_BUILDS, &TREE_SCRIPTS, &STARTS]);
+pub const WORDS: [&str; 214] = joined(&[&TOOLS, &CARGO_BUILDS, &TREE_SCRIPTS, &STARTS]);
 
-const TOOLS: [&str; 195] = [
+const TOOLS: [&str; 196] = [
     "nvcc",
     "ptxas",
     "nvlink",
@@ -184,6 +184,7 @@ const TOOLS: [&str; 195] = [
     "LDSHARED",
     "LDCXXSHARED",
     "Config{cc}",
+    "Config{ld}",
     "Config{make}",
     "CBuilder",
     "SHLIB",

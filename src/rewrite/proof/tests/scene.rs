@@ -143,6 +143,7 @@ impl Scene {
             manifest_bytes: Arc::from([]),
             manifest: None,
             config_bytes: Arc::from([]),
+            health_check: Vec::new(),
             config: Some(serde_json::from_value(all).unwrap()),
             platform: None,
             layers: Vec::new(),

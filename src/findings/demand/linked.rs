@@ -1,0 +1,70 @@
+//! Tools that have another name by a link: `ln -s /usr/bin/gcc /usr/local/bin/kcc`.
+
+use super::words::{searched_terms, tool_name};
+use super::{Certainty, Demand, Demands};
+use crate::base::text::{elide_middle, escape};
+use crate::findings::facts::Facts;
+use crate::findings::named::MAX_SHOWN_CHARS;
+use crate::findings::value::User;
+use crate::rootfs::{Node, NodeKind};
+
+/// Folders whose links packages and the system make.
+const OF_SYSTEM: [&[u8]; 4] = [b"/etc/alternatives", b"/etc/rc", b"/etc/ssl", b"/proc"];
+/// Folders of the system, where links to other folders join what packages install.
+const JOINED: [&[u8]; 5] = [b"/usr", b"/lib", b"/bin", b"/sbin", b"/etc"];
+
+impl Demands {
+    /// Links of the user to build tools and headers: files are searched for the names of tools, not for those of links.
+    pub(super) fn links(&mut self, facts: &Facts<'_>) {
+        let links = facts.rootfs.nodes().filter(|node| node.kind() == NodeKind::Symlink);
+        for link in links.filter(|link| usize::from(link.layer()) >= facts.base_layers()) {
+            let text = link.entry().and_then(|entry| facts.rootfs.layer(link.layer()).link(entry));
+            let is_absolute = text.is_some_and(|text| text.starts_with(b"/"));
+            let in_programs = matches!(link.parent().name(), b"bin" | b"sbin");
+            if !(is_absolute || in_programs) || facts.owner(link.id()).is_some() {
+                continue;
+            }
+            let path = link.path();
+            let Some(target) = facts.paths.lookup(&path).map(|target| facts.node(target)) else { continue };
+            if OF_SYSTEM.iter().any(|folder| path.starts_with(folder)) {
+                continue;
+            }
+            let leads_to = target.path();
+            let names = match target.kind() {
+                NodeKind::File if leads_to.starts_with(b"/usr/include/") => vec!["libraries"],
+                NodeKind::File => tools(link, target),
+                // Also one that ends above, as `/usr`.
+                NodeKind::Directory
+                    if (leads_to.starts_with(b"/usr/include") || leads_to == b"/usr")
+                        && !JOINED.iter().any(|folder| path.starts_with(folder)) =>
+                {
+                    vec!["libraries"]
+                }
+                _ => Vec::new(),
+            };
+            let demand = Demand {
+                certainty: Certainty::Asked,
+                who: elide_middle(&facts.shown(link.id()), MAX_SHOWN_CHARS),
+                user: User::File(link.id()),
+                why: format!("leads to {}", elide_middle(&escape(&leads_to), MAX_SHOWN_CHARS)),
+                site: None,
+                whole_toolkit: true,
+            };
+            for name in names {
+                self.add(name, &demand);
+            }
+        }
+    }
+}
+
+/// The names of a tool in a folder of programs, if the link to it has none of them.
+fn tools(link: Node<'_>, target: Node<'_>) -> Vec<&'static str> {
+    let of = |node: Node<'_>| {
+        std::str::from_utf8(node.name()).map(|name| searched_terms(tool_name(name))).unwrap_or_default()
+    };
+    if link.name() == target.name() || target.parent().name() != b"bin" {
+        return Vec::new();
+    }
+    let names = of(target);
+    if names.is_empty() || !of(link).is_empty() { Vec::new() } else { names.into_iter().collect() }
+}
