@@ -6,6 +6,7 @@ mod built;
 mod files;
 mod meaning;
 mod one_layer;
+mod order;
 mod outputs;
 mod packages;
 mod parts;

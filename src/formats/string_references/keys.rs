@@ -64,10 +64,10 @@ pub(super) static TEXT: LazyLock<Hashed> = LazyLock::new(|| {
     ];
     let builds = [
         "ld_e", "panm", "-gyp", "npm ", "npm'", "npm\"", "stal", "rebu", "up.p", "LDSH", "se/d", "ug/d",
-        "npx ", "npx'", "npx\"", "bunx", "repa", "pnpm", "yarn", "LDCX", "xt_m", "_inl", ".inl", "g{cc", "g{ld",
-        "g{ma", "CBui", "ncyI", "SHLI", "l.pa", "r/in", "le.P", "N::S", "uaro", "whee", "pycc", "ctBu",
-        "mkmf", "p._i", "p.ma", "m.in", " cc\"", " cc'", "ffi.", "towr", "ncif", "se_c", "honi", "uitk",
-        "ypyc", "pila", ".tes", "ytes", "ttes", "n.Bu", "scon", "meso", "eCac", "RY_P",
+        "npx ", "npx'", "npx\"", "bunx", "repa", "pnpm", "yarn", "LDCX", "xt_m", "_inl", ".inl", "g{cc",
+        "g{ld", "g{ma", "CBui", "ncyI", "SHLI", "l.pa", "r/in", "le.P", "N::S", "uaro", "whee", "pycc",
+        "ctBu", "mkmf", "p._i", "p.ma", "m.in", " cc\"", " cc'", "ffi.", "towr", "ncif", "se_c", "honi",
+        "uitk", "ypyc", "pila", ".tes", "ytes", "ttes", "n.Bu", "scon", "meso", "eCac", "RY_P",
     ];
     let led = [
         "=cc", ":cc", ",cc", ";cc", "[cc", "{cc", "|cc", "&cc", "-cc", "=ld", ":ld", ",ld", ";ld", "[ld",

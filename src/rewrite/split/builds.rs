@@ -3,6 +3,7 @@
 use super::calls::{Target, names_compiler, targets};
 use super::context::SplitContext;
 use super::operands::operands;
+use super::shell::{Work, work};
 use super::steps::Steps;
 use crate::formats::binary::FileFacts;
 use crate::layer::EntryId;
@@ -50,8 +51,13 @@ fn downloads(run: &Run) -> bool {
 pub(super) fn may_call_builders(context: &SplitContext<'_>, steps: &Steps<'_, '_>, at: usize) -> bool {
     let Some(run) = steps.run(at) else { return true };
     let downloads = downloads(run);
-    let calls = run.commands.iter().map(Call::of).zip(operands(steps, at));
-    calls.filter_map(|(call, operands)| Some((call?, operands.folder))).any(|(call, folder)| {
+    let calls = run.commands.iter().zip(operands(steps, at));
+    let calls = calls.filter_map(|(command, named)| {
+        let work = work(command);
+        let may = matches!(work, Work::Other | Work::Language | Work::Shell);
+        Some((Call::of(command).filter(|_| may)?, named.folder, work))
+    });
+    calls.into_iter().any(|(call, folder, work)| {
         targets(&call).into_iter().any(|target| match target {
             Target::Builder => true,
             Target::Code(text) => {
@@ -71,7 +77,7 @@ pub(super) fn may_call_builders(context: &SplitContext<'_>, steps: &Steps<'_, '_
                 }
             }
             Target::Module(name) => !is_installed(context, name),
-            Target::Program(name) => program_may(context, name),
+            Target::Program(name) => work == Work::Other && program_may(context, name),
         })
     })
 }

@@ -11,7 +11,8 @@ use super::steps::Kind;
 use super::words::shell_word;
 use crate::formats::dockerfile::{ShellCommand, Span};
 use crate::rewrite::tidy::Call;
-use crate::rootfs::{Node, NodeKind};
+use crate::rootfs::{Node, NodeId, NodeKind};
+use hashbrown::HashSet;
 
 impl<'a> Lines<'_, '_, 'a, '_, '_> {
     /// The commands of a building step whose effect on content of the new stage is not copied.
@@ -23,6 +24,7 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
         let installs = self.installs(at);
         let hoisted = self.hoisted(at);
         let mut commands = Vec::new();
+        let mut again = HashSet::new();
         let mut here = self.folder.clone();
         for (place, (command, named)) in run.commands.iter().zip(operands(self.steps, at)).enumerate() {
             let Some(call) = Call::of(command).filter(|_| !hoisted.contains(&place)) else { continue };
@@ -52,6 +54,10 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
             if !stays.contains(&true) {
                 continue;
             }
+            if works.get(place) == Some(&Work::Owner) {
+                let stay = named.list.iter().zip(&stays).filter(|(_, stays)| **stays);
+                again.extend(stay.flat_map(|(operand, _)| self.copied_from_build(operand)));
+            }
             let text = self.without(command, &named.list, &stays, call.program == "rm");
             let is_relative =
                 named.list.iter().zip(&stays).any(|(operand, stays)| *stays && operand.is_relative);
@@ -68,7 +74,25 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
                 self.alive.insert(at);
             }
         }
+        self.store_again(&again);
         commands
+    }
+
+    /// Files at and below an operand that a copy from the build stage brought.
+    pub(super) fn copied_from_build(&self, operand: &Operand) -> Vec<NodeId> {
+        let nodes = self.nodes_of(operand).into_iter().filter(|node| {
+            node.kind() == NodeKind::File
+                && self.covered.contains(&node.id())
+                && self.keep.fate(node.id()) == FileDisposition::Copied
+                && self.steps.origin(*node).is_some_and(|step| self.steps.list[step].makes())
+        });
+        nodes.map(Node::id).collect()
+    }
+
+    /// Counts files that a change of their attributes stores once more.
+    pub(super) fn store_again(&mut self, nodes: &HashSet<NodeId>) {
+        let rootfs = self.keep.context.rootfs;
+        self.stored_again += nodes.iter().map(|node| rootfs.node(*node).bytes()).sum::<u64>();
     }
 
     /// Repeats commands after the copies of a step.

@@ -21,7 +21,7 @@ pub(super) const MOST_PROGRAMS: usize = 24;
 const MOST_AGAIN: u64 = 24 << 20;
 
 /// Folders shared by many packages: never copied as a whole.
-const SHARED: [&[u8]; 25] = [
+const SHARED: [&[u8]; 26] = [
     b"",
     b"/usr",
     b"/usr/local",
@@ -36,6 +36,7 @@ const SHARED: [&[u8]; 25] = [
     b"/usr/include",
     b"/opt",
     b"/etc",
+    b"/etc/alternatives",
     b"/var",
     b"/var/lib",
     b"/home",

@@ -253,8 +253,12 @@ fn stages(
     let later = steps.list.iter().skip(last + 1).flat_map(|step| &step.layers).min();
     let later = later.filter(|_| stage.shared.is_none());
     let nodes = input.merge.rootfs.nodes().filter(|node| node.kind() == NodeKind::File);
-    let later: u64 =
-        nodes.filter(|node| later.is_some_and(|later| node.layer() >= *later)).map(Node::bytes).sum();
+    // A later change of attributes stores a file again that the build stage has too.
+    let is_of_later = |node: &Node<'_>| steps.origin(*node).is_none_or(|step| step > last);
+    let later: u64 = nodes
+        .filter(|node| later.is_some_and(|later| node.layer() >= *later) && is_of_later(node))
+        .map(Node::bytes)
+        .sum();
     let removed: u64 = removed.iter().map(|(_, bytes)| bytes).sum();
     stages.push(StageSize {
         name: build.to_owned(),

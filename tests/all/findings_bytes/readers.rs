@@ -1,11 +1,15 @@
 //! Who starts a tool or opens a library without naming it outright.
 
+use serde_json::json;
+
 use super::{all, judged, of, service};
 use crate::fixtures::elf::Elf;
+use crate::fixtures::image::{Image, Layer};
+use crate::fixtures::layout::Layout;
 use crate::fixtures::packing::Packing;
 use crate::fixtures::service::debs;
-use crate::fixtures::tarball::{Member, file};
-use crate::support::Report;
+use crate::fixtures::tarball::{Member, file, symlink, tar};
+use crate::support::{Place, Report};
 
 const GCC: &str = "/usr/lib/gcc/x86_64-linux-gnu/13/cc1plus";
 const GIT: &str = "/usr/bin/git";
@@ -43,7 +47,7 @@ fn a_library_outside_of_the_cache_is_looked_for_with_the_compiler() {
     {
         let gcc: &[(&str, Vec<u8>)] = &[(&GCC[1..], Elf::program("cc1plus").build())];
         let library = file(path, Elf::library("libsimk.so.1").build());
-        let own = vec![library, file("srv/main.py", call)];
+        let own = vec![library, file("srv/main.py", call), file("etc/ld.so.cache", "")];
         let members = [service(&[]), debs(&[("g++-13", "13.2", gcc)]), own].concat();
         let found = judged(
             Packing::Gzip,
@@ -56,6 +60,75 @@ fn a_library_outside_of_the_cache_is_looked_for_with_the_compiler() {
         let found = judged(Packing::Gzip, &[members], &["/srv/service"], &[]);
         assert_eq!(of(&found, GCC), "compilers safe", "{path}");
     }
+}
+
+#[test]
+fn find_library_follows_links_and_variables_that_programs_set() {
+    let scene = |main: &str, more: Vec<Member>, environment: &[&str]| {
+        let gcc: &[(&str, Vec<u8>)] = &[(&GCC[1..], Elf::program("cc1plus").build())];
+        let own = vec![
+            file("opt/foo/libfoo-2.1.so", Elf::library("libfoo-2.1.so").build()),
+            file("srv/main.py", main),
+        ];
+        let members = [service(&[]), debs(&[("g++-13", "13.2", gcc)]), own, more].concat();
+        of(&judged(Packing::Gzip, &[members], &["/srv/service"], environment), GCC)
+    };
+    let call = "from ctypes.util import find_library\nlib = CDLL(find_library(\"foo\"))\n";
+    assert_eq!(scene(call, Vec::new(), &[]), "compilers safe");
+    let link = || vec![symlink("usr/local/lib/libfoo.so", "/opt/foo/libfoo-2.1.so")];
+    assert_eq!(scene(call, link(), &[]), "compilers unsure");
+    let libfoo = || vec![file("opt/bar/libfoo.so.1", Elf::library("libfoo.so.1").build())];
+    assert_eq!(scene(call, libfoo(), &[]), "compilers safe");
+    assert_eq!(scene(call, libfoo(), &["LIBRARY_PATH=/opt/bar"]), "compilers unsure");
+    let set = format!("import os\nos.environ[\"LD_LIBRARY_PATH\"] = \"/opt/bar\"\n{call}");
+    assert_eq!(scene(&set, libfoo(), &[]), "compilers unsure");
+}
+
+#[test]
+fn a_tool_under_another_name_is_a_question() {
+    let objdump = "/usr/bin/x86_64-linux-gnu-objdump";
+    let scene = |links: Vec<Member>| {
+        let binutils: &[(&str, Vec<u8>)] = &[(&objdump[1..], Elf::program("objdump").build())];
+        let members = [service(&[]), debs(&[("binutils", "2.4", binutils)]), links].concat();
+        of(&judged(Packing::Gzip, &[members], &["/srv/service"], &[]), objdump)
+    };
+    assert_eq!(scene(Vec::new()), "compilers safe");
+    for links in [
+        vec![symlink("usr/local/bin/disassemble", objdump)],
+        vec![
+            symlink("usr/local/bin/disassemble", "/etc/alternatives/disassemble"),
+            symlink("etc/alternatives/disassemble", objdump),
+        ],
+    ] {
+        assert_eq!(scene(links), "compilers unsure");
+    }
+    // Files are searched for this name.
+    assert_eq!(scene(vec![symlink("usr/local/bin/objdump", objdump)]), "compilers safe");
+    let header = "/usr/include/sys/types.h";
+    let scene = |links: Vec<Member>| {
+        let headers: &[(&str, Vec<u8>)] = &[(&header[1..], b"typedef int t;\n".repeat(300))];
+        let members = [service(&[]), debs(&[("libc6-dev", "2.36", headers)]), links].concat();
+        of(&judged(Packing::Gzip, &[members], &["/srv/service"], &[]), header)
+    };
+    assert_eq!(scene(Vec::new()), "headers safe");
+    assert_eq!(scene(vec![symlink("opt/sdk/include", "/usr/include")]), "headers unsure");
+}
+
+#[test]
+fn a_health_check_starts_programs() {
+    let git: &[(&str, Vec<u8>)] = &[(&GIT[1..], Elf::program("git").build())];
+    let members = [service(&[]), debs(&[("git", "2.39", git)])].concat();
+    let verdict = |test: &[&str]| {
+        let mut image = Image::new(Packing::Gzip)
+            .add("RUN x # buildkit", Layer::new(&tar(members.clone()), Packing::Gzip));
+        image.config = json!({"Cmd": ["/srv/service"], "Healthcheck": {"Test": test}});
+        let place = Place::new();
+        of(&place.report(&format!("oci:{}", place.put_layout("image", &Layout::of(&image, "t")))), GIT)
+    };
+    assert_eq!(verdict(&["CMD-SHELL", "git -C /srv status || exit 1"]), "build-tools needed");
+    assert_eq!(verdict(&["CMD", "/usr/bin/git", "status"]), "build-tools needed");
+    assert_eq!(verdict(&["NONE"]), "build-tools safe");
+    assert_eq!(verdict(&["CMD", "/srv/service", "check"]), "build-tools safe");
 }
 
 #[test]

@@ -138,8 +138,9 @@ pub(super) fn build(scene: &Scene, before: &str, proposal: &Proposal) -> Option<
                 removals(&file, place, &mut source);
             }
         }
-        // A file that a later layer stores again counts there.
-        let last = source.iter().filter(|(path, thing)| whole.get(*path) == Some(*thing));
+        // A file of which a later layer has another content counts there.
+        let last =
+            source.iter().filter(|(path, thing)| whole.get(*path).map(Thing::bytes) == Some(thing.bytes()));
         let bytes = last.map(|(_, thing)| thing.bytes()).sum();
         let build_stage = proposal.predicted.stages.iter().rev().nth(1).map(|one| one.name.as_str());
         if has_build_stage && stage.name.as_deref() == build_stage {
@@ -224,7 +225,7 @@ fn changed(folder: &str, commands: &[ShellCommand]) -> Option<MemberTest> {
     for command in commands {
         let words: Vec<&str> = command.words.iter().map(|word| word.text.as_str()).collect();
         let is_folder = words[0] == "mkdir";
-        let is_known = ["mkdir", "chmod", "chown", "rm", "cd"].contains(&words[0]);
+        let is_known = ["mkdir", "chmod", "chown", "rm", "cd", "setcap"].contains(&words[0]);
         let named = words.iter().filter(|word| word.starts_with('/'));
         paths.extend(named.map(|path| (path.trim_matches('/').as_bytes().to_vec(), is_folder)));
         if let ["cd", to] = words.as_slice() {
@@ -403,7 +404,7 @@ impl State<'_> {
             let texts = commands.iter().map(|command| normal(file.slice(&command.span)));
             let mut own = texts.filter(|text| {
                 let word = text.split(' ').next().unwrap().to_lowercase();
-                !["apt-get", "rm", "ln", "ldconfig", "useradd", "groupadd", "install"]
+                !["apt-get", "rm", "ln", "ldconfig", "useradd", "groupadd", "install", "update-alternatives"]
                     .contains(&word.as_str())
             });
             own.find_map(|text| self.scene.made_by(&text))
@@ -461,6 +462,22 @@ impl State<'_> {
                         self.install(name.split('=').next().unwrap(), built);
                     }
                     self.tables_of_packages(names, built);
+                }
+                ["dpkg", "-i", archive] => {
+                    let name = archive.rsplit('/').next().unwrap().split(['_', '.']).next().unwrap();
+                    self.install(name, built);
+                    self.tables_of_packages(&[name], built);
+                }
+                ["update-alternatives", "--install", link, name, path, ..] if !repeated => {
+                    if resolved(&built.view, path.as_bytes())
+                        .is_none_or(|path| !built.view.contains_key(&path))
+                    {
+                        built.faults.push(format!("{words:?} offers what is not there"));
+                    }
+                    let link = link.trim_start_matches('/').as_bytes().to_vec();
+                    built.view.insert(link, Thing::Link(format!("/etc/alternatives/{name}").into_bytes()));
+                    let link = format!("etc/alternatives/{name}").into_bytes();
+                    built.view.insert(link, Thing::Link(path.as_bytes().to_vec()));
                 }
                 ["chown", owner, path] if !repeated => {
                     let path = resolved(&built.view, path.as_bytes()).unwrap();

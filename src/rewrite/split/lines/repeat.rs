@@ -2,6 +2,7 @@
 
 use super::super::from::{install, installer};
 use super::super::keep::FileDisposition;
+use super::super::operands::operands;
 use super::super::runs::Trim;
 use super::super::shell::{Work, is_package_word, package_name, package_words};
 use super::super::steps::Kind;
@@ -10,6 +11,8 @@ use super::{Lines, configures};
 use crate::formats::dockerfile::ShellCommand;
 use crate::rewrite::tidy::{Call, Run};
 use crate::rewrite::value::Edit;
+use crate::rootfs::NodeId;
+use hashbrown::HashSet;
 
 impl Lines<'_, '_, '_, '_, '_> {
     /// Adds packages that files need and no instruction installs, if no instruction with an installation is repeated.
@@ -117,6 +120,8 @@ impl Lines<'_, '_, '_, '_, '_> {
         };
         let changes =
             (0..works.len()).any(|place| matches!(works[place], Work::Owner | Work::Remove) && stays(place));
+        let owners: Vec<usize> =
+            (0..works.len()).filter(|place| works[*place] == Work::Owner && stays(*place)).collect();
         let Some(text) = self.trimmed(run, works, &added, &[], &stays) else {
             self.added.extend(added);
             return;
@@ -124,6 +129,7 @@ impl Lines<'_, '_, '_, '_, '_> {
         if changes {
             self.alive.insert(at);
         }
+        self.change_owners(at, &owners);
         let names = works.iter().zip(&run.commands).filter(|(work, _)| **work == Work::Install);
         let calls: Vec<Call<'_>> = names.filter_map(|(_, command)| Call::of(command)).collect();
         let packages = calls.iter().flat_map(package_words);
@@ -156,6 +162,16 @@ impl Lines<'_, '_, '_, '_, '_> {
             self.repeated.insert(at);
             self.cover_step(at, |fate| fate != FileDisposition::Installed);
         }
+    }
+
+    /// Counts what these commands of a step, which change attributes, store once more.
+    fn change_owners(&mut self, at: usize, commands: &[usize]) {
+        let named = operands(self.steps, at).into_iter().enumerate();
+        let again: HashSet<NodeId> = (named.filter(|(place, _)| commands.contains(place)))
+            .flat_map(|(_, named)| named.list)
+            .flat_map(|operand| self.copied_from_build(&operand))
+            .collect();
+        self.store_again(&again);
     }
 
     /// Whether a command of a step only writes files that the new stage copies as the step left them.
@@ -273,17 +289,23 @@ impl Lines<'_, '_, '_, '_, '_> {
         let stays = |place: usize| !(self.is_handled(at, place) || hoisted.contains(&place));
         let is_alive =
             (0..works.len()).any(|place| matches!(works[place], Work::Owner | Work::Remove) && stays(place));
+        let owners: Vec<usize> =
+            (0..works.len()).filter(|place| works[*place] == Work::Owner && stays(*place)).collect();
         let Some(instruction) = self.stage.file.instructions.get(step.place) else { return };
         let extra: Vec<Edit> = self.tidied.within(&instruction.span).cloned().collect();
         let changes =
             (0..run.commands.len()).any(|place| !stays(place)) || step.installs() || !extra.is_empty();
         if !changes {
             self.alive.extend(is_alive.then_some(at));
+            self.change_owners(at, &owners);
             return;
         }
         let before = self.text(at);
         let text = self.trimmed(run, works, &added, &extra, &stays);
         self.alive.extend((is_alive && text.is_some()).then_some(at));
+        if text.is_some() {
+            self.change_owners(at, &owners);
+        }
         match text {
             Some(text) if text != before => {
                 let span = instruction.span.start..instruction.span.start + before.len();

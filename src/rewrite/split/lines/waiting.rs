@@ -9,6 +9,7 @@ use crate::cuda::links::{file_name, folder_of};
 use crate::formats::dockerfile::ShellCommand;
 use crate::rewrite::tidy::Call;
 use crate::rootfs::NodeKind;
+use hashbrown::HashSet;
 
 /// A command that waits: its step and its index among the commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +52,7 @@ impl<'l> Lines<'l, '_, '_, '_, '_> {
     /// The texts of commands whose files the new stage has now.
     pub(in crate::rewrite::split) fn arrived(&mut self) -> Vec<String> {
         let mut texts = Vec::new();
+        let mut again = HashSet::new();
         for waiting in std::mem::take(&mut self.waiting) {
             let Some(command) = self.command_of(waiting) else { continue };
             let Some(call) = Call::of(command) else { continue };
@@ -66,9 +68,14 @@ impl<'l> Lines<'l, '_, '_, '_, '_> {
             }
             if call.program == "update-alternatives" {
                 self.link_again(&call);
+            } else {
+                let named = operands(self.steps, waiting.step).into_iter().nth(waiting.command);
+                let list = named.map(|named| named.list).unwrap_or_default();
+                again.extend(list.iter().flat_map(|operand| self.copied_from_build(operand)));
             }
             texts.push(self.stage.file.slice(&command.span).to_owned());
         }
+        self.store_again(&again);
         texts
     }
 

@@ -1,0 +1,147 @@
+//! Commands of a repeated `RUN` find what they name: the file that a copy brings, the program that they call.
+
+use super::parts::{built, devel, program, text, tools};
+use super::scene::{Scene, deb, has_lines, has_none, last_stage, one};
+use crate::fixtures::tarball::{Member, file, symlink};
+use cutaway::rewrite::Proposal;
+
+const SERVE: &str = "usr/local/bin/serve";
+
+fn built_service() -> Scene {
+    built(devel().apt("cmake git", tools()), &["libcurand.so.10"])
+}
+
+fn stages(scene: &Scene) -> Proposal {
+    one(&scene.propose(), "stages").clone()
+}
+
+/// Whether these stand in the final stage in this order.
+fn in_order(proposal: &Proposal, parts: &[&str]) {
+    let stage = last_stage(&proposal.dockerfile);
+    let mut from = 0;
+    for part in parts {
+        let at = stage[from..].find(part);
+        from += at.unwrap_or_else(|| panic!("no {part:?} in\n{stage}")) + part.len();
+    }
+}
+
+#[test]
+fn capabilities_are_copied_with_the_file_or_set_after_it() {
+    let serve = || vec![program(SERVE, &["libcurand.so.10"])];
+    // A layer of its own stores the file again: its content is still that of the build.
+    let scene = built_service()
+        .run("setcap cap_net_bind_service=+ep /usr/local/bin/serve", serve())
+        .cmd(&["/usr/local/bin/serve"]);
+    let own_layer = stages(&scene);
+    in_order(&own_layer, &["COPY --from=build /usr/local/bin/serve", "RUN setcap cap_net_bind_service=+ep"]);
+    assert!(own_layer.closure.resolved, "{own_layer:#?}");
+    // In the RUN that builds, the copy keeps them.
+    let scene = devel()
+        .apt("cmake git", tools())
+        .copy("Makefile /src/", vec![text("src/Makefile", 300)])
+        .run("make -C /src install && setcap cap_net_bind_service=+ep /usr/local/bin/serve", serve())
+        .cmd(&["/usr/local/bin/serve"]);
+    has_none(&stages(&scene), &["setcap"]);
+    // A change of owner after the copy clears them.
+    let owned = serve().into_iter().map(|one| one.owned_by(1, 0)).collect();
+    let command = "make -C /src install && chown daemon /usr/local/bin/serve && setcap cap_net_bind_service=+ep /usr/local/bin/serve";
+    let scene = devel()
+        .apt("cmake git", tools())
+        .copy("Makefile /src/", vec![text("src/Makefile", 300)])
+        .run(command, owned)
+        .cmd(&["/usr/local/bin/serve"]);
+    in_order(
+        &stages(&scene),
+        &["COPY --from=build", "chown daemon /usr/local/bin/serve", "setcap cap_net_bind"],
+    );
+}
+
+#[test]
+fn alternatives_follow_the_programs_that_they_offer() {
+    let links = || -> Vec<Member> {
+        vec![
+            symlink("usr/bin/server", "/etc/alternatives/server"),
+            symlink("etc/alternatives/server", "/usr/local/bin/serve"),
+        ]
+    };
+    let command = "update-alternatives --install /usr/bin/server server /usr/local/bin/serve 50";
+    let made = [vec![program(SERVE, &[])], links()].concat();
+    let scene = devel()
+        .apt("cmake git", tools())
+        .copy("Makefile /src/", vec![text("src/Makefile", 300)])
+        .run(&format!("make -C /src install && {command}"), made)
+        .cmd(&["server"]);
+    let beside = stages(&scene);
+    in_order(&beside, &["COPY --from=build /usr/local/bin/serve", command]);
+    has_none(&beside, &["ln -sfn"]);
+    in_order(
+        &stages(&built_service().run(command, links()).cmd(&["server"])),
+        &["COPY --from=build /usr/local/bin/serve", command],
+    );
+    // What stays in the build stage is offered there alone.
+    let compiler = "update-alternatives --install /usr/local/bin/cmake cmake /usr/bin/cmake 10";
+    let link = vec![
+        symlink("usr/local/bin/cmake", "/etc/alternatives/cmake"),
+        symlink("etc/alternatives/cmake", "/usr/bin/cmake"),
+    ];
+    let scene =
+        built(devel().apt("cmake git", tools()).run(compiler, link), &[]).cmd(&["/usr/local/bin/serve"]);
+    has_none(&stages(&scene), &["update-alternatives"]);
+}
+
+#[test]
+fn packages_from_files_are_copied_or_installed_again() {
+    let tool = || deb("scorer", "libc6", vec![program("opt/scorer/bin/scorer", &[])]);
+    let archive = || file("src/scorer.deb", "!<arch>\n");
+    // Built and installed in one RUN: no repository has it.
+    let scene = devel()
+        .apt("cmake git", tools())
+        .copy(". /src", vec![text("src/Makefile", 300)])
+        .install("cd /src && make package && dpkg -i scorer.deb", vec![tool()], vec![archive()])
+        .cmd(&["/opt/scorer/bin/scorer"]);
+    let built = stages(&scene);
+    has_lines(&built, &["COPY --from=build /opt/scorer /opt/scorer"]);
+    has_none(&built, &["apt-get install"]);
+    // Given: the RUN is repeated with the COPY that it reads.
+    let scene = built_service()
+        .copy("scorer.deb /tmp/", vec![file("tmp/scorer.deb", "!<arch>\n")])
+        .install("dpkg -i /tmp/scorer.deb", vec![tool()], Vec::new())
+        .cmd(&["/opt/scorer/bin/scorer"]);
+    let given = stages(&scene);
+    in_order(&given, &["COPY scorer.deb /tmp/", "RUN dpkg -i /tmp/scorer.deb"]);
+    assert!(!last_stage(&given.dockerfile).contains("install -y --no-install-recommends scorer"));
+}
+
+#[test]
+fn programs_that_instructions_call_are_installed_before() {
+    let curl = || deb("curl", "libc6", vec![program("usr/bin/curl", &[])]);
+    let base = || devel().apt("curl", vec![curl()]);
+    // The author installs it.
+    let command = "curl -fsS https://example.org/scorer.deb -o /tmp/scorer.deb && dpkg -i /tmp/scorer.deb && rm /tmp/scorer.deb";
+    let scorer = || deb("scorer", "libc6", vec![program("opt/scorer/bin/scorer", &[])]);
+    let scene = base().install(command, vec![scorer()], Vec::new()).cmd(&["/opt/scorer/bin/scorer"]);
+    let proposals = scene.propose();
+    let stage = last_stage(&proposals.list[0].dockerfile);
+    assert_eq!(stage.matches("apt-get install").count(), 1, "{stage}");
+}
+
+#[test]
+fn code_for_an_interpreter_is_no_list_of_programs() {
+    let import = deb("imagemagick-6.q16", "libc6", vec![program("usr/bin/import", &[])]);
+    let python = deb("python3-minimal", "libc6", vec![program("usr/bin/python3", &[])]);
+    let scene = |code: &str| {
+        built(
+            devel().apt("cmake git", tools()).apt("python3-minimal", vec![import.clone(), python.clone()]),
+            &[],
+        )
+        .step(&format!("HEALTHCHECK CMD python3 -c \"{code}\""))
+        .cmd(&["/usr/local/bin/serve"])
+    };
+    let found = scene("import urllib.request; urllib.request.urlopen('http://127.0.0.1')").propose();
+    assert!(!found.list.is_empty());
+    for proposal in &found.list {
+        let added: Vec<&str> =
+            proposal.dockerfile.lines().filter(|line| line.contains("imagemagick-6.q16")).collect();
+        assert!(added.is_empty(), "{added:?}");
+    }
+}
