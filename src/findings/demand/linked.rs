@@ -10,7 +10,7 @@ use crate::rootfs::{Node, NodeKind};
 
 /// Folders whose links packages and the system make.
 const OF_SYSTEM: [&[u8]; 4] = [b"/etc/alternatives", b"/etc/rc", b"/etc/ssl", b"/proc"];
-/// Folders of the system, where links to other folders join what packages install.
+/// Folders of the system, where links join what packages install.
 const JOINED: [&[u8]; 5] = [b"/usr", b"/lib", b"/bin", b"/sbin", b"/etc"];
 
 impl Demands {
@@ -26,20 +26,23 @@ impl Demands {
             }
             let path = link.path();
             let Some(target) = facts.paths.lookup(&path).map(|target| facts.node(target)) else { continue };
-            if OF_SYSTEM.iter().any(|folder| path.starts_with(folder)) {
+            let is_of_package = || {
+                text.is_some_and(|text| text.starts_with(b"/etc/alternatives/"))
+                    && !path.starts_with(b"/usr/local/")
+                    && !is_named(facts, link)
+            };
+            if OF_SYSTEM.iter().any(|folder| path.starts_with(folder)) || is_of_package() {
                 continue;
             }
             let leads_to = target.path();
             let names = match target.kind() {
-                NodeKind::File if leads_to.starts_with(b"/usr/include/") => vec!["libraries"],
-                NodeKind::File => tools(link, target),
-                // Also one that ends above, as `/usr`.
-                NodeKind::Directory
+                NodeKind::File | NodeKind::Directory
                     if (leads_to.starts_with(b"/usr/include") || leads_to == b"/usr")
                         && !JOINED.iter().any(|folder| path.starts_with(folder)) =>
                 {
                     vec!["libraries"]
                 }
+                NodeKind::File => tools(link, target),
                 _ => Vec::new(),
             };
             let demand = Demand {
@@ -67,4 +70,13 @@ fn tools(link: Node<'_>, target: Node<'_>) -> Vec<&'static str> {
     }
     let names = of(target);
     if names.is_empty() || !of(link).is_empty() { Vec::new() } else { names.into_iter().collect() }
+}
+
+/// Whether the instruction of a link's layer names it; alternatives that packages offer are not named.
+fn is_named(facts: &Facts<'_>, link: Node<'_>) -> bool {
+    let layer = facts.input.image.layers.get(usize::from(link.layer()));
+    let text = layer.and_then(|layer| layer.created_by.as_deref()).unwrap_or_default();
+    let name = String::from_utf8_lossy(link.name());
+    text.contains("update-alternatives")
+        && text.split(|one: char| one.is_whitespace() || one == '/').any(|word| word == name)
 }

@@ -66,9 +66,9 @@ impl StringScanState {
     pub(super) fn begin(&mut self, bytes: &[u8]) {
         let is_elf = bytes.starts_with(crate::formats::elf::MAGIC);
         let of_fixed_place = matches!(bytes.get(16..18), Some([2, 0] | [0, 2]));
-        // Of other machines the system call is not known.
-        let of_x86 = matches!(bytes.get(18..20), Some([62 | 3, 0]));
-        self.shell = is_elf && of_fixed_place && !of_x86;
+        // The system call of ARM, PowerPC, S/390 and RISC-V is not searched for.
+        let of_others = matches!(bytes.get(18..20), Some([183 | 40 | 21 | 22 | 243, 0] | [0, 21 | 22]));
+        self.shell = is_elf && of_fixed_place && of_others;
         self.program = (!is_elf || of_fixed_place).then_some(0);
     }
 

@@ -107,6 +107,8 @@ pub(super) struct Lines<'l, 'w, 'a, 's, 'r> {
     pub(super) is_unknown: bool,
     /// `ARG`s: the step, and the index of the line before which it is inserted if used.
     arguments: Vec<(usize, usize)>,
+    /// Folders of the build stage that are copied before the code.
+    copied_early: HashSet<NodeId>,
     /// Commands that follow a copy.
     waiting: Vec<Waiting>,
     /// Steps of `ARG`s and `ENV`s that were added early, because earlier lines use them.
@@ -155,6 +157,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
             users_done: false,
             is_unknown: false,
             arguments: Vec::new(),
+            copied_early: HashSet::new(),
             waiting: Vec::new(),
             settled: HashSet::new(),
         }

@@ -145,3 +145,26 @@ fn code_for_an_interpreter_is_no_list_of_programs() {
         assert!(added.is_empty(), "{added:?}");
     }
 }
+
+#[test]
+fn a_large_environment_is_copied_before_the_code() {
+    let library = "opt/venv/lib/python3.10/site-packages/big/data.bin";
+    let scene = devel()
+        // With an argument that both parts use, the build stage is not divided.
+        .arg("EXTRA", "dev")
+        .apt("python3.10 cmake git", [super::parts::python(), tools()].concat())
+        .copy("native /srv/app/native", vec![text("srv/app/native/CMakeLists.txt", 300), text("srv/app/native/main.py", 90)])
+        .run(
+            "python3.10 -m venv /opt/venv && /opt/venv/bin/pip install /srv/app/native && make -C /srv/app/native",
+            vec![
+                file("opt/venv/pyvenv.cfg", "home = /usr/bin\nversion = 3.10.0\n"),
+                symlink("opt/venv/bin/python3.10", "/usr/bin/python3.10"),
+                file(library, vec![7; 9 << 20]),
+                program(SERVE, &[]),
+            ],
+        )
+        .copy("app /srv/app", vec![text("srv/app/main.py", 900)])
+        .run("/opt/venv/bin/pip install -e /srv/app[$EXTRA]", vec![file("opt/venv/app.pth", "/srv/app\n")])
+        .cmd(&["/opt/venv/bin/python3.10", "/srv/app/main.py"]);
+    in_order(&stages(&scene), &["COPY --from=build /opt/venv /opt/venv", "COPY app /srv/app"]);
+}

@@ -2,7 +2,8 @@
 
 use super::super::keep::FileDisposition;
 use super::super::owners::takes_owner;
-use super::super::roots::MOST_PATHS;
+use super::super::roots::{MOST_PATHS, Root};
+use super::super::sources::is_within;
 use super::super::words::word;
 use super::Lines;
 use crate::formats::dockerfile::Keyword;
@@ -36,6 +37,7 @@ impl Lines<'_, '_, '_, '_, '_> {
         if parts.as_ref().is_some_and(Vec::is_empty) {
             return;
         }
+        self.larger_first(at, top);
         let texts = parts.as_ref().and_then(|parts| self.parts(at, parts));
         if let Some(texts) = texts {
             for text in texts {
@@ -51,6 +53,33 @@ impl Lines<'_, '_, '_, '_, '_> {
             self.cover_step(at, |fate| fate == FileDisposition::Gone);
         }
         self.covered.extend(wanted);
+    }
+
+    /// Copies large folders of the build stage before a `COPY` of the build context, such as a virtual environment in which
+    /// a later instruction installs the project: their content outlasts a change of the code.
+    fn larger_first(&mut self, at: usize, top: Option<NodeId>) {
+        const LARGE: u64 = 8 << 20;
+        let rootfs = self.keep.context.rootfs;
+        let Some(target) = top.map(|top| rootfs.node(top).path()) else { return };
+        let is_apart = |root: &Root| {
+            let folder = rootfs.node(root.folder).path();
+            !is_within(&folder, &target) && !is_within(&target, &folder)
+        };
+        let of_division =
+            |root: &Root| self.division.as_ref().is_some_and(|division| division.folder == root.folder);
+        let is_late = |root: &&Root| root.steps.last().is_some_and(|last| *last > at);
+        let roots = self.roots.list.iter().filter(is_late);
+        let roots: Vec<Root> = roots
+            .filter(|root| {
+                root.files.is_empty() && root.bytes >= LARGE && is_apart(root) && !of_division(root)
+            })
+            .filter(|root| !self.copied_early.contains(&root.folder))
+            .cloned()
+            .collect();
+        for root in roots {
+            self.copied_early.insert(root.folder);
+            self.copy(&root, at);
+        }
     }
 
     /// Whether an instruction that is repeated as a whole names a file of a `COPY`, such as a package that it installs.

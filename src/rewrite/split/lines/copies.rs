@@ -25,7 +25,9 @@ impl Lines<'_, '_, '_, '_, '_> {
             self.dependencies(&division);
         }
         for root in here {
-            self.copy(&root, at);
+            if !root.files.is_empty() || !self.copied_early.contains(&root.folder) {
+                self.copy(&root, at);
+            }
         }
     }
 
