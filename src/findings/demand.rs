@@ -284,7 +284,8 @@ impl Demands {
     fn command(&mut self, facts: &Facts<'_>) {
         for (text, who) in facts.commands() {
             let words = text.split(|c: char| c.is_whitespace() || "'\"();&|`$={}[],".contains(c));
-            for word in words.filter(|word| !BUILDING.contains(word)) {
+            // The last part of a URL is no program.
+            for word in words.filter(|word| !BUILDING.contains(word) && !word.contains("://")) {
                 self.word(program_word(word), Certainty::Known, who, &|| User::Setting(who.to_owned()));
             }
         }

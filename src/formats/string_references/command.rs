@@ -373,6 +373,14 @@ const OF_BINUTILS: [&[u8]; 12] = [
     b"strings", b"strip",
 ];
 
+/// Whether what follows a key is the name of a tool: `: "size", …`.
+fn is_value_a_tool(behind: &[u8]) -> bool {
+    let value = behind.trim_ascii_start().strip_prefix(b":").map(<[u8]>::trim_ascii_start);
+    let Some([quote @ (b'\'' | b'"'), rest @ ..]) = value else { return false };
+    let length = rest.iter().take(REACH).position(|byte| byte == quote).unwrap_or_default();
+    OF_BINUTILS.contains(&&rest[..length])
+}
+
 /// Whether a quoted word between these texts is one of a list of words, as in `("to", "cc", "bcc")`.
 fn is_in_words(before: &[u8], after: &[u8]) -> bool {
     let opens = before.iter().rposition(|byte| b"([{".contains(byte));
@@ -388,7 +396,7 @@ fn is_in_words(before: &[u8], after: &[u8]) -> bool {
             length > 0
                 && word.iter().all(|byte| byte.is_ascii_alphabetic() || *byte == b'_')
                 && !OF_BINUTILS.contains(&word)
-                && behind.get(1..).unwrap_or_default().trim_ascii_start().first() != Some(&b':')
+                && !is_value_a_tool(behind.get(1..).unwrap_or_default())
         }
         _ => false,
     };
@@ -503,8 +511,13 @@ fn is_absolute(before: &[u8]) -> bool {
 /// or `"$FOLDER"/size`. uv is copied to the root.
 fn is_route(before: &[u8], word: &str) -> bool {
     let [head @ .., b'\'' | b'"' | b'`', b'/'] = before else { return false };
-    let begins = head.trim_ascii_end().last().is_none_or(|byte| b"([{,:=>".contains(byte));
-    begins && !matches!(word, "uv" | "uvx")
+    let is_joined = match head.last() {
+        // `return "/size"`, not `folder + "/size"`
+        Some(b' ' | b'\t') => matches!(head.trim_ascii_end().last(), Some(b'+' | b'.' | b'%' | b'\\')),
+        Some(byte) => !b"([{,:=>!".contains(byte),
+        None => false,
+    };
+    !is_joined && !matches!(word, "uv" | "uvx")
 }
 
 pub(super) fn is_prose(word: &str, rest: &[u8]) -> bool {

@@ -106,7 +106,8 @@ fn follows_launcher(before: &[u8]) -> bool {
     let value = text[begins..].trim_ascii();
     let value = value.strip_prefix(b"- ").unwrap_or(value).trim_ascii_start();
     let words: Vec<&[u8]> = value.split(|byte| *byte == b' ').filter(|word| !word.is_empty()).collect();
-    let is_prose = words.iter().any(|word| OF_SENTENCES.contains(word));
+    // One may be an argument: `every 5 by`.
+    let is_prose = words.iter().filter(|word| OF_SENTENCES.contains(word)).count() > 1;
     let is_start = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"/.$*".contains(byte);
     value.first().is_some_and(is_start) && !value.ends_with(b":") && words.len() <= WORDS && !is_prose
 }

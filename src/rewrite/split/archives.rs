@@ -3,6 +3,8 @@
 
 use std::collections::BTreeSet;
 
+use hashbrown::HashSet;
+
 use super::context::SplitContext;
 use super::shell::{Work, package_name, package_words};
 use super::steps::{Kind, Steps};
@@ -29,7 +31,15 @@ pub(super) fn packages(context: &SplitContext<'_>, steps: &Steps<'_, '_>) -> BTr
         let needs = |place: &usize| context.depends(*place).iter().copied();
         let needed: BTreeSet<usize> =
             if words.is_empty() { BTreeSet::new() } else { brought.iter().flat_map(needs).collect() };
-        found.extend(brought.difference(&needed));
+        // `dpkg -i lib_1.deb tool_1.deb`: each of them is from a file.
+        let files = run.commands.iter().flat_map(|command| &command.words).map(|word| word.text.as_str());
+        let files = files.filter(|text| text.ends_with(".deb"));
+        let named: HashSet<&str> = files
+            .map(|text| text.rsplit('/').next().unwrap_or(text))
+            .map(|name| name.trim_end_matches(".deb").split('_').next().unwrap_or(name))
+            .collect();
+        let is_named = |place: &usize| named.contains(context.input.inventory.packages[*place].name.as_str());
+        found.extend(brought.iter().filter(|place| !needed.contains(*place) || is_named(place)));
     }
     found
 }

@@ -1,5 +1,7 @@
 //! Builds by programs that are not known to compile: a script of the project, `ant`, `sbt`, `f2py`.
 
+use hashbrown::HashMap;
+
 use super::calls::{Target, names_compiler, targets};
 use super::context::SplitContext;
 use super::operands::operands;
@@ -52,6 +54,10 @@ pub(super) fn may_call_builders(context: &SplitContext<'_>, steps: &Steps<'_, '_
     let Some(run) = steps.run(at) else { return true };
     let downloads = downloads(run);
     let calls = run.commands.iter().zip(operands(steps, at));
+    // `setup() { … }` in the same RUN: its commands are looked at themselves.
+    let words = run.commands.iter().flat_map(|command| &command.words);
+    let functions: Vec<&str> = words.filter_map(|word| word.text.strip_suffix("()")).collect();
+    let mut modules: HashMap<String, bool> = HashMap::new();
     let calls = calls.filter_map(|(command, named)| {
         let work = work(command);
         let may = matches!(work, Work::Other | Work::Language | Work::Shell);
@@ -76,8 +82,13 @@ pub(super) fn may_call_builders(context: &SplitContext<'_>, steps: &Steps<'_, '_
                     None => !downloads || is_named_as_build(script),
                 }
             }
-            Target::Module(name) => !is_installed(context, name),
-            Target::Program(name) => work == Work::Other && program_may(context, name),
+            Target::Module(name) => {
+                !*modules.entry(name.to_owned()).or_insert_with(|| is_installed(context, name))
+            }
+            Target::Program(name) => {
+                let is_function = || functions.contains(&name.trim_end_matches("()"));
+                work == Work::Other && !is_function() && program_may(context, name, downloads)
+            }
         })
     })
 }
@@ -102,9 +113,10 @@ fn is_installed(context: &SplitContext<'_>, module: &str) -> bool {
 
 /// Whether a program may call a build tool: a package for building has it, or it is of no package and not known to call
 /// none.
-fn program_may(context: &SplitContext<'_>, name: &str) -> bool {
+fn program_may(context: &SplitContext<'_>, name: &str, downloads: bool) -> bool {
     let node = context.program(name).and_then(|path| context.paths.lookup(&path));
-    let Some(node) = node else { return true };
+    // What the RUN downloads and removes again was compiled elsewhere.
+    let Some(node) = node else { return !downloads };
     match context.input.inventory.owners.of(node) {
         Some(owner) => context.is_builders(&context.input.inventory.packages[owner].name),
         None => context.is_users(context.rootfs.node(node)) && names_tools(context, node),

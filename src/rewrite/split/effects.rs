@@ -15,8 +15,9 @@ use crate::rootfs::{Node, NodeId, NodeKind};
 use hashbrown::HashSet;
 
 impl<'a> Lines<'_, '_, 'a, '_, '_> {
-    /// The commands of a building step whose effect on content of the new stage is not copied.
-    pub(super) fn beside(&mut self, at: usize, works: &[Work]) -> Vec<String> {
+    /// The commands of a building step whose effect on content of the new stage is not copied. `clears`: an owner was
+    /// changed after the copies, which clears capabilities.
+    pub(super) fn beside(&mut self, at: usize, works: &[Work], clears: bool) -> Vec<String> {
         let Some(run) = self.steps.run(at).filter(|_| !self.steps.is_opaque(at)) else { return Vec::new() };
         if !self.steps.list[at].makes() {
             return Vec::new();
@@ -44,7 +45,8 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
                     Some(Work::Configure) => self.makes_again(operand),
                     Some(Work::Owner) => {
                         // A COPY keeps modes and capabilities; a change of owner clears some of them.
-                        let is_cleared = commands.iter().any(|text: &String| text.contains("chown "));
+                        let is_cleared =
+                            clears || commands.iter().any(|text: &String| text.contains("chown "));
                         let is_copied = matches!(call.program, "chmod" | "setcap") && !is_cleared;
                         self.changes(operand, at, is_copied, &mut commands)
                     }
@@ -96,12 +98,16 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
     }
 
     /// Repeats commands after the copies of a step.
-    pub(super) fn after_copies(&mut self, at: usize, commands: &[String]) {
+    pub(super) fn after_copies(&mut self, at: usize, commands: &[String], as_root: bool) {
         if commands.is_empty() {
             return;
         }
         self.users(at);
-        self.run_as_now();
+        if as_root {
+            self.run_as_root();
+        } else {
+            self.run_as_now();
+        }
         let joint = format!(" {}\n    && ", self.stage.file.escape);
         let text = format!("{} {}", self.keyword("RUN"), commands.join(&joint));
         self.add(text, "Repeated: its effect is not copied from the build stage.");

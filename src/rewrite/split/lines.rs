@@ -111,6 +111,8 @@ pub(super) struct Lines<'l, 'w, 'a, 's, 'r> {
     copied_early: HashSet<NodeId>,
     /// Commands that follow a copy.
     waiting: Vec<Waiting>,
+    /// Nodes of the new image when they were looked at last.
+    covered_before: usize,
     /// Steps of `ARG`s and `ENV`s that were added early, because earlier lines use them.
     settled: HashSet<usize>,
 }
@@ -159,6 +161,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
             arguments: Vec::new(),
             copied_early: HashSet::new(),
             waiting: Vec::new(),
+            covered_before: 0,
             settled: HashSet::new(),
         }
     }
@@ -180,12 +183,14 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
                 Kind::Run(works) => self.run(at, works),
             }
             self.copies(at);
-            let mut commands = match &step.kind {
-                Kind::Run(works) => self.beside(at, works),
-                _ => Vec::new(),
-            };
-            commands.extend(self.arrived());
-            self.after_copies(at, &commands);
+            let arrived = self.arrived();
+            let clears = arrived.iter().any(|text| text.contains("chown "));
+            // They were run before the user of this step was set.
+            self.after_copies(at, &arrived, true);
+            if let Kind::Run(works) = &step.kind {
+                let commands = self.beside(at, works, clears);
+                self.after_copies(at, &commands, false);
+            }
         }
         self.users(self.last);
         self.loader();

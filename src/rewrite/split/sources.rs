@@ -11,6 +11,7 @@ use super::context::SplitContext;
 use super::operands::operands;
 use super::shell::Work;
 use super::steps::{Kind, Steps};
+use crate::cuda::links::folder_of;
 use crate::findings::{Answer, Category, Verdict};
 use crate::formats::binary::FileFacts;
 use crate::formats::elf::ElfKind;
@@ -91,9 +92,13 @@ pub(super) fn build_only(context: &SplitContext<'_>, steps: &Steps<'_, '_>) -> H
     }
     found.extend(unused_uv(context, steps));
     if !compiles_later {
+        // Not beside what the image runs, which may read them.
+        let lived_in: Vec<&[u8]> =
+            named.iter().map(|one| folder_of(one)).filter(|one| !one.is_empty()).collect();
+        let is_lived_in = |path: &[u8]| lived_in.iter().any(|folder| is_within(path, folder));
         found.extend(compiled(context, steps).into_iter().filter(|node| {
             let path = context.rootfs.node(*node).path();
-            !named.iter().any(|one| is_within(&path, one))
+            !is_lived_in(&path) && !named.iter().any(|one| is_within(&path, one))
         }));
     }
     let mut outputs = Outputs::new(context, &named, compiles_later);

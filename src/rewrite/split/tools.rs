@@ -2,11 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use hashbrown::HashSet;
+
 use super::context::SplitContext;
 use super::packages::PackageSelection;
+use super::runs::units;
 use super::shell::{Work, package_name, package_words};
 use super::sources::is_within;
 use super::steps::{Kind, Steps};
+use crate::formats::dockerfile::{Joiner, ShellCommand};
 use crate::rewrite::tidy::Call;
 use crate::rootfs::{NodeId, NodeKind};
 
@@ -40,6 +44,7 @@ pub(super) fn of_instructions(
         } else {
             0
         };
+        let guarded = guarded(&run.commands);
         for (place, (command, work)) in run.commands.iter().zip(works).enumerate() {
             let Some(call) = Call::of(command) else { continue };
             if *work == Work::Install {
@@ -47,8 +52,8 @@ pub(super) fn of_instructions(
                 let stay = words.filter(|name| !asked.dropped.contains(*name));
                 let places: Vec<usize> = stay.filter_map(|name| context.by_name.get(name).copied()).collect();
                 installed.extend(context.with_dependencies(places));
-            } else if place < repeated {
-                for node in called(context, &step.layers, &call) {
+            } else if place < repeated && !guarded.contains(&place) {
+                for node in called(context, &call) {
                     match context.system_owner(node) {
                         Some(package) if !installed.contains(&package) => _ = found.packages.insert(package),
                         None if !context.is_users(context.rootfs.node(node)) => _ = found.files.insert(node),
@@ -68,8 +73,28 @@ pub(super) fn of_instructions(
     found
 }
 
+/// Commands that may fail or not run: those behind `||` and before it, and those of an `if`.
+fn guarded(commands: &[ShellCommand]) -> HashSet<usize> {
+    let mut found = HashSet::new();
+    for unit in units(commands) {
+        if commands[unit.clone()].iter().any(|command| command.joiner == Joiner::Or) {
+            found.extend(unit);
+        }
+    }
+    let mut depth = 0_usize;
+    for (at, command) in commands.iter().enumerate() {
+        let first = command.words.first().map_or("", |word| word.text.as_str());
+        depth += usize::from(first == "if");
+        if depth > 0 {
+            found.insert(at);
+        }
+        depth = depth.saturating_sub(usize::from(first == "fi"));
+    }
+    found
+}
+
 /// The programs that a command runs.
-fn called(context: &SplitContext<'_>, layers: &[u16], call: &Call<'_>) -> BTreeSet<NodeId> {
+fn called(context: &SplitContext<'_>, call: &Call<'_>) -> BTreeSet<NodeId> {
     let has = |part: &str| call.words.iter().any(|word| word.text.contains(part));
     let has_option = |letter: char| {
         let mut words = call.words.iter().enumerate().map(|(at, word)| (at, word.text.as_str()));
@@ -85,8 +110,6 @@ fn called(context: &SplitContext<'_>, layers: &[u16], call: &Call<'_>) -> BTreeS
         "apt-key" => &["gpg"],
         "gpg" if has("--recv-key") || has("--keyserver") => &["dirmngr"],
         "pip" | "uv" if has("git+") => &["git"],
-        // The requirements may name a repository: PEP 610 records what comes from one, or from a folder.
-        "pip" | "uv" if call.has("-r") && records_origins(context, layers) => &["git"],
         "tar" if has(".xz") || has_option('J') => &["xz"],
         "tar" if has(".bz2") || has_option('j') => &["bzip2"],
         "tar" if has(".zst") => &["zstd"],
@@ -96,13 +119,6 @@ fn called(context: &SplitContext<'_>, layers: &[u16], call: &Call<'_>) -> BTreeS
     let paths = programs.filter_map(|program| context.program(program));
     let nodes = paths.flat_map(|path| [context.paths.entry_at(&path), context.paths.lookup(&path)]);
     nodes.flatten().collect()
-}
-
-fn records_origins(context: &SplitContext<'_>, layers: &[u16]) -> bool {
-    layers.iter().any(|layer| {
-        let index = context.rootfs.layer(*layer);
-        index.entries().any(|entry| index.name(entry) == b"direct_url.json")
-    })
 }
 
 /// Whether a step sets up a package repository: it adds files to folders for repositories and keys.

@@ -6,7 +6,9 @@ use super::super::roots::{MOST_PATHS, Root};
 use super::super::sources::is_within;
 use super::super::words::word;
 use super::Lines;
+use crate::cuda::links::{file_name, folder_of};
 use crate::formats::dockerfile::Keyword;
+use crate::formats::glob::glob_match;
 use crate::layer::EntryKind;
 use crate::rootfs::{NodeId, NodeKind};
 use std::collections::BTreeSet;
@@ -88,13 +90,24 @@ impl Lines<'_, '_, '_, '_, '_> {
             .filter(|step| self.steps.is_whole(*step))
             .map(|step| self.text(step))
             .collect();
+        let words = later
+            .iter()
+            .flat_map(|text| text.split(|one: char| one.is_whitespace() || "\"';&|()".contains(one)));
+        // A path or a pattern: `/tmp/tool.deb`, `*.deb`.
+        let words: BTreeSet<&str> = words.filter(|word| word.contains(['.', '/', '*'])).collect();
+        if words.is_empty() {
+            return false;
+        }
         let rootfs = self.keep.context.rootfs;
-        let layers = if later.is_empty() { &[][..] } else { &self.steps.list[at].layers[..] };
-        layers.iter().any(|layer| {
+        self.steps.list[at].layers.iter().any(|layer| {
             let index = rootfs.layer(*layer);
             index.entries().filter(|entry| index.kind(*entry) == EntryKind::File).any(|entry| {
-                let name = String::from_utf8_lossy(index.name(entry));
-                later.iter().any(|text| text.contains(&*name))
+                let path = index.path(entry);
+                words.iter().any(|word| {
+                    let (folder, name) = word.rsplit_once('/').unwrap_or(("", word));
+                    let is_there = !folder.starts_with('/') || folder_of(&path) == folder.as_bytes();
+                    !name.is_empty() && is_there && glob_match(name.as_bytes(), file_name(&path))
+                })
             })
         })
     }

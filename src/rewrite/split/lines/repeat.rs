@@ -286,7 +286,12 @@ impl Lines<'_, '_, '_, '_, '_> {
         };
         let hoisted = self.hoisted(at);
         let added = if self.installs(at) { std::mem::take(&mut self.added) } else { Vec::new() };
-        let stays = |place: usize| !(self.is_handled(at, place) || hoisted.contains(&place));
+        let is_of_build = |place: usize| {
+            let call = run.commands.get(place).and_then(Call::of);
+            call.is_some_and(|call| call.program == "update-alternatives" && self.offers_what_stays(&call))
+        };
+        let stays =
+            |place: usize| !(self.is_handled(at, place) || hoisted.contains(&place) || is_of_build(place));
         let is_alive =
             (0..works.len()).any(|place| matches!(works[place], Work::Owner | Work::Remove) && stays(place));
         let owners: Vec<usize> =

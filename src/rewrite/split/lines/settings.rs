@@ -129,7 +129,7 @@ impl<'r> Lines<'_, '_, '_, '_, 'r> {
     }
 
     /// Sets the user to root for added lines.
-    pub(super) fn run_as_root(&mut self) {
+    pub(in crate::rewrite::split) fn run_as_root(&mut self) {
         let is_root = |user: &String| {
             matches!(
                 user.split_whitespace().nth(1).and_then(|name| name.split(':').next()),

@@ -1,86 +1,99 @@
 //! Commands of a `RUN` that name files which a later `COPY` brings into the new stage: they follow it.
 
 use super::super::keep::FileDisposition;
-use super::super::operands::{Operand, operands};
+use super::super::operands::{Operands, operands};
 use super::super::runs::units;
 use super::super::shell::Work;
+use super::super::words::shell_word;
 use super::Lines;
 use crate::cuda::links::{file_name, folder_of};
-use crate::formats::dockerfile::ShellCommand;
 use crate::rewrite::tidy::Call;
 use crate::rootfs::NodeKind;
 use hashbrown::HashSet;
 
-/// A command that waits: its step and its index among the commands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A command that waits.
+#[derive(Clone, Debug)]
 pub(super) struct Waiting {
     step: usize,
+    /// Its index among the commands of the step.
     command: usize,
+    /// Paths of which files must be there before it.
+    paths: Vec<String>,
+    text: String,
 }
 
-impl<'l> Lines<'l, '_, '_, '_, '_> {
+impl Lines<'_, '_, '_, '_, '_> {
     /// Indexes of a step's commands that are not repeated where they are: they wait for a copy, or are only about files
     /// that stay in the build stage. Notes those that wait.
     pub(super) fn moved(&mut self, at: usize, works: &[Work]) -> Vec<usize> {
         let Some(run) = self.steps.run(at) else { return Vec::new() };
         let makes = self.steps.list[at].makes();
+        let all = operands(self.steps, at);
         let mut moved = Vec::new();
         for unit in units(&run.commands).into_iter().filter(|unit| unit.len() == 1) {
             let (place, command) = (unit.start, &run.commands[unit.start]);
             let Some(call) = Call::of(command) else { continue };
-            let named = match works.get(place) {
+            let named = &all[place];
+            let paths = match works.get(place) {
                 Some(Work::Configure) => of_configuration(&call),
                 // Those of a step that creates content are about what is there after its copies.
-                Some(Work::Owner) if !makes && !self.is_handled(at, place) => {
-                    paths_of_operands(self, at, place)
-                }
+                Some(Work::Owner) if !makes && !self.is_handled(at, place) => paths_of(named),
                 _ => continue,
             };
             if call.program == "update-alternatives" && self.offers_what_stays(&call) {
                 moved.push(place);
-            } else if named.iter().any(|path| self.is_copied_later(path, at)) {
-                moved.push(place);
-                // A COPY keeps modes and capabilities; a change of owner clears some of them.
-                if !self.waiting.is_empty() || !matches!(call.program, "chmod" | "setcap") {
-                    self.waiting.push(Waiting { step: at, command: place });
-                }
+                continue;
             }
+            let late = paths.iter().filter(|path| self.is_copied_later(path, at)).count();
+            if late == 0 {
+                continue;
+            }
+            moved.push(place);
+            // A COPY keeps modes and capabilities; a change of owner clears some of them.
+            let is_kept = matches!(call.program, "chmod" | "setcap") && late == paths.len();
+            if is_kept && !self.waiting.iter().any(|waiting| waiting.text.contains("chown ")) {
+                continue;
+            }
+            let text = self.stage.file.slice(&command.span);
+            let is_relative = named.list.iter().any(|operand| operand.is_relative);
+            let folder = named.folder.as_ref().filter(|_| is_relative);
+            let text = match folder.and_then(|folder| shell_word(folder.as_bytes())) {
+                Some(folder) => format!("cd {folder} && {text}"),
+                None => text.to_owned(),
+            };
+            self.waiting.push(Waiting { step: at, command: place, paths, text });
         }
         moved
     }
 
     /// The texts of commands whose files the new stage has now.
     pub(in crate::rewrite::split) fn arrived(&mut self) -> Vec<String> {
+        // Nothing came since the last time.
+        if self.waiting.is_empty() || self.covered.len() == self.covered_before {
+            return Vec::new();
+        }
+        self.covered_before = self.covered.len();
         let mut texts = Vec::new();
         let mut again = HashSet::new();
         for waiting in std::mem::take(&mut self.waiting) {
-            let Some(command) = self.command_of(waiting) else { continue };
-            let Some(call) = Call::of(command) else { continue };
-            let named = match call.program {
-                "chown" | "chgrp" | "chmod" | "setcap" => {
-                    paths_of_operands(self, waiting.step, waiting.command)
-                }
-                _ => of_configuration(&call),
-            };
-            if named.iter().any(|path| self.is_copied_later(path, waiting.step)) {
+            if waiting.paths.iter().any(|path| self.is_copied_later(path, waiting.step)) {
                 self.waiting.push(waiting);
                 continue;
             }
+            let run = self.steps.run(waiting.step);
+            let command = run.and_then(|run| run.commands.get(waiting.command));
+            let Some(call) = command.and_then(Call::of) else { continue };
             if call.program == "update-alternatives" {
                 self.link_again(&call);
-            } else {
+            } else if matches!(call.program, "chown" | "chgrp" | "chmod" | "setcap") {
                 let named = operands(self.steps, waiting.step).into_iter().nth(waiting.command);
                 let list = named.map(|named| named.list).unwrap_or_default();
                 again.extend(list.iter().flat_map(|operand| self.copied_from_build(operand)));
             }
-            texts.push(self.stage.file.slice(&command.span).to_owned());
+            texts.push(waiting.text);
         }
         self.store_again(&again);
         texts
-    }
-
-    fn command_of(&self, waiting: Waiting) -> Option<&'l ShellCommand> {
-        self.steps.run(waiting.step)?.commands.get(waiting.command)
     }
 
     /// Whether a file at or below a path, as it was after a step, is copied and not yet there.
@@ -105,7 +118,7 @@ impl<'l> Lines<'l, '_, '_, '_, '_> {
     }
 
     /// Whether `update-alternatives` offers a program that stays in the build stage.
-    fn offers_what_stays(&self, call: &Call<'_>) -> bool {
+    pub(super) fn offers_what_stays(&self, call: &Call<'_>) -> bool {
         let context = self.keep.context;
         let node = offered(call).and_then(|path| context.paths.lookup(path.as_bytes()));
         node.is_some_and(|node| self.keep.fate(node) == FileDisposition::Gone)
@@ -158,11 +171,13 @@ fn of_configuration(call: &Call<'_>) -> Vec<String> {
     fixed.iter().map(|path| (*path).to_owned()).collect()
 }
 
-fn paths_of_operands(lines: &Lines<'_, '_, '_, '_, '_>, at: usize, place: usize) -> Vec<String> {
-    let named = operands(lines.steps, at).into_iter().nth(place).unwrap_or_default();
-    let is_plain = |operand: &Operand| !operand.is_pattern && !operand.is_relative;
-    if !named.list.iter().all(is_plain) {
-        return Vec::new();
-    }
-    named.list.into_iter().filter_map(|operand| operand.path).collect()
+/// The paths that a command names; of a pattern, its folder.
+fn paths_of(named: &Operands) -> Vec<String> {
+    let paths = named.list.iter().filter_map(|operand| {
+        let path = operand.path.as_deref()?;
+        let folder =
+            if operand.is_pattern { path.rsplit_once('/').map_or("/", |(above, _)| above) } else { path };
+        Some(folder.to_owned())
+    });
+    paths.collect()
 }
