@@ -20,9 +20,9 @@ pub(super) fn packages(context: &SplitContext<'_>, steps: &Steps<'_, '_>) -> BTr
         };
         // apt gives the dependencies of a file from its repositories.
         let calls = run.commands.iter().zip(works).filter(|(_, work)| **work == Work::Install);
-        let words: Vec<_> =
+        let asked: Vec<_> =
             calls.filter_map(|(command, _)| Call::of(command)).map(|call| package_words(&call)).collect();
-        let by_name = words.iter().flatten().filter_map(|word| context.by_name.get(package_name(&word.text)));
+        let by_name = asked.iter().flatten().filter_map(|word| context.by_name.get(package_name(&word.text)));
         let of_repositories = context.with_dependencies(by_name.copied());
         let brought: BTreeSet<usize> = (context.by_name.values().copied())
             .filter(|place| step.layers.contains(&context.input.inventory.packages[*place].layer))
@@ -30,13 +30,13 @@ pub(super) fn packages(context: &SplitContext<'_>, steps: &Steps<'_, '_>) -> BTr
             .collect();
         let needs = |place: &usize| context.depends(*place).iter().copied();
         let needed: BTreeSet<usize> =
-            if words.is_empty() { BTreeSet::new() } else { brought.iter().flat_map(needs).collect() };
+            if asked.is_empty() { BTreeSet::new() } else { brought.iter().flat_map(needs).collect() };
         // `dpkg -i lib_1.deb tool_1.deb`: each of them is from a file.
         let files = run.commands.iter().flat_map(|command| &command.words).map(|word| word.text.as_str());
-        let files = files.filter(|text| text.ends_with(".deb"));
+        let files = files.filter_map(|text| text.strip_suffix(".deb"));
         let named: HashSet<&str> = files
             .map(|text| text.rsplit('/').next().unwrap_or(text))
-            .map(|name| name.trim_end_matches(".deb").split('_').next().unwrap_or(name))
+            .map(|name| name.split('_').next().unwrap_or(name))
             .collect();
         let is_named = |place: &usize| named.contains(context.input.inventory.packages[*place].name.as_str());
         found.extend(brought.iter().filter(|place| !needed.contains(*place) || is_named(place)));

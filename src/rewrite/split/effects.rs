@@ -15,9 +15,8 @@ use crate::rootfs::{Node, NodeId, NodeKind};
 use hashbrown::HashSet;
 
 impl<'a> Lines<'_, '_, 'a, '_, '_> {
-    /// The commands of a building step whose effect on content of the new stage is not copied. `clears`: an owner was
-    /// changed after the copies, which clears capabilities.
-    pub(super) fn beside(&mut self, at: usize, works: &[Work], clears: bool) -> Vec<String> {
+    /// The commands of a building step whose effect on content of the new stage is not copied.
+    pub(super) fn beside(&mut self, at: usize, works: &[Work]) -> Vec<String> {
         let Some(run) = self.steps.run(at).filter(|_| !self.steps.is_opaque(at)) else { return Vec::new() };
         if !self.steps.list[at].makes() {
             return Vec::new();
@@ -46,7 +45,7 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
                     Some(Work::Owner) => {
                         // A COPY keeps modes and capabilities; a change of owner clears some of them.
                         let is_cleared =
-                            clears || commands.iter().any(|text: &String| text.contains("chown "));
+                            self.clears || commands.iter().any(|text: &String| text.contains("chown "));
                         let is_copied = matches!(call.program, "chmod" | "setcap") && !is_cleared;
                         self.changes(operand, at, is_copied, &mut commands)
                     }

@@ -109,6 +109,8 @@ pub(super) struct Lines<'l, 'w, 'a, 's, 'r> {
     arguments: Vec<(usize, usize)>,
     /// Folders of the build stage that are copied before the code.
     copied_early: HashSet<NodeId>,
+    /// Whether the owner of a copied file was changed, which clears capabilities.
+    pub(super) clears: bool,
     /// Commands that follow a copy.
     waiting: Vec<Waiting>,
     /// Nodes of the new image when they were looked at last.
@@ -160,6 +162,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
             is_unknown: false,
             arguments: Vec::new(),
             copied_early: HashSet::new(),
+            clears: false,
             waiting: Vec::new(),
             covered_before: 0,
             settled: HashSet::new(),
@@ -184,11 +187,11 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
             }
             self.copies(at);
             let arrived = self.arrived();
-            let clears = arrived.iter().any(|text| text.contains("chown "));
+            self.clears |= arrived.iter().any(|text| text.contains("chown "));
             // They were run before the user of this step was set.
             self.after_copies(at, &arrived, true);
             if let Kind::Run(works) = &step.kind {
-                let commands = self.beside(at, works, clears);
+                let commands = self.beside(at, works);
                 self.after_copies(at, &commands, false);
             }
         }

@@ -195,8 +195,8 @@ fn compiled(context: &SplitContext<'_>, steps: &Steps<'_, '_>) -> Vec<NodeId> {
         let commands = run.commands.iter().zip(works).zip(operands(steps, at));
         for ((command, _), named) in commands.filter(|((_, work), _)| **work == Work::Compile) {
             let is_source = |text: &str| SOURCES.iter().any(|end| text.as_bytes().ends_with(end));
-            let words = command.words.iter().map(|word| word.text.as_str()).filter(|text| is_source(text));
-            found.extend(words.filter_map(|word| given(context, steps, at, named.folder.as_deref(), word)));
+            let texts = command.words.iter().map(|word| word.text.as_str()).filter(|text| is_source(text));
+            found.extend(texts.filter_map(|text| given(context, steps, at, named.folder.as_deref(), text)));
         }
     }
     found

@@ -6,7 +6,6 @@ use hashbrown::HashSet;
 
 use super::context::SplitContext;
 use super::packages::PackageSelection;
-use super::runs::units;
 use super::shell::{Work, package_name, package_words};
 use super::sources::is_within;
 use super::steps::{Kind, Steps};
@@ -48,8 +47,8 @@ pub(super) fn of_instructions(
         for (place, (command, work)) in run.commands.iter().zip(works).enumerate() {
             let Some(call) = Call::of(command) else { continue };
             if *work == Work::Install {
-                let words = package_words(&call).into_iter().map(|word| package_name(&word.text));
-                let stay = words.filter(|name| !asked.dropped.contains(*name));
+                let asked_here = package_words(&call).into_iter().map(|word| package_name(&word.text));
+                let stay = asked_here.filter(|name| !asked.dropped.contains(*name));
                 let places: Vec<usize> = stay.filter_map(|name| context.by_name.get(name).copied()).collect();
                 installed.extend(context.with_dependencies(places));
             } else if place < repeated && !guarded.contains(&place) {
@@ -73,22 +72,21 @@ pub(super) fn of_instructions(
     found
 }
 
-/// Commands that may fail or not run: those behind `||` and before it, and those of an `if`.
+/// Commands that may fail or not run: before `|| true`, behind `||`, and behind a test.
 fn guarded(commands: &[ShellCommand]) -> HashSet<usize> {
+    let program = |at: usize| commands.get(at).and_then(Call::of).map(|call| call.program);
     let mut found = HashSet::new();
-    for unit in units(commands) {
-        if commands[unit.clone()].iter().any(|command| command.joiner == Joiner::Or) {
-            found.extend(unit);
-        }
-    }
-    let mut depth = 0_usize;
     for (at, command) in commands.iter().enumerate() {
-        let first = command.words.first().map_or("", |word| word.text.as_str());
-        depth += usize::from(first == "if");
-        if depth > 0 {
+        let before = at.checked_sub(1);
+        if command.joiner == Joiner::Or {
+            found.insert(at);
+            found.extend(before.filter(|_| matches!(program(at), Some("true" | ":" | "exit"))));
+        } else if before
+            .and_then(program)
+            .is_some_and(|one| matches!(one, "[" | "[[" | "test" | "command" | "which"))
+        {
             found.insert(at);
         }
-        depth = depth.saturating_sub(usize::from(first == "fi"));
     }
     found
 }

@@ -70,15 +70,15 @@ impl Lines<'_, '_, '_, '_, '_> {
         let of_division =
             |root: &Root| self.division.as_ref().is_some_and(|division| division.folder == root.folder);
         let is_late = |root: &&Root| root.steps.last().is_some_and(|last| *last > at);
-        let roots = self.roots.list.iter().filter(is_late);
-        let roots: Vec<Root> = roots
+        let large = self.roots.list.iter().filter(is_late);
+        let large: Vec<Root> = large
             .filter(|root| {
                 root.files.is_empty() && root.bytes >= LARGE && is_apart(root) && !of_division(root)
             })
             .filter(|root| !self.copied_early.contains(&root.folder))
             .cloned()
             .collect();
-        for root in roots {
+        for root in large {
             self.copied_early.insert(root.folder);
             self.copy(&root, at);
         }

@@ -2,7 +2,7 @@
 
 use super::super::from::{install, installer};
 use super::super::keep::FileDisposition;
-use super::super::operands::operands;
+use super::super::operands::{Operand, operands};
 use super::super::runs::Trim;
 use super::super::shell::{Work, is_package_word, package_name, package_words};
 use super::super::steps::Kind;
@@ -152,7 +152,9 @@ impl Lines<'_, '_, '_, '_, '_> {
         } else {
             "Repeated: its effect is not copied from the build stage.".to_owned()
         };
-        let relative = !text.contains(" /");
+        let is_relative = |operand: &Operand| operand.is_relative;
+        let relative = !text.contains(" /")
+            || operands(self.steps, at).iter().any(|named| named.list.iter().any(is_relative));
         if relative {
             self.flush_folder(at);
         }
@@ -171,6 +173,11 @@ impl Lines<'_, '_, '_, '_, '_> {
             .flat_map(|(_, named)| named.list)
             .flat_map(|operand| self.copied_from_build(&operand))
             .collect();
+        let changes = |place: &usize| {
+            let run = self.steps.run(at).and_then(|run| run.commands.get(*place));
+            run.and_then(Call::of).is_some_and(|call| matches!(call.program, "chown" | "chgrp"))
+        };
+        self.clears |= !again.is_empty() && commands.iter().any(changes);
         self.store_again(&again);
     }
 

@@ -89,8 +89,11 @@ impl<'r> Lines<'_, '_, '_, '_, 'r> {
         }
     }
 
-    /// Whether a step writes to a path below the working directory.
+    /// Whether a step writes to a path below the working directory; commands may.
     fn is_relative(&self, step: &Step) -> bool {
+        if matches!(step.kind, Kind::Run(_)) {
+            return true;
+        }
         let target = self.stage.file.instructions.get(step.place).and_then(|one| one.words.last());
         target.is_none_or(|word| !word.text.starts_with('/'))
     }

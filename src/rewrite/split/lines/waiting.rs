@@ -51,7 +51,9 @@ impl Lines<'_, '_, '_, '_, '_> {
             moved.push(place);
             // A COPY keeps modes and capabilities; a change of owner clears some of them.
             let is_kept = matches!(call.program, "chmod" | "setcap") && late == paths.len();
-            if is_kept && !self.waiting.iter().any(|waiting| waiting.text.contains("chown ")) {
+            let is_cleared =
+                self.clears || self.waiting.iter().any(|waiting| waiting.text.contains("chown "));
+            if is_kept && !is_cleared {
                 continue;
             }
             let text = self.stage.file.slice(&command.span);
@@ -102,13 +104,14 @@ impl Lines<'_, '_, '_, '_, '_> {
         let Some(top) = context.paths.lookup(path.as_bytes()) else { return false };
         let mut open = vec![context.rootfs.node(top)];
         while let Some(node) = open.pop() {
+            // In a layer of several instructions, which of them brought a file is not known.
+            let may_be_there = |origin: usize| {
+                (origin <= step || self.stage.shared.is_some()) && self.steps.list[origin].makes()
+            };
             let is_late = node.kind() != NodeKind::Directory
                 && self.keep.fate(node.id()) == FileDisposition::Copied
                 && !self.covered.contains(&node.id())
-                && self
-                    .steps
-                    .origin(node)
-                    .is_some_and(|origin| origin <= step && self.steps.list[origin].makes());
+                && self.steps.origin(node).is_some_and(may_be_there);
             if is_late {
                 return true;
             }
