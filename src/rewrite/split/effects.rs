@@ -43,10 +43,11 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
                 .map(|operand| match works.get(place) {
                     Some(Work::Configure) => self.makes_again(operand),
                     Some(Work::Owner) => {
-                        // A COPY keeps modes and capabilities; a change of owner clears some of them.
+                        // A COPY keeps modes, of which a change of owner clears some. kaniko and Docker's old builder
+                        // lose capabilities.
                         let is_cleared =
                             self.clears || commands.iter().any(|text: &String| text.contains("chown "));
-                        let is_copied = matches!(call.program, "chmod" | "setcap") && !is_cleared;
+                        let is_copied = call.program == "chmod" && !is_cleared;
                         self.changes(operand, at, is_copied, &mut commands)
                     }
                     _ => self.is_brought_again(operand, at),

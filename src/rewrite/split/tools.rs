@@ -51,7 +51,7 @@ pub(super) fn of_instructions(
                 let stay = asked_here.filter(|name| !asked.dropped.contains(*name));
                 let places: Vec<usize> = stay.filter_map(|name| context.by_name.get(name).copied()).collect();
                 installed.extend(context.with_dependencies(places));
-            } else if place < repeated && !guarded.contains(&place) {
+            } else if place < repeated && !guarded.contains(&place) || call.program == "setcap" {
                 for node in called(context, &call) {
                     match context.system_owner(node) {
                         Some(package) if !installed.contains(&package) => _ = found.packages.insert(package),

@@ -49,8 +49,8 @@ impl Lines<'_, '_, '_, '_, '_> {
                 continue;
             }
             moved.push(place);
-            // A COPY keeps modes and capabilities; a change of owner clears some of them.
-            let is_kept = matches!(call.program, "chmod" | "setcap") && late == paths.len();
+            // A COPY keeps modes, of which a change of owner clears some.
+            let is_kept = call.program == "chmod" && late == paths.len();
             let is_cleared =
                 self.clears || self.waiting.iter().any(|waiting| waiting.text.contains("chown "));
             if is_kept && !is_cleared {
