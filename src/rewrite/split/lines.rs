@@ -195,6 +195,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
                 self.after_copies(at, &commands, false);
             }
         }
+        self.not_arrived();
         self.users(self.last);
         self.loader();
         self.last_folder();

@@ -131,7 +131,7 @@ impl SplitContext<'_> {
 /// The words of a command. Of code that it gives an interpreter, such as `python -c "import x"`, only those in quotes.
 fn words_of_command<'w>(parts: impl Iterator<Item = &'w String>) -> Vec<&'w str> {
     let mut words = Vec::new();
-    let (mut interprets, mut is_code) = (false, false);
+    let (mut code, mut is_code): (&[&str], bool) = (&[], false);
     for part in parts {
         let mut rest = part.as_str();
         if std::mem::take(&mut is_code) {
@@ -150,18 +150,26 @@ fn words_of_command<'w>(parts: impl Iterator<Item = &'w String>) -> Vec<&'w str>
             let end = rest.find(|one: char| one.is_ascii_whitespace()).unwrap_or(rest.len());
             let word = &rest[..end];
             words.push(word);
-            is_code = interprets && matches!(word, "-c" | "-e" | "--eval" | "-r");
-            interprets = is_interpreter(word) || interprets && word.starts_with('-');
+            is_code = code.contains(&word);
+            if !word.starts_with('-') {
+                code = options_for_code(word);
+            }
             rest = &rest[end..];
         }
     }
     words
 }
 
-fn is_interpreter(word: &str) -> bool {
+/// The options of an interpreter before a text of code; none for other programs.
+fn options_for_code(word: &str) -> &'static [&'static str] {
     let name = word.rsplit('/').next().unwrap_or(word).trim_matches(['"', '\'', '(']);
-    let name = name.trim_end_matches(|one: char| one.is_ascii_digit() || one == '.');
-    matches!(name, "python" | "pypy" | "node" | "nodejs" | "perl" | "ruby" | "php")
+    match name.trim_end_matches(|one: char| one.is_ascii_digit() || one == '.') {
+        "python" | "pypy" => &["-c"],
+        "node" | "nodejs" => &["-e", "--eval", "-p"],
+        "perl" | "ruby" => &["-e"],
+        "php" => &["-r"],
+        _ => &[],
+    }
 }
 
 /// Where a quoted text ends.

@@ -6,6 +6,7 @@ use super::super::runs::units;
 use super::super::shell::Work;
 use super::super::words::shell_word;
 use super::Lines;
+use crate::base::text::printable;
 use crate::cuda::links::{file_name, folder_of};
 use crate::rewrite::tidy::Call;
 use crate::rootfs::NodeKind;
@@ -96,6 +97,17 @@ impl Lines<'_, '_, '_, '_, '_> {
         }
         self.store_again(&again);
         texts
+    }
+
+    /// Leaves commands to the reader whose files no line copies.
+    pub(super) fn not_arrived(&mut self) {
+        for waiting in std::mem::take(&mut self.waiting) {
+            self.manual_steps.push(format!(
+                "line {} runs {}: repeat it after the COPY of its files",
+                self.steps.tidying.line(self.steps.list[waiting.step].place),
+                printable(&waiting.text)
+            ));
+        }
     }
 
     /// Whether a file at or below a path, as it was after a step, is copied and not yet there.
