@@ -361,10 +361,6 @@ impl<'w, 'a> Keep<'w, 'a> {
                 self.require(found, b"", Cause::Interprets(node));
             }
             let Some(id) = self.context.objects.get(&inode) else { continue };
-            // A plugin of `tc` for ATM networks, whose library iproute2 only recommends.
-            if self.context.rootfs.node(node).name() == b"q_atm.so" {
-                continue;
-            }
             let object = links.object(*id);
             let needs =
                 object.needs.iter().flat_map(|need| need.found.iter().map(|found| (&need.name, found)));
