@@ -78,6 +78,27 @@ fn remarks_do_not_count() {
 }
 
 #[test]
+fn joined_paths_indexes_and_tools_beside_tools_are_programs() {
+    let source = |text: &str| words(Sort::Source, text);
+    for (text, word) in [
+        ("subprocess.run([folder + \"/make\", \"-C\", where])\n", "make"),
+        ("subprocess.run([folder + \"/strip\", where])\n", "strip"),
+        ("local[\"make\"](\"-C\", \"/srv\")\n", "make"),
+        ("subprocess.run(x)\nTOOLS = {\"a\": \"nm\", \"b\": \"strings\"}\n", "nm"),
+        ("subprocess.run(x)\nfor tool in (\"nm\", \"strings\"):\n", "nm"),
+    ] {
+        assert!(source(text).contains(&word), "{text}");
+    }
+    for text in [
+        "subprocess.run(x)\n    return \"/size\"\n",
+        "subprocess.run(x)\n    if \"/size\" in path:\n",
+        "subprocess.run(x)\nSTEPS = {\"fn\": \"strip\", \"column\": \"a\"}\n",
+    ] {
+        assert_eq!(source(text), ["subprocess"], "{text}");
+    }
+}
+
+#[test]
 fn comments_of_sources_do_not_count() {
     let source = |text: &str| words(Sort::Source, text);
     assert_eq!(source("// go build ./...\n\t//nvcc\n"), <[&str; 0]>::default());
