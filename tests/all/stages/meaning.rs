@@ -45,7 +45,7 @@ fn source() -> Vec<Member> {
 const SETUP: &str = "curl -fsSL https://deb.nodesource.com/setup_20.x | bash -";
 
 /// Whether these stand in the final stage in this order.
-fn in_order(proposal: &Proposal, parts: &[&str]) {
+pub(super) fn in_order(proposal: &Proposal, parts: &[&str]) {
     let stage = last_stage(&proposal.dockerfile);
     let mut from = 0;
     for part in parts {

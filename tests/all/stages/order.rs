@@ -1,5 +1,6 @@
 //! Commands of a repeated `RUN` find what they name: the file that a copy brings, the program that they call.
 
+use super::meaning::in_order;
 use super::parts::{built, devel, program, text, tools};
 use super::scene::{Scene, deb, has_lines, has_none, last_stage, one};
 use crate::fixtures::tarball::{Member, file, symlink};
@@ -13,16 +14,6 @@ fn built_service() -> Scene {
 
 fn stages(scene: &Scene) -> Proposal {
     one(&scene.propose(), "stages").clone()
-}
-
-/// Whether these stand in the final stage in this order.
-fn in_order(proposal: &Proposal, parts: &[&str]) {
-    let stage = last_stage(&proposal.dockerfile);
-    let mut from = 0;
-    for part in parts {
-        let at = stage[from..].find(part);
-        from += at.unwrap_or_else(|| panic!("no {part:?} in\n{stage}")) + part.len();
-    }
 }
 
 #[test]

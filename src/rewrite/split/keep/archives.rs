@@ -60,8 +60,8 @@ impl Keep<'_, '_> {
         let it = counted(names.len() as u64, "package");
         (!names.is_empty()).then(|| {
             format!(
-                "The build installs {it} from a file: {}. Their files are copied; their scripts do not run again, and \
-                 dpkg does not list them.",
+                "The build installs {it} from files: {}. All content is copied; scripts of packages do not run again, \
+                 and dpkg lists none of them.",
                 names.join(", ")
             )
         })
