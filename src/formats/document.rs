@@ -40,6 +40,8 @@ pub enum DocumentKind {
     PipRecord,
     /// `WHEEL` of a Python package: the platforms it was built for.
     PipWheel,
+    /// `direct_url.json` of a Python package that is not from an index: a repository, an archive or a folder (PEP 610).
+    PipOrigin,
     /// `pyvenv.cfg` of a Python virtual environment, in any folder.
     PythonEnvironment,
     /// `pyproject.toml` of a Python project, in any folder.
@@ -188,6 +190,7 @@ impl Folder {
             (Self::PythonPackage, b"METADATA" | b"PKG-INFO") => DocumentKind::PipMetadata,
             (Self::PythonPackage, b"RECORD") => DocumentKind::PipRecord,
             (Self::PythonPackage, b"WHEEL") => DocumentKind::PipWheel,
+            (Self::PythonPackage, b"direct_url.json") => DocumentKind::PipOrigin,
             (Self::Torch, b"version.py") => DocumentKind::TorchVersion,
             (Self::CondaMeta, _) if name.ends_with(b".json") => DocumentKind::CondaMeta,
             (Self::Etc, b"ld.so.conf") => DocumentKind::LoaderConf,

@@ -12,7 +12,7 @@ use crate::layer::index::{EntryId, EntryKind, LayerIndex};
 use crate::layer::watch::SCRIPT_BYTES;
 
 /// In the order of their numbers.
-const DOCUMENTS: [DocumentKind; 29] = [
+const DOCUMENTS: [DocumentKind; 30] = [
     DocumentKind::DpkgStatus,
     DocumentKind::DpkgStatusPart,
     DocumentKind::DpkgSums,
@@ -42,6 +42,7 @@ const DOCUMENTS: [DocumentKind; 29] = [
     DocumentKind::PythonProject,
     DocumentKind::NpmInstalled,
     DocumentKind::NpmProject,
+    DocumentKind::PipOrigin,
 ];
 
 /// An entry with its first line.

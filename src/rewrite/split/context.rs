@@ -17,6 +17,7 @@ use crate::cuda::links::{ObjectId, Paths};
 use crate::cuda::{Inode, Package};
 use crate::findings::{Category, Finding, Verdict};
 use crate::formats::dockerfile::Keyword;
+use crate::formats::document::DocumentKind;
 use crate::rewrite::input::Input;
 use crate::rewrite::recipe::Recipe;
 use crate::rootfs::{Node, NodeId, NodeKind, Rootfs};
@@ -321,10 +322,22 @@ impl SplitContext<'_> {
         self.input.catalog.is_devel_package(manager, name).is_some()
     }
 
-    /// Whether a Python package was installed from a repository, an archive or a folder: PEP 610 records this in a
-    /// file.
-    pub(super) fn installs_from_repositories(&self) -> bool {
-        self.rootfs.nodes().any(|node| node.name() == b"direct_url.json" && node.kind() == NodeKind::File)
+    /// Whether a layer has a package that was cloned with git: pip records this by package (PEP 610), npm in the list
+    /// of what it installed.
+    pub(super) fn holds_clones(&self, layer: u16) -> bool {
+        let read = self.input.layers.get(usize::from(layer)).and_then(Option::as_ref);
+        let documents = read.map(|read| read.facts.documents()).unwrap_or_default();
+        documents.iter().any(|document| {
+            let bytes = || document.bytes().unwrap_or_default();
+            match document.kind {
+                DocumentKind::PipOrigin => {
+                    let origin: Option<serde_json::Value> = serde_json::from_slice(&bytes()).ok();
+                    origin.is_some_and(|origin| origin["vcs_info"]["vcs"] == "git")
+                }
+                DocumentKind::NpmInstalled => memchr::memmem::find(&bytes(), b"\"resolved\": \"git+").is_some(),
+                _ => false,
+            }
+        })
     }
 
     /// Whether the current base is an NVIDIA CUDA image.

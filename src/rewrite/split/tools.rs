@@ -43,6 +43,10 @@ pub(super) fn of_instructions(
         } else {
             0
         };
+        if repeated == works.len() && step.layers.iter().any(|layer| context.holds_clones(*layer)) {
+            let git = context.by_name.get("git").copied();
+            found.packages.extend(git.filter(|package| !installed.contains(package)));
+        }
         let guarded = guarded(&run.commands);
         for (place, (command, work)) in run.commands.iter().zip(works).enumerate() {
             let Some(call) = Call::of(command) else { continue };

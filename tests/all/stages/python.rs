@@ -105,6 +105,38 @@ fn a_copied_folder_counts_what_it_stores_again() {
     assert_eq!(sizes[1] - sizes[0], 6 * 50_000 + 700_000);
 }
 
+#[test]
+fn git_is_installed_where_pip_clones() {
+    const PACKAGE: &str = "usr/local/lib/python3.11/site-packages/kr-1.0.dist-info";
+    let git = deb("git", "libc6", vec![program("usr/bin/git", &[])]);
+    let image = || python_image().apt("git", vec![git.clone()]).apt("gcc", gcc());
+    // As pip and uv write it (PEP 610).
+    for (origin, is_cloned) in [
+        (r#"{"url": "https://example.org/kr", "vcs_info": {"commit_id": "46fd", "vcs": "git"}}"#, true),
+        (r#"{"url":"https://example.org/kr","vcs_info":{"vcs":"git","commit_id":"46fd"}}"#, true),
+        (r#"{"dir_info": {}, "url": "file:///src/kr"}"#, false),
+    ] {
+        let scene = image()
+            .run(
+                "pip install -r requirements.txt",
+                vec![
+                    file(&format!("{PACKAGE}/METADATA"), "Metadata-Version: 2.1\nName: kr\nVersion: 1.0\n"),
+                    file(&format!("{PACKAGE}/direct_url.json"), origin),
+                ],
+            )
+            .workdir("/app", "/app")
+            .copy("serve.py .", vec![file("app/serve.py", "import kr\n")])
+            .cmd(&["python", "serve.py"])
+            .from("python:3.11");
+        let proposals = scene.propose();
+        let stage = last_stage(&one(&proposals, "distribution").dockerfile);
+        let install = stage.find("apt-get install -y --no-install-recommends git");
+        let clone = stage.find("RUN pip install -r requirements.txt");
+        assert!(clone.is_some(), "{stage}");
+        assert_eq!(install.is_some_and(|install| Some(install) < clone), is_cloned, "{stage}");
+    }
+}
+
 pub(super) fn gcc() -> Vec<Deb> {
     vec![deb(
         "gcc",
