@@ -6,6 +6,7 @@ use super::context::InventoryContext;
 use super::libraries::upstream;
 use super::packages::Packages;
 use super::value::{BaseImage, Flavor, LowerBase};
+use crate::base::convert::layer16;
 use crate::base::text::printable;
 use crate::formats::document::DocumentKind;
 use crate::formats::os_release::{self, OsRelease};
@@ -56,11 +57,15 @@ pub(super) fn find(context: &InventoryContext<'_>, packages: &Packages) -> Optio
     let tag = cuda_version.as_deref().zip(distribution.as_deref()).and_then(|(version, distribution)| {
         context.catalog.toolkit(version)?.image_tag(flavor.as_str(), rule.cudnn, distribution)
     });
+    let (layers, counted) = layers(context, rule, &steps);
+    let variant = variant(context, rule, layers, release.as_ref());
     let reference = match tag {
         Some(tag) if flavor != Flavor::None => Some(format!("{}:{tag}", rule.repository)),
-        _ => rule.reference(&pairs).map(|reference| printable(&reference)),
+        _ => rule.reference(&pairs).map(|reference| {
+            let suffix = variant.as_ref().map_or("", |(suffix, _)| *suffix);
+            printable(&format!("{reference}{suffix}"))
+        }),
     };
-    let (layers, counted) = layers(context, rule, &steps);
     let mut evidence = vec![format!("configuration of {} ({})", rule.repository, rule.id)];
     for wanted in &rule.environment {
         if let Some(value) = context.variable(&wanted.name) {
@@ -69,11 +74,41 @@ pub(super) fn find(context: &InventoryContext<'_>, packages: &Packages) -> Optio
         }
     }
     evidence.push(counted);
+    evidence.extend(variant.map(|(_, why)| why));
     if let Some(distribution) = &distribution {
         evidence.push(format!("os-release: {distribution}"));
     }
     let below = below(context, rule, &steps, release.as_ref(), distribution.as_deref(), layers);
     Some(BaseImage { reference, flavor, cuda_version, cudnn_version, distribution, layers, below, evidence })
+}
+
+/// The end of the tag of a variant of the image, with the evidence.
+fn variant(
+    context: &InventoryContext<'_>,
+    rule: &BaseImageRule,
+    layers: usize,
+    release: Option<&OsRelease>,
+) -> Option<(&'static str, String)> {
+    if release.and_then(|release| release.id.as_deref()) == Some("alpine") {
+        return Some(("-alpine", "os-release: the variant on Alpine Linux".to_owned()));
+    }
+    let package = rule.full.as_deref()?;
+    let count = if layers == 0 { context.input.layers.len() } else { layers };
+    let mut is_listed = false;
+    for layer in 0..layer16(count) {
+        let read = context.layer(layer)?;
+        // Of every layer, not the visible ones: an upgrade replaces them.
+        for document in read.facts.documents() {
+            if document.kind == DocumentKind::DpkgList {
+                is_listed = true;
+                let name = read.index.name(document.entry).strip_prefix(package.as_bytes());
+                if name.is_some_and(|rest| rest.starts_with(b".") || rest.starts_with(b":")) {
+                    return None;
+                }
+            }
+        }
+    }
+    is_listed.then(|| ("-slim", format!("no package {package} in its layers: the slim variant")))
 }
 
 /// The plain image of a distribution, if the lowest layer contains its `os-release`.

@@ -102,6 +102,11 @@ pub(super) fn drafts(
         };
         needed.extend(missing.into_iter().filter_map(|name| layer(&name).map(|layer| (name, layer))));
     }
+    if !compiles {
+        for keep in &mut keeps {
+            keep.keep_installed(swap::staying(keep, &steps, &asked));
+        }
+    }
     keeps.retain(|keep| can_start_from(keep) && takes_something_away(keep));
     let tidied = if compiles { tidy::Tidied::default() } else { tidy::of_file(&tidying) };
     let make = |id: &'static str, keep: &Keep<'_, '_>| {

@@ -48,6 +48,8 @@ pub struct BaseImageRule {
     pub layers: Option<u32>,
     /// Image reference, with `{NAME}` for values of the environment; without a tag if the tag is unknown.
     pub reference: Option<String>,
+    /// A Debian package of the full variant, where images without it have tags that end in `-slim`.
+    pub full: Option<String>,
     /// Source of the facts.
     pub source: String,
 }

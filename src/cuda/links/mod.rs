@@ -41,7 +41,7 @@ mod tests;
 use crate::rootfs::NodeId;
 
 pub use paths::{Paths, file_name, folder_of, site_root};
-pub(crate) use roots::{DEFAULT_PATH, SHELLS, WRAPPERS};
+pub(crate) use roots::{DEFAULT_PATH, SHELLS};
 pub(crate) use shell::commands;
 pub use usage::resolve;
 pub use value::{Links, Need, Object, ObjectId, Open, Reached, Resolution, Root, RootKind, SearchStep};

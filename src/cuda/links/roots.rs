@@ -11,6 +11,7 @@ use super::{Root, RootKind, Rules};
 use crate::base::redact;
 use crate::base::text::escape;
 use crate::formats::dockerfile::is_assignment;
+use crate::formats::string_references::is_wrapper;
 use crate::rootfs::{NodeId, NodeKind};
 
 /// Maximum depth of scripts and wrappers. Scripts may have scripts as interpreters, of which Linux follows 4.
@@ -22,29 +23,6 @@ pub(crate) const DEFAULT_PATH: [&[u8]; 6] =
 const ARGUMENTS: usize = 64;
 /// Programs that run commands of a script or string.
 pub(crate) const SHELLS: [&[u8]; 6] = [b"sh", b"bash", b"dash", b"ash", b"zsh", b"ksh"];
-/// Programs that run the command in their arguments.
-pub(crate) const WRAPPERS: [&[u8]; 20] = [
-    b"env",
-    b"exec",
-    b"tini",
-    b"tini-static",
-    b"dumb-init",
-    b"docker-init",
-    b"catatonit",
-    b"gosu",
-    b"su-exec",
-    b"setpriv",
-    b"nice",
-    b"ionice",
-    b"nohup",
-    b"timeout",
-    b"time",
-    b"stdbuf",
-    b"numactl",
-    b"taskset",
-    b"chrt",
-    b"setsid",
-];
 
 /// Reason for libraries whose caller is not known.
 const OPENED: &str = "application or Python library; caller unknown";
@@ -163,7 +141,7 @@ impl Finder<'_, '_> {
         }
         if SHELLS.contains(&name) {
             self.follow_shell(arguments, why, depth);
-        } else if WRAPPERS.contains(&name) {
+        } else if is_wrapper(name) {
             let is_program = |word: &&[u8]| {
                 !word.starts_with(b"-") && !is_assignment(word) && self.program(word).is_some()
             };

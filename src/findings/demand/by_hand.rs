@@ -4,6 +4,7 @@ use super::words::searched_terms;
 use super::{Certainty, Demand, Demands};
 use crate::findings::facts::Facts;
 use crate::findings::value::User;
+use crate::formats::string_references::is_wrapper;
 
 /// Shells that wait for commands when nothing tells them to run a script.
 const SHELLS: [&str; 5] = ["ash", "bash", "fish", "sh", "zsh"];
@@ -56,7 +57,7 @@ fn setting(facts: &Facts<'_>) -> Option<(&'static str, &'static str)> {
     // `CMD bash` is `/bin/sh -c bash`; tini and its like start what follows them.
     let words = command.iter().flat_map(|text| text.split_whitespace());
     let words: Vec<&str> = words.map(|word| word.rsplit('/').next().unwrap_or(word)).collect();
-    let is_start = |word: &&&str| matches!(**word, "dumb-init" | "exec" | "tini" | "--" | "-c");
+    let is_start = |word: &&&str| is_wrapper(word.as_bytes()) || matches!(**word, "--" | "-c");
     let mut words = words.iter().filter(|word| !is_start(word)).peekable();
     let mut is_shell = false;
     while words.next_if(|word| SHELLS.contains(word)).is_some() {

@@ -11,7 +11,8 @@ use super::notes::ProofNotes;
 use super::side::{Side, shown};
 use crate::base::text::counted;
 use crate::cuda::Inode;
-use crate::cuda::links::{SHELLS, WRAPPERS, commands, file_name};
+use crate::cuda::links::{SHELLS, commands, file_name};
+use crate::formats::string_references::is_wrapper;
 use crate::formats::dockerfile::is_assignment;
 use crate::rewrite::environments::is_isolated;
 use crate::rootfs::{NodeId, NodeKind};
@@ -120,7 +121,7 @@ impl Runner<'_, '_> {
         }
         if SHELLS.contains(&name) {
             self.shell(arguments, depth);
-        } else if WRAPPERS.contains(&name) {
+        } else if is_wrapper(name) {
             let pair = self.pair;
             let starts = |word: &&[u8]| {
                 let found = || pair.old.program(word).or_else(|| pair.new.program(word)).is_some();

@@ -3,6 +3,7 @@
 mod tables;
 
 use super::shell::COMPILERS;
+use crate::formats::string_references::is_wrapper;
 use crate::rewrite::tidy::Call;
 use tables::{BUILDERS, INTERPRETERS, MANAGERS, OF_PROGRAMS, OTHERS, SHELLS, STARTERS};
 
@@ -33,7 +34,7 @@ pub(super) fn targets<'c>(call: &Call<'c>) -> Vec<Target<'c>> {
     if is_builder(call.program) || words().next().is_some_and(|word| is_pair(call.program, word)) {
         return vec![Target::Builder];
     }
-    if STARTERS.contains(&call.program) {
+    if is_wrapper(call.program.as_bytes()) || STARTERS.contains(&call.program) {
         let skipped = match words().position(|word| matches!(word, "exec" | "run")) {
             Some(at) => at + 1,
             None if MANAGERS.contains(&call.program) => return Vec::new(),

@@ -209,7 +209,17 @@ impl<'w, 'a> Keep<'w, 'a> {
         }
         self.named.insert(package);
         self.causes.insert(package, cause);
-        let mut open = vec![package];
+        self.bring(vec![package]);
+    }
+
+    /// Keeps packages that an instruction installs, with those that they depend on.
+    pub(super) fn keep_installed(&mut self, packages: Vec<usize>) {
+        self.bring(packages);
+        self.follow();
+        self.states();
+    }
+
+    fn bring(&mut self, mut open: Vec<usize>) {
         while let Some(package) = open.pop() {
             if !self.installed.insert(package) {
                 continue;

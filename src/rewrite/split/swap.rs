@@ -376,6 +376,19 @@ fn has_kept_below(keep: &Keep<'_, '_>, folder: crate::rootfs::Node<'_>) -> bool 
     false
 }
 
+/// Packages of the repeated instructions: the installer brings what they depend on, also where the current base has it.
+pub(super) fn staying(keep: &Keep<'_, '_>, steps: &Steps<'_, '_>, asked: &PackageSelection) -> Vec<usize> {
+    let context = keep.context;
+    let going = going(keep, steps, asked);
+    let packages = context.input.inventory.packages.iter().enumerate();
+    packages
+        .filter(|(place, package)| {
+            package.is_of_system() && package.layer >= context.base_layers && !going.contains(place)
+        })
+        .map(|(place, _)| place)
+        .collect()
+}
+
 /// Packages that are no longer installed: the dropped ones, and those that were installed only with them.
 fn going(keep: &Keep<'_, '_>, steps: &Steps<'_, '_>, asked: &PackageSelection) -> BTreeSet<usize> {
     let context = keep.context;

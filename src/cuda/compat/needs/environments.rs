@@ -2,7 +2,8 @@
 
 use super::look::Look;
 use crate::cuda::Framework;
-use crate::cuda::links::{DEFAULT_PATH, WRAPPERS, file_name, folder_of};
+use crate::cuda::links::{DEFAULT_PATH, file_name, folder_of};
+use crate::formats::string_references::is_wrapper;
 
 /// Package folders that the started program does not use, or possibly not: those of other virtual
 /// environments. If the environment is unknown, those of frameworks that occur in several environments.
@@ -55,9 +56,9 @@ fn home(look: &Look<'_>) -> Option<Vec<u8>> {
     let config = look.input.image.run_config()?;
     let mut words = config.entrypoint().iter().chain(config.cmd()).flatten().map(String::as_bytes);
     // Another first word, such as a script or `conda run`, may select another environment.
-    let is_wrapper = |word: &&[u8]| word.starts_with(b"-") || WRAPPERS.contains(&file_name(word));
+    let is_before = |word: &&[u8]| word.starts_with(b"-") || is_wrapper(file_name(word));
     let python =
-        words.find(|word| !is_wrapper(word)).filter(|word| file_name(word).starts_with(b"python"))?;
+        words.find(|word| !is_before(word)).filter(|word| file_name(word).starts_with(b"python"))?;
     let path = look.variable("PATH");
     let folders: Vec<&[u8]> = match path {
         "" => DEFAULT_PATH.to_vec(),

@@ -6,12 +6,12 @@ use hashbrown::HashSet;
 
 use crate::cuda::Inode;
 use crate::cuda::catalog::{normalized_python_name, split_library_name};
-use crate::cuda::links::{DEFAULT_PATH, ObjectId, RootKind, WRAPPERS, file_name};
+use crate::cuda::links::{DEFAULT_PATH, ObjectId, RootKind, file_name};
 use crate::findings::facts::Facts;
 use crate::findings::value::User;
 use crate::formats::binary::FileFacts;
 use crate::formats::dockerfile::is_assignment;
-use crate::formats::string_references::StringReferences;
+use crate::formats::string_references::{StringReferences, is_wrapper};
 use crate::rootfs::{NodeId, NodeKind};
 
 /// A package that uses a file of another; `None` for a file that no system package owns.
@@ -305,7 +305,7 @@ fn program_words<'w>(words: impl Iterator<Item = &'w [u8]>) -> Vec<&'w [u8]> {
             continue;
         }
         found.push(word);
-        if !WRAPPERS.contains(&file_name(word)) {
+        if !is_wrapper(file_name(word)) {
             break;
         }
     }
