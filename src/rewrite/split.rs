@@ -81,6 +81,7 @@ pub(super) fn drafts(
     let compiles = steps.list.iter().any(|step| step.compiles);
     let sources = sources::build_only(&context, &steps);
     let asked = packages::asked(&context, &steps, compiles);
+    context.opened = asked.opened.iter().copied().collect();
     context.tools = tools::of_instructions(&context, &steps, &asked, compiles);
     let dropped = asked.dropped.iter().filter_map(|name| context.by_name.get(name.as_str()));
     let all_asked: Vec<usize> = asked.kept.iter().chain(dropped).copied().collect();

@@ -12,8 +12,8 @@ use super::side::{Side, shown};
 use crate::base::text::counted;
 use crate::cuda::Inode;
 use crate::cuda::links::{SHELLS, commands, file_name};
-use crate::formats::string_references::is_wrapper;
 use crate::formats::dockerfile::is_assignment;
+use crate::formats::string_references::is_wrapper;
 use crate::rewrite::environments::is_isolated;
 use crate::rootfs::{NodeId, NodeKind};
 

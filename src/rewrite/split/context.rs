@@ -53,6 +53,8 @@ pub(super) struct SplitContext<'a> {
     pub(super) by_name: BTreeMap<&'a str, usize>,
     /// By package: its dependencies.
     depends: Vec<Vec<usize>>,
+    /// Packages of which it is unknown whether anything opens their libraries.
+    pub(super) opened: BTreeSet<usize>,
     /// What instructions of the new image call.
     pub(super) tools: Tools,
     /// Packages that a building instruction installs from files.
@@ -149,6 +151,7 @@ impl<'a> SplitContext<'a> {
             depends: Vec::new(),
             is_cuda: input.inventory.packages.iter().map(is_cuda).collect(),
             archives: BTreeSet::new(),
+            opened: BTreeSet::new(),
             tools: Tools::default(),
             diverted: super::packages::diverted(input),
             built_for: HashSet::new(),
@@ -334,7 +337,9 @@ impl SplitContext<'_> {
                     let origin: Option<serde_json::Value> = serde_json::from_slice(&bytes()).ok();
                     origin.is_some_and(|origin| origin["vcs_info"]["vcs"] == "git")
                 }
-                DocumentKind::NpmInstalled => memchr::memmem::find(&bytes(), b"\"resolved\": \"git+").is_some(),
+                DocumentKind::NpmInstalled => {
+                    memchr::memmem::find(&bytes(), b"\"resolved\": \"git+").is_some()
+                }
                 _ => false,
             }
         })

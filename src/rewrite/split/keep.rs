@@ -55,6 +55,8 @@ pub(super) struct Keep<'w, 'a> {
     build_only: &'w HashSet<NodeId>,
     /// Compiled modules of Python whose sources the base has: they are not copied.
     pub(super) recompiled: Vec<NodeId>,
+    /// Packages that so far only those in [`SplitContext::opened`] depend on.
+    with_opened: BTreeSet<usize>,
     /// By package of `named`.
     causes: HashMap<usize, Cause<'a>>,
     /// ELF files and scripts still to follow.
@@ -78,6 +80,7 @@ impl<'w, 'a> Keep<'w, 'a> {
             in_base: in_base(context, base),
             build_only,
             recompiled: Vec::new(),
+            with_opened: BTreeSet::new(),
             causes: HashMap::new(),
             open: Vec::new(),
         };
@@ -205,11 +208,21 @@ impl<'w, 'a> Keep<'w, 'a> {
 
     fn install(&mut self, package: usize, cause: Cause<'a>) {
         if self.installed.contains(&package) {
+            if self.with_opened.remove(&package) {
+                self.named.insert(package);
+                self.causes.insert(package, cause);
+            }
             return;
         }
         self.named.insert(package);
         self.causes.insert(package, cause);
-        self.bring(vec![package]);
+        if self.context.opened.contains(&package) {
+            let before = self.installed.clone();
+            self.bring(vec![package]);
+            self.with_opened.extend(self.installed.difference(&before).filter(|one| **one != package));
+        } else {
+            self.bring(vec![package]);
+        }
     }
 
     /// Keeps packages that an instruction installs, with those that they depend on.

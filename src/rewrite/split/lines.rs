@@ -1,5 +1,6 @@
 //! The lines of a new final stage: repeated instructions, and copies.
 
+mod collection;
 mod context;
 mod copies;
 mod division;
@@ -92,6 +93,8 @@ pub(super) struct Lines<'l, 'w, 'a, 's, 'r> {
     /// Commands before these that remove packages for development, with the bytes, and the files.
     pub(super) pruned: Vec<(String, u64)>,
     pruned_files: HashSet<NodeId>,
+    /// The command at its end that collects results whose names contain a version.
+    pub(super) collected: Option<String>,
     pub(super) assumed: Vec<String>,
     pub(super) manual_steps: Vec<String>,
     /// Steps of the build stage that the new stage repeats completely.
@@ -151,6 +154,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
             removed: Vec::new(),
             pruned: Vec::new(),
             pruned_files: HashSet::new(),
+            collected: None,
             assumed: Vec::new(),
             manual_steps: Vec::new(),
             repeated: HashSet::new(),

@@ -306,7 +306,9 @@ pub(super) fn added(keep: &Keep<'_, '_>, kept: &[usize]) -> Vec<String> {
     let context = keep.context;
     let brought = context.with_dependencies(kept.iter().copied());
     let few = keep.named.len() <= MOST_COMPARED;
-    let closures: Vec<(usize, BTreeSet<usize>)> = (keep.named.iter().filter(|_| few))
+    // Whoever removes a package that perhaps nothing opens must not remove what files need.
+    let is_compared = |place: &&usize| few && !context.opened.contains(place);
+    let closures: Vec<(usize, BTreeSet<usize>)> = (keep.named.iter().filter(is_compared))
         .map(|place| (*place, context.with_dependencies([*place])))
         .collect();
     let closure = |place: usize| closures.iter().find(|(known, _)| *known == place).map(|(_, all)| all);

@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hashbrown::HashSet;
+
 use super::keep::{FileDisposition, Keep};
 use super::sources::is_within;
-use super::steps::Steps;
+use super::steps::{Kind, Steps};
 use super::words::word;
 use crate::base::convert::index32;
 use crate::rootfs::{Node, NodeId, NodeKind};
@@ -73,6 +75,10 @@ struct Below {
     made_bytes: u64,
     /// Content that the final stage gets another way.
     other: bool,
+    /// Bytes of it that the build stage has too: an instruction copies them into both.
+    both_bytes: u64,
+    /// Whether the final stage gets content another way that the build stage may not have.
+    apart: bool,
     /// Content of the new base or of packages it installs, and its bytes.
     base: bool,
     base_bytes: u64,
@@ -113,6 +119,8 @@ impl<'a> Finder<'_, '_, 'a, '_, '_> {
                 parent.made += own.made;
                 parent.made_bytes += own.made_bytes;
                 parent.other |= own.other;
+                parent.both_bytes += own.both_bytes;
+                parent.apart |= own.apart;
                 parent.base |= own.base;
                 parent.base_bytes += own.base_bytes;
                 parent.junk_bytes += own.junk_bytes;
@@ -120,6 +128,7 @@ impl<'a> Finder<'_, '_, 'a, '_, '_> {
         }
         let mut found = Roots { list: Vec::new(), links: Vec::new(), junk: Vec::new() };
         self.visit(rootfs.root(), &below, &makers, &mut found);
+        self.widen(&below, &mut found);
         for root in &mut found.list {
             root.steps = self.steps_of(root, &makers);
         }
@@ -155,7 +164,12 @@ impl<'a> Finder<'_, '_, 'a, '_, '_> {
                         own.made_bytes = node.bytes();
                         makers.insert(node.id(), step);
                     }
-                    None => own.other = true,
+                    None => {
+                        own.other = true;
+                        let given = step.filter(|step| *step <= self.last && self.is_context(*step));
+                        own.both_bytes = given.map_or(0, |_| node.bytes());
+                        own.apart = given.is_none();
+                    }
                 }
             }
         }
@@ -209,10 +223,61 @@ impl<'a> Finder<'_, '_, 'a, '_, '_> {
         // Many pieces of a folder to which nothing else adds content, or only the base image: all of it, unless that
         // would mostly store content of the base image again.
         let is_mostly_base = own.base_bytes > own.made_bytes && own.base_bytes > MOST_AGAIN;
-        if named && !is_shared && !own.other && !is_mostly_base && paths + links > MOST_PATHS {
+        // A list of packages of Python would lack the next one, and names versions.
+        let is_many = paths + links > MOST_PATHS
+            || matches!(folder.name(), b"site-packages" | b"dist-packages") && paths > 0;
+        if named && !is_shared && !own.other && !is_mostly_base && is_many {
             roots.list.truncate(before);
             roots.links.retain(|(_, link, _)| !is_within(link, &path));
             roots.list.push(Root { stored_again: own.base_bytes, ..whole(folder.id(), own) });
+        }
+    }
+
+    fn is_context(&self, step: usize) -> bool {
+        self.steps.list.get(step).is_some_and(|step| step.kind == Kind::Context)
+    }
+
+    /// Copies folders in place of single results among copied sources, such as compiled translations: the list would
+    /// lack the result of the next source. The topmost folders below what a `COPY` names, if little is stored again.
+    fn widen(&self, below: &[Below], roots: &mut Roots) {
+        const LITTLE: u64 = 1 << 20;
+        let rootfs = self.keep.context.rootfs;
+        let tidying = self.steps.tidying;
+        let targets = (0..=self.last).filter(|step| self.is_context(*step)).filter_map(|step| {
+            let place = self.steps.list[step].place;
+            let target = &tidying.instruction(place)?.words.last()?.text;
+            self.keep.context.paths.lookup(tidying.absolute(place, target)?.as_bytes())
+        });
+        let mut named: HashSet<NodeId> = HashSet::new();
+        for target in targets {
+            let above = std::iter::successors(Some(rootfs.node(target)), |node| Some(node.parent()));
+            named.extend(above.take_while(|node| node.id() != NodeId::ROOT).map(Node::id));
+        }
+        let fits = |folder: Node<'_>| {
+            let own = below[folder.id().0 as usize];
+            let path = folder.path();
+            own.other
+                && !own.apart
+                && !own.base
+                && own.junk_bytes == 0
+                && own.both_bytes <= LITTLE
+                && folder.id() != NodeId::ROOT
+                && !named.contains(&folder.id())
+                && !SHARED.contains(&path.as_slice())
+                && word(&path).is_some()
+                && has_one_owner(folder)
+        };
+        let mut wide = BTreeSet::new();
+        for root in roots.list.iter().filter(|root| !root.files.is_empty()) {
+            let above = std::iter::successors(Some(rootfs.node(root.folder)), |node| Some(node.parent()));
+            wide.extend(above.take_while(|folder| fits(*folder)).last().map(Node::id));
+        }
+        for folder in wide {
+            let path = rootfs.node(folder).path();
+            roots.list.retain(|root| !is_within(&rootfs.node(root.folder).path(), &path));
+            roots.links.retain(|(_, link, _)| !is_within(link, &path));
+            let own = below[folder.0 as usize];
+            roots.list.push(Root { stored_again: own.both_bytes, ..whole(folder, own) });
         }
     }
 
@@ -242,6 +307,20 @@ impl<'a> Finder<'_, '_, 'a, '_, '_> {
             }
         }
     }
+}
+
+/// Whether all files at and below a folder belong to the same user and group.
+fn has_one_owner(folder: Node<'_>) -> bool {
+    let mut owners = HashSet::new();
+    let mut open = vec![folder];
+    while let Some(node) = open.pop() {
+        if node.kind() == NodeKind::Directory {
+            open.extend(node.children());
+        } else {
+            owners.insert(node.index_entry().map(|(index, entry)| index.owner(entry)));
+        }
+    }
+    owners.len() == 1
 }
 
 fn whole(folder: NodeId, below: Below) -> Root {

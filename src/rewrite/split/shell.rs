@@ -30,7 +30,8 @@ pub(super) enum Work {
 }
 
 /// Programs that install packages of the system.
-const INSTALLERS: [&str; 9] = ["apt-get", "apt", "aptitude", "dnf", "dnf5", "yum", "microdnf", "tdnf", "apk"];
+pub(super) const INSTALLERS: [&str; 9] =
+    ["apt-get", "apt", "aptitude", "dnf", "dnf5", "yum", "microdnf", "tdnf", "apk"];
 
 const USERS: [&str; 14] = [
     "useradd", "groupadd", "adduser", "addgroup", "usermod", "groupmod", "gpasswd", "chpasswd", "newusers",

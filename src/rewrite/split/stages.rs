@@ -163,6 +163,14 @@ impl Writer<'_, '_, '_, '_> {
             );
         }
         self.remove(&lines.removed);
+        if let Some(command) = &lines.collected {
+            let text = format!("{} {command}", self.word("RUN"));
+            self.put(
+                &text,
+                "The names contain a version: listed in COPY, the next one would not be found.",
+                None,
+            );
+        }
         if let Some((division, (name, removed))) =
             division.and_then(|division| Some((division, division.without.as_ref()?)))
         {

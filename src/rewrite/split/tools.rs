@@ -6,7 +6,7 @@ use hashbrown::HashSet;
 
 use super::context::SplitContext;
 use super::packages::PackageSelection;
-use super::shell::{Work, package_name, package_words};
+use super::shell::{INSTALLERS, Work, package_name, package_words};
 use super::sources::is_within;
 use super::steps::{Kind, Steps};
 use crate::formats::dockerfile::{Joiner, ShellCommand};
@@ -56,7 +56,10 @@ pub(super) fn of_instructions(
                 let places: Vec<usize> = stay.filter_map(|name| context.by_name.get(name).copied()).collect();
                 installed.extend(context.with_dependencies(places));
             } else if place < repeated && !guarded.contains(&place) || call.program == "setcap" {
-                for node in called(context, &call) {
+                // Every base image has its installer.
+                let nodes =
+                    if INSTALLERS.contains(&call.program) { BTreeSet::new() } else { called(context, &call) };
+                for node in nodes {
                     match context.system_owner(node) {
                         Some(package) if !installed.contains(&package) => _ = found.packages.insert(package),
                         None if !context.is_users(context.rootfs.node(node)) => _ = found.files.insert(node),

@@ -200,6 +200,7 @@ fn flag<'i>(one: &'i Instruction, name: &str) -> Option<&'i str> {
 }
 
 fn removals(file: &Dockerfile, place: usize, source: &mut View) {
+    let mut folder = String::new();
     for command in commands(file, place) {
         let words: Vec<&str> = command.words.iter().map(|word| word.text.as_str()).collect();
         if words == ["npm", "prune", "--omit=dev"] {
@@ -207,11 +208,46 @@ fn removals(file: &Dockerfile, place: usize, source: &mut View) {
             remove(source, b"srv/node_modules/typescript");
             continue;
         }
+        match words.as_slice() {
+            ["cd", to] => to.trim_start_matches('/').clone_into(&mut folder),
+            ["mkdir", made] => {
+                let path = made.trim_matches('/').as_bytes().to_vec();
+                source.insert(path, Thing::Folder { owner: (0, 0) });
+            }
+            ["cp", "-a", patterns @ .., to] => {
+                patterns.iter().for_each(|name| collect(source, &folder, name, to))
+            }
+            _ => {}
+        }
+        if matches!(words[0], "cd" | "mkdir" | "cp") {
+            continue;
+        }
         assert!(words.starts_with(&["rm", "-rf"]), "{words:?}");
         for path in &words[2..] {
             remove(source, path.trim_start_matches('/').as_bytes());
         }
     }
+}
+
+/// Copies what a pattern names in a folder.
+fn collect(source: &mut View, folder: &str, pattern: &str, to: &str) {
+    let (before, after) = pattern.split_once('*').unwrap_or((pattern, ""));
+    let start = format!("{folder}/{before}");
+    let is_named = |path: &[u8]| {
+        let Some(rest) = path.strip_prefix(start.as_bytes()) else { return false };
+        let name = rest.split(|byte| *byte == b'/').next().unwrap();
+        if pattern.contains('*') { name.ends_with(after.as_bytes()) } else { name.is_empty() }
+    };
+    let found: Vec<(Vec<u8>, Thing)> = source
+        .iter()
+        .filter(|(path, _)| is_named(path))
+        .map(|(path, thing)| {
+            let name = &path[folder.len() + 1..];
+            ([to.trim_start_matches('/').as_bytes(), name].concat(), thing.clone())
+        })
+        .collect();
+    assert!(!found.is_empty(), "nothing is called {pattern} in {folder}");
+    source.extend(found);
 }
 
 /// A condition on a member of a layer.

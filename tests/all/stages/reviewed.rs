@@ -85,7 +85,7 @@ fn uv_stays_in_the_build_stage_unless_something_runs_it() {
     };
     let plain = "#!/bin/sh\nexec python serve.py\n";
     let stage = last(plain, &["/app/start.sh"]);
-    assert!(stage.contains("/quick") && !stage.contains("/uv"), "{stage}");
+    assert!(stage.contains("/site-packages") && !stage.contains("/uv"), "{stage}");
     assert!(last("#!/bin/sh\nexec uv run serve.py\n", &["/app/start.sh"]).contains("/usr/local/bin/uv"));
     assert!(last(plain, &["uv", "run", "serve.py"]).contains("/usr/local/bin/uv"));
 }
@@ -98,8 +98,12 @@ fn what_setuptools_leaves_beside_sources_stays_in_the_build_stage() {
     assert!(best.closure.resolved, "{:#?}", best.closure);
     let stage = last_stage(&best.dockerfile);
     let copies: Vec<&str> = stage.lines().filter(|line| line.contains("--from=build")).collect();
-    let folder = |name: &str| format!("COPY --from=build /{SITE}/{name} /{SITE}/{name}");
-    assert_eq!(copies, [folder("flask"), folder("quick"), folder("quick-1.0.dist-info")], "{stage}");
+    // The next version has another name.
+    assert_eq!(copies, [format!("COPY --from=build /tmp/site-packages/ /{SITE}/")], "{stage}");
+    let collects = format!(
+        "RUN mkdir /tmp/site-packages \\\n    && cd /{SITE} \\\n    && cp -a quick quick-*.dist-info /tmp/site-packages/\n"
+    );
+    assert!(best.dockerfile.contains(&collects), "{}", best.dockerfile);
     // Unless something names it.
     let scene = scene.env("PYTHONPATH", "/app/quick/build/lib.linux-x86_64-cpython-311");
     let proposals = scene.propose();
@@ -373,7 +377,7 @@ fn packages_of_debian_are_not_installed_for_another_python() {
     ];
     let best = &compiled().apt("libtool-dev", debs).propose().list[0];
     let stage = last_stage(&best.dockerfile);
-    assert!(stage.contains("site-packages/flask"), "{stage}");
+    assert!(stage.contains("/site-packages"), "{stage}");
     assert!(!stage.contains("pkg-resources"), "{stage}");
 }
 

@@ -57,8 +57,7 @@ fn home(look: &Look<'_>) -> Option<Vec<u8>> {
     let mut words = config.entrypoint().iter().chain(config.cmd()).flatten().map(String::as_bytes);
     // Another first word, such as a script or `conda run`, may select another environment.
     let is_before = |word: &&[u8]| word.starts_with(b"-") || is_wrapper(file_name(word));
-    let python =
-        words.find(|word| !is_before(word)).filter(|word| file_name(word).starts_with(b"python"))?;
+    let python = words.find(|word| !is_before(word)).filter(|word| file_name(word).starts_with(b"python"))?;
     let path = look.variable("PATH");
     let folders: Vec<&[u8]> = match path {
         "" => DEFAULT_PATH.to_vec(),

@@ -82,19 +82,8 @@ pub(super) const BUILDERS: [&str; 78] = [
     "deno compile",
 ];
 /// Further programs that start another one, behind options and values of their own.
-pub(super) const STARTERS: [&str; 11] = [
-    "ccache",
-    "command",
-    "distcc",
-    "emconfigure",
-    "emmake",
-    "eval",
-    "find",
-    "scl",
-    "su",
-    "uv",
-    "yarn",
-];
+pub(super) const STARTERS: [&str; 11] =
+    ["ccache", "command", "distcc", "emconfigure", "emmake", "eval", "find", "scl", "su", "uv", "yarn"];
 /// Programs that download, unpack, copy or edit, and words of the shell: they call no build tool.
 pub(super) const OTHERS: [&str; 115] = [
     "!",

@@ -58,7 +58,18 @@ impl Lines<'_, '_, '_, '_, '_> {
         }
         let flag = owner.unwrap_or_default();
         let (copy, build) = (self.keyword("COPY"), self.build);
-        for (folder, files) in &division.later {
+        let collection = self.collection(division);
+        if let Some(collection) = &collection {
+            self.collected = Some(collection.command.clone());
+            let at = &collection.target;
+            self.add(
+                format!("{copy} --from={build}{flag} {} {at}", collection.folder),
+                format!("{at}: results of the build stage, whose names contain a version."),
+            );
+        }
+        let is_collected =
+            |folder: &NodeId| collection.as_ref().is_some_and(|one| one.folders.contains(folder));
+        for (folder, files) in division.later.iter().filter(|(folder, _)| !is_collected(folder)) {
             let Some(at) = word(&context.rootfs.node(*folder).path()) else { continue };
             let names: Option<Vec<String>> =
                 files.iter().map(|file| word(&context.rootfs.node(*file).path())).collect();

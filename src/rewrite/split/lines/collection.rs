@@ -1,0 +1,84 @@
+//! Results of a divided build stage whose names contain a version, such as `app-1.0.dist-info`: a `COPY` that names them
+//! fails with the next version, and patterns of `COPY` copy what is in folders, not the folders.
+
+use super::{Division, Lines};
+use crate::rootfs::NodeId;
+
+/// Results that the build stage copies into a folder for the final one.
+pub(super) struct Collection {
+    /// The command of the build stage.
+    pub(super) command: String,
+    /// The folder that it fills.
+    pub(super) folder: String,
+    /// Where its content belongs.
+    pub(super) target: String,
+    /// What of [`Division::later`] is in it.
+    pub(super) folders: Vec<NodeId>,
+}
+
+impl Lines<'_, '_, '_, '_, '_> {
+    /// The collection of what the code adds to the folder of a division; `None` if no name contains a version.
+    pub(super) fn collection(&self, division: &Division) -> Option<Collection> {
+        let context = self.keep.context;
+        let node = |id: NodeId| context.rootfs.node(id);
+        let is_inside = |folder: NodeId, files: &[NodeId]| match files {
+            [] => node(folder).parent().id() == division.folder,
+            _ => folder == division.folder,
+        };
+        let inside = || division.later.iter().filter(|(folder, files)| is_inside(*folder, files));
+        let results = inside().flat_map(|(folder, files)| match files.as_slice() {
+            [] => std::slice::from_ref(folder),
+            files => files,
+        });
+        let names: Option<Vec<&str>> = results.map(|id| plain(node(*id).name())).collect();
+        let names = names?;
+        let versions: Vec<&str> = names.iter().copied().filter_map(version).collect();
+        let mut patterns: Vec<String> = names.iter().map(|name| pattern(name, &versions)).collect();
+        patterns.sort_unstable();
+        patterns.dedup();
+        if versions.is_empty() {
+            return None;
+        }
+        let path = node(division.folder).path();
+        let at = path.split(|byte| *byte == b'/').map(plain).collect::<Option<Vec<&str>>>()?.join("/");
+        let folder = format!("/tmp/{}/", at.rsplit('/').next()?);
+        if context.paths.lookup(folder.trim_end_matches('/').as_bytes()).is_some() {
+            return None;
+        }
+        let joint = format!(" {}\n    && ", self.stage.file.escape);
+        let commands = [
+            format!("mkdir {}", folder.trim_end_matches('/')),
+            format!("cd {at}"),
+            format!("cp -a {} {folder}", patterns.join(" ")),
+        ];
+        Some(Collection {
+            command: commands.join(&joint),
+            folder,
+            target: format!("{at}/"),
+            folders: inside().map(|(folder, _)| *folder).collect(),
+        })
+    }
+}
+
+/// A name that a shell leaves as it is; empty before the first `/` of a path.
+fn plain(name: &[u8]) -> Option<&str> {
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"._+-".contains(byte);
+    std::str::from_utf8(name).ok().filter(|name| name.bytes().all(|byte| is_plain(&byte)))
+}
+
+/// The version in the name of a package's folder: `app-1.0.dist-info`, `app-1.0-py3.12.egg-info`.
+fn version(name: &str) -> Option<&str> {
+    let name = match name.strip_suffix(".egg-info") {
+        Some(name) => name.split_once("-py").map_or(name, |(name, _)| name),
+        None => name.strip_suffix(".dist-info")?,
+    };
+    let (_, version) = name.rsplit_once('-')?;
+    version.starts_with(|first: char| first.is_ascii_digit()).then_some(version)
+}
+
+/// A pattern for a name with other versions: `app-*.dist-info`, `__editable___app_*_finder.py`.
+fn pattern(name: &str, versions: &[&str]) -> String {
+    versions.iter().fold(name.to_owned(), |name, version| {
+        name.replace(&format!("-{version}"), "-*").replace(&format!("_{}", version.replace('.', "_")), "_*")
+    })
+}
