@@ -21,11 +21,17 @@ impl Demands {
             let text = link.entry().and_then(|entry| facts.rootfs.layer(link.layer()).link(entry));
             let is_absolute = text.is_some_and(|text| text.starts_with(b"/"));
             let in_programs = matches!(link.parent().name(), b"bin" | b"sbin");
-            if !(is_absolute || in_programs) || facts.owner(link.id()).is_some() {
+            if facts.owner(link.id()).is_some() {
                 continue;
             }
             let path = link.path();
             let Some(target) = facts.paths.lookup(&path).map(|target| facts.node(target)) else { continue };
+            // A tree links its own files to each other.
+            let top = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').nth(2);
+            let leaves = top.is_some_and(|(at, _)| !target.path().starts_with(&path[..=at]));
+            if !(is_absolute || in_programs || leaves) {
+                continue;
+            }
             let is_of_package = || {
                 text.is_some_and(|text| text.starts_with(b"/etc/alternatives/"))
                     && !path.starts_with(b"/usr/local/")

@@ -3,9 +3,10 @@
 mod tables;
 
 use super::shell::COMPILERS;
+use crate::cuda::links::SHELLS;
 use crate::formats::string_references::is_wrapper;
 use crate::rewrite::tidy::Call;
-use tables::{BUILDERS, INTERPRETERS, MANAGERS, OF_PROGRAMS, OTHERS, SHELLS, STARTERS};
+use tables::{BUILDERS, INTERPRETERS, MANAGERS, OF_PROGRAMS, OTHERS, STARTERS};
 
 /// What a command runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +43,7 @@ pub(super) fn targets<'c>(call: &Call<'c>) -> Vec<Target<'c>> {
         };
         return words().skip(skipped).flat_map(words_of_code).collect();
     }
-    if SHELLS.contains(&call.program) {
+    if SHELLS.contains(&call.program.as_bytes()) {
         return of_shell(call);
     }
     let name = call.program.trim_end_matches(|one: char| one.is_ascii_digit() || one == '.');

@@ -65,6 +65,10 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
                 named.list.iter().zip(&stays).any(|(operand, stays)| *stays && operand.is_relative);
             let is_elsewhere = |folder: &&String| is_relative && here.as_ref() != Some(folder);
             let folder = named.folder.as_ref().filter(is_elsewhere);
+            let Some(text) = self.with_assignments(run, place, &text) else {
+                self.leave(at, &text);
+                continue;
+            };
             match folder.and_then(|folder| shell_word(folder.as_bytes())) {
                 Some(word) => {
                     commands.push(format!("cd {word} && {text}"));

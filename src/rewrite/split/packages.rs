@@ -27,6 +27,8 @@ const OF_PYTHON: [&str; 6] = ["pip", "venv", "setuptools", "wheel", "virtualenv"
 pub(super) struct PackageSelection {
     pub(super) kept: Vec<usize>,
     pub(super) dropped: BTreeSet<String>,
+    /// Packages to install although the instruction that installs them stays in the build stage.
+    pub(super) apart: Vec<usize>,
     /// Packages with libraries of dropped ones that a program may open by name.
     pub(super) opened: Vec<usize>,
     /// Packages with interpreters that came with dropped ones for developing in their language.
@@ -49,7 +51,7 @@ impl PackageSelection {
 
     /// All packages that stay.
     pub(super) fn stay(&self) -> Vec<usize> {
-        self.kept.iter().chain(&self.opened).chain(&self.interpreters).copied().collect()
+        self.kept.iter().chain(&self.apart).chain(&self.opened).chain(&self.interpreters).copied().collect()
     }
 
     /// Why the stage has interpreters that no instruction names.
@@ -87,11 +89,23 @@ pub(super) fn asked(context: &SplitContext<'_>, steps: &Steps<'_, '_>, copies: b
     let mut asked = PackageSelection {
         kept: Vec::new(),
         dropped: BTreeSet::new(),
+        apart: Vec::new(),
         opened: Vec::new(),
         interpreters: Vec::new(),
     };
     for (step, name) in steps.asked() {
         let opaque = steps.is_opaque(step);
+        // It cannot be divided, so the final stage has none of it.
+        if copies && opaque && steps.list[step].compiles {
+            if let Some(place) = context.by_name.get(name.as_str()) {
+                if !is_kept(context, *place, &programs, copies) {
+                    asked.dropped.insert(name);
+                } else if !asked.apart.contains(place) {
+                    asked.apart.push(*place);
+                }
+            }
+            continue;
+        }
         match context.by_name.get(name.as_str()) {
             Some(place)
                 if opaque

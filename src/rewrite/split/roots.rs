@@ -226,15 +226,18 @@ impl<'a> Finder<'_, '_, 'a, '_, '_> {
         // A list of packages of Python would lack the next one, and names versions.
         let is_many = paths + links > MOST_PATHS
             || matches!(folder.name(), b"site-packages" | b"dist-packages") && paths > 0;
-        if named && !is_shared && !own.other && !is_mostly_base && is_many {
+        // The build stage has what instructions copy into both.
+        let is_apart = own.apart || own.other && (own.both_bytes > MOST_AGAIN || !has_one_owner(folder));
+        if named && !is_shared && !is_apart && !is_mostly_base && is_many {
             roots.list.truncate(before);
             roots.links.retain(|(_, link, _)| !is_within(link, &path));
-            roots.list.push(Root { stored_again: own.base_bytes, ..whole(folder.id(), own) });
+            let stored_again = own.base_bytes + own.both_bytes;
+            roots.list.push(Root { stored_again, ..whole(folder.id(), own) });
         }
     }
 
     fn is_context(&self, step: usize) -> bool {
-        self.steps.list.get(step).is_some_and(|step| step.kind == Kind::Context)
+        self.steps.list.get(step).is_some_and(|step| matches!(step.kind, Kind::Context | Kind::FromStage))
     }
 
     /// Copies folders in place of single results among copied sources, such as compiled translations: the list would

@@ -93,8 +93,15 @@ pub(super) fn build_only(context: &SplitContext<'_>, steps: &Steps<'_, '_>) -> H
     found.extend(unused_uv(context, steps));
     if !compiles_later {
         // Not beside what the image runs, which may read them.
-        let lived_in: Vec<&[u8]> =
-            named.iter().map(|one| folder_of(one)).filter(|one| !one.is_empty()).collect();
+        let lived_in: Vec<&[u8]> = named
+            .iter()
+            .map(|one| {
+                let node = context.paths.lookup(one).map(|node| context.rootfs.node(node));
+                let is_folder = node.is_some_and(|node| node.kind() == NodeKind::Directory);
+                if is_folder { one } else { folder_of(one) }
+            })
+            .filter(|one| !matches!(*one, b"" | b"/"))
+            .collect();
         let is_lived_in = |path: &[u8]| lived_in.iter().any(|folder| is_within(path, folder));
         found.extend(compiled(context, steps).into_iter().filter(|node| {
             let path = context.rootfs.node(*node).path();

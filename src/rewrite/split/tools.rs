@@ -2,14 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use hashbrown::HashSet;
-
 use super::context::SplitContext;
+use super::lines::configures;
 use super::packages::PackageSelection;
 use super::shell::{INSTALLERS, Work, package_name, package_words};
 use super::sources::is_within;
 use super::steps::{Kind, Steps};
-use crate::formats::dockerfile::{Joiner, ShellCommand};
+use crate::cuda::links::SHELLS;
+use crate::formats::dockerfile::{ShellCommand, Span, Word, script_commands};
+use crate::formats::string_references::is_wrapper;
 use crate::rewrite::tidy::Call;
 use crate::rootfs::{NodeId, NodeKind};
 
@@ -47,7 +48,18 @@ pub(super) fn of_instructions(
             let git = context.by_name.get("git").copied();
             found.packages.extend(git.filter(|package| !installed.contains(package)));
         }
-        let guarded = guarded(&run.commands);
+        // What a repeated command or assignment substitutes.
+        let settings: Vec<&Span> = (run.commands.iter().zip(works))
+            .filter(|(command, work)| **work == Work::Configure && configures(command))
+            .map(|(command, _)| &command.span)
+            .collect();
+        let assignments = run.commands.iter().filter(|command| Call::of(command).is_none());
+        let assignments = assignments.map(|command| &command.span).filter(|_| !settings.is_empty());
+        let substituting: Vec<&Span> = settings.iter().copied().chain(assignments).collect();
+        let is_substituted = |command: &ShellCommand| {
+            let at = &command.span;
+            substituting.iter().any(|span| **span != *at && span.start <= at.start && at.end <= span.end)
+        };
         for (place, (command, work)) in run.commands.iter().zip(works).enumerate() {
             let Some(call) = Call::of(command) else { continue };
             if *work == Work::Install {
@@ -55,11 +67,8 @@ pub(super) fn of_instructions(
                 let stay = asked_here.filter(|name| !asked.dropped.contains(*name));
                 let places: Vec<usize> = stay.filter_map(|name| context.by_name.get(name).copied()).collect();
                 installed.extend(context.with_dependencies(places));
-            } else if place < repeated && !guarded.contains(&place) || call.program == "setcap" {
-                // Every base image has its installer.
-                let nodes =
-                    if INSTALLERS.contains(&call.program) { BTreeSet::new() } else { called(context, &call) };
-                for node in nodes {
+            } else if place < repeated || is_substituted(command) || call.program == "setcap" {
+                for node in called_with_texts(context, &call) {
                     match context.system_owner(node) {
                         Some(package) if !installed.contains(&package) => _ = found.packages.insert(package),
                         None if !context.is_users(context.rootfs.node(node)) => _ = found.files.insert(node),
@@ -79,20 +88,28 @@ pub(super) fn of_instructions(
     found
 }
 
-/// Commands that may fail or not run: before `|| true`, behind `||`, and behind a test.
-fn guarded(commands: &[ShellCommand]) -> HashSet<usize> {
-    let program = |at: usize| commands.get(at).and_then(Call::of).map(|call| call.program);
-    let mut found = HashSet::new();
-    for (at, command) in commands.iter().enumerate() {
-        let before = at.checked_sub(1);
-        if command.joiner == Joiner::Or {
-            found.insert(at);
-            found.extend(before.filter(|_| matches!(program(at), Some("true" | ":" | "exit"))));
-        } else if before
-            .and_then(program)
-            .is_some_and(|one| matches!(one, "[" | "[[" | "test" | "command" | "which"))
-        {
-            found.insert(at);
+/// The programs that a command runs, and those of the texts that it gives to a shell.
+fn called_with_texts(context: &SplitContext<'_>, call: &Call<'_>) -> BTreeSet<NodeId> {
+    // Every base image has its installer.
+    if INSTALLERS.contains(&call.program) {
+        return BTreeSet::new();
+    }
+    let mut found = called(context, call);
+    let is_started = is_wrapper(call.program.as_bytes());
+    if is_started || SHELLS.contains(&call.program.as_bytes()) {
+        // `bash -c "curl … | gpg …"`, `timeout 60 curl …`
+        let words = call.words.iter().enumerate();
+        let texts = words.filter(|(_, word)| word.text.contains(char::is_whitespace));
+        let mut commands: Vec<ShellCommand> =
+            texts.flat_map(|(_, word)| script_commands(&word.text)).collect();
+        let is_program = |word: &Word| !word.text.starts_with('-') && context.program(&word.text).is_some();
+        if let Some(at) = call.words.iter().position(is_program).filter(|_| is_started) {
+            commands.extend(script_commands(
+                &call.words[at..].iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" "),
+            ));
+        }
+        for call in commands.iter().filter_map(Call::of).filter(|call| !INSTALLERS.contains(&call.program)) {
+            found.extend(called(context, &call));
         }
     }
     found

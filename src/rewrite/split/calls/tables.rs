@@ -205,7 +205,6 @@ pub(super) const OTHERS: [&str; 115] = [
 /// Of them: managers of packages, which start programs with `run` or `exec`.
 pub(super) const MANAGERS: [&str; 9] =
     ["bundle", "conda", "mamba", "micromamba", "pdm", "pipenv", "poetry", "uv", "yarn"];
-pub(super) const SHELLS: [&str; 5] = ["ash", "bash", "dash", "sh", "zsh"];
 /// Programs that run code: their options for a text of code, and those with another value.
 pub(super) const INTERPRETERS: [(&str, &[&str], &[&str]); 9] = [
     ("R", &["-e"], &["-f"]),

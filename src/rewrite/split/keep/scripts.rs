@@ -167,7 +167,13 @@ impl Keep<'_, '_> {
             let Some(path) = context.program(name) else { continue };
             // The name, and what it leads to: both may belong to packages.
             for node in [context.paths.entry_at(&path), context.paths.lookup(&path)].into_iter().flatten() {
-                let Some(package) = context.system_owner(node) else { continue };
+                let Some(package) = context.system_owner(node) else {
+                    // Python in its own image is of no package.
+                    if !context.is_users(context.rootfs.node(node)) {
+                        self.require(node, b"", Cause::Starts(starter, name));
+                    }
+                    continue;
+                };
                 let (built, all) = context.share(package, &context.built);
                 let is_of_build =
                     context.is_builders(&context.input.inventory.packages[package].name) || built * 2 > all;

@@ -6,12 +6,16 @@ use super::super::roots::{MOST_PATHS, Root};
 use super::super::sources::is_within;
 use super::super::words::word;
 use super::Lines;
-use crate::cuda::links::{file_name, folder_of};
+use crate::cuda::links::folder_of;
 use crate::formats::dockerfile::Keyword;
 use crate::formats::glob::glob_match;
 use crate::layer::EntryKind;
 use crate::rootfs::{NodeId, NodeKind};
+use hashbrown::HashMap;
 use std::collections::BTreeSet;
+
+/// Patterns of an instruction that are looked at.
+const PATTERNS: usize = 64;
 
 impl Lines<'_, '_, '_, '_, '_> {
     /// A `COPY` of the build context: repeated if the image needs its files at run time.
@@ -94,20 +98,35 @@ impl Lines<'_, '_, '_, '_, '_> {
             .iter()
             .flat_map(|text| text.split(|one: char| one.is_whitespace() || "\"';&|()".contains(one)));
         // A path or a pattern: `/tmp/tool.deb`, `*.deb`.
-        let words: BTreeSet<&str> = words.filter(|word| word.contains(['.', '/', '*'])).collect();
+        // Not `*` of `case`.
+        let names = |word: &&str| word.contains(['.', '/', '*']) && word.contains(char::is_alphanumeric);
+        let words: BTreeSet<&str> = words.filter(names).collect();
         if words.is_empty() {
             return false;
+        }
+        let fits =
+            |folder: &str, path: &[u8]| !folder.starts_with('/') || folder_of(path) == folder.as_bytes();
+        let parts = words.iter().map(|word| word.rsplit_once('/').unwrap_or(("", word)));
+        let (patterns, plain): (Vec<_>, Vec<_>) =
+            parts.filter(|(_, name)| !name.is_empty()).partition(|(_, name)| name.contains(['*', '?', '[']));
+        let mut folders: HashMap<&[u8], Vec<&str>> = HashMap::new();
+        for (folder, name) in plain {
+            folders.entry(name.as_bytes()).or_default().push(folder);
         }
         let rootfs = self.keep.context.rootfs;
         self.steps.list[at].layers.iter().any(|layer| {
             let index = rootfs.layer(*layer);
             index.entries().filter(|entry| index.kind(*entry) == EntryKind::File).any(|entry| {
-                let path = index.path(entry);
-                words.iter().any(|word| {
-                    let (folder, name) = word.rsplit_once('/').unwrap_or(("", word));
-                    let is_there = !folder.starts_with('/') || folder_of(&path) == folder.as_bytes();
-                    !name.is_empty() && is_there && glob_match(name.as_bytes(), file_name(&path))
-                })
+                let name = index.name(entry);
+                let named = folders.get(name).map(Vec::as_slice).unwrap_or_default();
+                let is_named = !named.is_empty() && {
+                    let path = index.path(entry);
+                    named.iter().any(|folder| fits(folder, &path))
+                };
+                is_named
+                    || patterns.iter().take(PATTERNS).any(|(folder, pattern)| {
+                        glob_match(pattern.as_bytes(), name) && fits(folder, &index.path(entry))
+                    })
             })
         })
     }

@@ -2,7 +2,7 @@
 
 use super::super::from::{install, installer};
 use super::super::keep::FileDisposition;
-use super::super::operands::{Operand, operands};
+use super::super::operands::{Operand, makes_folders, operands};
 use super::super::runs::Trim;
 use super::super::shell::{Work, is_package_word, package_name, package_words};
 use super::super::steps::Kind;
@@ -49,13 +49,23 @@ impl Lines<'_, '_, '_, '_, '_> {
     }
 
     /// A `RUN` that cannot be edited: repeated unchanged or not at all.
-    pub(super) fn run_opaque(&mut self, at: usize) {
+    pub(super) fn run_opaque(&mut self, at: usize, works: &[Work]) {
         let step = &self.steps.list[at];
         let archives = self.steps.installs_archives(at);
         if step.makes() && !step.installs() && (!archives || step.compiles) {
             return;
         }
         if step.compiles {
+            // Files are copied, and packages installed; what else it sets up is not.
+            let is_more = |(command, work): (&ShellCommand, &Work)| match work {
+                Work::Users | Work::Owner => true,
+                Work::Configure => !Call::of(command).is_some_and(|call| makes_folders(&call)),
+                _ => false,
+            };
+            let run = self.steps.run(at);
+            if !run.is_some_and(|run| run.commands.iter().zip(works).any(is_more)) {
+                return;
+            }
             self.manual_steps.push(format!(
                 "line {} installs packages and compiles in an unsupported form: repeat the part that the final stage needs",
                 self.steps.tidying.line(step.place)
@@ -74,7 +84,7 @@ impl Lines<'_, '_, '_, '_, '_> {
         let step = &self.steps.list[at];
         let Some(run) = self.steps.run(at) else { return };
         if self.steps.is_opaque(at) {
-            self.run_opaque(at);
+            self.run_opaque(at, works);
             return;
         }
         let making = step.makes();

@@ -4,11 +4,13 @@ use super::super::keep::FileDisposition;
 use super::super::operands::{Operands, operands};
 use super::super::runs::units;
 use super::super::shell::Work;
-use super::super::words::shell_word;
+use super::super::sources::is_within;
+use super::super::words::{shell_word, variables};
 use super::Lines;
 use crate::base::text::printable;
 use crate::cuda::links::{file_name, folder_of};
-use crate::rewrite::tidy::Call;
+use crate::formats::dockerfile::is_assignment;
+use crate::rewrite::tidy::{Call, Run};
 use crate::rootfs::NodeKind;
 use hashbrown::HashSet;
 
@@ -64,9 +66,43 @@ impl Lines<'_, '_, '_, '_, '_> {
                 Some(folder) => format!("cd {folder} && {text}"),
                 None => text.to_owned(),
             };
+            let Some(text) = self.with_assignments(run, place, &text) else {
+                self.leave(at, &text);
+                continue;
+            };
             self.waiting.push(Waiting { step: at, command: place, paths, text });
         }
         moved
+    }
+
+    /// A command of a `RUN` with the assignments before it, if it uses one of their variables. `None` if its value is known
+    /// only in the `RUN`.
+    pub(in crate::rewrite::split) fn with_assignments(
+        &self,
+        run: &Run,
+        place: usize,
+        text: &str,
+    ) -> Option<String> {
+        let used: HashSet<&str> = variables(text).collect();
+        let before = run.commands.get(..place).unwrap_or_default();
+        let mut assigned = Vec::new();
+        let mut is_assigned = false;
+        for command in before {
+            let words: Vec<&str> = command.words.iter().map(|word| word.text.as_str()).collect();
+            let Some((first, rest)) = words.split_first() else { continue };
+            let given = if matches!(*first, "export" | "declare" | "readonly") { rest } else { &words[..] };
+            let is_one = |word: &&str| is_assignment(word.as_bytes());
+            if !given.is_empty() && given.iter().all(is_one) {
+                assigned.push(self.stage.file.slice(&command.span));
+                let names = given.iter().filter_map(|word| word.split('=').next());
+                is_assigned |= names.into_iter().any(|name| used.contains(name));
+            } else if matches!(*first, "read" | "for" | "getopts")
+                && rest.iter().any(|word| used.contains(word))
+            {
+                return None;
+            }
+        }
+        Some(if is_assigned { format!("{} && {text}", assigned.join(" && ")) } else { text.to_owned() })
     }
 
     /// The texts of commands whose files the new stage has now.
@@ -79,7 +115,15 @@ impl Lines<'_, '_, '_, '_, '_> {
         let mut texts = Vec::new();
         let mut again = HashSet::new();
         for waiting in std::mem::take(&mut self.waiting) {
-            if waiting.paths.iter().any(|path| self.is_copied_later(path, waiting.step)) {
+            // The order of what changes the same files stays.
+            let follows = |path: &String| {
+                let earlier = self.waiting.iter().flat_map(|one| &one.paths);
+                earlier.into_iter().any(|other| {
+                    is_within(path.as_bytes(), other.as_bytes())
+                        || is_within(other.as_bytes(), path.as_bytes())
+                })
+            };
+            if waiting.paths.iter().any(|path| follows(path) || self.is_copied_later(path, waiting.step)) {
                 self.waiting.push(waiting);
                 continue;
             }
@@ -102,12 +146,17 @@ impl Lines<'_, '_, '_, '_, '_> {
     /// Leaves commands to the reader whose files no line copies.
     pub(super) fn not_arrived(&mut self) {
         for waiting in std::mem::take(&mut self.waiting) {
-            self.manual_steps.push(format!(
-                "line {} runs {}: repeat it after the COPY of its files",
-                self.steps.tidying.line(self.steps.list[waiting.step].place),
-                printable(&waiting.text)
-            ));
+            self.leave(waiting.step, &waiting.text);
         }
+    }
+
+    /// Leaves a command to the reader.
+    pub(in crate::rewrite::split) fn leave(&mut self, step: usize, text: &str) {
+        self.manual_steps.push(format!(
+            "line {} runs {}: repeat it after the COPY of its files",
+            self.steps.tidying.line(self.steps.list[step].place),
+            printable(text)
+        ));
     }
 
     /// Whether a file at or below a path, as it was after a step, is copied and not yet there.
