@@ -29,8 +29,16 @@ pub(super) fn packages(context: &SplitContext<'_>, steps: &Steps<'_, '_>) -> BTr
             .filter(|place| !of_repositories.contains(place))
             .collect();
         let needs = |place: &usize| context.depends(*place).iter().copied();
+        // dpkg gets nothing from repositories; apt does, for files and with `-f`.
+        let gets = |call: &Call<'_>| {
+            let mut words = call.words.iter().map(|word| word.text.as_str());
+            words
+                .any(|word| matches!(word, "-f" | "--fix-broken" | "--fix-missing") || word.ends_with(".deb"))
+        };
+        let calls = run.commands.iter().zip(works).filter(|(_, work)| **work == Work::Install);
+        let by_apt = calls.filter_map(|(command, _)| Call::of(command)).any(|call| gets(&call));
         let needed: BTreeSet<usize> =
-            if asked.is_empty() { BTreeSet::new() } else { brought.iter().flat_map(needs).collect() };
+            if by_apt { brought.iter().flat_map(needs).collect() } else { BTreeSet::new() };
         // `dpkg -i lib_1.deb tool_1.deb`: each of them is from a file.
         let files = run.commands.iter().flat_map(|command| &command.words).map(|word| word.text.as_str());
         let files = files.filter_map(|text| text.strip_suffix(".deb"));

@@ -54,6 +54,12 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
                 })
                 .collect();
             if !stays.contains(&true) {
+                // Of which files is not known.
+                if works.get(place) == Some(&Work::Owner)
+                    && named.list.iter().any(|operand| operand.path.is_none())
+                {
+                    self.leave(at, self.stage.file.slice(&command.span));
+                }
                 continue;
             }
             if works.get(place) == Some(&Work::Owner) {
@@ -159,6 +165,8 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
     /// Whether an operand is a folder that stays empty and is not copied. Marks it as part of the new stage.
     fn makes_again(&mut self, operand: &Operand) -> bool {
         const LOST: [&[u8]; 2] = [b"/tmp", b"/var/tmp"];
+        // Services fail without theirs.
+        const OF_SERVICES: [&[u8]; 4] = [b"/run", b"/var/lib", b"/var/log", b"/var/run"];
         let context = self.keep.context;
         let path = operand.path.as_deref().filter(|_| !operand.is_pattern).unwrap_or_default();
         let Some(node) = context.paths.lookup(path.as_bytes()).map(|id| context.rootfs.node(id)) else {
@@ -174,7 +182,8 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
             && self.keep.is_empty(node)
             && !is_copied
             && !LOST.iter().any(|folder| is_within(path.as_bytes(), folder))
-            && self.keep.is_of_stage(node);
+            && (self.keep.is_of_stage(node)
+                || OF_SERVICES.iter().any(|folder| is_within(path.as_bytes(), folder)));
         if stays {
             self.covered.insert(node.id());
         }

@@ -87,6 +87,8 @@ impl<'s, 'r> Steps<'s, 'r> {
         context: &SplitContext<'_>,
     ) -> Self {
         let mut list: Vec<Step> = Vec::new();
+        // Names of what instructions before copied.
+        let mut brought: HashSet<&[u8]> = HashSet::new();
         let mut by_layer = HashMap::new();
         for place in &stage.steps {
             let Some(instruction) = stage.file.instructions.get(*place) else { continue };
@@ -110,13 +112,21 @@ impl<'s, 'r> Steps<'s, 'r> {
                         || works.contains(&Work::Language)
                             && (holds_local_wheels(context, &layers) || holds_extensions(context, &layers))
                         || works.iter().any(|work| matches!(work, Work::Other | Work::Language | Work::Shell))
-                            && builds::may_build(run, &|script| is_brought(context, &list, script))
+                            && builds::may_build(run, &|script| {
+                                brought.contains(script.rsplit('/').next().unwrap_or(script).as_bytes())
+                            })
                             && builds::leave_output(context, &layers)
                 }
                 // A RUN with unknown commands may do anything.
                 (Kind::Run(_), None) => true,
                 _ => false,
             };
+            if matches!(kind, Kind::Context | Kind::FromStage) {
+                for layer in &layers {
+                    let index = context.rootfs.layer(*layer);
+                    brought.extend(index.entries().map(|entry| index.name(entry)));
+                }
+            }
             list.push(Step { place: *place, keyword: instruction.keyword, kind, layers, compiles });
         }
         if let Some(shared) = &stage.shared {
@@ -230,16 +240,6 @@ impl<'s, 'r> Steps<'s, 'r> {
         let commands = (0..self.list.len()).filter_map(|step| self.run(step)).flat_map(|run| &run.commands);
         commands.filter_map(Call::of).map(|call| call.program).collect()
     }
-}
-
-/// Whether an instruction before these copies a file of this name.
-fn is_brought(context: &SplitContext<'_>, before: &[Step], script: &str) -> bool {
-    let name = script.rsplit('/').next().unwrap_or(script).as_bytes();
-    let copies = before.iter().filter(|step| matches!(step.kind, Kind::Context | Kind::FromStage));
-    copies.flat_map(|step| &step.layers).any(|layer| {
-        let index = context.rootfs.layer(*layer);
-        index.entries().any(|entry| index.name(entry) == name)
-    })
 }
 
 /// Whether a command installs packages from files.

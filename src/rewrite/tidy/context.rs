@@ -284,7 +284,8 @@ fn clean(path: &str) -> Option<String> {
     let mut clean = String::new();
     for part in path.split('/').filter(|part| !matches!(*part, "" | ".")) {
         if part == ".." {
-            return None;
+            clean.truncate(clean.rfind('/').unwrap_or_default());
+            continue;
         }
         clean.push('/');
         clean.push_str(part);

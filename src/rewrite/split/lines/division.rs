@@ -1,6 +1,6 @@
 //! Divides the build stage, so that a code change does not copy the dependencies again.
 
-use super::super::roots::MOST_PATHS;
+use super::super::roots::{MOST_PATHS, Root};
 use super::super::state::source_of;
 use super::super::steps::Kind;
 use super::super::words::variables;
@@ -20,7 +20,11 @@ impl Lines<'_, '_, '_, '_, '_> {
         if !self.pruned.is_empty() {
             return;
         }
+        // Not for a small folder beside a large one.
+        let most = self.roots.list.iter().map(|root| root.bytes).max().unwrap_or_default();
+        let is_large = |root: &&Root| root.bytes.saturating_mul(4) >= most;
         let candidates = self.roots.list.iter().filter(|root| root.files.is_empty() && root.steps.len() > 1);
+        let candidates = candidates.filter(is_large);
         let Some(root) = candidates.max_by_key(|root| root.bytes) else { return };
         let (Some(first), Some(last)) = (root.steps.first(), root.steps.last()) else { return };
         let brings_code = |at: &usize| {

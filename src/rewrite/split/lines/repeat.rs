@@ -2,7 +2,7 @@
 
 use super::super::from::{install, installer};
 use super::super::keep::FileDisposition;
-use super::super::operands::{Operand, makes_folders, operands};
+use super::super::operands::{Operand, operands};
 use super::super::runs::Trim;
 use super::super::shell::{Work, is_package_word, package_name, package_words};
 use super::super::steps::Kind;
@@ -59,7 +59,7 @@ impl Lines<'_, '_, '_, '_, '_> {
             // Files are copied, and packages installed; what else it sets up is not.
             let is_more = |(command, work): (&ShellCommand, &Work)| match work {
                 Work::Users | Work::Owner => true,
-                Work::Configure => !Call::of(command).is_some_and(|call| makes_folders(&call)),
+                Work::Configure => configures(command),
                 _ => false,
             };
             let run = self.steps.run(at);
