@@ -9,7 +9,7 @@ use outputs::Outputs;
 
 use super::context::SplitContext;
 use super::operands::operands;
-use super::shell::Work;
+use super::shell::{COMPILERS, Work};
 use super::steps::{Kind, Steps};
 use crate::cuda::links::folder_of;
 use crate::findings::{Answer, Category, Verdict};
@@ -110,8 +110,12 @@ pub(super) fn build_only(context: &SplitContext<'_>, steps: &Steps<'_, '_>) -> H
     }
     let mut outputs = Outputs::new(context, &named, compiles_later);
     let starts_others = context.starts_others();
+    let builds_here = folders_of_builds(context, &named);
     for top in trees(context) {
         let path = context.rootfs.node(top).path();
+        if builds_here.iter().any(|folder| is_within(folder, &path) || is_within(&path, folder)) {
+            continue;
+        }
         let runs_here =
             starts_others || named.iter().any(|one| is_within(one, &path) || is_within(&path, one));
         // A setting that names the top names no file in it.
@@ -132,6 +136,26 @@ pub(super) fn build_only(context: &SplitContext<'_>, steps: &Steps<'_, '_>) -> H
             }
         }
     }
+    found
+}
+
+/// Folders in which what the command runs starts a build: those of such scripts, and the working directory.
+fn folders_of_builds(context: &SplitContext<'_>, named: &[Vec<u8>]) -> Vec<Vec<u8>> {
+    let is_builder = |name: &str| COMPILERS.contains(&name);
+    let mut found = Vec::new();
+    for mention in &context.input.inventory.mentions {
+        let starts = mention.programs.iter().any(|name| is_builder(name))
+            || mention.words.iter().any(|name| is_builder(name));
+        let node = context.rootfs.node(mention.node);
+        let path = node.path();
+        let is_program = node.kind() == NodeKind::File && !MARKS.contains(&node.name());
+        if starts && is_program && named.contains(&path) {
+            found.push(folder_of(&path).to_vec());
+            let config = context.input.image.run_config();
+            found.extend(config.and_then(|config| config.working_dir().clone()).map(String::into_bytes));
+        }
+    }
+    found.retain(|folder| !matches!(folder.as_slice(), b"" | b"/"));
     found
 }
 

@@ -19,10 +19,13 @@ pub(super) enum State {
 const BY_PACKAGES: &[&str] = &[
     "/etc/alternatives/",
     "/etc/ca-certificates.conf",
+    "/etc/inputrc",
     "/etc/ld.so.cache",
     "/etc/localtime",
     "/etc/mailcap",
+    "/etc/networks",
     "/etc/pam.d/",
+    "/etc/python3/",
     "/etc/rc0.d/",
     "/etc/rc1.d/",
     "/etc/rc2.d/",
@@ -40,6 +43,7 @@ const BY_PACKAGES: &[&str] = &[
     "/usr/share/info/dir",
     "/usr/share/mime/",
     "/usr/sbin/policy-rc.d",
+    "/var/lib/binfmts/",
     "/var/lib/dpkg/",
     "/var/lib/pam/",
     "/var/lib/python/",
@@ -123,6 +127,11 @@ pub(super) fn state(path: &[u8]) -> Option<State> {
         return Some(State::Packages);
     }
     let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+    // Earlier versions of settings, which dpkg and ucf leave.
+    let leavings = [".dpkg-bak", ".dpkg-dist", ".dpkg-new", ".dpkg-old", ".ucf-dist", ".ucf-old"];
+    if path.starts_with(b"/etc/") && leavings.iter().any(|end| name.ends_with(end.as_bytes())) {
+        return Some(State::Packages);
+    }
     if path.starts_with(b"/usr/") && CACHES.iter().any(|cache| name == cache.as_bytes()) {
         return Some(State::Packages);
     }

@@ -9,7 +9,7 @@ use super::shell::{INSTALLERS, Work, package_name, package_words};
 use super::sources::is_within;
 use super::steps::{Kind, Steps};
 use crate::cuda::links::SHELLS;
-use crate::formats::dockerfile::{ShellCommand, Span, Word, script_commands};
+use crate::formats::dockerfile::{ShellCommand, Word, script_commands};
 use crate::formats::string_references::is_wrapper;
 use crate::rewrite::tidy::Call;
 use crate::rootfs::{NodeId, NodeKind};
@@ -48,27 +48,21 @@ pub(super) fn of_instructions(
             let git = context.by_name.get("git").copied();
             found.packages.extend(git.filter(|package| !installed.contains(package)));
         }
-        // What a repeated command or assignment substitutes.
-        let settings: Vec<&Span> = (run.commands.iter().zip(works))
-            .filter(|(command, work)| **work == Work::Configure && configures(command))
-            .map(|(command, _)| &command.span)
-            .collect();
-        let assignments = run.commands.iter().filter(|command| Call::of(command).is_none());
-        let assignments = assignments.map(|command| &command.span).filter(|_| !settings.is_empty());
-        let substituting: Vec<&Span> = settings.iter().copied().chain(assignments).collect();
-        let is_substituted = |command: &ShellCommand| {
-            let at = &command.span;
-            substituting.iter().any(|span| **span != *at && span.start <= at.start && at.end <= span.end)
-        };
+        // Of an instruction that is not repeated, its settings are, with the variables that they use.
+        let is_setting =
+            |(command, work): (&ShellCommand, &Work)| *work == Work::Configure && configures(command);
+        let has_settings = run.commands.iter().zip(works).any(is_setting);
         for (place, (command, work)) in run.commands.iter().zip(works).enumerate() {
-            let Some(call) = Call::of(command) else { continue };
+            let call = Call::of(command);
+            let is_repeated =
+                place < repeated || is_setting((command, work)) || has_settings && call.is_none();
             if *work == Work::Install {
-                let asked_here = package_words(&call).into_iter().map(|word| package_name(&word.text));
+                let asked_here = call.iter().flat_map(package_words).map(|word| package_name(&word.text));
                 let stay = asked_here.filter(|name| !asked.dropped.contains(*name));
                 let places: Vec<usize> = stay.filter_map(|name| context.by_name.get(name).copied()).collect();
                 installed.extend(context.with_dependencies(places));
-            } else if place < repeated || is_substituted(command) || call.program == "setcap" {
-                for node in called_with_texts(context, &call) {
+            } else if is_repeated || call.is_some_and(|call| call.program == "setcap") {
+                for node in programs(context, command, 0) {
                     match context.system_owner(node) {
                         Some(package) if !installed.contains(&package) => _ = found.packages.insert(package),
                         None if !context.is_users(context.rootfs.node(node)) => _ = found.files.insert(node),
@@ -88,29 +82,65 @@ pub(super) fn of_instructions(
     found
 }
 
-/// The programs that a command runs, and those of the texts that it gives to a shell.
-fn called_with_texts(context: &SplitContext<'_>, call: &Call<'_>) -> BTreeSet<NodeId> {
+/// The programs that a command runs, also in texts that it gives to a shell, behind a program that starts others, and in
+/// what it substitutes: `V=$(curl …)`, `bash -c "curl … | gpg …"`, `timeout 60 curl …`.
+fn programs(context: &SplitContext<'_>, command: &ShellCommand, depth: usize) -> BTreeSet<NodeId> {
+    const DEPTH: usize = 4;
+    let mut found = BTreeSet::new();
+    let mut texts: Vec<String> = Vec::new();
     // Every base image has its installer.
-    if INSTALLERS.contains(&call.program) {
-        return BTreeSet::new();
+    if let Some(call) = Call::of(command).filter(|call| !INSTALLERS.contains(&call.program)) {
+        found.extend(called(context, &call));
+        let name = call.program.as_bytes();
+        if SHELLS.contains(&name) {
+            let words = call.words.iter().map(|word| &word.text);
+            texts.extend(words.filter(|text| text.contains(char::is_whitespace)).cloned());
+        } else if is_wrapper(name) || call.with_sudo {
+            let is_program =
+                |word: &Word| !word.text.starts_with('-') && context.program(&word.text).is_some();
+            if let Some(at) = call.words.iter().position(is_program) {
+                let started: Vec<&str> = call.words[at..].iter().map(|word| word.text.as_str()).collect();
+                texts.push(started.join(" "));
+            }
+        }
     }
-    let mut found = called(context, call);
-    let is_started = is_wrapper(call.program.as_bytes());
-    if is_started || SHELLS.contains(&call.program.as_bytes()) {
-        // `bash -c "curl … | gpg …"`, `timeout 60 curl …`
-        let words = call.words.iter().enumerate();
-        let texts = words.filter(|(_, word)| word.text.contains(char::is_whitespace));
-        let mut commands: Vec<ShellCommand> =
-            texts.flat_map(|(_, word)| script_commands(&word.text)).collect();
-        let is_program = |word: &Word| !word.text.starts_with('-') && context.program(&word.text).is_some();
-        if let Some(at) = call.words.iter().position(is_program).filter(|_| is_started) {
-            commands.extend(script_commands(
-                &call.words[at..].iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" "),
-            ));
+    for word in &command.words {
+        texts.extend(substituted(&word.text).into_iter().map(str::to_owned));
+    }
+    if depth < DEPTH {
+        for inner in texts.iter().flat_map(|text| script_commands(text)) {
+            found.extend(programs(context, &inner, depth + 1));
         }
-        for call in commands.iter().filter_map(Call::of).filter(|call| !INSTALLERS.contains(&call.program)) {
-            found.extend(called(context, &call));
-        }
+    }
+    found
+}
+
+/// The texts in `$(…)` and between backticks, without those in them.
+fn substituted(text: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(['$', '`']) {
+        let tail = &rest[at..];
+        let (inner, after) = if let Some(inner) = tail.strip_prefix("$(") {
+            let mut open = 1_usize;
+            let end = inner.char_indices().find(|(_, one)| {
+                match one {
+                    '(' => open += 1,
+                    ')' => open -= 1,
+                    _ => {}
+                }
+                open == 0
+            });
+            let Some((end, _)) = end else { break };
+            (&inner[..end], &inner[end + 1..])
+        } else if let Some((inner, after)) = tail.strip_prefix('`').and_then(|tail| tail.split_once('`')) {
+            (inner, after)
+        } else {
+            rest = &tail[1..];
+            continue;
+        };
+        found.push(inner);
+        rest = after;
     }
     found
 }

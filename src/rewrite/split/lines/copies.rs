@@ -313,6 +313,14 @@ impl Lines<'_, '_, '_, '_, '_> {
     pub(super) fn loader(&mut self) {
         let mut commands = Vec::new();
         let links = std::mem::take(&mut self.roots.links);
+        // Not to what stays in the build stage.
+        let leads_away = |path: &[u8]| {
+            let node = self.keep.context.paths.lookup(path);
+            node.is_some_and(|node| {
+                self.keep.fate(node) == FileDisposition::Gone && !self.covered.contains(&node)
+            })
+        };
+        let links: Vec<_> = links.into_iter().filter(|(_, path, _)| !leads_away(path)).collect();
         if links.len() > MOST_PATHS {
             self.manual_steps.push(format!(
                 "{} outside of copied folders: recreate those that are needed",

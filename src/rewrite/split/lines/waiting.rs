@@ -2,6 +2,7 @@
 
 use super::super::keep::FileDisposition;
 use super::super::operands::{Operands, operands};
+use super::super::roots::Root;
 use super::super::runs::units;
 use super::super::shell::Work;
 use super::super::sources::is_within;
@@ -48,7 +49,7 @@ impl Lines<'_, '_, '_, '_, '_> {
                 continue;
             }
             let late = paths.iter().filter(|path| self.is_copied_later(path, at)).count();
-            if late == 0 {
+            if late == 0 && !self.follows(&paths) {
                 continue;
             }
             moved.push(place);
@@ -115,15 +116,9 @@ impl Lines<'_, '_, '_, '_, '_> {
         let mut texts = Vec::new();
         let mut again = HashSet::new();
         for waiting in std::mem::take(&mut self.waiting) {
-            // The order of what changes the same files stays.
-            let follows = |path: &String| {
-                let earlier = self.waiting.iter().flat_map(|one| &one.paths);
-                earlier.into_iter().any(|other| {
-                    is_within(path.as_bytes(), other.as_bytes())
-                        || is_within(other.as_bytes(), path.as_bytes())
-                })
-            };
-            if waiting.paths.iter().any(|path| follows(path) || self.is_copied_later(path, waiting.step)) {
+            if self.follows(&waiting.paths)
+                || waiting.paths.iter().any(|path| self.is_copied_later(path, waiting.step))
+            {
                 self.waiting.push(waiting);
                 continue;
             }
@@ -141,6 +136,14 @@ impl Lines<'_, '_, '_, '_, '_> {
         }
         self.store_again(&again);
         texts
+    }
+
+    /// Whether a command changes files that one which still waits changes before it.
+    fn follows(&self, paths: &[String]) -> bool {
+        let waiting = || self.waiting.iter().flat_map(|one| &one.paths);
+        paths.iter().map(String::as_bytes).any(|path| {
+            waiting().map(String::as_bytes).any(|other| is_within(path, other) || is_within(other, path))
+        })
     }
 
     /// Leaves commands to the reader whose files no line copies.
@@ -163,6 +166,18 @@ impl Lines<'_, '_, '_, '_, '_> {
     fn is_copied_later(&self, path: &str, step: usize) -> bool {
         let context = self.keep.context;
         let Some(top) = context.paths.lookup(path.as_bytes()) else { return false };
+        // A folder comes with one that is copied as a whole.
+        let is_inside = |root: &Root| {
+            root.files.is_empty()
+                && root.steps.first().is_some_and(|first| *first <= step)
+                && is_within(path.as_bytes(), &context.rootfs.node(root.folder).path())
+        };
+        if context.rootfs.node(top).kind() == NodeKind::Directory
+            && !self.covered.contains(&top)
+            && self.roots.list.iter().any(is_inside)
+        {
+            return true;
+        }
         let mut open = vec![context.rootfs.node(top)];
         while let Some(node) = open.pop() {
             // In a layer of several instructions, which of them brought a file is not known.
