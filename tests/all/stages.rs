@@ -10,6 +10,7 @@ mod order;
 mod outputs;
 mod packages;
 mod parts;
+mod public;
 mod python;
 mod refusals;
 mod reviewed;

@@ -6,7 +6,7 @@ use super::{image, report_of};
 use crate::fixtures::image::Image;
 use crate::fixtures::packing::Packing;
 use crate::fixtures::service::CudaBase;
-use crate::fixtures::tarball::{file, tar};
+use crate::fixtures::tarball::{Member, file, tar};
 use crate::support::Report;
 
 /// Tag, version, flavour, cuDNN, distribution with its name in tags, and layers.
@@ -145,6 +145,26 @@ fn an_image_of_python_has_no_flavour_of_cuda() {
     assert_eq!((&base["flavor"], &base["cuda_version"]), (&json!("none"), &Value::Null));
     assert_eq!(base["cudnn_version"], Value::Null);
     assert!(!base.to_string().contains("nvidia"), "{base:#}");
+}
+
+#[test]
+fn the_slim_variant_of_an_image_has_no_headers_of_the_c_library() {
+    let list = |name: &str| file(format!("var/lib/dpkg/info/{name}.list"), "/.\n");
+    let of = |id: &str, lists: Vec<Member>| {
+        let release = file("etc/os-release", format!("ID={id}\nVERSION_ID=\"12\"\n"));
+        let mut python = Image::new(Packing::Gzip)
+            .layer("# debian.sh --arch 'amd64' out/ 'bookworm'", &tar([vec![release], lists].concat()))
+            .layer("RUN make install # buildkit", &tar([file("usr/local/bin/python3.12", "x")]))
+            .step("CMD [\"python3\"]")
+            .layer("RUN apt-get install -y libc6-dev", &tar([list("libc6-dev:amd64")]));
+        python.config = json!({"Env": ["GPG_KEY=7169605F62C7", "PYTHON_VERSION=3.12.8"], "Cmd": ["serve"]});
+        report_of(&python).json["image"]["base"]["reference"].clone()
+    };
+    assert_eq!(of("debian", vec![list("libc6:amd64")]), "python:3.12.8-slim");
+    assert_eq!(of("debian", vec![list("libc6:amd64"), list("libc6-dev:amd64")]), "python:3.12.8");
+    // Not known.
+    assert_eq!(of("debian", Vec::new()), "python:3.12.8");
+    assert_eq!(of("alpine", Vec::new()), "python:3.12.8-alpine");
 }
 
 #[test]

@@ -103,6 +103,12 @@ fn a_tool_under_another_name_is_a_question() {
         assert_eq!(scene(links), "compilers unsure");
     }
     // Files are searched for this name.
+    // Relative, out of a tree of its own, and within one.
+    let away = "../../usr/bin/x86_64-linux-gnu-objdump";
+    assert_eq!(scene(vec![symlink("opt/kit/disassemble", away)]), "compilers unsure");
+    let inside =
+        vec![file("opt/kit/objdump", "#!/bin/sh\n"), symlink("opt/kit/bin2/disassemble", "../objdump")];
+    assert_eq!(scene(inside), "compilers safe");
     assert_eq!(scene(vec![symlink("usr/local/bin/objdump", objdump)]), "compilers safe");
     let header = "/usr/include/sys/types.h";
     let scene = |links: Vec<Member>| {

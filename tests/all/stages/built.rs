@@ -165,6 +165,7 @@ pub(super) fn build(scene: &Scene, before: &str, proposal: &Proposal) -> Option<
         whole,
         sources,
         fresh: BTreeSet::new(),
+        given: BTreeSet::new(),
         users: false,
         installs: BTreeSet::new(),
     };
@@ -293,6 +294,8 @@ struct State<'s> {
     sources: BTreeMap<String, View>,
     /// Paths that were written, with their bytes: each counts once.
     fresh: BTreeSet<Vec<u8>>,
+    /// What instructions copied that are repeated: a copy from the build stage stores it again.
+    given: BTreeSet<Vec<u8>>,
     users: bool,
     installs: BTreeSet<&'static str>,
 }
@@ -302,6 +305,7 @@ impl State<'_> {
         if let Some(layer) = self.scene.made(&key(file, one)) {
             let mut members = self.scene.layers[layer].clone();
             members.retain(|member| !self.is_ignored(&member.name));
+            self.given.extend(members.iter().map(|member| member.name.clone()));
             return self.repeat(&members, flag(one, "chown"), built);
         }
         match flag(one, "from") {
@@ -425,7 +429,7 @@ impl State<'_> {
         } else {
             built.others.remove(&path);
         }
-        if self.fresh.insert(path.clone()) {
+        if self.fresh.insert(path.clone()) || self.given.contains(&path) {
             built.content += thing.bytes();
         }
         built.view.insert(path, thing);

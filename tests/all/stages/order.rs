@@ -162,3 +162,110 @@ fn a_large_environment_is_copied_before_the_code() {
         .cmd(&["/opt/venv/bin/python3.10", "/srv/app/main.py"]);
     in_order(&stages(&scene), &["COPY --from=build /opt/venv /opt/venv", "COPY app /srv/app"]);
 }
+
+#[test]
+fn commands_on_the_same_files_keep_their_order() {
+    let made = |path: &str| vec![program(path, &[])];
+    let scene = devel()
+        .apt("cmake git", tools())
+        .run(
+            "useradd -m app",
+            vec![file("etc/passwd", "root:x:0:0::/:/bin/sh\napp:x:1000:1000::/home/app:/bin/sh\n")],
+        )
+        .copy("Makefile /src/", vec![text("src/Makefile", 300)])
+        .run("make -C /src one", made("opt/t/bin/one"))
+        .run("make -C /src two", made("srv/u/bin/two"))
+        .run(
+            "chown app:app /opt/t/bin/one /srv/u/bin/two",
+            [made("opt/t/bin/one"), made("srv/u/bin/two")].concat(),
+        )
+        .run("chown root:root /opt/t/bin/one && chmod 4755 /opt/t/bin/one", made("opt/t/bin/one"))
+        .run("make -C /src three", made("srv/u/bin/three"))
+        .cmd(&["/opt/t/bin/one"]);
+    in_order(
+        &stages(&scene),
+        &[
+            "COPY --from=build /opt/t /opt/t",
+            "COPY --from=build /srv/u /srv/u",
+            "chown app:app /opt/t/bin/one /srv/u/bin/two",
+            "chown root:root /opt/t/bin/one",
+            "chmod 4755 /opt/t/bin/one",
+        ],
+    );
+}
+
+#[test]
+fn a_command_that_follows_a_copy_keeps_its_variables() {
+    let made = |path: &str| vec![program(path, &[])];
+    let scene = |command: &str| {
+        devel()
+            .apt("cmake git", tools())
+            .copy("Makefile /src/", vec![text("src/Makefile", 300)])
+            .run("make -C /src one", made("opt/t/bin/one"))
+            .run(command, made("opt/t/bin/one"))
+            .run("make -C /src two", made("opt/t/bin/two"))
+            .cmd(&["/opt/t/bin/one"])
+    };
+    let assigned = stages(&scene("OWNER=daemon && chown $OWNER /opt/t/bin/one"));
+    in_order(
+        &assigned,
+        &["COPY --from=build /opt/t /opt/t", "RUN OWNER=daemon && chown $OWNER /opt/t/bin/one"],
+    );
+    // Known only while it runs: repeated as a whole, after the copy.
+    let command = "for owner in daemon; do true; done; chown $owner /opt/t/bin/one";
+    let looped = stages(&scene(command));
+    in_order(&looped, &["COPY --from=build /opt/t /opt/t", &format!("RUN {command}")]);
+}
+
+#[test]
+fn programs_in_substitutions_and_texts_of_shells_are_installed_before() {
+    let curl = || deb("curl", "libc6", vec![program("usr/bin/curl", &[])]);
+    for command in [
+        "V=$(curl -fsS https://example.org/v) && echo \"v=$V\" > /etc/v",
+        "echo \"v=`curl -fsS https://example.org/v`\" > /etc/v",
+        "bash -o pipefail -c \"curl -fsS https://example.org/v | tee /etc/v\"",
+        "timeout 60 curl -fsS https://example.org/v -o /etc/v",
+        "if ! [ -f /etc/v ]; then curl -fsS https://example.org/v -o /etc/v; fi",
+    ] {
+        let scene = built_service()
+            .install("apt-get install -y curl", vec![curl()], Vec::new())
+            .run(command, vec![file("etc/v", "v=1\n")])
+            .cmd(&["/usr/local/bin/serve"]);
+        let best = stages(&scene);
+        let stage = last_stage(&best.dockerfile);
+        // Repeated with the program, or its result is copied.
+        let repeated = stage.contains(command);
+        assert!(!repeated || stage.contains("curl"), "{stage}");
+        assert!(repeated || stage.contains("COPY --from=build /etc/v"), "{stage}");
+    }
+}
+
+#[test]
+fn the_star_of_a_case_names_no_file() {
+    let tool = || deb("scorer", "libc6", vec![program("opt/scorer/bin/scorer", &[])]);
+    let scene = built_service()
+        .copy("data /build/data", vec![text("build/data/large.bin", 900_000)])
+        .copy("scorer.deb /tmp/", vec![file("tmp/scorer.deb", "!<arch>\n")])
+        .install(
+            "case \"$(uname -m)\" in x86_64) dpkg -i /tmp/scorer.deb ;; *) exit 1 ;; esac",
+            vec![tool()],
+            Vec::new(),
+        )
+        .cmd(&["/opt/scorer/bin/scorer"]);
+    let best = stages(&scene);
+    has_lines(&best, &["COPY scorer.deb /tmp/"]);
+}
+
+#[test]
+fn packages_from_files_that_need_each_other_are_all_copied() {
+    let library = || deb("scorelib", "libc6", vec![program("opt/scorelib/lib/libscore.so", &[])]);
+    let tool = || deb("scorer", "scorelib", vec![program("opt/scorer/bin/scorer", &[])]);
+    let scene = devel()
+        .apt("cmake git", tools())
+        .copy(". /src", vec![text("src/Makefile", 300)])
+        .install("cd /src && make package && dpkg -i *.deb", vec![library(), tool()], Vec::new())
+        .cmd(&["/opt/scorer/bin/scorer"]);
+    let best = stages(&scene);
+    assert!(!last_stage(&best.dockerfile).contains("scorelib \\"), "{}", best.dockerfile);
+    has_none(&best, &["install -y --no-install-recommends scorelib"]);
+}

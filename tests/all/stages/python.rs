@@ -130,6 +130,67 @@ fn git_is_installed_where_pip_clones() {
     }
 }
 
+#[test]
+fn an_image_whose_script_starts_python_keeps_it() {
+    let scene = python_image()
+        .apt("gcc", gcc())
+        .copy("tool.c /usr/src/tool.c", vec![text("usr/src/tool.c", 300)])
+        .run(
+            "gcc -o /usr/local/bin/tool /usr/src/tool.c",
+            vec![program("usr/local/bin/tool", &["libc.so.6"])],
+        )
+        .workdir("/app", "/app")
+        .copy(
+            "app.py e.sh /app/",
+            vec![
+                file("app/app.py", "print()\n"),
+                file("app/e.sh", "#!/bin/sh\nset -e\nexec python /app/app.py \"$@\"\n").mode(0o755),
+            ],
+        )
+        .entrypoint(&["/app/e.sh"])
+        .from("python:3.11");
+    let proposals = scene.propose();
+    for proposal in &proposals.list {
+        let stage = last_stage(&proposal.dockerfile);
+        assert!(stage.starts_with("FROM python:3.11"), "{stage}");
+    }
+    assert!(!proposals.list.is_empty());
+}
+
+#[test]
+fn many_programs_beside_one_of_another_stage_are_copied_with_their_folder() {
+    let packages = "usr/local/lib/python3.11/site-packages";
+    let mut members: Vec<Member> = (0..30)
+        .map(|at| file(format!("usr/local/bin/tool{at}"), "#!/usr/local/bin/python3.11\n").mode(0o755))
+        .collect();
+    members.push(text(&format!("{packages}/tools/__init__.py"), 20_000));
+    members.extend(library(&format!("{packages}/tools"), "_tools.so", "", &["libc.so.6", "libpq.so.5"]));
+    let client = || deb("libpq5", "libc6", library(TRIPLE, "libpq.so.5", ".15", &["libc.so.6"]));
+    let header = || deb("libpq-dev", "libpq5", vec![text("usr/include/libpq-fe.h", 9_000)]);
+    let scene = python_image()
+        .copy("--from=jbig /src/jbig2 /usr/local/bin/", vec![program("usr/local/bin/jbig2", &["libc.so.6"])])
+        .install(
+            "apt-get update && apt-get install -y gcc libpq-dev && if [ \"$(uname -m)\" = armv7l ]; then make; fi && pip install --no-binary :all: tools",
+            [gcc(), vec![client(), header()]].concat(),
+            members,
+        )
+        .workdir("/app", "/app")
+        .copy("serve.py .", vec![file("app/serve.py", "import tools\n")])
+        .cmd(&["/usr/local/bin/tool3"]);
+    let proposals = scene.propose_of(&format!("FROM debian:12 AS jbig\nRUN make\n\n{}", scene.dockerfile()));
+    let best = &proposals.list[0];
+    let stage = last_stage(&best.dockerfile);
+    assert!(best.closure.resolved, "{stage}\n{:#?}", best.closure);
+    assert!(stage.contains("COPY --from=build /usr/local/bin /usr/local/bin"), "{stage}");
+    // The RUN cannot be divided, but what it brings for the final stage is known.
+    assert!(stage.contains("libpq5"), "{stage}");
+    assert!(
+        !best.closure.unproven.iter().any(|text| text.contains("unsupported form")),
+        "{:#?}",
+        best.closure
+    );
+}
+
 pub(super) fn gcc() -> Vec<Deb> {
     vec![deb(
         "gcc",

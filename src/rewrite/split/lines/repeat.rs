@@ -72,6 +72,9 @@ impl Lines<'_, '_, '_, '_, '_> {
             ));
             return;
         }
+        if self.waits(at) {
+            return;
+        }
         self.flush_folder(at);
         self.run_as_now();
         self.add(self.text(at), "Repeated: needed at run time.");

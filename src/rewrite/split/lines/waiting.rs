@@ -10,7 +10,7 @@ use super::super::words::{shell_word, variables};
 use super::Lines;
 use crate::base::text::printable;
 use crate::cuda::links::{file_name, folder_of};
-use crate::formats::dockerfile::is_assignment;
+use crate::formats::dockerfile::{Form, is_assignment};
 use crate::rewrite::tidy::{Call, Run};
 use crate::rootfs::NodeKind;
 use hashbrown::HashSet;
@@ -76,6 +76,34 @@ impl Lines<'_, '_, '_, '_, '_> {
         moved
     }
 
+    /// Whether a `RUN` that is repeated as a whole waits for a copy of files whose owner or mode it changes. Notes it.
+    pub(super) fn waits(&mut self, at: usize) -> bool {
+        let Some(run) = self.steps.run(at) else { return false };
+        let is_owner = |place: &usize| {
+            let call = run.commands.get(*place).and_then(Call::of);
+            call.is_some_and(|call| matches!(call.program, "chown" | "chgrp" | "chmod" | "setcap"))
+        };
+        let all = operands(self.steps, at);
+        let owners: Vec<usize> = (0..all.len()).filter(is_owner).collect();
+        let paths: Vec<String> = owners.iter().flat_map(|place| paths_of(&all[*place])).collect();
+        if !paths.iter().any(|path| self.is_copied_later(path, at)) {
+            return false;
+        }
+        let place = self.steps.list[at].place;
+        let instruction = self.stage.file.instructions.get(place);
+        match instruction
+            .filter(|one| one.flags.is_empty() && one.heredocs.is_empty() && one.form == Form::Shell)
+        {
+            Some(instruction) => {
+                let text = self.stage.file.slice(&instruction.arguments).trim().to_owned();
+                let command = owners.first().copied().unwrap_or_default();
+                self.waiting.push(Waiting { step: at, command, paths, text });
+            }
+            None => self.leave(at, self.stage.text(place)),
+        }
+        true
+    }
+
     /// A command of a `RUN` with the assignments before it, if it uses one of their variables. `None` if its value is known
     /// only in the `RUN`.
     pub(in crate::rewrite::split) fn with_assignments(
@@ -124,10 +152,11 @@ impl Lines<'_, '_, '_, '_, '_> {
             }
             let run = self.steps.run(waiting.step);
             let command = run.and_then(|run| run.commands.get(waiting.command));
-            let Some(call) = command.and_then(Call::of) else { continue };
-            if call.program == "update-alternatives" {
+            let program = command.and_then(Call::of).map(|call| call.program);
+            if let Some(call) = command.and_then(Call::of).filter(|_| program == Some("update-alternatives"))
+            {
                 self.link_again(&call);
-            } else if matches!(call.program, "chown" | "chgrp" | "chmod" | "setcap") {
+            } else if matches!(program, Some("chown" | "chgrp" | "chmod" | "setcap")) {
                 let named = operands(self.steps, waiting.step).into_iter().nth(waiting.command);
                 let list = named.map(|named| named.list).unwrap_or_default();
                 again.extend(list.iter().flat_map(|operand| self.copied_from_build(operand)));
