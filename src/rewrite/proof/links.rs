@@ -80,7 +80,7 @@ impl Follower<'_, '_> {
                 let new = &self.pair.new;
                 let objects = &new.inventory.links.objects;
                 let same = objects.iter().find(|one| new.node(one.node).name() == need.name.as_bytes());
-                let key = same.map_or_else(|| format!("before {name}"), |_| "loaded first".to_owned());
+                let key = same.map_or("missing before", |_| "loaded first");
                 self.notes.unproven.say(key, || match same {
                     // The launcher of Java loads libjvm.so before any library that needs it.
                     Some(same) => format!(

@@ -12,6 +12,7 @@ use crate::base::size::human;
 use crate::base::text::counted;
 use crate::base::text::printable;
 use crate::cuda::Package;
+use crate::cuda::links::folder_of;
 use crate::rewrite::split::source_of;
 use crate::rootfs::{Node, NodeId, NodeKind};
 
@@ -124,12 +125,17 @@ fn name(package: &Package) -> String {
 /// A Python package that is recorded in the new image.
 fn whole(pair: &ImagePair<'_>, package: &Package, share: &Share, notes: &mut ProofNotes) {
     if let Some(first) = share.first {
-        notes.faults.add(format!(
-            "{} lacks {} of its files without a finding in the plan, such as {}",
-            name(package),
-            share.lost,
-            pair.old.shown(first)
-        ));
+        let path = pair.old.node(first).path();
+        // Programs of many packages are in one folder.
+        let key = format!("lacks files in {}", shown(folder_of(&path)));
+        notes.faults.say(key, || {
+            format!(
+                "{} lacks {} of its files without a finding in the plan, such as {}",
+                name(package),
+                share.lost,
+                pair.old.shown(first)
+            )
+        });
     }
     if let Some(first) = share.changes {
         notes.unproven.add(format!(

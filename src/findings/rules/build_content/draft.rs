@@ -8,7 +8,7 @@ use super::readers::{Group as ReaderGroup, Reader, each_once, groups};
 use super::verdict::{MOST_READERS, VerdictReason};
 use super::{FindingLocation, Group, HEADERS, Key, PYTHON_BUILD_LEFTOVERS, STATIC_LIBRARIES};
 use crate::base::size::grouped;
-use crate::base::text::{elide_middle, escape};
+use crate::base::text::{counted, elide_middle, escape};
 use crate::cuda::Use;
 use crate::cuda::links::file_name;
 use crate::findings::demand::{Certainty, Demand};
@@ -17,6 +17,9 @@ use crate::findings::facts::Facts;
 use crate::findings::named::MAX_SHOWN_CHARS;
 use crate::findings::value::{Category, Item, User, Verdict};
 use crate::rootfs::NodeId;
+
+/// Title of the tests that come with Python itself.
+const STANDARD_TESTS: &str = "Python standard library tests";
 
 /// `is_unique` tells whether no other folder of a Python package has its name.
 pub(super) fn draft(
@@ -36,9 +39,7 @@ pub(super) fn draft(
         FindingLocation::System => String::new(),
     };
     let title = match (&key.because, &key.place) {
-        (VerdictReason::Doubtful(Doubt::Test), FindingLocation::System) => {
-            "Python standard library tests".to_owned()
-        }
+        (VerdictReason::Doubtful(Doubt::Test), FindingLocation::System) => STANDARD_TESTS.to_owned(),
         (VerdictReason::Doubtful(Doubt::Test), _) => format!("Tests{place}"),
         (_, FindingLocation::System) if key.of_compilers => {
             format!("System {} of compilers and the C library", rule.title.to_lowercase())
@@ -257,7 +258,13 @@ fn doubtful(facts: &Facts<'_>, doubt: Doubt, readers: Option<&[Reader]>, draft: 
         Doubt::Test => (
             "",
             "These files are in test folders. Which modules import them is unknown.",
-            format!("Does the service import {these}?"),
+            match tests_of(facts, &draft.items) {
+                _ if draft.title == STANDARD_TESTS => {
+                    "Does the service import the tests of Python's standard library?".to_owned()
+                }
+                Some(tests) => format!("Does the service import {tests}?"),
+                None => format!("Does the service import {these}?"),
+            },
             "they belong to installed packages or Python's standard library",
         ),
         Doubt::PackageName => (
@@ -294,6 +301,31 @@ fn these(facts: &Facts<'_>, items: &[Item]) -> String {
         2 => format!("{first} or the other file"),
         count => format!("{first} or any of the other {} files", grouped(count as u64 - 1)),
     }
+}
+
+/// The packages to which these tests belong, those with most bytes first. `None` if none is known.
+fn tests_of(facts: &Facts<'_>, items: &[Item]) -> Option<String> {
+    const NAMED: usize = 3;
+    let mut bytes: BTreeMap<&str, u64> = BTreeMap::new();
+    for item in items {
+        let owner = item.node.and_then(|node| facts.owner(node));
+        if let Some(package) = owner.and_then(|owner| facts.inventory.packages.get(owner)) {
+            *bytes.entry(package.name.as_str()).or_default() += item.bytes;
+        }
+    }
+    let mut largest: Vec<(&str, u64)> = bytes.into_iter().collect();
+    largest.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
+    let names: Vec<&str> = largest.iter().take(NAMED).map(|(name, _)| *name).collect();
+    let more = largest.len() - names.len();
+    Some(match (names.as_slice(), more) {
+        ([], _) => return None,
+        ([one], _) => format!("the tests of {one}"),
+        ([first, last], _) => format!("the tests of {first} or {last}"),
+        (_, 0) => format!("the tests of {}, {} or {}", names[0], names[1], names[2]),
+        (_, more) => {
+            format!("the tests of {} or of {}", names.join(", "), counted(more as u64, "other package"))
+        }
+    })
 }
 
 /// Files of packages on which others depend; `readers` are all that may need them, if nothing else is in doubt.
