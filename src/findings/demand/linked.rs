@@ -3,6 +3,7 @@
 use super::words::{searched_terms, tool_name};
 use super::{Certainty, Demand, Demands};
 use crate::base::text::{elide_middle, escape};
+use crate::cuda::links::folder_of;
 use crate::findings::facts::Facts;
 use crate::findings::named::MAX_SHOWN_CHARS;
 use crate::findings::value::User;
@@ -27,8 +28,9 @@ impl Demands {
             let path = link.path();
             let Some(target) = facts.paths.lookup(&path).map(|target| facts.node(target)) else { continue };
             // A tree links its own files to each other.
-            let top = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').nth(2);
-            let leaves = top.is_some_and(|(at, _)| !target.path().starts_with(&path[..=at]));
+            let mut ends = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
+            let top = ends.nth(2).unwrap_or_else(|| folder_of(&path).len());
+            let leaves = top == 0 || !target.path().starts_with(&path[..=top]);
             if !(is_absolute || in_programs || leaves) {
                 continue;
             }

@@ -9,7 +9,6 @@ use super::context::SplitContext;
 use super::keep::Keep;
 use super::shell::{Work, is_package_word};
 use super::steps::{Kind, Steps};
-use crate::base::convert::layer16;
 use crate::cuda::links::{ObjectId, Paths};
 use crate::formats::packages::dpkg::{DIVERSIONS, Diversions};
 use crate::rewrite::input::Input;
@@ -248,10 +247,6 @@ fn has_libraries_without_users<'s>(
     !objects.is_empty() && !users.copied().any(|user| is_apart(&user))
 }
 
-fn has_clones(context: &SplitContext<'_>) -> bool {
-    (0..layer16(context.input.layers.len())).any(|layer| context.holds_clones(layer))
-}
-
 fn is_kept(context: &SplitContext<'_>, place: usize, programs: &BTreeSet<&str>, copies: bool) -> bool {
     if context.is_built_for(place) {
         return true;
@@ -262,7 +257,7 @@ fn is_kept(context: &SplitContext<'_>, place: usize, programs: &BTreeSet<&str>, 
         return false;
     }
     // Programs that remaining instructions call; pip runs git to clone repositories.
-    if !copies && (programs.contains(name) || name == "git" && has_clones(context)) {
+    if !copies && (programs.contains(name) || name == "git" && context.installs_from_repositories()) {
         return true;
     }
     if context.is_builders(name) {

@@ -53,6 +53,9 @@ const LEFT_BY_SYSTEMS: [&[u8]; 9] = [
     b"CTestTestfile.cmake",
 ];
 
+/// Folders for sources.
+const FOR_SOURCES: [&[u8]; 5] = [b"/build", b"/src", b"/tmp", b"/usr/src", b"/var/tmp"];
+
 /// Where builds install what only other builds read.
 const INSTALLED: [&[u8]; 6] = [
     b"/usr/local/include",
@@ -105,7 +108,10 @@ pub(super) fn build_only(context: &SplitContext<'_>, steps: &Steps<'_, '_>) -> H
         let is_lived_in = |path: &[u8]| lived_in.iter().any(|folder| is_within(path, folder));
         found.extend(compiled(context, steps).into_iter().filter(|node| {
             let path = context.rootfs.node(*node).path();
-            !is_lived_in(&path) && !named.iter().any(|one| is_within(&path, one))
+            // Elsewhere, what was compiled may read its own source by its path.
+            FOR_SOURCES.iter().any(|folder| is_within(&path, folder))
+                && !is_lived_in(&path)
+                && !named.iter().any(|one| is_within(&path, one))
         }));
     }
     let mut outputs = Outputs::new(context, &named, compiles_later);

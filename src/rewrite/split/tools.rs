@@ -44,7 +44,7 @@ pub(super) fn of_instructions(
         } else {
             0
         };
-        if repeated == works.len() && step.layers.iter().any(|layer| context.holds_clones(*layer)) {
+        if repeated == works.len() && step.layers.iter().any(|layer| context.calls_git(*layer)) {
             let git = context.by_name.get("git").copied();
             found.packages.extend(git.filter(|package| !installed.contains(package)));
         }
