@@ -1,6 +1,7 @@
 //! String references of a file: names of build tools, CUDA headers and shared libraries in its text or strings. Only
 //! strings are found here; conclusions are drawn elsewhere.
 
+mod around;
 mod bounds;
 mod command;
 mod comments;

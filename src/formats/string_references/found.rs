@@ -15,7 +15,9 @@ use super::strings::Strings;
 use super::unloaded::{Placing, Reference};
 use super::words::{CARGO_BUILDS, Word};
 use super::wrappers::{Content, Shell};
-use super::{LIBRARIES, STARTS, StringReferences, WORDS, command, in_binary, packages, programs, values};
+use super::{
+    LIBRARIES, STARTS, StringReferences, WORDS, around, command, in_binary, packages, programs, values,
+};
 
 /// Maximum key matches examined in one file. Real files have some thousands; a hostile one consists of them.
 const PLACES: usize = 1 << 18;
@@ -161,7 +163,7 @@ impl Found {
             if sort == Sort::JavaScript
                 && word.text == "g++"
                 && strings().is_none()
-                && command::is_increment(text, place)
+                && around::is_increment(text, place)
             {
                 return false;
             }

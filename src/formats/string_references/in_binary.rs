@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::command::{REACH, has_argument, is_prose};
+use super::around::{has_argument, is_prose};
+use super::command::REACH;
 use super::words::Word;
 
 /// Whether the word at `place` of a binary refers to a program or file. Random bytes may look like a short word, so

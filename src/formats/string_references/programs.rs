@@ -5,8 +5,8 @@
 
 use std::collections::BTreeSet;
 
+use super::around::{is_in_call, is_lone, is_plain_constant, is_word_list};
 use super::bounds::scheduled;
-use super::command::{is_in_call, is_lone, is_plain_constant, is_word_list};
 use super::comments::Comments;
 use super::values::is_value;
 use super::wrappers::{OF_SHELL, Shell, WRAPPERS};

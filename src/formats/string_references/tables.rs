@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::command::{REACH, is_compiler};
+use super::around::is_compiler;
+use super::command::REACH;
 use super::values::{is_subcommand, key_before};
 use super::wrappers::{self, Content, Shell};
 

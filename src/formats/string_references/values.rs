@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::command::{REACH, has_argument};
+use super::around::has_argument;
+use super::command::REACH;
 
 /// Keys of settings whose value is a program.
 const SETTINGS: [&[u8]; 11] = [

@@ -1,6 +1,7 @@
 //! The image and derived facts for the planner.
 
 mod command;
+mod git;
 mod open;
 mod packages;
 
@@ -12,14 +13,11 @@ use self::open::{is_named, starts_something, tests, used};
 use super::stage::Final;
 use super::state::{State, state};
 use super::tools::Tools;
-use crate::base::convert::layer16;
 use crate::base::size::human;
 use crate::cuda::links::{ObjectId, Paths};
 use crate::cuda::{Inode, Package};
 use crate::findings::{Category, Finding, Verdict};
 use crate::formats::dockerfile::Keyword;
-use crate::formats::document::DocumentKind;
-use crate::layer::Document;
 use crate::rewrite::input::Input;
 use crate::rewrite::recipe::Recipe;
 use crate::rootfs::{Node, NodeId, NodeKind, Rootfs};
@@ -325,60 +323,6 @@ impl SplitContext<'_> {
         let manager =
             self.by_name.get(name).map_or("dpkg", |place| self.input.inventory.packages[*place].manager);
         self.input.catalog.is_devel_package(manager, name).is_some()
-    }
-
-    /// Whether a Python package was installed from a repository, an archive or a folder: PEP 610 records this in a
-    /// file.
-    pub(super) fn installs_from_repositories(&self) -> bool {
-        self.rootfs.nodes().any(|node| node.name() == b"direct_url.json" && node.kind() == NodeKind::File)
-    }
-
-    /// Whether the installation of a package in a layer called git: pip and npm record what they cloned (PEP 610), and
-    /// a project may get its version from its repository.
-    pub(super) fn calls_git(&self, layer: u16) -> bool {
-        self.documents(layer).any(|document| {
-            let bytes = || document.bytes().unwrap_or_default();
-            match document.kind {
-                DocumentKind::PipOrigin => {
-                    let origin: Option<serde_json::Value> = serde_json::from_slice(&bytes()).ok();
-                    origin.is_some_and(|origin| {
-                        origin["vcs_info"]["vcs"] == "git"
-                            || origin["dir_info"].is_object() && self.has_versions_of_git()
-                    })
-                }
-                DocumentKind::NpmInstalled => {
-                    memchr::memmem::find(&bytes(), b"\"resolved\": \"git+").is_some()
-                }
-                _ => false,
-            }
-        })
-    }
-
-    /// Whether a Python project of the image builds with a package that asks git for the version.
-    fn has_versions_of_git(&self) -> bool {
-        const BY_GIT: [&[u8]; 9] = [
-            b"dunamai",
-            b"hatch-vcs",
-            b"pbr",
-            b"poetry-dynamic-versioning",
-            b"setuptools-git-versioning",
-            b"setuptools-scm",
-            b"setuptools_scm",
-            b"versioneer",
-            b"versioningit",
-        ];
-        let layers = 0..layer16(self.input.layers.len());
-        layers.flat_map(|layer| self.documents(layer)).any(|document| {
-            document.kind == DocumentKind::PythonProject && {
-                let text = document.bytes().unwrap_or_default();
-                BY_GIT.iter().any(|name| memchr::memmem::find(&text, name).is_some())
-            }
-        })
-    }
-
-    fn documents(&self, layer: u16) -> impl Iterator<Item = &Document> {
-        let read = self.input.layers.get(usize::from(layer)).and_then(Option::as_ref);
-        read.into_iter().flat_map(|read| read.facts.documents())
     }
 
     /// Whether the current base is an NVIDIA CUDA image.
