@@ -258,6 +258,7 @@ fn is_recipe(path: &[u8]) -> bool {
     NAMES.contains(&name)
         || ENDINGS.iter().any(|ending| name.ends_with(ending))
         || path.contains("/CMakeFiles/")
+        || path.contains("/autom4te.cache/")
 }
 
 /// Whether a file, a variable or the command names a folder with intermediate output of cargo.

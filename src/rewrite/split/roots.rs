@@ -227,7 +227,8 @@ impl<'a> Finder<'_, '_, 'a, '_, '_> {
         let is_many = paths + links > MOST_PATHS
             || matches!(folder.name(), b"site-packages" | b"dist-packages") && paths > 0;
         // The build stage has what instructions copy into both.
-        let is_apart = own.apart || own.other && (own.both_bytes > MOST_AGAIN || !has_one_owner(folder));
+        let is_apart =
+            own.other && (!of_programs || own.apart || own.both_bytes > MOST_AGAIN || !has_one_owner(folder));
         if named && !is_shared && !is_apart && !is_mostly_base && is_many {
             roots.list.truncate(before);
             roots.links.retain(|(_, link, _)| !is_within(link, &path));

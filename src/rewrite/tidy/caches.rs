@@ -73,9 +73,14 @@ const REMOVED: [Removed; 8] = [
 pub(super) fn remove(work: &mut Work<'_>) {
     let context = work.context;
     let lists = Lists::of(context);
+    let shared = context.shared_layer();
     let mut of_apt = 0_u64;
     for run in context.runs.iter().filter(|run| run.may_edit) {
-        let layers = &context.results(run.place);
+        let mut own = context.results(run.place);
+        // Of a layer of several instructions, the last one that calls a program removes what all leave.
+        let is_shared = own.is_empty() && shared.is_some() && context.is_of_last_stage(run.place);
+        own.extend(shared.filter(|_| is_shared));
+        let layers = &own;
         if layers.is_empty() || work.removed.contains(&run.place) {
             continue;
         }
@@ -90,6 +95,15 @@ pub(super) fn remove(work: &mut Work<'_>) {
                 continue;
             };
             if cache.kind == Kind::AptLists && lists.are_read_after(context, run.place) {
+                continue;
+            }
+            let calls_it = |later: &&Run| {
+                let mut calls = later.commands.iter().filter_map(Call::of);
+                later.place > run.place
+                    && later.may_edit
+                    && calls.any(|call| cache.programs.contains(&call.program))
+            };
+            if is_shared && context.runs.iter().any(|later| calls_it(&later)) {
                 continue;
             }
             // In merged `RUN`s the last one that calls the program removes what all leave.

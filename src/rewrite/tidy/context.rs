@@ -157,6 +157,27 @@ impl<'a> TidyContext<'a> {
         tie.map_or(&[], |tie| tie.layers.as_slice())
     }
 
+    /// The only layer of the last stage, if several of its instructions created it: buildah does so without `--layers`,
+    /// kaniko with `--single-snapshot`.
+    pub(in crate::rewrite) fn shared_layer(&self) -> Option<u16> {
+        let body = self.stages.last()?.body.clone();
+        let ties = || body.clone().filter_map(|place| Some((place, self.ties.get(place)?)));
+        let mut layers = ties().flat_map(|(_, tie)| &tie.layers);
+        let layer = *layers.next()?;
+        let adds_files = |place: usize| {
+            let keyword = self.file.instructions.get(place).map(|one| one.keyword);
+            matches!(keyword, Some(Keyword::Run | Keyword::Copy | Keyword::Add))
+        };
+        let is_shared =
+            ties().any(|(place, tie)| adds_files(place) && !tie.history.is_empty() && tie.layers.is_empty());
+        (is_shared && layers.all(|other| *other == layer)).then_some(layer)
+    }
+
+    /// Whether an instruction is in the stage of the image.
+    pub(in crate::rewrite) fn is_of_last_stage(&self, place: usize) -> bool {
+        self.stages.last().is_some_and(|stage| stage.body.contains(&place))
+    }
+
     /// Layers with the files of a `RUN`: its own; for one in an earlier stage those of the `COPY`s that copy its
     /// results into the image.
     pub(in crate::rewrite) fn results(&self, place: usize) -> Vec<u16> {

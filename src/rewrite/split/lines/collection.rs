@@ -2,6 +2,7 @@
 //! fails with the next version, and patterns of `COPY` copy what is in folders, not the folders.
 
 use super::{Division, Lines};
+use crate::formats::dockerfile::Keyword;
 use crate::rootfs::NodeId;
 
 /// Results that the build stage copies into a folder for the final one.
@@ -20,6 +21,14 @@ impl Lines<'_, '_, '_, '_, '_> {
     /// The collection of what the code adds to the folder of a division; `None` if no name contains a version.
     pub(super) fn collection(&self, division: &Division) -> Option<Collection> {
         let context = self.keep.context;
+        // Another user's copies have another owner.
+        let users = self.steps.list[..=self.last].iter().filter(|step| step.keyword == Keyword::User);
+        let user = users.last().map(|step| self.stage.text(step.place).trim_end());
+        let of_root =
+            |text: &str| matches!(text.split_whitespace().nth(1), Some("root" | "0" | "root:root" | "0:0"));
+        if user.is_some_and(|text| !of_root(text)) {
+            return None;
+        }
         let node = |id: NodeId| context.rootfs.node(id);
         let is_inside = |folder: NodeId, files: &[NodeId]| match files {
             [] => node(folder).parent().id() == division.folder,
