@@ -96,6 +96,35 @@ fn is_of_node(lived_in: &[Vec<u8>], path: &[u8]) -> bool {
     memchr::memmem::find(path, b"/node_modules/").is_some() && !lives_beside(lived_in, path)
 }
 
+/// Whether a file is a test, a manual or an example of a package in `node_modules`, which only its authors run.
+fn is_beside_package(path: &[u8]) -> bool {
+    const FOLDERS: [&[u8]; 10] = [
+        b"__tests__",
+        b"benchmark",
+        b"benchmarks",
+        b"doc",
+        b"docs",
+        b"example",
+        b"examples",
+        b"man",
+        b"test",
+        b"tests",
+    ];
+    const MODULES: &[u8] = b"/node_modules/";
+    let Some(at) = memchr::memmem::rfind(path, MODULES) else { return false };
+    let mut parts = path[at + MODULES.len()..].split(|byte| *byte == b'/');
+    let package = parts.next().unwrap_or_default();
+    let folder = if package.starts_with(b"@") { parts.nth(1) } else { parts.next() };
+    folder.is_some_and(|folder| FOLDERS.contains(&folder) && parts.next().is_some())
+}
+
+/// Whether a file is the script with which an installed gem built its extension: only an installation runs it, and what
+/// installs gems says so itself.
+fn is_of_gem(lived_in: &[Vec<u8>], path: &[u8]) -> bool {
+    let has = |part: &[u8]| memchr::memmem::find(path, part).is_some();
+    file_name(path) == b"extconf.rb" && has(b"/gems/") && has(b"/ext/") && !lives_beside(lived_in, path)
+}
+
 /// Removes the references in files that only builds read. Those of a build system count if another file or the command
 /// refers to a build system or to such scripts. What cargo and build services record never counts. Files that the command
 /// starts always count.
@@ -114,8 +143,10 @@ pub(super) fn leave_out(
             if is_recipe(&path) { Kind::OfTree } else { Kind::Own }
         } else if is_record_of_cargo(&path) || is_of_service(&path) || is_metadata(&lived_in, &path) {
             Kind::Record
-        } else if is_recipe(&path) && is_of_node(&lived_in, &path) {
+        } else if is_of_node(&lived_in, &path) && (is_recipe(&path) || is_beside_package(&path)) {
             // What builds packages of Node says so itself.
+            Kind::Record
+        } else if is_of_gem(&lived_in, &path) {
             Kind::Record
         } else if path.ends_with(b".go") && script_line(context, mention.node).is_none() {
             Kind::OfGo

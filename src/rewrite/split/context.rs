@@ -1,9 +1,9 @@
 //! The image and derived facts for the planner.
 
 mod command;
-mod git;
 mod open;
 mod packages;
+mod records;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -56,7 +56,8 @@ impl PackageSelection {
     /// Why the stage has interpreters that no instruction names.
     pub(super) fn assumption_of_interpreters(&self, context: &SplitContext<'_>) -> Option<String> {
         let packages = &context.input.inventory.packages;
-        let names: Vec<&str> = self.interpreters.iter().map(|place| packages[*place].name.as_str()).collect();
+        let unnamed = self.interpreters.iter().filter(|place| !self.kept.contains(place));
+        let names: Vec<&str> = unnamed.map(|place| packages[*place].name.as_str()).collect();
         (!names.is_empty()).then(|| {
             format!(
                 "Came with packages for development that are left out, and may be run by name: {}.",

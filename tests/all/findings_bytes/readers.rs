@@ -32,6 +32,24 @@ fn report(files: &[(&str, &str)], command: &[&str], environment: &[&str]) -> Rep
 }
 
 #[test]
+fn what_only_authors_of_packages_run_reads_nothing() {
+    let modules = "srv/node_modules";
+    let call = "require('child_process').execSync('gcc -c x.c')\n";
+    let verdict = |path: &str, text: &str| of(&report(&[(path, text)], &["/srv/service"], &[]), GCC);
+    for path in ["tar/test/index.js", "@scope/tar/docs/help/index.js"] {
+        assert_eq!(verdict(&format!("{modules}/{path}"), call), "compilers safe", "{path}");
+    }
+    for path in ["tar/lib/index.js", "tar/lib/test/index.js", "test/index.js", "@scope/test/index.js"] {
+        assert_eq!(verdict(&format!("{modules}/{path}"), call), "compilers unsure", "{path}");
+    }
+    // A gem is installed.
+    let script = "require 'mkmf'\ncreate_makefile('fast/fast')\n";
+    let gem = "var/lib/gems/3.1.0/gems/fast-0.1.0/ext/fast/extconf.rb";
+    assert_eq!(verdict(gem, script), "compilers safe");
+    assert_eq!(verdict("srv/ext/fast/extconf.rb", script), "compilers unsure");
+}
+
+#[test]
 fn an_option_of_the_command_is_no_program() {
     let found = report(&[], &["/srv/service", "-config", "/srv/config.yaml"], &["OPTIONS=-config x"]);
     all(&found, &[(GCC, "compilers safe")]);
@@ -106,6 +124,8 @@ fn a_tool_under_another_name_is_a_question() {
     // Relative, out of a tree of its own, and within one.
     let away = "../../usr/bin/x86_64-linux-gnu-objdump";
     assert_eq!(scene(vec![symlink("opt/kit/disassemble", away)]), "compilers unsure");
+    let from_top = "usr/bin/x86_64-linux-gnu-objdump";
+    assert_eq!(scene(vec![symlink("disassemble", from_top)]), "compilers unsure");
     let inside =
         vec![file("opt/kit/objdump", "#!/bin/sh\n"), symlink("opt/kit/bin2/disassemble", "../objdump")];
     assert_eq!(scene(inside), "compilers safe");

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use cutaway::findings::Plan;
 use cutaway::rewrite::{Given, Proposals};
 
-use super::parts::{built, devel, program, tools};
-use super::scene::{Scene, analysis, has_lines, last_stage, one};
+use super::parts::{built, devel, program, text, tools};
+use super::scene::{Scene, analysis, deb, has_lines, last_stage, one};
 use crate::fixtures::image::Layer;
 use crate::fixtures::layout::Layout;
 use crate::fixtures::tarball::{Member, file, tar};
@@ -60,4 +60,28 @@ fn what_was_only_copied_comes_from_the_context() {
     let proposals = propose(&scene, true);
     let best = one(&proposals, "base");
     has_lines(best, &["COPY serve /usr/local/bin/serve"]);
+}
+
+#[test]
+fn the_last_instruction_that_leaves_a_cache_removes_it() {
+    let nginx = || deb("nginx", "libc6", vec![program("usr/sbin/nginx", &[])]);
+    let lists = || vec![text("var/lib/apt/lists/example_Packages", 900_000)];
+    let cache = || vec![text("root/.npm/_cacache/content-v2/sha512/aa/bb/cc", 700_000)];
+    let scene = devel()
+        .install("apt-get update && apt-get install -y --no-install-recommends nginx", vec![nginx()], lists())
+        .copy("index.html /srv/", vec![file("srv/index.html", "<p>\n")])
+        .run("apt-get update && apt-get upgrade -y && npm --version", [lists(), cache()].concat())
+        .cmd(&["nginx"]);
+    let proposals = propose(&scene, true);
+    let best = one(&proposals, "tidy");
+    let lines: Vec<&str> = best.dockerfile.lines().filter(|line| line.contains("lists")).collect();
+    assert_eq!(lines.len(), 1, "{}", best.dockerfile);
+    let last = best.dockerfile.find("apt-get upgrade").unwrap();
+    assert!(
+        best.dockerfile.find("rm -rf /var/lib/apt/lists/*").is_some_and(|at| at > last),
+        "{}",
+        best.dockerfile
+    );
+    assert!(best.dockerfile.contains("npm cache clean --force"), "{}", best.dockerfile);
+    assert!(best.predicted.saved_bytes >= 1_600_000, "{:?}", best.predicted);
 }

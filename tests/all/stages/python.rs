@@ -104,12 +104,14 @@ fn git_is_installed_where_pip_clones() {
     let git = deb("git", "libc6", vec![program("usr/bin/git", &[])]);
     let image = || python_image().apt("git", vec![git.clone()]).apt("gcc", gcc());
     // As pip and uv write it (PEP 610).
-    for (origin, is_cloned) in [
-        (r#"{"url": "https://example.org/kr", "vcs_info": {"commit_id": "46fd", "vcs": "git"}}"#, true),
-        (r#"{"url":"https://example.org/kr","vcs_info":{"vcs":"git","commit_id":"46fd"}}"#, true),
-        (r#"{"dir_info": {}, "url": "file:///src/kr"}"#, false),
+    let by_git = "[build-system]\nrequires = [\"setuptools\", \"setuptools-scm\"]\n";
+    for (origin, project, is_called) in [
+        (r#"{"url": "https://example.org/kr", "vcs_info": {"commit_id": "46fd", "vcs": "git"}}"#, "", true),
+        (r#"{"url":"https://example.org/kr","vcs_info":{"vcs":"git","commit_id":"46fd"}}"#, "", true),
+        (r#"{"dir_info": {}, "url": "file:///src/kr"}"#, by_git, true),
     ] {
         let scene = image()
+            .copy("pyproject.toml /src/kr/", vec![file("src/kr/pyproject.toml", project)])
             .run(
                 "pip install -r requirements.txt",
                 vec![
@@ -126,7 +128,7 @@ fn git_is_installed_where_pip_clones() {
         let install = stage.find("apt-get install -y --no-install-recommends git");
         let clone = stage.find("RUN pip install -r requirements.txt");
         assert!(clone.is_some(), "{stage}");
-        assert_eq!(install.is_some_and(|install| Some(install) < clone), is_cloned, "{stage}");
+        assert_eq!(install.is_some_and(|install| Some(install) < clone), is_called, "{stage}");
     }
 }
 

@@ -84,6 +84,7 @@ impl SplitContext<'_> {
         let values = config.env().iter().flatten().filter_map(|pair| pair.split_once('='));
         let parts = values.flat_map(|(_, value)| value.split([':', ' ', '=', ',']));
         paths.extend(parts.filter(|part| part.starts_with('/')).map(|part| part.as_bytes().to_vec()));
+        paths.extend(self.editable_projects());
         paths.retain(|path| path.iter().any(|byte| *byte != b'/'));
         paths
     }

@@ -30,11 +30,16 @@ impl Lines<'_, '_, '_, '_, '_> {
             return None;
         }
         let node = |id: NodeId| context.rootfs.node(id);
-        let is_inside = |folder: NodeId, files: &[NodeId]| match files {
-            [] => node(folder).parent().id() == division.folder,
-            _ => folder == division.folder,
+        let home = |folder: NodeId, files: &[NodeId]| match files {
+            [] => node(folder).parent().id(),
+            _ => folder,
         };
-        let inside = || division.later.iter().filter(|(folder, files)| is_inside(*folder, files));
+        let has_version = |id: &NodeId| plain(node(*id).name()).is_some_and(|name| version(name).is_some());
+        let at = division.later.iter().find_map(|(folder, files)| {
+            let results = if files.is_empty() { std::slice::from_ref(folder) } else { files };
+            results.iter().any(has_version).then(|| home(*folder, files))
+        })?;
+        let inside = || division.later.iter().filter(|(folder, files)| home(*folder, files) == at);
         let results = inside().flat_map(|(folder, files)| match files.as_slice() {
             [] => std::slice::from_ref(folder),
             files => files,
@@ -45,10 +50,7 @@ impl Lines<'_, '_, '_, '_, '_> {
         let mut patterns: Vec<String> = names.iter().map(|name| pattern(name, &versions)).collect();
         patterns.sort_unstable();
         patterns.dedup();
-        if versions.is_empty() {
-            return None;
-        }
-        let path = node(division.folder).path();
+        let path = node(at).path();
         let at = path.split(|byte| *byte == b'/').map(plain).collect::<Option<Vec<&str>>>()?.join("/");
         let folder = format!("/tmp/{}/", at.rsplit('/').next()?);
         if context.paths.lookup(folder.trim_end_matches('/').as_bytes()).is_some() {

@@ -1,4 +1,4 @@
-//! Whether instructions need git that do not name it.
+//! What installers of Python packages and npm record: whether they called git, and where projects are.
 
 use super::SplitContext;
 use crate::base::convert::layer16;
@@ -32,6 +32,20 @@ impl SplitContext<'_> {
                 _ => false,
             }
         })
+    }
+
+    /// Folders of projects that pip installed as editable: Python imports them from there.
+    pub(in crate::rewrite::split) fn editable_projects(&self) -> Vec<Vec<u8>> {
+        let layers = 0..layer16(self.input.layers.len());
+        let origins = layers.flat_map(|layer| self.documents(layer));
+        let origins = origins.filter(|document| document.kind == DocumentKind::PipOrigin);
+        let folder = |document: &Document| {
+            let origin: serde_json::Value = serde_json::from_slice(&document.bytes().ok()?).ok()?;
+            let is_editable = origin["dir_info"]["editable"] == true;
+            let path = origin["url"].as_str().filter(|_| is_editable)?.strip_prefix("file://")?;
+            Some(path.replace("%20", " ").into_bytes())
+        };
+        origins.filter_map(folder).collect()
     }
 
     /// Whether a Python project of the image builds with a package that asks git for the version.
