@@ -102,6 +102,7 @@ pub(super) fn draft(
             let names: BTreeSet<String> = names.filter(|path| path.contains("bin/")).collect();
             let first = elide_middle(names.first().map_or("", String::as_str), MAX_SHOWN_CHARS);
             draft.question = Some(match names.len() {
+                0 => format!("Does the service run or read {}?", these(facts, &draft.items)),
                 1 => format!("Does the service start {first}?"),
                 count => format!("Does the service start {first} or another of these {count} programs?"),
             });
