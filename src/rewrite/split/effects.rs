@@ -190,6 +190,20 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
         stays
     }
 
+    /// Whether a command only makes folders that the image does not have in the end.
+    pub(super) fn makes_what_goes(&self, at: usize, place: usize) -> bool {
+        let command = self.steps.run(at).and_then(|run| run.commands.get(place));
+        if !command.and_then(Call::of).is_some_and(|call| makes_folders(&call)) {
+            return false;
+        }
+        let all = operands(self.steps, at);
+        let Some(named) = all.get(place).filter(|named| !named.list.is_empty()) else { return false };
+        named.list.iter().all(|operand| {
+            let path = operand.path.as_deref().filter(|_| !operand.is_pattern);
+            path.is_some_and(|path| self.keep.context.paths.lookup(path.as_bytes()).is_none())
+        })
+    }
+
     /// Whether a change of owner or mode applies to content that the new stage has at this point without the
     /// change. Adds commands for empty folders, and a manual step for files that are copied later.
     fn changes(&mut self, operand: &Operand, at: usize, is_copied: bool, commands: &mut Vec<String>) -> bool {

@@ -84,6 +84,34 @@ struct Below {
     base_bytes: u64,
     /// Build content that the final stage does not need.
     junk_bytes: u64,
+    /// The user and group of all files.
+    owner: Owner,
+}
+
+/// Who owns the files of a folder.
+#[derive(Clone, Copy, Default, PartialEq)]
+enum Owner {
+    #[default]
+    None,
+    One(u32, u32),
+    Several,
+}
+
+impl Owner {
+    fn of(node: Node<'_>) -> Self {
+        node.index_entry().map_or(Self::None, |(index, entry)| {
+            let (user, group) = index.owner(entry);
+            Self::One(user, group)
+        })
+    }
+
+    fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::None, one) | (one, Self::None) => one,
+            (one, other) if one == other => one,
+            _ => Self::Several,
+        }
+    }
 }
 
 /// Folders and files to copy, and links that a copy would follow: target and path.
@@ -112,6 +140,7 @@ impl<'a> Finder<'_, '_, 'a, '_, '_> {
             let node = rootfs.node(NodeId(index32(id)));
             if node.kind() != NodeKind::Directory {
                 self.judge(node, &mut below[id], &mut makers);
+                below[id].owner = Owner::of(node);
             }
             if id > 0 {
                 let own = below[id];
@@ -124,6 +153,7 @@ impl<'a> Finder<'_, '_, 'a, '_, '_> {
                 parent.base |= own.base;
                 parent.base_bytes += own.base_bytes;
                 parent.junk_bytes += own.junk_bytes;
+                parent.owner = parent.owner.and(own.owner);
             }
         }
         let mut found = Roots { list: Vec::new(), links: Vec::new(), junk: Vec::new() };
@@ -227,8 +257,8 @@ impl<'a> Finder<'_, '_, 'a, '_, '_> {
         let is_many = paths + links > MOST_PATHS
             || matches!(folder.name(), b"site-packages" | b"dist-packages") && paths > 0;
         // The build stage has what instructions copy into both.
-        let is_apart =
-            own.other && (!of_programs || own.apart || own.both_bytes > MOST_AGAIN || !has_one_owner(folder));
+        let is_apart = own.other
+            && (!of_programs || own.apart || own.both_bytes > MOST_AGAIN || own.owner == Owner::Several);
         if named && !is_shared && !is_apart && !is_mostly_base && is_many {
             roots.list.truncate(before);
             roots.links.retain(|(_, link, _)| !is_within(link, &path));
@@ -269,7 +299,7 @@ impl<'a> Finder<'_, '_, 'a, '_, '_> {
                 && !named.contains(&folder.id())
                 && !SHARED.contains(&path.as_slice())
                 && word(&path).is_some()
-                && has_one_owner(folder)
+                && own.owner != Owner::Several
         };
         let mut wide = BTreeSet::new();
         for root in roots.list.iter().filter(|root| !root.files.is_empty()) {
@@ -311,20 +341,6 @@ impl<'a> Finder<'_, '_, 'a, '_, '_> {
             }
         }
     }
-}
-
-/// Whether all files at and below a folder belong to the same user and group.
-fn has_one_owner(folder: Node<'_>) -> bool {
-    let mut owners = HashSet::new();
-    let mut open = vec![folder];
-    while let Some(node) = open.pop() {
-        if node.kind() == NodeKind::Directory {
-            open.extend(node.children());
-        } else {
-            owners.insert(node.index_entry().map(|(index, entry)| index.owner(entry)));
-        }
-    }
-    owners.len() == 1
 }
 
 fn whole(folder: NodeId, below: Below) -> Root {

@@ -8,6 +8,7 @@ use super::builds;
 use super::context::SplitContext;
 use super::runs::units;
 use super::shell::{Work, installs_sources, is_package_word, package_name, package_words, work};
+use super::sources::is_within;
 use super::stage::Final;
 use crate::base::convert::layer16;
 use crate::cuda::Inode;
@@ -18,7 +19,7 @@ use crate::formats::document::DocumentKind;
 use crate::layer::EntryKind;
 use crate::rewrite::recipe::Recipe;
 use crate::rewrite::tidy::{Call, Run, TidyContext};
-use crate::rootfs::{Node, replaced};
+use crate::rootfs::{Node, NodeKind, replaced};
 
 /// The effect of an instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,6 +76,8 @@ pub(super) struct Steps<'s, 'r> {
     pub(super) list: Vec<Step>,
     /// By layer: the step that created it.
     by_layer: HashMap<u16, usize>,
+    /// A layer of several instructions, and the paths in it that those after the last one that makes content copied.
+    shared_later: Option<(u16, Vec<(Vec<u8>, usize)>)>,
     /// Files that an upper layer stores again at the same path with the same size: their earlier location.
     earlier: HashMap<Inode, Inode>,
 }
@@ -87,6 +90,7 @@ impl<'s, 'r> Steps<'s, 'r> {
         context: &SplitContext<'_>,
     ) -> Self {
         let mut list: Vec<Step> = Vec::new();
+        let mut shared_later = None;
         // Names of what instructions before copied.
         let mut brought: HashSet<&[u8]> = HashSet::new();
         let mut by_layer = HashMap::new();
@@ -135,6 +139,8 @@ impl<'s, 'r> Steps<'s, 'r> {
             let adds = |step: &Step| matches!(step.kind, Kind::Context | Kind::FromStage);
             let maker = by(&Step::makes).or_else(|| by(&adds));
             by_layer.extend(maker.map(|maker| (shared.layer, maker)));
+            let later = maker.map(|maker| brought_later(tidying, context, &list, maker)).unwrap_or_default();
+            shared_later = Some((shared.layer, later));
         }
         let mut earlier: HashMap<Inode, Inode> =
             replaced(context.rootfs).map(|(hidden, by)| (by, hidden)).collect();
@@ -142,7 +148,7 @@ impl<'s, 'r> Steps<'s, 'r> {
             let step = by_layer.get(&layer).and_then(|step| list.get(*step));
             step.is_some_and(Step::changes_owners)
         }));
-        Self { tidying, list, by_layer, earlier }
+        Self { tidying, list, by_layer, shared_later, earlier }
     }
 
     /// The step that made a layer.
@@ -153,6 +159,16 @@ impl<'s, 'r> Steps<'s, 'r> {
     /// The step that added the content of a file, ignoring those that only change owners or modes.
     pub(super) fn origin(&self, node: Node<'_>) -> Option<usize> {
         let mut inode = node.content().or_else(|| Some((node.layer(), node.entry()?)))?;
+        if let Some((layer, later)) = &self.shared_later
+            && inode.0 == *layer
+            && !later.is_empty()
+        {
+            let path = node.path();
+            let step = later.iter().rev().find(|(top, _)| is_within(&path, top));
+            if let Some((_, step)) = step {
+                return Some(*step);
+            }
+        }
         let mut seen = HashSet::new();
         loop {
             let step = self.by_layer.get(&inode.0).copied();
@@ -240,6 +256,49 @@ impl<'s, 'r> Steps<'s, 'r> {
         let commands = (0..self.list.len()).filter_map(|step| self.run(step)).flat_map(|run| &run.commands);
         commands.filter_map(Call::of).map(|call| call.program).collect()
     }
+}
+
+/// Paths that instructions after step `maker` copy: by the names of their sources, and all below a target that no
+/// instruction before names.
+fn brought_later(
+    tidying: &TidyContext<'_>,
+    context: &SplitContext<'_>,
+    list: &[Step],
+    maker: usize,
+) -> Vec<(Vec<u8>, usize)> {
+    let text = |place: usize| tidying.instruction(place).map(|one| tidying.file.slice(&one.span));
+    let earlier: Vec<&str> = list[..=maker].iter().filter_map(|step| text(step.place)).collect();
+    let mut found = Vec::new();
+    for (at, step) in list.iter().enumerate().skip(maker + 1) {
+        if !matches!(step.kind, Kind::Context | Kind::FromStage) {
+            continue;
+        }
+        let Some((target, sources)) = tidying.instruction(step.place).and_then(|one| one.words.split_last())
+        else {
+            continue;
+        };
+        let Some(folder) = tidying.absolute(step.place, &target.text) else { continue };
+        let names = sources.iter().map(|source| source.text.trim_end_matches('/'));
+        let inside: Vec<Vec<u8>> = names
+            .map(|name| {
+                format!("{}/{}", folder.trim_end_matches('/'), name.rsplit('/').next().unwrap_or(name))
+            })
+            .map(String::into_bytes)
+            .filter(|path| context.paths.lookup(path).is_some())
+            .collect();
+        let is_known = inside.len() == sources.len();
+        found.extend(inside.into_iter().map(|path| (path, at)));
+        let is_file = context
+            .paths
+            .lookup(folder.as_bytes())
+            .is_some_and(|node| context.rootfs.node(node).kind() != NodeKind::Directory);
+        let name = folder.trim_matches('/');
+        let is_new = !name.is_empty() && !earlier.iter().any(|text| text.contains(name));
+        if is_file || !is_known && is_new {
+            found.push((folder.into_bytes(), at));
+        }
+    }
+    found
 }
 
 /// Whether a command installs packages from files.

@@ -85,3 +85,27 @@ fn the_last_instruction_that_leaves_a_cache_removes_it() {
     assert!(best.dockerfile.contains("npm cache clean --force"), "{}", best.dockerfile);
     assert!(best.predicted.saved_bytes >= 1_600_000, "{:?}", best.predicted);
 }
+
+#[test]
+fn what_is_copied_after_the_build_comes_from_the_context() {
+    let scene = devel()
+        .apt("build-essential cmake git", tools())
+        .copy("mylib /root/mylib", Vec::new())
+        .run("mkdir /root/mylib/build", Vec::new())
+        .run(
+            "cmake -B /root/mylib/build && make install",
+            vec![program("usr/local/bin/serve", &["libcurand.so.10"])],
+        )
+        .run("rm -rf /root/mylib", Vec::new())
+        .workdir("/srv", "/srv")
+        .copy("app.py models ./", vec![text("srv/app.py", 400), text("srv/a.bin", 90_000)])
+        .cmd(&["/usr/local/bin/serve", "/srv/app.py"]);
+    let proposals = propose(&scene, true);
+    let best = one(&proposals, "stages");
+    has_lines(
+        best,
+        &["COPY app.py models ./", "COPY --from=build /usr/local/bin/serve /usr/local/bin/serve"],
+    );
+    let stage = last_stage(&best.dockerfile);
+    assert!(!stage.contains("mkdir") && !stage.contains("--from=build /srv"), "{stage}");
+}

@@ -72,7 +72,11 @@ impl Keep<'_, '_> {
 
     /// The user of the image, if perhaps only a script of a copied package made it.
     pub(in crate::rewrite::split) fn user_of_archives(&self, steps: &Steps<'_, '_>) -> Option<String> {
-        const OF_DEBIAN: [&str; 6] = ["root", "daemon", "www-data", "nobody", "mail", "backup"];
+        /// Users of base images.
+        const OF_BASES: [&str; 20] = [
+            "_apt", "backup", "bin", "daemon", "games", "irc", "list", "lp", "mail", "man", "news", "node",
+            "nobody", "proxy", "root", "sync", "sys", "ubuntu", "uucp", "www-data",
+        ];
         self.assumption_of_archives()?;
         let config = self.context.input.image.run_config()?;
         let user = config.user().as_deref()?.split(':').next()?;
@@ -84,6 +88,6 @@ impl Keep<'_, '_> {
                 |command: &ShellCommand| command.words.iter().any(|word| steps.filled(at, word) == user);
             commands.iter().zip(works).any(|(command, work)| *work == Work::Users && names(command))
         });
-        (is_name && !is_made && !OF_DEBIAN.contains(&user)).then(|| user.to_owned())
+        (is_name && !is_made && !OF_BASES.contains(&user)).then(|| user.to_owned())
     }
 }

@@ -90,6 +90,12 @@ fn version(name: &str) -> Option<&str> {
 /// A pattern for a name with other versions: `app-*.dist-info`, `__editable___app_*_finder.py`.
 fn pattern(name: &str, versions: &[&str]) -> String {
     versions.iter().fold(name.to_owned(), |name, version| {
-        name.replace(&format!("-{version}"), "-*").replace(&format!("_{}", version.replace('.', "_")), "_*")
+        let name = name.replace(&format!("-{version}"), "-*");
+        // `_1` may be part of the name.
+        if version.contains('.') {
+            name.replace(&format!("_{}", version.replace('.', "_")), "_*")
+        } else {
+            name
+        }
     })
 }

@@ -116,6 +116,7 @@ impl Lines<'_, '_, '_, '_, '_> {
                 return false;
             }
             match work {
+                Work::Configure if !making && self.makes_what_goes(at, place) => false,
                 Work::Users => true,
                 Work::Owner => !making && !self.is_handled(at, place) && !self.is_about_nothing(at, place),
                 Work::Install => installs,

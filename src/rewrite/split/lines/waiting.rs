@@ -112,26 +112,34 @@ impl Lines<'_, '_, '_, '_, '_> {
         place: usize,
         text: &str,
     ) -> Option<String> {
-        let used: HashSet<&str> = variables(text).collect();
-        let before = run.commands.get(..place).unwrap_or_default();
+        let mut used: HashSet<&str> = variables(text).collect();
         let mut assigned = Vec::new();
-        let mut is_assigned = false;
-        for command in before {
+        // A value may use what is assigned before it.
+        for command in run.commands.get(..place).unwrap_or_default().iter().rev() {
             let words: Vec<&str> = command.words.iter().map(|word| word.text.as_str()).collect();
             let Some((first, rest)) = words.split_first() else { continue };
             let given = if matches!(*first, "export" | "declare" | "readonly") { rest } else { &words[..] };
             let is_one = |word: &&str| is_assignment(word.as_bytes());
             if !given.is_empty() && given.iter().all(is_one) {
-                assigned.push(self.stage.file.slice(&command.span));
-                let names = given.iter().filter_map(|word| word.split('=').next());
-                is_assigned |= names.into_iter().any(|name| used.contains(name));
+                let mut names = given.iter().filter_map(|word| word.split('=').next());
+                if !names.any(|name| used.contains(name)) {
+                    continue;
+                }
+                let text = self.stage.file.slice(&command.span);
+                // The new stage may lack the program, or the file that it reads.
+                if text.contains("$(") || text.contains('`') {
+                    return None;
+                }
+                used.extend(variables(text));
+                assigned.push(text);
             } else if matches!(*first, "read" | "for" | "getopts")
                 && rest.iter().any(|word| used.contains(word))
             {
                 return None;
             }
         }
-        Some(if is_assigned { format!("{} && {text}", assigned.join(" && ")) } else { text.to_owned() })
+        let assigned: String = assigned.iter().rev().map(|one| format!("{one} && ")).collect();
+        Some(format!("{assigned}{text}"))
     }
 
     /// The texts of commands whose files the new stage has now.
