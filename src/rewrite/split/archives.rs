@@ -31,9 +31,10 @@ pub(super) fn packages(context: &SplitContext<'_>, steps: &Steps<'_, '_>) -> BTr
         let needs = |place: &usize| context.depends(*place).iter().copied();
         // dpkg gets nothing from repositories; apt does, for files and with `-f`.
         let gets = |call: &Call<'_>| {
-            let mut words = call.words.iter().map(|word| word.text.as_str());
-            words
-                .any(|word| matches!(word, "-f" | "--fix-broken" | "--fix-missing") || word.ends_with(".deb"))
+            let mut given = call.words.iter().map(|word| word.text.as_bytes());
+            given.any(|word| {
+                matches!(word, b"-f" | b"--fix-broken" | b"--fix-missing") || word.ends_with(b".deb")
+            })
         };
         let calls = run.commands.iter().zip(works).filter(|(_, work)| **work == Work::Install);
         let by_apt = calls.filter_map(|(command, _)| Call::of(command)).any(|call| gets(&call));

@@ -97,6 +97,12 @@ fn as_written(reference: &str, from: &str, flavor: Flavor) -> String {
     format!("{repository}:{tag}")
 }
 
+/// Whether a file is Python's module for Tk. The slim variant has it, and not Tk: its build keeps what all other programs
+/// and modules are linked with.
+pub(super) fn is_of_tk(name: &[u8]) -> bool {
+    name.starts_with(b"_tkinter.")
+}
+
 /// The slim variant of the official Python image: the same Python in `/usr/local` on the distribution alone, with the
 /// libraries that this Python needs (docker-library/python, Dockerfile-linux.template).
 fn slim_python(context: &SplitContext<'_>, from: &str) -> Option<Base> {
@@ -124,7 +130,9 @@ fn slim_python(context: &SplitContext<'_>, from: &str) -> Option<Base> {
     let links = &context.input.inventory.links;
     let is_local = |object: &crate::cuda::links::Object| {
         let node = context.rootfs.node(object.node);
-        (layers..context.base_layers).contains(&node.layer()) && node.path().starts_with(b"/usr/local/")
+        !is_of_tk(node.name())
+            && (layers..context.base_layers).contains(&node.layer())
+            && node.path().starts_with(b"/usr/local/")
     };
     let mut open: Vec<_> = links.objects.iter().filter(|object| is_local(object)).collect();
     let mut seen: HashSet<_> = open.iter().map(|object| object.node).collect();

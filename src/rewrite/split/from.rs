@@ -129,6 +129,9 @@ pub(super) fn assumed(stage: &Final<'_>, base: &Base) -> Vec<String> {
         layers => format!("lowest {layers} layers"),
     };
     let mut assumed = vec![format!("{} has the same content as the {lowest} of this image.", base.reference)];
+    if base.local {
+        assumed.push(format!("Nothing imports tkinter: {} does not have Tk's libraries.", base.reference));
+    }
     if stage.base.contains('@') {
         assumed
             .push("The current base image is pinned by digest; the new one is named by its tag.".to_owned());

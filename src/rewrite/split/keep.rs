@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use hashbrown::{HashMap, HashSet};
 
 use self::causes::Cause;
-use super::bases::Base;
+use super::bases::{Base, is_of_tk};
 use super::context::SplitContext;
 use super::packages::is_searched;
 use super::state::state;
@@ -154,6 +154,7 @@ impl<'w, 'a> Keep<'w, 'a> {
                 }
             }
             None if self.base.local
+                && !is_of_tk(node.name())
                 && !self.context.is_users(node)
                 && paths.of(node).starts_with(b"/usr/local/") =>
             {

@@ -295,8 +295,13 @@ pub(super) fn without_recommended(
     let dropped = asked.dropped.iter().filter_map(|name| context.by_name.get(name.as_str()).copied());
     let asked: BTreeSet<usize> = asked.kept.iter().chain(&keep.installed).copied().chain(dropped).collect();
     let known = context.with_dependencies(asked);
+    let of_base = context.packages_of_base();
+    // One of the base that an upgrade replaced was not installed with others.
     let is_gone = |(place, package): &(usize, &crate::cuda::Package)| {
-        package.manager == "dpkg" && !known.contains(place) && layers.contains(&package.layer)
+        package.manager == "dpkg"
+            && !known.contains(place)
+            && layers.contains(&package.layer)
+            && !of_base.contains(&package.name)
     };
     let packages = context.input.inventory.packages.iter().enumerate();
     let gone: Vec<&str> = packages.filter(is_gone).map(|(_, package)| package.name.as_str()).collect();

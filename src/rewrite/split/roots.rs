@@ -188,18 +188,17 @@ impl<'a> Finder<'_, '_, 'a, '_, '_> {
                 // Needed files of the current base have no instruction: they are copied first.
                 let users = self.keep.context.is_users(node);
                 let step = step.or((!users).then_some(0));
-                match step.filter(|step| !users || *step <= self.last && (self.is_copied)(*step)) {
-                    Some(step) => {
-                        own.made = 1;
-                        own.made_bytes = node.bytes();
-                        makers.insert(node.id(), step);
-                    }
-                    None => {
-                        own.other = true;
-                        let given = step.filter(|step| *step <= self.last && self.is_context(*step));
-                        own.both_bytes = given.map_or(0, |_| node.bytes());
-                        own.apart = given.is_none();
-                    }
+                if let Some(step) =
+                    step.filter(|step| !users || *step <= self.last && (self.is_copied)(*step))
+                {
+                    own.made = 1;
+                    own.made_bytes = node.bytes();
+                    makers.insert(node.id(), step);
+                } else {
+                    own.other = true;
+                    let given = step.filter(|step| *step <= self.last && self.is_context(*step));
+                    own.both_bytes = given.map_or(0, |_| node.bytes());
+                    own.apart = given.is_none();
                 }
             }
         }
@@ -273,7 +272,7 @@ impl<'a> Finder<'_, '_, 'a, '_, '_> {
 
     /// Copies folders in place of single results among copied sources, such as compiled translations: the list would
     /// lack the result of the next source. The topmost folders below what a `COPY` names, if little is stored again.
-    fn widen(&self, below: &[Below], roots: &mut Roots) {
+    fn widen(&self, below: &[Below], found: &mut Roots) {
         const LITTLE: u64 = 1 << 20;
         let rootfs = self.keep.context.rootfs;
         let tidying = self.steps.tidying;
@@ -302,16 +301,16 @@ impl<'a> Finder<'_, '_, 'a, '_, '_> {
                 && own.owner != Owner::Several
         };
         let mut wide = BTreeSet::new();
-        for root in roots.list.iter().filter(|root| !root.files.is_empty()) {
+        for root in found.list.iter().filter(|root| !root.files.is_empty()) {
             let above = std::iter::successors(Some(rootfs.node(root.folder)), |node| Some(node.parent()));
             wide.extend(above.take_while(|folder| fits(*folder)).last().map(Node::id));
         }
         for folder in wide {
             let path = rootfs.node(folder).path();
-            roots.list.retain(|root| !is_within(&rootfs.node(root.folder).path(), &path));
-            roots.links.retain(|(_, link, _)| !is_within(link, &path));
+            found.list.retain(|root| !is_within(&rootfs.node(root.folder).path(), &path));
+            found.links.retain(|(_, link, _)| !is_within(link, &path));
             let own = below[folder.0 as usize];
-            roots.list.push(Root { stored_again: own.both_bytes, ..whole(folder, own) });
+            found.list.push(Root { stored_again: own.both_bytes, ..whole(folder, own) });
         }
     }
 

@@ -77,7 +77,7 @@ pub(super) struct Steps<'s, 'r> {
     /// By layer: the step that created it.
     by_layer: HashMap<u16, usize>,
     /// A layer of several instructions, and the paths in it that those after the last one that makes content copied.
-    shared_later: Option<(u16, Vec<(Vec<u8>, usize)>)>,
+    shared_later: Option<(u16, Vec<Brought>)>,
     /// Files that an upper layer stores again at the same path with the same size: their earlier location.
     earlier: HashMap<Inode, Inode>,
 }
@@ -258,6 +258,9 @@ impl<'s, 'r> Steps<'s, 'r> {
     }
 }
 
+/// A path, and the step that copied it.
+type Brought = (Vec<u8>, usize);
+
 /// Paths that instructions after step `maker` copy: by the names of their sources, and all below a target that no
 /// instruction before names.
 fn brought_later(
@@ -265,7 +268,7 @@ fn brought_later(
     context: &SplitContext<'_>,
     list: &[Step],
     maker: usize,
-) -> Vec<(Vec<u8>, usize)> {
+) -> Vec<Brought> {
     let text = |place: usize| tidying.instruction(place).map(|one| tidying.file.slice(&one.span));
     let earlier: Vec<&str> = list[..=maker].iter().filter_map(|step| text(step.place)).collect();
     let mut found = Vec::new();

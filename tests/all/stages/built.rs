@@ -216,7 +216,9 @@ fn removals(file: &Dockerfile, place: usize, source: &mut View) {
                 source.insert(path, Thing::Folder { owner: (0, 0) });
             }
             ["cp", "-a", patterns @ .., to] => {
-                patterns.iter().for_each(|name| collect(source, &folder, name, to))
+                for name in patterns {
+                    collect(source, &folder, name, to);
+                }
             }
             _ => {}
         }

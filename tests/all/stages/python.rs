@@ -99,6 +99,31 @@ fn a_copied_folder_counts_what_it_stores_again() {
 }
 
 #[test]
+fn the_slim_variant_has_no_libraries_of_tk() {
+    let packages = "usr/local/lib/python3.11/site-packages/shot";
+    let scene = python_image()
+        .apt("gcc", gcc())
+        .run(
+            "pip install --no-binary :all: shot",
+            [
+                library(packages, "_shot.so", "", &["libc.so.6", "libpng16.so.16"]),
+                vec![text(&format!("{packages}/__init__.py"), 900)],
+            ]
+            .concat(),
+        )
+        .workdir("/app", "/app")
+        .copy("serve.py .", vec![file("app/serve.py", "import shot\n")])
+        .cmd(&["python", "serve.py"])
+        .from("python:3.11");
+    let proposals = scene.propose();
+    let best = one(&proposals, "stages-distribution");
+    assert_eq!(best.base_image.as_deref(), Some("python:3.11-slim"));
+    assert!(best.closure.resolved, "{:#?}", best.closure);
+    assert!(last_stage(&best.dockerfile).contains("libpng16-16"), "{}", best.dockerfile);
+    assert!(best.closure.unproven.iter().any(|text| text.contains("imports tkinter")), "{:#?}", best.closure);
+}
+
+#[test]
 fn git_is_installed_where_pip_clones() {
     const PACKAGE: &str = "usr/local/lib/python3.11/site-packages/kr-1.0.dist-info";
     let git = deb("git", "libc6", vec![program("usr/bin/git", &[])]);
@@ -115,8 +140,8 @@ fn git_is_installed_where_pip_clones() {
             .run(
                 "pip install -r requirements.txt",
                 vec![
-                    file(&format!("{PACKAGE}/METADATA"), "Metadata-Version: 2.1\nName: kr\nVersion: 1.0\n"),
-                    file(&format!("{PACKAGE}/direct_url.json"), origin),
+                    file(format!("{PACKAGE}/METADATA"), "Metadata-Version: 2.1\nName: kr\nVersion: 1.0\n"),
+                    file(format!("{PACKAGE}/direct_url.json"), origin),
                 ],
             )
             .workdir("/app", "/app")
@@ -237,6 +262,8 @@ pub(super) fn python_image() -> Scene {
             "usr/local/lib/libpython3.11.so.1.0",
             Elf::library("libpython3.11.so.1.0").needing(&["libc.so.6", "libz.so.1"]).build(),
         ),
+        library("usr/local/lib/python3.11/lib-dynload", "_tkinter.cpython-311.so", "", &["libtk8.6.so"])
+            .remove(0),
         text("usr/local/lib/python3.11/os.py", 3_000),
         text("usr/local/lib/python3.11/json/decoder.py", 3_000),
         text("usr/local/lib/python3.11/email/parser.py", 3_000),
@@ -245,6 +272,11 @@ pub(super) fn python_image() -> Scene {
         text("usr/local/lib/python3.11/urllib/parse.py", 3_000),
         text("usr/local/lib/python3.11/site-packages/pip/__init__.py", 700_000),
         text("usr/local/include/python3.11/Python.h", 1_000),
+    ];
+    let needed = &["libc.so.6", "libpng16.so.16"];
+    let tk = vec![
+        deb("libpng16-16", "libc6", library(TRIPLE, "libpng16.so.16", ".39", &["libc.so.6"])),
+        deb("libtk8.6", "libpng16-16", library(TRIPLE, "libtk8.6.so", "", needed)),
     ];
     let links =
         vec![symlink("usr/local/bin/python3", "python3.11"), symlink("usr/local/bin/python", "python3")];
@@ -262,7 +294,10 @@ pub(super) fn python_image() -> Scene {
                     deb("netbase", "", vec![text("etc/protocols", 100)]),
                 ],
             ),
-            (Vec::new(), vec![deb("zlib1g", "libc6", zlib), deb("zlib1g-dev", "zlib1g", headers)]),
+            (
+                Vec::new(),
+                [vec![deb("zlib1g", "libc6", zlib), deb("zlib1g-dev", "zlib1g", headers)], tk].concat(),
+            ),
             (python, Vec::new()),
             (links, Vec::new()),
         ],

@@ -33,6 +33,10 @@ pub(super) fn tells(name: &str) -> bool {
         plain.push(if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '_' });
         before = letter;
     }
+    // `adduser --disabled-password`
+    if ["disable", "disabled", "no", "without"].contains(&plain.split('_').next().unwrap_or_default()) {
+        return false;
+    }
     if PUBLIC.iter().any(|public| plain.ends_with(public)) {
         return false;
     }
@@ -126,6 +130,8 @@ mod tests {
             "AWS_ACCESS_KEY_ID",
             "NOPASSWD",
             "PATH",
+            "disabled-password",
+            "no-password",
         ] {
             assert!(!tells(name), "{name}");
         }

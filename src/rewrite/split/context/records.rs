@@ -1,5 +1,7 @@
 //! What installers of Python packages and npm record: whether they called git, and where projects are.
 
+use hashbrown::HashSet;
+
 use super::SplitContext;
 use crate::base::convert::layer16;
 use crate::formats::document::DocumentKind;
@@ -68,6 +70,20 @@ impl SplitContext<'_> {
                 BY_GIT.iter().any(|name| memchr::memmem::find(&text, name).is_some())
             }
         })
+    }
+
+    /// Names of the packages that the base image has, by dpkg's lists of their files.
+    pub(in crate::rewrite::split) fn packages_of_base(&self) -> HashSet<String> {
+        let mut names = HashSet::new();
+        for layer in 0..self.base_layers {
+            let index = self.rootfs.layer(layer);
+            for document in self.documents(layer).filter(|document| document.kind == DocumentKind::DpkgList) {
+                let name = String::from_utf8_lossy(index.name(document.entry)).into_owned();
+                let name = name.strip_suffix(".list").unwrap_or(&name);
+                names.insert(name.split(':').next().unwrap_or(name).to_owned());
+            }
+        }
+        names
     }
 
     fn documents(&self, layer: u16) -> impl Iterator<Item = &Document> {

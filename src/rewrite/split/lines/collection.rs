@@ -22,8 +22,8 @@ impl Lines<'_, '_, '_, '_, '_> {
     pub(super) fn collection(&self, division: &Division) -> Option<Collection> {
         let context = self.keep.context;
         // Another user's copies have another owner.
-        let users = self.steps.list[..=self.last].iter().filter(|step| step.keyword == Keyword::User);
-        let user = users.last().map(|step| self.stage.text(step.place).trim_end());
+        let mut users = self.steps.list[..=self.last].iter().filter(|step| step.keyword == Keyword::User);
+        let user = users.next_back().map(|step| self.stage.text(step.place).trim_end());
         let of_root =
             |text: &str| matches!(text.split_whitespace().nth(1), Some("root" | "0" | "root:root" | "0:0"));
         if user.is_some_and(|text| !of_root(text)) {

@@ -118,10 +118,10 @@ impl Lines<'_, '_, '_, '_, '_> {
             let index = rootfs.layer(*layer);
             index.entries().filter(|entry| index.kind(*entry) == EntryKind::File).any(|entry| {
                 let name = index.name(entry);
-                let named = folders.get(name).map(Vec::as_slice).unwrap_or_default();
-                let is_named = !named.is_empty() && {
+                let above = folders.get(name).map(Vec::as_slice).unwrap_or_default();
+                let is_named = !above.is_empty() && {
                     let path = index.path(entry);
-                    named.iter().any(|folder| fits(folder, &path))
+                    above.iter().any(|folder| fits(folder, &path))
                 };
                 is_named
                     || patterns.iter().take(PATTERNS).any(|(folder, pattern)| {

@@ -138,8 +138,8 @@ impl Lines<'_, '_, '_, '_, '_> {
                 return None;
             }
         }
-        let assigned: String = assigned.iter().rev().map(|one| format!("{one} && ")).collect();
-        Some(format!("{assigned}{text}"))
+        let parts: Vec<&str> = assigned.into_iter().rev().chain([text]).collect();
+        Some(parts.join(" && "))
     }
 
     /// The texts of commands whose files the new stage has now.
