@@ -154,8 +154,10 @@ fn folders_of_builds(context: &SplitContext<'_>, named: &[Vec<u8>]) -> Vec<Vec<u
             || mention.words.iter().any(|name| is_builder(name));
         let node = context.rootfs.node(mention.node);
         let path = node.path();
-        let is_program = node.kind() == NodeKind::File && !MARKS.contains(&node.name());
-        if starts && is_program && named.contains(&path) {
+        // Programs such as uv name compilers for what others ask of them.
+        let is_script =
+            node.kind() == NodeKind::File && !MARKS.contains(&node.name()) && !is_elf(context, node);
+        if starts && is_script && named.contains(&path) {
             found.push(folder_of(&path).to_vec());
             let config = context.input.image.run_config();
             found.extend(config.and_then(|config| config.working_dir().clone()).map(String::into_bytes));
