@@ -290,6 +290,7 @@ pub(super) fn python_image() -> Scene {
                 Vec::new(),
                 vec![
                     deb("ca-certificates", "", vec![text("usr/share/ca-certificates/one.crt", 500)]),
+                    deb("curl", "libc6", vec![program("usr/bin/curl", &[])]),
                     deb("tzdata", "", vec![text("usr/share/zoneinfo/UTC", 100)]),
                     deb("netbase", "", vec![text("etc/protocols", 100)]),
                 ],

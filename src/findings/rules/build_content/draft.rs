@@ -308,8 +308,10 @@ fn these(facts: &Facts<'_>, items: &[Item]) -> String {
 fn tests_of(facts: &Facts<'_>, items: &[Item]) -> Option<String> {
     const NAMED: usize = 3;
     let mut bytes: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut unowned = 0;
     for item in items {
         let owner = item.node.and_then(|node| facts.owner(node));
+        unowned += u64::from(owner.is_none());
         if let Some(package) = owner.and_then(|owner| facts.inventory.packages.get(owner)) {
             *bytes.entry(package.name.as_str()).or_default() += item.bytes;
         }
@@ -318,7 +320,7 @@ fn tests_of(facts: &Facts<'_>, items: &[Item]) -> Option<String> {
     largest.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
     let names: Vec<&str> = largest.iter().take(NAMED).map(|(name, _)| *name).collect();
     let more = largest.len() - names.len();
-    Some(match (names.as_slice(), more) {
+    let tests = match (names.as_slice(), more) {
         ([], _) => return None,
         ([one], _) => format!("the tests of {one}"),
         ([first, last], _) => format!("the tests of {first} or {last}"),
@@ -326,6 +328,10 @@ fn tests_of(facts: &Facts<'_>, items: &[Item]) -> Option<String> {
         (_, more) => {
             format!("the tests of {} or of {}", names.join(", "), counted(more as u64, "other package"))
         }
+    };
+    Some(match unowned {
+        0 => tests,
+        count => format!("{tests}, or {} of no package", counted(count, "file")),
     })
 }
 
