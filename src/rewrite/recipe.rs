@@ -27,7 +27,7 @@ pub(super) use write::NAMED_BY_LAYER;
 
 use super::input::{DOCKERFILE_BYTES, Given, Input, RewriteError};
 use crate::cuda::BaseImage;
-use crate::formats::dockerfile::{Dockerfile, parse};
+use crate::formats::dockerfile::{Dockerfile, Keyword, parse};
 
 /// The origin of a recipe.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,6 +63,26 @@ pub struct InstructionLayers {
     pub layers: Vec<u16>,
     /// Content bytes of these layers; `None` when a layer was not read.
     pub content_bytes: Option<u64>,
+}
+
+/// The only layer of these instructions, if several of them created it: buildah does so without `--layers`, kaniko with
+/// `--single-snapshot`. The history names the last instruction, which may be a `CMD`. With the instructions that may have
+/// added its files.
+pub(super) fn shared_layer(
+    file: &Dockerfile,
+    ties: &[InstructionLayers],
+    places: impl Iterator<Item = usize> + Clone,
+) -> Option<(u16, Vec<usize>)> {
+    let mut layers = places.clone().filter_map(|place| ties.get(place)).flat_map(|tie| &tie.layers);
+    let layer = *layers.next()?;
+    let adds_files = |place: &usize| {
+        let keyword = file.instructions.get(*place).map(|one| one.keyword);
+        matches!(keyword, Some(Keyword::Run | Keyword::Copy | Keyword::Add))
+            && ties.get(*place).is_some_and(|tie| !tie.history.is_empty())
+    };
+    let makers: Vec<usize> = places.filter(adds_files).collect();
+    let is_shared = makers.iter().filter_map(|place| ties.get(*place)).any(|tie| tie.layers.is_empty());
+    (is_shared && layers.all(|other| *other == layer)).then_some((layer, makers))
 }
 
 /// The facts about an image that a recipe needs.

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::formats::dockerfile::{Dockerfile, Keyword};
-use crate::rewrite::recipe::Recipe;
+use crate::formats::dockerfile::Dockerfile;
+use crate::rewrite::recipe::{Recipe, shared_layer};
 
 /// The instructions that create the image, from the base image on, through stages that start from each other.
 pub(super) struct Final<'r> {
@@ -22,8 +22,7 @@ pub(super) struct Final<'r> {
     pub(super) shared: Option<SharedLayer>,
 }
 
-/// The only layer above the base image where several instructions add files: buildah creates it without `--layers`,
-/// kaniko with `--single-snapshot`. The history names the last instruction, which may be a `CMD`.
+/// The only layer above the base image where several instructions add files.
 pub(super) struct SharedLayer {
     /// The layer.
     pub(super) layer: u16,
@@ -33,17 +32,8 @@ pub(super) struct SharedLayer {
 
 impl SharedLayer {
     fn of(recipe: &Recipe, steps: &[usize]) -> Option<Self> {
-        let tie = |place: &usize| recipe.ties.get(*place);
-        let mut layers = steps.iter().filter_map(tie).flat_map(|tie| &tie.layers);
-        let layer = *layers.next()?;
-        let adds_files = |place: &usize| {
-            let keyword = recipe.file.instructions.get(*place).map(|one| one.keyword);
-            matches!(keyword, Some(Keyword::Run | Keyword::Copy | Keyword::Add))
-                && tie(place).is_some_and(|tie| !tie.history.is_empty())
-        };
-        let makers: Vec<usize> = steps.iter().copied().filter(adds_files).collect();
-        let is_shared = makers.iter().filter_map(tie).any(|tie| tie.layers.is_empty());
-        (is_shared && layers.all(|other| *other == layer)).then_some(Self { layer, makers })
+        let (layer, makers) = shared_layer(&recipe.file, &recipe.ties, steps.iter().copied())?;
+        Some(Self { layer, makers })
     }
 }
 

@@ -7,7 +7,7 @@ use crate::formats::dockerfile::{
     Dockerfile, Form, Instruction, Keyword, PieceKind, ShellCommand, Span, Stage, commands,
 };
 use crate::layer::EntryId;
-use crate::rewrite::recipe::InstructionLayers;
+use crate::rewrite::recipe::{InstructionLayers, shared_layer};
 
 /// A regular file of a layer that a finding of the plan covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -157,20 +157,10 @@ impl<'a> TidyContext<'a> {
         tie.map_or(&[], |tie| tie.layers.as_slice())
     }
 
-    /// The only layer of the last stage, if several of its instructions created it: buildah does so without `--layers`,
-    /// kaniko with `--single-snapshot`.
+    /// The only layer of the last stage, if several of its instructions created it.
     pub(in crate::rewrite) fn shared_layer(&self) -> Option<u16> {
-        let body = self.stages.last()?.body.clone();
-        let ties = || body.clone().filter_map(|place| Some((place, self.ties.get(place)?)));
-        let mut layers = ties().flat_map(|(_, tie)| &tie.layers);
-        let layer = *layers.next()?;
-        let adds_files = |place: usize| {
-            let keyword = self.file.instructions.get(place).map(|one| one.keyword);
-            matches!(keyword, Some(Keyword::Run | Keyword::Copy | Keyword::Add))
-        };
-        let is_shared =
-            ties().any(|(place, tie)| adds_files(place) && !tie.history.is_empty() && tie.layers.is_empty());
-        (is_shared && layers.all(|other| *other == layer)).then_some(layer)
+        let places = self.stages.last()?.body.clone();
+        shared_layer(self.file, self.ties, places).map(|(layer, _)| layer)
     }
 
     /// Whether an instruction is in the stage of the image.
