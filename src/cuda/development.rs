@@ -1,16 +1,15 @@
 //! Packages that a project of the image declares for its development, and that nothing else installed requires.
 
+mod python;
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashSet;
 
-use super::catalog::normalized_python_name;
 use super::context::InventoryContext;
 use super::packages::Packages;
-use super::value::Package;
 use crate::formats::document::DocumentKind;
 use crate::formats::packages::npm;
-use crate::formats::python_project::{Project, Requirement};
 use crate::rootfs::{NodeId, NodeKind, Rootfs};
 
 /// Packages for the development of a project.
@@ -68,10 +67,13 @@ impl NpmPackage {
     }
 }
 
+pub(super) use python::managers;
+pub use python::PackageManagers;
+
 /// The packages of all projects, by folder.
 pub(super) fn find(context: &InventoryContext<'_>, packages: &Packages) -> Vec<DevelopmentPackages> {
     let mut found = of_npm(context);
-    found.extend(of_python(context, packages));
+    found.extend(python::of_python(context, packages));
     found
 }
 
@@ -156,136 +158,4 @@ fn has_only(context: &InventoryContext<'_>, modules: NodeId, recorded: &HashSet<
         }
     }
     true
-}
-
-/// The packages of one packages folder.
-struct Environment<'a> {
-    packages: &'a [Package],
-    /// By normalised name: index.
-    by_name: HashMap<String, usize>,
-    /// What the packages require.
-    requires: Vec<Requirement>,
-    /// By package and its normalised extra, which is empty for what it always requires: indices of `requires`.
-    by_extra: HashMap<(usize, String), Vec<usize>>,
-}
-
-impl<'a> Environment<'a> {
-    fn of(packages: &'a [Package], places: &[usize]) -> Self {
-        let name = |place: &usize| (normalized_python_name(&packages[*place].name), *place);
-        let mut requires = Vec::new();
-        let mut by_extra: HashMap<(usize, String), Vec<usize>> = HashMap::new();
-        for place in places {
-            for one in packages[*place].depends.iter().filter_map(|line| Requirement::read(line)) {
-                let extras = one.only_with.iter().map(|extra| normalized_python_name(extra));
-                let always = one.only_with.is_empty().then(String::new);
-                for extra in extras.chain(always) {
-                    by_extra.entry((*place, extra)).or_default().push(requires.len());
-                }
-                requires.push(one);
-            }
-        }
-        Self { packages, by_name: places.iter().map(name).collect(), requires, by_extra }
-    }
-
-    fn place(&self, requirement: &Requirement) -> Option<usize> {
-        self.by_name.get(&normalized_python_name(&requirement.name)).copied()
-    }
-
-    /// Whether a project is installed here: all that it always requires is here, and something that it requires for
-    /// development.
-    fn has(&self, project: &Project) -> bool {
-        let is_here = |one: &Requirement| self.place(one).is_some();
-        let mut always = project.runtime.iter().filter(|one| !one.is_conditional).peekable();
-        project.development.iter().any(is_here) && always.peek().is_some() && always.all(is_here)
-    }
-
-    /// The packages that these requirements and packages lead to. Conditions are taken to hold; extras count where
-    /// one is asked for.
-    fn reached<'r>(
-        &'r self,
-        requirements: impl Iterator<Item = &'r Requirement>,
-        installed: impl Iterator<Item = usize>,
-    ) -> HashSet<usize> {
-        let no_extra = |place| (place, String::new());
-        let mut open: Vec<(usize, String)> = installed.map(no_extra).collect();
-        let mut known: HashSet<(usize, String)> = open.iter().cloned().collect();
-        let mut add = |requirement: &Requirement, open: &mut Vec<(usize, String)>| {
-            let Some(place) = self.place(requirement) else { return };
-            let extras = requirement.extras.iter().map(|extra| normalized_python_name(extra));
-            for extra in std::iter::once(String::new()).chain(extras) {
-                if known.insert((place, extra.clone())) {
-                    open.push((place, extra));
-                }
-            }
-        };
-        requirements.for_each(|requirement| add(requirement, &mut open));
-        // Many extras may lead to one line with many extras.
-        let mut taken = HashSet::new();
-        while let Some(one) = open.pop() {
-            for place in self.by_extra.get(&one).into_iter().flatten().filter(|place| taken.insert(**place)) {
-                add(&self.requires[*place], &mut open);
-            }
-        }
-        known.into_iter().map(|(place, _)| place).collect()
-    }
-
-    /// The packages that only the development of these projects requires, sorted by name.
-    /// `needed` is what others require.
-    fn only_for_development(&self, projects: &[&Project], needed: &[&Requirement]) -> Vec<usize> {
-        let development = projects.iter().flat_map(|project| &project.development);
-        let named = self.reached(development, std::iter::empty());
-        let others = self.by_name.values().copied().filter(|place| !named.contains(place));
-        let needed = self.reached(needed.iter().copied(), others);
-        let mut only: Vec<usize> = named.into_iter().filter(|place| !needed.contains(place)).collect();
-        only.sort_by_key(|place| (&self.packages[*place].name, *place));
-        only
-    }
-}
-
-fn of_python(context: &InventoryContext<'_>, packages: &Packages) -> Vec<DevelopmentPackages> {
-    let mut projects: Vec<(NodeId, Project)> = Vec::new();
-    for visible in context.visible(DocumentKind::PythonProject) {
-        let project = visible.document.bytes().ok().and_then(|bytes| Project::read(&bytes));
-        // In a packages folder it belongs to a package.
-        let is_own = memchr::memmem::find(&context.path(visible.node), b"-packages/").is_none();
-        projects.extend(project.filter(|_| is_own).map(|one| (visible.node, one)));
-    }
-    if projects.iter().all(|(_, project)| project.development.is_empty()) {
-        return Vec::new();
-    }
-    let mut folders: BTreeMap<&[u8], Vec<usize>> = BTreeMap::new();
-    for (place, package) in packages.list.iter().enumerate().filter(|(_, package)| package.manager == "pip") {
-        // What the system's package manager brought is not the project's.
-        if let Some(root) = package.root.as_ref().filter(|_| !packages.is_double(place)) {
-            folders.entry(root).or_default().push(place);
-        }
-    }
-    // What packages in other folders require, those of the system too, may be taken from this one.
-    let requires: Vec<(Option<&Vec<u8>>, Requirement)> = (packages.list.iter())
-        .filter(|package| package.manager == "pip")
-        .flat_map(|package| package.depends.iter().map(move |line| (package.root.as_ref(), line)))
-        .filter_map(|(root, line)| Some((root, Requirement::read(line)?)))
-        .filter(|(_, requirement)| requirement.only_with.is_empty())
-        .collect();
-    let mut found = Vec::new();
-    for (root, places) in folders {
-        let environment = Environment::of(&packages.list, &places);
-        let here: Vec<_> = projects.iter().filter(|(_, project)| environment.has(project)).collect();
-        let of_projects = projects.iter().flat_map(|(_, project)| &project.runtime);
-        let elsewhere = requires.iter().filter(|(other, _)| other.map(Vec::as_slice) != Some(root));
-        let needed: Vec<&Requirement> = of_projects.chain(elsewhere.map(|(_, one)| one)).collect();
-        let here_only: Vec<&Project> = here.iter().map(|(_, project)| project).collect();
-        let only = environment.only_for_development(&here_only, &needed);
-        let Some(folder) = context.paths.lookup(root).filter(|_| !only.is_empty()) else { continue };
-        let declared = here.iter().flat_map(|(_, project)| &project.development);
-        found.push(DevelopmentPackages {
-            declared_in: here.iter().map(|(node, _)| *node).collect(),
-            folder,
-            packages: DevelopmentList::Pip(only),
-            declared: declared.map(|one| normalized_python_name(&one.name)).collect(),
-            scripts: BTreeMap::new(),
-            can_prune: false,
-        });
-    }
-    found
 }

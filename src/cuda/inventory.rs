@@ -89,6 +89,7 @@ pub fn inventory(input: &Input<'_>, warnings_per_code: usize) -> (Inventory, Wan
         mentions: heard.mentions,
         searched: heard.searched,
         development: development::find(&context, &packages),
+        managers: development::managers(&context, &packages),
         packages: packages.list,
         owners: packages.owners,
         warnings: finish(warnings, input),

@@ -98,12 +98,13 @@ mod weights;
 
 pub use crate::formats::fatbin::arch_name;
 pub use context::{FileContents, Inode, Input};
-pub use development::{DevelopmentList, DevelopmentPackages, NpmPackage};
+pub use development::{DevelopmentList, DevelopmentPackages, NpmPackage, PackageManagers};
 pub use inventory::{Wanted, inventory};
 pub use loader_path::{SearchFolder, is_compat_path, is_stub_path, search_folders, shown_folder};
 pub use names::{compression_name, kind_label, kind_name};
 pub use packages::Owners;
 pub use runs::{Fit, fit, is_tegra};
+pub use string_references::NODEJS;
 pub use value::{
     BaseImage, Class, ClassBytes, Component, Displaced, Duplicate, Flavor, ForwardCompat, Framework, GpuCode,
     GpuCodeSum, GpuHolder, HolderKind, Identical, Inventory, Level, Library, LowerBase, Package, Pick, Role,

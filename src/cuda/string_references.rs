@@ -23,6 +23,8 @@ use crate::formats::elf::ElfFacts;
 use crate::formats::string_references::{STARTS, Sort, StringReferences, UncertaintyReason, is_wrapper};
 use crate::rootfs::NodeId;
 
+pub use packages::NODEJS;
+
 /// Maximum number of searched files; applications have some hundred.
 const FILES: u64 = 20_000;
 /// Maximum total size of searched files, in bytes; the second pass reads them in about a second.
@@ -290,7 +292,9 @@ fn mention(
     let words: Vec<&'static str> = mentions.words.iter().filter(is_told).copied().collect();
     let of_application =
         matches!(file.part, Part::Application | Part::Built) && !file.of_distribution && !file.of_dependency;
-    let programs = mentions.programs.iter().filter(|_| of_application).take(room_of_programs);
+    // Which other programs a package starts is the matter of its dependencies.
+    let is_counted = |name: &&Vec<u8>| of_application || packages::is_of_nodejs(name);
+    let programs = mentions.programs.iter().filter(is_counted).take(room_of_programs);
     let programs: Vec<String> = programs.map(|name| escape(name)).collect();
     let found = !words.is_empty() || !libraries.is_empty() || !programs.is_empty();
     found.then_some(StringReference {

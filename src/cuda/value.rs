@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::development::DevelopmentPackages;
+use super::development::{DevelopmentPackages, PackageManagers};
 use super::links::{Links, ObjectId};
 use super::packages::Owners;
 use crate::base::Warning;
@@ -53,6 +53,8 @@ pub struct Inventory {
     pub owners: Owners,
     /// Packages for the development of projects.
     pub development: Vec<DevelopmentPackages>,
+    /// Package managers of Python, by packages folder.
+    pub managers: Vec<PackageManagers>,
     /// References to tools and libraries in application files, sorted by path; each inode once.
     pub mentions: Vec<StringReference>,
     /// Coverage of [`Self::mentions`].

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::value::{Category, Item, Rule, Severity, User, Verdict};
+use crate::rootfs::NodeId;
 
 /// A finding before its bytes are counted.
 #[derive(Clone, Debug)]
@@ -22,6 +23,8 @@ pub(super) struct Draft {
     /// What to do; empty for the fix of the rule.
     pub(super) fix: String,
     pub(super) items: Vec<Item>,
+    /// Files that only these files read, and that stay.
+    pub(super) reading: Vec<NodeId>,
     pub(super) subjects: Vec<String>,
     pub(super) users: Vec<User>,
     pub(super) potential_bytes: u64,
@@ -44,6 +47,7 @@ impl Draft {
             readers: BTreeSet::new(),
             fix: String::new(),
             items: Vec::new(),
+            reading: Vec::new(),
             subjects: Vec::new(),
             users: Vec::new(),
             potential_bytes: 0,

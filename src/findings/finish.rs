@@ -50,11 +50,14 @@ fn find_reading(list: Vec<&mut Finding>) {
     });
     let files: HashSet<NodeId> = files.collect();
     if files.is_empty() {
+        list.into_iter().for_each(|finding| finding.reading.clear());
         return;
     }
     for finding in list.into_iter().filter(|finding| finding.verdict == Verdict::Unsure) {
         let own = finding.items.iter().filter_map(|item| item.node).filter(|node| files.contains(node));
-        finding.reading = own.collect();
+        let own: Vec<NodeId> = own.collect();
+        finding.reading.retain(|node| files.contains(node));
+        finding.reading.extend(own);
         finding.reading.sort_unstable();
         finding.reading.dedup();
     }
@@ -144,7 +147,7 @@ fn finish(facts: &Facts<'_>, mut draft: Draft) -> Finding {
         proof: draft.proof,
         question: draft.question,
         readers: draft.readers.into_iter().collect(),
-        reading: Vec::new(),
+        reading: draft.reading,
         fix,
         bytes,
         merged_bytes: layers.iter().map(|share| share.merged_bytes).sum(),

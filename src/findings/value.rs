@@ -227,7 +227,8 @@ pub struct Finding {
     /// Who may need the files, and why, sorted; empty if the question is about something else, too. Programs that were
     /// not searched have no user.
     pub readers: Vec<(Option<User>, String)>,
-    /// Its own files that are among the readers of other findings, sorted: where they are removed, they read nothing.
+    /// Its own files, and files that only those read, that are among the readers of other findings, sorted: where its
+    /// files are removed, they read nothing.
     pub reading: Vec<NodeId>,
     /// What to do.
     pub fix: String,

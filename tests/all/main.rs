@@ -60,6 +60,7 @@ mod kept_blobs;
 mod loader;
 mod manual;
 mod merge;
+mod missing_programs;
 #[cfg(feature = "gui")]
 mod models;
 mod offline;
@@ -108,6 +109,8 @@ mod tidy;
 mod tools;
 mod traps;
 mod treemap_view;
+mod unused_installers;
+mod unused_nodejs;
 mod verdicts;
 #[cfg(feature = "gui")]
 mod view_stage;

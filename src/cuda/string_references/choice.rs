@@ -55,7 +55,7 @@ pub(super) struct Choice<'a> {
     pub(super) packages: &'a Packages,
     pub(super) toolkits: &'a [Toolkit],
     pub(super) base_layers: usize,
-    /// Whether the image has automatically installed packages, a compiler or CUDA libraries; otherwise
+    /// Whether the image has automatically installed packages, a compiler, Node.js or CUDA libraries; otherwise
     /// packages folders are not searched.
     pub(super) relevant: bool,
     /// Whether the image has git: then packages of the catalogue are searched for it.
@@ -360,9 +360,9 @@ fn leave_out_long(folders: &[(Folder, u32)], files: &mut Vec<OwnFile<'_>>) -> u6
     (before - files.len()) as u64
 }
 
-/// Whether string references to a file with this name matter: a compiler, git or a part of CUDA.
+/// Whether string references to a file with this name matter: a compiler, git, Node.js or a part of CUDA.
 pub(super) fn is_spoken_of(context: &InventoryContext<'_>, name: &[u8]) -> bool {
-    matches!(name, b"nvcc" | b"cc1" | b"git")
+    matches!(name, b"nvcc" | b"cc1" | b"git" | b"node" | b"nodejs")
         || name.starts_with(b"libcu")
         || context.catalog.component_of(name).is_some()
 }

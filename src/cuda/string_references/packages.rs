@@ -22,6 +22,14 @@ pub(super) const OF_PACKAGES: [&str; 13] = [
     "ufuncify",
 ];
 
+/// Programs of Node.js and its package managers.
+pub const NODEJS: [&str; 10] =
+    ["corepack", "node", "node-gyp", "nodejs", "npm", "npx", "pnpm", "pnpx", "yarn", "yarnpkg"];
+
+pub(super) fn is_of_nodejs(name: &[u8]) -> bool {
+    NODEJS.iter().any(|program| program.as_bytes() == name)
+}
+
 /// Names of build tools. They count in sources that start programs.
 const BUILDS: [&str; 10] =
     ["gcc", "g++", "clang", "cc", "gfortran", "make", "cmake", "ninja", "cargo", "install"];

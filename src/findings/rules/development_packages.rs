@@ -2,11 +2,10 @@
 
 mod started;
 
-use std::collections::BTreeMap;
-
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashSet;
 
 use super::common;
+use super::pip_files::files_of_pip;
 use crate::base::text::{and_more, printable};
 use crate::cuda::catalog::normalized_python_name;
 use crate::cuda::{DevelopmentList, DevelopmentPackages, NpmPackage};
@@ -14,7 +13,7 @@ use crate::findings::classification::item;
 use crate::findings::draft::Draft;
 use crate::findings::facts::Facts;
 use crate::findings::value::{Category, Rule, Severity, Verdict};
-use crate::rootfs::{NodeId, NodeKind};
+use crate::rootfs::NodeId;
 
 pub(super) static RULE: Rule = Rule {
     id: "development-packages",
@@ -131,39 +130,13 @@ fn keep_linked(facts: &Facts<'_>, packages: &mut [Contents]) {
     }
 }
 
-/// Files of Python packages: those that they list, and the bytecode of those, which not every installer lists.
 fn of_pip(facts: &Facts<'_>, found: &DevelopmentPackages, list: &[usize]) -> Vec<Contents> {
-    let mut files: BTreeMap<usize, Vec<NodeId>> = list.iter().map(|place| (*place, Vec::new())).collect();
-    let mut bytecode: HashMap<NodeId, HashMap<&[u8], Vec<NodeId>>> = HashMap::new();
-    for node in facts.rootfs.nodes() {
-        let id = node.id();
-        let Some(own) = facts.owner(id).and_then(|owner| files.get_mut(&owner)) else { continue };
-        if facts.inventory.owners.is_shared(id) || node.kind() != NodeKind::File {
-            continue;
-        }
-        own.push(id);
-        let Some(stem) = node.name().strip_suffix(b".py") else { continue };
-        let Some(cache) = facts.paths.child(node.parent().id(), b"__pycache__") else { continue };
-        let files = bytecode.entry(cache).or_insert_with(|| bytecode_in(facts, cache));
-        own.extend(files.get(stem).into_iter().flatten());
-    }
     let contents = |(place, files): (usize, Vec<NodeId>)| {
         let package = facts.inventory.packages.get(place)?;
         let is_declared = found.declared.contains(&normalized_python_name(&package.name));
         Some(Contents::new(facts, (&package.name, &package.version), is_declared, files))
     };
-    files.into_iter().filter_map(contents).collect()
-}
-
-/// The bytecode in a folder `__pycache__` that no package lists, by the name of its module.
-fn bytecode_in<'a>(facts: &Facts<'a>, cache: NodeId) -> HashMap<&'a [u8], Vec<NodeId>> {
-    let mut by_module: HashMap<&[u8], Vec<NodeId>> = HashMap::new();
-    for file in facts.node(cache).children().filter(|file| facts.owner(file.id()).is_none()) {
-        if let Some(end) = memchr::memmem::find(file.name(), b".cpython-") {
-            by_module.entry(&file.name()[..end]).or_default().push(file.id());
-        }
-    }
-    by_module
+    files_of_pip(facts, list).into_iter().filter_map(contents).collect()
 }
 
 /// The command that installs a project without the packages.

@@ -14,15 +14,20 @@ mod driver_libraries;
 mod duplicates;
 mod metadata_copies;
 mod missing_libraries;
+mod missing_programs;
 mod missing_ptx;
 mod mixed_majors;
 mod orphaned_packages;
 mod overwritten;
 mod package_caches;
+mod pip_files;
+mod reached;
 mod secrets;
 mod stubs_on_loader_path;
 mod unused_gpu_code;
+mod unused_installers;
 mod unused_libraries;
+mod unused_nodejs;
 mod visible_devices;
 mod weights_in_middle_layer;
 
@@ -51,6 +56,8 @@ static TABLE: &[(&Rule, Option<Find>)] = &[
     (&build_content::BUILD_TOOLS, None),
     (&development_packages::RULE, Some(development_packages::find)),
     (&orphaned_packages::RULE, None),
+    (&unused_installers::RULE, Some(unused_installers::find)),
+    (&unused_nodejs::RULE, Some(unused_nodejs::find)),
     (&driver_libraries::RULE, Some(driver_libraries::find)),
     (&duplicates::RULE, Some(duplicates::find)),
     (&unused_libraries::RULE, None),
@@ -65,6 +72,7 @@ static TABLE: &[(&Rule, Option<Find>)] = &[
     (&devel_base::RULE, Some(devel_base::find)),
     (&driver_capabilities::RULE, Some(driver_capabilities::find)),
     (&missing_libraries::RULE, Some(missing_libraries::find)),
+    (&missing_programs::RULE, Some(missing_programs::find)),
     (&missing_ptx::RULE, Some(missing_ptx::find)),
     (&mixed_majors::RULE, Some(mixed_majors::find)),
     (&stubs_on_loader_path::RULE, Some(stubs_on_loader_path::find)),

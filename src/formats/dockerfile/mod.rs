@@ -22,7 +22,7 @@ mod word;
 #[cfg(feature = "fuzzing")]
 pub use invariants::fuzz_dockerfile;
 pub use parse::parse;
-pub use shell::{Joiner, ShellCommand, commands, is_assignment, script_commands};
+pub use shell::{Joiner, ShellCommand, commands, is_assignment, is_builtin, script_commands};
 pub use value::{
     Directive, Dockerfile, Flag, Form, Heredoc, Instruction, Keyword, Piece, PieceKind, Span, Stage,
     SyntaxError, Word,

@@ -52,6 +52,18 @@ pub fn is_assignment(word: &[u8]) -> bool {
         && name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
 }
 
+/// Whether a shell has this command itself, in any of the usual shells.
+pub fn is_builtin(name: &[u8]) -> bool {
+    const BUILTINS: [&[u8]; 52] = [
+        b".", b":", b"[", b"[[", b"alias", b"bg", b"break", b"builtin", b"caller", b"cd", b"command", b"continue",
+        b"declare", b"dirs", b"disown", b"echo", b"eval", b"exec", b"exit", b"export", b"false", b"fg", b"getopts",
+        b"hash", b"help", b"history", b"jobs", b"kill", b"let", b"local", b"popd", b"printf", b"pushd", b"pwd",
+        b"read", b"readonly", b"return", b"set", b"shift", b"shopt", b"source", b"test", b"times", b"trap", b"true",
+        b"type", b"typeset", b"ulimit", b"umask", b"unalias", b"unset", b"wait",
+    ];
+    BUILTINS.contains(&name)
+}
+
 /// The commands of a script outside a Dockerfile, as far as it can be parsed.
 pub fn script_commands(script: &str) -> Vec<ShellCommand> {
     grammar::read(&Joined::plain(script, &(0..script.len())), false).commands

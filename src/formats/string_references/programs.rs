@@ -96,6 +96,11 @@ fn is_setting(line: &[u8]) -> bool {
     setting(line).is_some_and(|at| is_value(&line[..=at]))
 }
 
+/// Whether a word is a path from the working directory: `./run.sh`.
+fn is_relative(word: &[u8]) -> bool {
+    word.starts_with(b"./") || word.starts_with(b"../")
+}
+
 #[derive(Default)]
 struct Names {
     found: BTreeSet<Vec<u8>>,
@@ -188,7 +193,8 @@ impl Names {
                     }
                 }
                 Some(own) if *own > 0 => *own -= 1,
-                Some(_) if !word[0].is_ascii_alphanumeric() && !matches!(word[0], b'/' | b'"' | b'\'') => {}
+                Some(_) if !(word[0].is_ascii_alphanumeric() || b"/\"'".contains(&word[0]) || is_relative(word)) => {
+                }
                 Some(_) if word[0].is_ascii_digit() => {}
                 _ => {
                     self.add(word);
@@ -262,6 +268,7 @@ mod tests {
             ("#!/bin/sh\nexec gosu app redis-server /etc/redis.conf\n", &["gosu", "redis-server"]),
             ("#!/bin/sh\nsh -c \"ps aux\"\n", &["ps", "sh"]),
             ("#!/bin/sh\nls \\\n  /srv\n", &["ls"]),
+            ("#!/bin/sh\nexec ./more.sh -x\ngosu app ../run.sh\n", &["gosu", "more.sh", "run.sh"]),
             ("#!/bin/sh\ncd /srv && \\\n  unzip a.zip | \\\n  jq .\n", &["jq", "unzip"]),
             ("subprocess.run([\"ps\", \"aux\"])\n", &["ps"]),
             ("subprocess.check_output((\"/usr/bin/file\", path))\n", &["file"]),

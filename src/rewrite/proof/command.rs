@@ -12,7 +12,7 @@ use super::side::{Side, shown};
 use crate::base::text::counted;
 use crate::cuda::Inode;
 use crate::cuda::links::{SHELLS, commands, file_name};
-use crate::formats::dockerfile::is_assignment;
+use crate::formats::dockerfile::{is_assignment, is_builtin};
 use crate::formats::string_references::is_wrapper;
 use crate::rewrite::environments::is_isolated;
 use crate::rootfs::{NodeId, NodeKind};
@@ -168,7 +168,7 @@ impl Runner<'_, '_> {
                 let name = shown(first);
                 self.notes.faults.add(format!("the command runs {name} ({path}): {why}"));
             }
-            (None, None) if !is_builtin(first) => {
+            (None, None) if !is_of_shell(first) => {
                 let name = shown(first);
                 self.notes
                     .unproven
@@ -302,10 +302,6 @@ fn is_of_system(path: &[u8]) -> bool {
 }
 
 /// Shell builtins and names that only a shell resolves.
-fn is_builtin(name: &[u8]) -> bool {
-    const BUILTINS: [&[u8]; 18] = [
-        b"cd", b"exec", b"export", b"set", b"source", b".", b"ulimit", b"umask", b"trap", b"wait", b"exit",
-        b"eval", b"read", b"shift", b"unset", b"echo", b"[", b":",
-    ];
-    name.contains(&b'$') || BUILTINS.contains(&name)
+fn is_of_shell(name: &[u8]) -> bool {
+    name.contains(&b'$') || is_builtin(name)
 }

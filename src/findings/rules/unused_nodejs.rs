@@ -1,0 +1,111 @@
+//! Node.js that nothing is known to start, and packages of npm where nothing is known to read them.
+
+mod installed;
+mod started;
+
+use std::collections::BTreeSet;
+
+use super::common;
+use super::reached::{and_others, mentions};
+use crate::base::size::exact;
+use crate::base::text::{and_more, elide_middle};
+use crate::cuda::{Inode, NODEJS};
+use crate::findings::classification::item;
+use crate::findings::draft::Draft;
+use crate::findings::facts::Facts;
+use crate::findings::named::MAX_SHOWN_CHARS;
+use crate::findings::value::{Category, Item, Rule, Severity, Verdict};
+use crate::rootfs::NodeId;
+use installed::{Installed, OTHERS};
+
+pub(super) static RULE: Rule = Rule {
+    id: "unused-nodejs",
+    title: "Node.js without a user",
+    category: Category::BuildTools,
+    severity: Severity::Medium,
+    fix: "Build the front end in a stage of its own, and copy its output.",
+    page: include_str!("../../../assets/manual/rules/unused-nodejs.md"),
+};
+
+/// Maximum names in a title or question.
+const NAMED: usize = 3;
+
+pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
+    let installed = Installed::of(facts);
+    let packages = installed::node_modules(facts, &installed);
+    if installed.is_none() && packages.is_empty() || started::is_started(facts, &installed) {
+        return Vec::new();
+    }
+    // Other runtimes read the same packages.
+    let has_other = !facts.nodes_named(|name| OTHERS.contains(&name)).is_empty();
+    let runtime = (!installed.is_none()).then(|| runtime(facts, &installed, has_other));
+    let modules = (!packages.is_empty() && !has_other).then(|| modules(facts, &packages));
+    [runtime, modules].into_iter().flatten().collect()
+}
+
+fn runtime(facts: &Facts<'_>, installed: &Installed, has_other: bool) -> Draft {
+    let names = installed.names(facts);
+    let shown: Vec<&str> = names.iter().take(NAMED).map(String::as_str).collect();
+    let shown = format!("{}{}", shown.join(", "), and_more(names.len(), shown.len()));
+    let mut draft = Draft::new(&RULE, Verdict::Unsure, format!("Node.js without a known user: {shown}"));
+    let readers = mentions(facts, &NODEJS);
+    "Neither the image's command nor a script that it starts names a program of Node.js."
+        .clone_into(&mut draft.reason);
+    draft.question = Some(match readers.as_slice() {
+        [] => "Does anything start Node.js at run time?".to_owned(),
+        [(_, who, name), others @ ..] => {
+            let who = elide_middle(who, MAX_SHOWN_CHARS);
+            let also = and_others(others.len());
+            format!("Does {who} start Node.js at run time, or does anything else? It names {name}{also}.")
+        }
+    });
+    if readers.is_empty() {
+        draft.proof.push(common::searched(facts, "a program of Node.js"));
+    }
+    for (user, who, name) in readers {
+        draft.proof.push(format!("{who} names {name}"));
+        draft.users.push(user);
+    }
+    draft.proof.extend(common::not_searched(facts));
+    draft.items = items(facts, &installed.files);
+    if !has_other {
+        draft.reading = sources(facts);
+    }
+    draft
+}
+
+/// Files that only Node.js reads, as far as they mention anything: sources and the settings of packages.
+fn sources(facts: &Facts<'_>) -> Vec<NodeId> {
+    const EXTENSIONS: [&[u8]; 8] = [b"cjs", b"cts", b"js", b"jsx", b"mjs", b"mts", b"ts", b"tsx"];
+    let mentions = facts.inventory.mentions.iter().map(|mention| mention.node);
+    let is_one = |node: &NodeId| {
+        let name = facts.node(*node).name();
+        EXTENSIONS.contains(&common::extension(name)) || name == b"package.json"
+    };
+    mentions.filter(is_one).collect()
+}
+
+fn modules(facts: &Facts<'_>, folders: &[NodeId]) -> Draft {
+    let shown: Vec<String> = folders.iter().take(NAMED).map(|folder| facts.shown(*folder)).collect();
+    let shown = format!("{}{}", shown.join(", "), and_more(folders.len(), shown.len()));
+    let title = format!("Packages of npm without a known reader: {shown}");
+    let mut draft = Draft::new(&RULE, Verdict::Unsure, title);
+    "Neither the image's command nor a script that it starts names a program of Node.js.".clone_into(&mut draft.reason);
+    draft.question = Some(format!(
+        "Does the service read {shown} at run time, or send files of it to browsers?"
+    ));
+    "Install them in a build stage, and copy what the build makes of them.".clone_into(&mut draft.fix);
+    let files: BTreeSet<NodeId> =
+        folders.iter().flat_map(|folder| installed::below(facts, *folder)).collect();
+    for folder in folders {
+        let bytes = exact(facts.node(*folder).bytes());
+        draft.proof.push(format!("{}: {bytes}", facts.shown(*folder)));
+    }
+    draft.items = items(facts, &files);
+    draft
+}
+
+fn items(facts: &Facts<'_>, files: &BTreeSet<NodeId>) -> Vec<Item> {
+    let inodes: BTreeSet<Inode> = files.iter().filter_map(|file| facts.node(*file).content()).collect();
+    inodes.into_iter().map(|inode| item(&facts.classification, facts.rootfs, inode)).collect()
+}

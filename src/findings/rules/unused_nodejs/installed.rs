@@ -1,0 +1,181 @@
+//! Where Node.js is installed, and folders with packages of npm.
+
+use std::collections::BTreeSet;
+
+use crate::base::text::printable;
+use crate::cuda::Package;
+use crate::findings::facts::Facts;
+use crate::formats::binary::FileFacts;
+use crate::rootfs::{NodeId, NodeKind};
+
+/// Programs that run JavaScript with packages of npm as Node.js does.
+pub(super) const OTHERS: [&[u8]; 4] = [b"bun", b"deno", b"electron", b"workerd"];
+
+/// Folders in which npm installs packages for all users, beside those of installations without a package.
+const GLOBAL: [&[u8]; 2] = [b"/usr/lib/node_modules", b"/usr/local/lib/node_modules"];
+
+/// Node.js with its package managers.
+#[derive(Default)]
+pub(super) struct Installed {
+    /// System packages, as indexes in the inventory.
+    packages: BTreeSet<usize>,
+    /// Folders above `bin/node` that no package owns.
+    prefixes: BTreeSet<NodeId>,
+    /// All files.
+    pub(super) files: BTreeSet<NodeId>,
+    /// Folders of packages for all users.
+    global: BTreeSet<NodeId>,
+}
+
+impl Installed {
+    pub(super) fn of(facts: &Facts<'_>) -> Self {
+        let mut installed = Self::default();
+        let programs = facts.nodes_named(|name| matches!(name, b"node" | b"nodejs"));
+        for program in programs {
+            let node = facts.node(program);
+            let is_binary = node.content().is_some_and(|inode| matches!(facts.binary(inode), Some(FileFacts::Elf(_))));
+            let folder = node.parent();
+            if node.kind() != NodeKind::File || !is_binary || folder.name() != b"bin" {
+                continue;
+            }
+            match facts.owner(program) {
+                None => drop(installed.prefixes.insert(folder.parent().id())),
+                Some(place) => {
+                    let package = facts.inventory.packages.get(place).filter(|one| one.is_of_system());
+                    if package.is_some_and(|one| is_of_nodejs(&one.name)) {
+                        installed.packages.insert(place);
+                    }
+                }
+            }
+        }
+        installed.add_packages(facts);
+        if installed.is_none() {
+            return installed;
+        }
+        installed.add_files(facts);
+        installed
+    }
+
+    pub(super) fn is_none(&self) -> bool {
+        self.packages.is_empty() && self.prefixes.is_empty()
+    }
+
+    /// Its packages and folders: `nodejs`, `/usr/local`.
+    pub(super) fn names(&self, facts: &Facts<'_>) -> Vec<String> {
+        let packages = self.packages.iter().filter_map(|place| facts.inventory.packages.get(*place));
+        let mut names: Vec<String> = packages.map(|package| printable(&package.name)).collect();
+        // Debian has a package for each package of npm.
+        names.sort_by_key(|name| (!matches!(name.as_str(), "nodejs" | "npm" | "yarn" | "yarnpkg"), name.clone()));
+        names.extend(self.prefixes.iter().map(|folder| facts.shown(*folder)));
+        names
+    }
+
+    /// Adds the packages that come with the program's, and leaves out what packages of other kinds depend on.
+    fn add_packages(&mut self, facts: &Facts<'_>) {
+        if self.packages.is_empty() {
+            return;
+        }
+        let all = &facts.inventory.packages;
+        let family = |package: &Package| package.is_of_system() && is_of_nodejs(&package.name);
+        self.packages.extend(all.iter().enumerate().filter(|(_, one)| family(one)).map(|(place, _)| place));
+        let depended = all.iter().filter(|one| one.is_of_system() && !family(one)).flat_map(|one| &one.depends);
+        let mut open: Vec<&str> = depended.map(String::as_str).filter(|name| is_of_nodejs(name)).collect();
+        while let Some(name) = open.pop() {
+            // Another package may provide one that is not installed.
+            let places: Vec<usize> = self.packages.iter().copied().filter(|place| all[*place].name == name).collect();
+            if places.is_empty() && !open.contains(&"nodejs") && name != "nodejs" {
+                open.push("nodejs");
+            }
+            for place in places {
+                self.packages.remove(&place);
+                open.extend(all[place].depends.iter().map(String::as_str).filter(|name| is_of_nodejs(name)));
+            }
+        }
+        let has_program = self.packages.iter().any(|place| all[*place].name.starts_with("nodejs"));
+        if !has_program {
+            self.packages.clear();
+        }
+    }
+
+    fn add_files(&mut self, facts: &Facts<'_>) {
+        if !self.packages.is_empty() {
+            let owned = facts.rootfs.nodes().filter(|node| {
+                node.kind() == NodeKind::File
+                    && facts.owner(node.id()).is_some_and(|owner| self.packages.contains(&owner))
+                    && !facts.inventory.owners.is_shared(node.id())
+            });
+            self.files.extend(owned.map(|node| node.id()));
+        }
+        let mut folders: BTreeSet<NodeId> = GLOBAL.iter().filter_map(|path| facts.paths.lookup(path)).collect();
+        self.global.clone_from(&folders);
+        for prefix in &self.prefixes {
+            let below = |path: &[u8]| facts.paths.lookup_from(*prefix, path);
+            self.global.extend(below(b"lib/node_modules"));
+            folders.extend([&b"lib/node_modules"[..], b"include/node", b"share/doc/node"].into_iter().filter_map(below));
+            let single: [&[u8]; 2] = [b"bin/node", b"share/man/man1/node.1"];
+            self.files.extend(single.into_iter().filter_map(below));
+        }
+        // Yarn 1, as images of Node.js have it.
+        let opt = facts.paths.lookup(b"/opt").map(|opt| facts.node(opt));
+        let yarn = opt.into_iter().flat_map(|opt| opt.children()).filter(|folder| {
+            folder.name().starts_with(b"yarn-v") && facts.paths.lookup_from(folder.id(), b"bin/yarn.js").is_some()
+        });
+        folders.extend(yarn.map(|folder| folder.id()));
+        for folder in folders {
+            let own = below(facts, folder).filter(|file| facts.owner(*file).is_none());
+            self.files.extend(own.collect::<Vec<_>>());
+        }
+    }
+}
+
+/// Whether a system package is Node.js, one of its package managers, or a package of npm as Debian has them.
+fn is_of_nodejs(name: &str) -> bool {
+    let is_library = || name.strip_prefix("libnode").is_some_and(|rest| rest == "-dev" || rest.bytes().all(|byte| byte.is_ascii_digit()));
+    matches!(name, "corepack" | "nodejs" | "npm" | "yarn" | "yarnpkg")
+        || name.starts_with("nodejs-")
+        || name.starts_with("node-")
+        || is_library()
+}
+
+/// Folders `node_modules` outside of Node.js itself, largest first. What packages of the system or of Python bring is
+/// left out.
+pub(super) fn node_modules(facts: &Facts<'_>, installed: &Installed) -> Vec<NodeId> {
+    let mut found = Vec::new();
+    let mut open = vec![facts.rootfs.root()];
+    while let Some(folder) = open.pop() {
+        for child in folder.children().filter(|child| child.kind() == NodeKind::Directory) {
+            let is_of_python = || matches!(child.name(), b"site-packages" | b"dist-packages");
+            if child.name() != b"node_modules" {
+                if !is_of_python() {
+                    open.push(child);
+                }
+            } else if child.files() > 0
+                && !installed.global.contains(&child.id())
+                && !GLOBAL.contains(&child.path().as_slice())
+            {
+                let first = below(facts, child.id()).next();
+                found.extend(first.filter(|file| facts.owner(*file).is_none()).map(|_| child.id()));
+            }
+        }
+    }
+    found.sort_by_key(|folder| (std::cmp::Reverse(facts.node(*folder).bytes()), *folder));
+    found
+}
+
+/// All files below a folder.
+pub(super) fn below<'f>(facts: &'f Facts<'_>, folder: NodeId) -> impl Iterator<Item = NodeId> + 'f {
+    let mut open = vec![facts.node(folder)];
+    let mut files: Vec<NodeId> = Vec::new();
+    std::iter::from_fn(move || {
+        while files.is_empty() {
+            for child in open.pop()?.children() {
+                match child.kind() {
+                    NodeKind::File => files.push(child.id()),
+                    NodeKind::Directory => open.push(child),
+                    NodeKind::Symlink | NodeKind::Other => {}
+                }
+            }
+        }
+        files.pop()
+    })
+}

@@ -1,0 +1,180 @@
+//! Node.js, its packages and `node_modules`, where nothing starts a program of Node.js.
+
+use serde_json::{Value, json};
+
+use crate::fixtures::elf::Elf;
+use crate::fixtures::image::Image;
+use crate::fixtures::layout::Layout;
+use crate::fixtures::packages::{dpkg_list, dpkg_status};
+use crate::fixtures::packing::Packing;
+use crate::fixtures::service::wheel;
+use crate::fixtures::tarball::{Member, file, symlink, tar};
+use crate::support::{Place, Report};
+
+/// The findings of the rule in an image with these files and this config.
+fn found_in(members: Vec<Member>, config: Value) -> Vec<Value> {
+    let mut image = Image::of(Packing::Gzip, [tar(members)]);
+    image.config = config;
+    let place = Place::new();
+    let report: Report =
+        place.report(&format!("oci:{}", place.put_layout("image", &Layout::of(&image, "t"))));
+    let findings = report.json["findings"].as_array().unwrap();
+    findings.iter().filter(|one| one["rule"] == "unused-nodejs").cloned().collect()
+}
+
+fn paths(finding: &Value) -> Vec<&str> {
+    finding["paths"].as_array().unwrap().iter().map(|path| path.as_str().unwrap()).collect()
+}
+
+fn program(path: &str) -> Member {
+    file(path, Elf::program(path).build()).mode(0o755)
+}
+
+/// Node.js from its archive in `/usr/local`, and a web service in Python with a front end.
+fn service(entrypoint: &str) -> Vec<Member> {
+    vec![
+        file("etc/passwd", "root:x:0:0::/root:/bin/sh\n"),
+        program("usr/local/bin/python3.12"),
+        program("usr/local/bin/node"),
+        symlink("usr/local/bin/npm", "../lib/node_modules/npm/bin/npm-cli.js"),
+        file("usr/local/lib/node_modules/npm/bin/npm-cli.js", "#!/usr/bin/env node\n"),
+        file("usr/local/lib/node_modules/sass/sass.js", "#!/usr/bin/env node\n").mode(0o755),
+        symlink("usr/local/bin/sass", "../lib/node_modules/sass/sass.js"),
+        file("usr/local/include/node/node_version.h", "#define NODE_MAJOR_VERSION 20\n"),
+        file("app/entrypoint.sh", entrypoint).mode(0o755),
+        file("app/wsgi.py", "import flask\n"),
+        file("app/frontend/node_modules/vite/index.js", "x\n"),
+        file("app/frontend/node_modules/vite/node_modules/picomatch/index.js", "x\n"),
+        file("app/static/app.js", "x\n"),
+    ]
+}
+
+fn command(words: &[&str]) -> Value {
+    json!({"Cmd": words, "WorkingDir": "/app", "Env": ["PATH=/usr/local/bin:/usr/bin:/bin"]})
+}
+
+#[test]
+fn node_js_for_the_build_is_a_question_and_so_are_its_packages() {
+    let script = "#!/bin/sh\nset -e\npython3.12 manage.py migrate\nexec gunicorn wsgi\n";
+    let found = found_in(service(script), command(&["./entrypoint.sh"]));
+    let [runtime, modules] = &found[..] else { panic!("{found:#?}") };
+    assert_eq!((&runtime["verdict"], &runtime["category"]), (&json!("unsure"), &json!("build-tools")));
+    assert_eq!(runtime["title"], "Node.js without a known user: /usr/local");
+    assert_eq!(runtime["question"], "Does anything start Node.js at run time?");
+    assert_eq!(
+        paths(runtime),
+        [
+            "/usr/local/bin/node",
+            "/usr/local/lib/node_modules/npm/bin/npm-cli.js",
+            "/usr/local/lib/node_modules/sass/sass.js",
+        ]
+    );
+    assert_eq!(modules["title"], "Packages of npm without a known reader: /app/frontend/node_modules");
+    assert_eq!(
+        paths(modules),
+        [
+            "/app/frontend/node_modules/vite/index.js",
+            "/app/frontend/node_modules/vite/node_modules/picomatch/index.js",
+        ]
+    );
+    assert!(modules["question"].as_str().unwrap().contains("send files of it to browsers"), "{modules:#}");
+}
+
+#[test]
+fn who_starts_node_js_by_any_way_keeps_it() {
+    let idle = "#!/bin/sh\nexec gunicorn wsgi\n";
+    for (script, words) in [
+        (idle, &["node", "server.js"][..]),
+        (idle, &["npm", "start"]),
+        (idle, &["/bin/sh", "-c", "exec /usr/local/bin/node server.js"]),
+        (idle, &["tini", "--", "npx", "serve"]),
+        // A program that Node.js runs.
+        (idle, &["sass", "--watch", "in:out"]),
+        (idle, &["./server.mjs"]),
+        ("#!/bin/sh\nnode worker.js &\nexec gunicorn wsgi\n", &["./entrypoint.sh"]),
+        ("#!/bin/sh\n(cd frontend && npm run build)\nexec gunicorn wsgi\n", &["bash", "/app/entrypoint.sh"]),
+        ("#!/bin/sh\nexec ./more.sh\n", &["./entrypoint.sh"]),
+    ] {
+        let mut members = service(script);
+        members.push(file("app/more.sh", "#!/bin/sh\nif true; then exec yarn start; fi\n").mode(0o755));
+        members.push(file("app/server.mjs", "#!/usr/bin/env -S node --max-old-space-size=512\n").mode(0o755));
+        let found = found_in(members, command(words));
+        assert!(found.is_empty(), "{words:?} {script}: {found:#?}");
+    }
+    let health = json!({
+        "Cmd": ["gunicorn", "wsgi"], "Healthcheck": {"Test": ["CMD-SHELL", "node health.js || exit 1"]},
+    });
+    let found = found_in(service(idle), health);
+    assert!(found.is_empty(), "{found:#?}");
+}
+
+#[test]
+fn files_that_name_a_program_are_in_the_question() {
+    let mut members = service("#!/bin/sh\nexec supervisord -c /etc/supervisord.conf\n");
+    members.push(file("etc/supervisord.conf", "[program:render]\ncommand=node /app/render.js\n"));
+    let package = "import subprocess\ndef run(x):\n    return subprocess.run([\"node\", x])\n";
+    let site = "usr/local/lib/python3.12/site-packages";
+    members.extend(wheel(site, "execjs", "1.0", &[("execjs/run.py", package.as_bytes().to_vec())]));
+    let found = found_in(members, command(&["/app/entrypoint.sh"]));
+    let runtime = &found[0];
+    let question = runtime["question"].as_str().unwrap();
+    assert!(question.starts_with("Does /etc/supervisord.conf start Node.js at run time"), "{question}");
+    assert!(question.ends_with("It names node, as one other file does."), "{question}");
+    let proof = runtime["proof"].to_string();
+    assert!(proof.contains("execjs/run.py names node"), "{proof}");
+}
+
+/// `nodejs` and `npm` of Debian, and a package of another kind.
+fn debian(depends: &str) -> Vec<Member> {
+    let packages = [
+        ("nodejs", "libc6 (>= 2.34)", vec!["usr/bin/node"]),
+        ("npm", "nodejs:any, node-semver", vec!["usr/share/nodejs/npm/index.js"]),
+        ("node-semver", "nodejs:any", vec!["usr/share/nodejs/semver/index.js"]),
+        ("node-ms", "", vec!["usr/share/nodejs/ms/index.js"]),
+        ("service", depends, vec!["usr/bin/service"]),
+    ];
+    let mut members = vec![file("etc/passwd", "root:x:0:0::/root:/bin/sh\n")];
+    let mut status = Vec::new();
+    for (name, depends, files) in &packages {
+        let fields: &[_] = if depends.is_empty() { &[] } else { &[("Depends", *depends)] };
+        status.extend(dpkg_status(name, "1.0", 1, fields));
+        let listed: Vec<String> = files.iter().map(|path| format!("/{path}")).collect();
+        let listed: Vec<&str> = listed.iter().map(String::as_str).collect();
+        members.push(file(format!("var/lib/dpkg/info/{name}.list"), dpkg_list(&listed)));
+        members.extend(files.iter().map(|path| match path.contains("bin/") {
+            true => program(path),
+            false => file(*path, "x\n"),
+        }));
+    }
+    members.push(file("var/lib/dpkg/status", status));
+    members
+}
+
+#[test]
+fn packages_of_the_distribution_go_unless_another_depends_on_them() {
+    let found = found_in(debian("node-ms"), command(&["service"]));
+    let [runtime] = &found[..] else { panic!("{found:#?}") };
+    assert_eq!(runtime["title"], "Node.js without a known user: nodejs, npm, node-semver");
+    assert_eq!(
+        paths(runtime),
+        ["/usr/bin/node", "/usr/share/nodejs/npm/index.js", "/usr/share/nodejs/semver/index.js"]
+    );
+    for depends in ["nodejs (>= 18)", "npm", "node-semver"] {
+        let found = found_in(debian(depends), command(&["service"]));
+        assert!(found.is_empty(), "{depends}: {found:#?}");
+    }
+}
+
+#[test]
+fn other_runtimes_read_the_same_packages() {
+    let mut members = service("#!/bin/sh\nexec gunicorn wsgi\n");
+    members.push(program("usr/local/bin/bun"));
+    let found = found_in(members, command(&["./entrypoint.sh"]));
+    assert_eq!(found.len(), 1, "{found:#?}");
+    // Without any, they are as much of a question.
+    let mut members = service("#!/bin/sh\nexec gunicorn wsgi\n");
+    members.retain(|member| !member.name.starts_with(b"usr/local/"));
+    let found = found_in(members, command(&["./entrypoint.sh"]));
+    assert_eq!(found.len(), 1, "{found:#?}");
+    assert_eq!(found[0]["title"], "Packages of npm without a known reader: /app/frontend/node_modules");
+}
