@@ -67,8 +67,8 @@ impl NpmPackage {
     }
 }
 
-pub(super) use python::managers;
 pub use python::PackageManagers;
+pub(super) use python::managers;
 
 /// The packages of all projects, by folder.
 pub(super) fn find(context: &InventoryContext<'_>, packages: &Packages) -> Vec<DevelopmentPackages> {

@@ -51,9 +51,18 @@ fn a_health_check_without_its_program_is_told() {
 fn a_command_without_its_program_does_not_start() {
     for (config, title) in [
         (json!({"Cmd": ["gunicorn", "app:app"]}), "gunicorn is missing for the image's command"),
-        (json!({"Cmd": ["/bin/sh", "-c", "cd /app && exec gunicorn app:app"]}), "gunicorn is missing for the image's command"),
-        (json!({"Entrypoint": ["tini", "--"], "Cmd": ["node", "x.js"]}), "node is missing for the image's command"),
-        (json!({"Cmd": ["/bin/bash", "-c", "python app.py"]}), "/bin/bash is missing for the image's command"),
+        (
+            json!({"Cmd": ["/bin/sh", "-c", "cd /app && exec gunicorn app:app"]}),
+            "gunicorn is missing for the image's command",
+        ),
+        (
+            json!({"Entrypoint": ["tini", "--"], "Cmd": ["node", "x.js"]}),
+            "node is missing for the image's command",
+        ),
+        (
+            json!({"Cmd": ["/bin/bash", "-c", "python app.py"]}),
+            "/bin/bash is missing for the image's command",
+        ),
         (json!({"Entrypoint": ["./run.sh"]}), "./run.sh is missing for the image's command"),
     ] {
         let found = found_in(&config);

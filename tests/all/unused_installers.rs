@@ -47,7 +47,11 @@ fn service() -> Vec<Member> {
         ),
         file("app/start.sh", "#!/bin/sh\nexec gunicorn app:app\n").mode(0o755),
     ];
-    members.extend(package(SITE, "poetry", &["poetry-core", "requests>=2", "keyring", "tomlkit", "pip", "packaging"]));
+    members.extend(package(
+        SITE,
+        "poetry",
+        &["poetry-core", "requests>=2", "keyring", "tomlkit", "pip", "packaging"],
+    ));
     members.push(requested(SITE, "poetry"));
     for name in ["poetry-core", "keyring", "tomlkit", "pip", "packaging", "click"] {
         members.extend(package(SITE, name, &[]));
@@ -77,7 +81,11 @@ fn poetry_goes_with_what_only_it_requires() {
 
 #[test]
 fn who_starts_them_keeps_them() {
-    for command in [&["poetry", "run", "gunicorn"][..], &["python", "-m", "poetry", "run", "x"], &["sh", "-c", "exec poetry run x"]] {
+    for command in [
+        &["poetry", "run", "gunicorn"][..],
+        &["python", "-m", "poetry", "run", "x"],
+        &["sh", "-c", "exec poetry run x"],
+    ] {
         assert!(found_in(service(), command).is_empty(), "{command:?}");
     }
     let mut members = service();
@@ -101,7 +109,8 @@ fn an_environment_of_its_own_goes_as_a_whole() {
 #[test]
 fn uv_without_a_package_is_a_question() {
     let program = |path: &str| file(path, Elf::program(path).build()).mode(0o755);
-    let members = || vec![file("etc/passwd", "root:x:0:0::/root:/bin/sh\n"), program("bin/uv"), program("bin/uvx")];
+    let members =
+        || vec![file("etc/passwd", "root:x:0:0::/root:/bin/sh\n"), program("bin/uv"), program("bin/uvx")];
     let found = found_in(members(), &["/app/.venv/bin/uvicorn", "app:app"]);
     let [one] = &found[..] else { panic!("{found:#?}") };
     assert_eq!(one["question"], "Does the service start uv at run time?");
@@ -110,8 +119,5 @@ fn uv_without_a_package_is_a_question() {
     let mut named = members();
     named.push(file("app/tool.py", "import subprocess\nsubprocess.run([\"uv\", \"pip\", \"list\"])\n"));
     let found = found_in(named, &["python", "serve.py"]);
-    assert_eq!(
-        found[0]["question"],
-        "Does the service start uv at run time? /app/tool.py names uv."
-    );
+    assert_eq!(found[0]["question"], "Does the service start uv at run time? /app/tool.py names uv.");
 }

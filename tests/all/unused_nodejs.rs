@@ -166,6 +166,18 @@ fn packages_of_the_distribution_go_unless_another_depends_on_them() {
 }
 
 #[test]
+fn who_names_node_modules_is_in_its_question() {
+    let mut members = service("#!/bin/sh\nexec gunicorn wsgi\n");
+    members.push(file("app/settings.py", "STATICFILES_DIRS = [BASE / 'frontend' / 'node_modules']\n"));
+    members.push(file("app/.gitignore", "node_modules/\n"));
+    members.push(file("app/frontend/vite.config.js", "export default { exclude: ['node_modules'] }\n"));
+    let found = found_in(members, command(&["./entrypoint.sh"]));
+    let question = found[1]["question"].as_str().unwrap();
+    assert!(question.ends_with("browsers? /app/settings.py names node_modules."), "{question}");
+    assert_eq!(found[1]["used_by"], json!(["/app/settings.py"]));
+}
+
+#[test]
 fn other_runtimes_read_the_same_packages() {
     let mut members = service("#!/bin/sh\nexec gunicorn wsgi\n");
     members.push(program("usr/local/bin/bun"));

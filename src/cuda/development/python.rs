@@ -211,14 +211,15 @@ pub(in crate::cuda) fn managers(context: &InventoryContext<'_>, packages: &Packa
         let is_requested = |place: usize| {
             let package = &packages.list[place];
             let stem = package.name.replace(['-', '.'], "_");
-            let names = [&package.name, &stem].map(|name| format!("{name}-{}.dist-info/REQUESTED", package.version));
-            names.iter().any(|name| context.paths.lookup(&[root, &b"/"[..], name.as_bytes()].concat()).is_some())
+            let names =
+                [&package.name, &stem].map(|name| format!("{name}-{}.dist-info/REQUESTED", package.version));
+            names
+                .iter()
+                .any(|name| context.paths.lookup(&[root, &b"/"[..], name.as_bytes()].concat()).is_some())
         };
         let named = environment.reached(std::iter::empty(), of_folder.iter().copied());
         let is_basic = |place: usize| BASIC.contains(&name(place).as_str());
-        let stays = |place: usize| {
-            is_basic(place) || !of_folder.contains(&place) && is_requested(place)
-        };
+        let stays = |place: usize| is_basic(place) || !of_folder.contains(&place) && is_requested(place);
         let mut only = environment.only(&named, stays, &python.needed_in(root));
         let managers: Vec<usize> = of_folder.into_iter().filter(|place| only.contains(place)).collect();
         if managers.is_empty() {

@@ -93,29 +93,34 @@ fn lives_beside(lived_in: &[Vec<u8>], path: &[u8]) -> bool {
 
 /// Whether a file belongs to a package that npm installed.
 fn is_of_node(lived_in: &[Vec<u8>], path: &[u8]) -> bool {
-    memchr::memmem::find(path, b"/node_modules/").is_some() && !lives_beside(lived_in, path)
+    memchr::memmem::find(path, MODULES).is_some() && !lives_beside(lived_in, path)
 }
 
-/// Whether a file is a test, a manual or an example of a package in `node_modules`, which only its authors run.
+const MODULES: &[u8] = b"/node_modules/";
+
+/// The folder of the package in `node_modules` to which a file belongs, with the slash at its end.
+fn package_of_node(path: &[u8]) -> Option<&[u8]> {
+    let start = memchr::memmem::rfind(path, MODULES)? + MODULES.len();
+    let mut ends = path[start..].iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
+    let scope = usize::from(path[start..].starts_with(b"@"));
+    ends.nth(scope).map(|end| &path[..=start + end])
+}
+
+/// Whether a file is a test or a manual of a package in `node_modules`, which only its authors run.
 fn is_beside_package(path: &[u8]) -> bool {
-    const FOLDERS: [&[u8]; 10] = [
-        b"__tests__",
-        b"benchmark",
-        b"benchmarks",
-        b"doc",
-        b"docs",
-        b"example",
-        b"examples",
-        b"man",
-        b"test",
-        b"tests",
-    ];
-    const MODULES: &[u8] = b"/node_modules/";
-    let Some(at) = memchr::memmem::rfind(path, MODULES) else { return false };
-    let mut parts = path[at + MODULES.len()..].split(|byte| *byte == b'/');
-    let package = parts.next().unwrap_or_default();
-    let folder = if package.starts_with(b"@") { parts.nth(1) } else { parts.next() };
-    folder.is_some_and(|folder| FOLDERS.contains(&folder) && parts.next().is_some())
+    const FOLDERS: [&[u8]; 6] = [b"__tests__", b"doc", b"docs", b"man", b"test", b"tests"];
+    let Some(package) = package_of_node(path) else { return false };
+    let mut parts = path[package.len()..].split(|byte| *byte == b'/');
+    parts.next().is_some_and(|folder| FOLDERS.contains(&folder)) && parts.next().is_some()
+}
+
+/// The packages in `node_modules` of which another file names a folder of tests; the empty name for the application.
+fn naming_tests<'c>(context: &InventoryContext<'_>, mentions: &'c [StringReference]) -> HashSet<Vec<u8>> {
+    let names =
+        |mention: &&'c StringReference| mention.words.iter().any(|word| matches!(*word, "test/" | "tests/"));
+    let paths = mentions.iter().filter(names).map(|mention| context.path(mention.node));
+    let others = paths.filter(|path| !is_beside_package(path));
+    others.map(|path| package_of_node(&path).unwrap_or_default().to_vec()).collect()
 }
 
 /// Whether a file is the script with which an installed gem built its extension: only an installation runs it, and what
@@ -135,6 +140,12 @@ pub(super) fn leave_out(
 ) {
     let is_started = |mention: &StringReference| started.contains(&mention.node);
     let lived_in = lived_in(context, started);
+    let naming_tests = naming_tests(context, mentions);
+    // A source of the application, or another one of the package, may start them.
+    let is_unnamed = |path: &[u8]| {
+        let package = package_of_node(path).unwrap_or_default();
+        !naming_tests.contains(package) && !naming_tests.contains(&b""[..])
+    };
     let kind = |mention: &StringReference| {
         let path = context.path(mention.node);
         if is_program(context, mention.node) {
@@ -143,7 +154,9 @@ pub(super) fn leave_out(
             if is_recipe(&path) { Kind::OfTree } else { Kind::Own }
         } else if is_record_of_cargo(&path) || is_of_service(&path) || is_metadata(&lived_in, &path) {
             Kind::Record
-        } else if is_of_node(&lived_in, &path) && (is_recipe(&path) || is_beside_package(&path)) {
+        } else if is_of_node(&lived_in, &path)
+            && (is_recipe(&path) || is_beside_package(&path) && is_unnamed(&path))
+        {
             // What builds packages of Node says so itself.
             Kind::Record
         } else if is_of_gem(&lived_in, &path) {

@@ -41,7 +41,8 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     };
     let command = missing(&facts.command());
     let check = missing(&health);
-    let command = draft(facts, &command, "the image's command", Severity::High, "The container does not start.");
+    let command =
+        draft(facts, &command, "the image's command", Severity::High, "The container does not start.");
     let fails = "The check always fails: the container counts as unhealthy.";
     let check = draft(facts, &check, "the health check", Severity::Medium, fails);
     [command, check].into_iter().flatten().collect()
@@ -64,7 +65,10 @@ fn draft(
     }
     let mut draft = Draft::new(&RULE, Verdict::Unsure, format!("{shown} {is} missing for {who}"));
     draft.severity = Some(severity);
-    draft.reason = format!("{} starts {it}, and the image does not have {it}. {effect}", crate::base::text::sentence(who).trim_end_matches('.'));
+    draft.reason = format!(
+        "{} starts {it}, and the image does not have {it}. {effect}",
+        crate::base::text::sentence(who).trim_end_matches('.')
+    );
     draft.question = Some(format!("Is {shown} mounted or added when the container starts?"));
     let path = printable(facts.input.image.search_path());
     for name in &names {
@@ -125,7 +129,8 @@ fn of_script(text: &str) -> Vec<String> {
         commands.get(at + 1).is_some_and(|next| next.joiner == Joiner::Or)
             && !programs[at + 1].as_deref().is_some_and(|name| GIVING_UP.contains(&name))
     };
-    let is_certain = |at: usize| commands[at].plain && commands[at].joiner != Joiner::Or && !has_replacement(at);
+    let is_certain =
+        |at: usize| commands[at].plain && commands[at].joiner != Joiner::Or && !has_replacement(at);
     let found = programs.iter().enumerate().filter(|(at, _)| is_certain(*at));
     let found = found.filter_map(|(_, program)| program.clone());
     found.filter(|program| !is_builtin(program.as_bytes())).collect()
@@ -133,7 +138,8 @@ fn of_script(text: &str) -> Vec<String> {
 
 /// Whether a program is nowhere in the image. One of a folder that is empty or a volume may be mounted.
 fn is_missing(facts: &Facts<'_>, program: &str, steps: &mut u64) -> bool {
-    if program.is_empty() || program.contains(['$', '`', '*', '?', '{', '~', '\\']) {
+    // An assignment may have a secret.
+    if program.is_empty() || program.contains(['$', '`', '*', '?', '{', '~', '\\', '=']) {
         return false;
     }
     let run = facts.input.image.run_config();
@@ -156,7 +162,8 @@ fn is_missing(facts: &Facts<'_>, program: &str, steps: &mut u64) -> bool {
         found
     } else {
         let folders = facts.input.image.search_path().split(':').filter(|folder| folder.starts_with('/'));
-        let mut found = folders.take(FOLDERS).filter_map(|folder| walk(NodeId::ROOT, &format!("{folder}/{program}")));
+        let mut found =
+            folders.take(FOLDERS).filter_map(|folder| walk(NodeId::ROOT, &format!("{folder}/{program}")));
         found.find(|node| facts.node(*node).kind() == NodeKind::File)
     };
     found.is_none() && *steps > 0

@@ -58,7 +58,12 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
 }
 
 fn name_of(facts: &Facts<'_>, place: usize) -> String {
-    facts.inventory.packages.get(place).map(|package| normalized_python_name(&package.name)).unwrap_or_default()
+    facts
+        .inventory
+        .packages
+        .get(place)
+        .map(|package| normalized_python_name(&package.name))
+        .unwrap_or_default()
 }
 
 /// The programs of a package manager.
@@ -108,7 +113,13 @@ fn of_pip(facts: &Facts<'_>, found: &PackageManagers, names: &[String], programs
 }
 
 /// `imports` is what else the service may do with the packages.
-fn draft(facts: &Facts<'_>, title: String, managers: &str, programs: &[&str], imports: Option<String>) -> Draft {
+fn draft(
+    facts: &Facts<'_>,
+    title: String,
+    managers: &str,
+    programs: &[&str],
+    imports: Option<String>,
+) -> Draft {
     let mut draft = Draft::new(&RULE, Verdict::Unsure, title);
     let readers = mentions(facts, programs);
     draft.reason = format!("Neither the image's command nor a script that it starts names {managers}.");

@@ -14,7 +14,7 @@ use crate::findings::classification::item;
 use crate::findings::draft::Draft;
 use crate::findings::facts::Facts;
 use crate::findings::named::MAX_SHOWN_CHARS;
-use crate::findings::value::{Category, Item, Rule, Severity, Verdict};
+use crate::findings::value::{Category, Item, Rule, Severity, User, Verdict};
 use crate::rootfs::NodeId;
 use installed::{Installed, OTHERS};
 
@@ -76,13 +76,13 @@ fn runtime(facts: &Facts<'_>, installed: &Installed, has_other: bool) -> Draft {
 
 /// Files that only Node.js reads, as far as they mention anything: sources and the settings of packages.
 fn sources(facts: &Facts<'_>) -> Vec<NodeId> {
-    const EXTENSIONS: [&[u8]; 8] = [b"cjs", b"cts", b"js", b"jsx", b"mjs", b"mts", b"ts", b"tsx"];
     let mentions = facts.inventory.mentions.iter().map(|mention| mention.node);
-    let is_one = |node: &NodeId| {
-        let name = facts.node(*node).name();
-        EXTENSIONS.contains(&common::extension(name)) || name == b"package.json"
-    };
-    mentions.filter(is_one).collect()
+    mentions.filter(|node| is_of_nodejs(facts.node(*node).name())).collect()
+}
+
+fn is_of_nodejs(name: &[u8]) -> bool {
+    const EXTENSIONS: [&[u8]; 9] = [b"cjs", b"cts", b"js", b"jsx", b"mjs", b"mts", b"ts", b"tsx", b"vue"];
+    EXTENSIONS.contains(&common::extension(name)) || name == b"package.json"
 }
 
 fn modules(facts: &Facts<'_>, folders: &[NodeId]) -> Draft {
@@ -90,10 +90,25 @@ fn modules(facts: &Facts<'_>, folders: &[NodeId]) -> Draft {
     let shown = format!("{}{}", shown.join(", "), and_more(folders.len(), shown.len()));
     let title = format!("Packages of npm without a known reader: {shown}");
     let mut draft = Draft::new(&RULE, Verdict::Unsure, title);
-    "Neither the image's command nor a script that it starts names a program of Node.js.".clone_into(&mut draft.reason);
-    draft.question = Some(format!(
-        "Does the service read {shown} at run time, or send files of it to browsers?"
-    ));
+    "Neither the image's command nor a script that it starts names a program of Node.js."
+        .clone_into(&mut draft.reason);
+    let named: Vec<NodeId> = readers_of_modules(facts);
+    let who = match named.as_slice() {
+        [] => String::new(),
+        [first, others @ ..] => {
+            let who = elide_middle(&facts.shown(*first), MAX_SHOWN_CHARS);
+            format!(" {who} names node_modules{}.", and_others(others.len()))
+        }
+    };
+    draft.question =
+        Some(format!("Does the service read {shown} at run time, or send files of it to browsers?{who}"));
+    if named.is_empty() {
+        draft.proof.push(common::searched(facts, "node_modules"));
+    }
+    for node in named {
+        draft.proof.push(format!("{} names node_modules", facts.shown(node)));
+        draft.users.push(User::File(node));
+    }
     "Install them in a build stage, and copy what the build makes of them.".clone_into(&mut draft.fix);
     let files: BTreeSet<NodeId> =
         folders.iter().flat_map(|folder| installed::below(facts, *folder)).collect();
@@ -103,6 +118,19 @@ fn modules(facts: &Facts<'_>, folders: &[NodeId]) -> Draft {
     }
     draft.items = items(facts, &files);
     draft
+}
+
+/// Files of the application that name `node_modules`, without what Node.js reads and lists of what to ignore.
+fn readers_of_modules(facts: &Facts<'_>) -> Vec<NodeId> {
+    let own = facts.inventory.mentions.iter().filter(|mention| {
+        let name = facts.node(mention.node).name();
+        mention.words.contains(&"node_modules")
+            && !mention.of_package
+            && !is_of_nodejs(name)
+            && common::extension(name) != b"json"
+            && !name.ends_with(b"ignore")
+    });
+    own.map(|mention| mention.node).collect()
 }
 
 fn items(facts: &Facts<'_>, files: &BTreeSet<NodeId>) -> Vec<Item> {

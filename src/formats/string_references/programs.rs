@@ -193,8 +193,10 @@ impl Names {
                     }
                 }
                 Some(own) if *own > 0 => *own -= 1,
-                Some(_) if !(word[0].is_ascii_alphanumeric() || b"/\"'".contains(&word[0]) || is_relative(word)) => {
-                }
+                Some(_)
+                    if !(word[0].is_ascii_alphanumeric()
+                        || b"/\"'".contains(&word[0])
+                        || is_relative(word)) => {}
                 Some(_) if word[0].is_ascii_digit() => {}
                 _ => {
                     self.add(word);

@@ -2,9 +2,9 @@
 
 /// Searched words: build and profiling tools, CUDA headers, and framework calls that compile code or load libraries;
 /// then the other lists of this module.
-pub const WORDS: [&str; 214] = joined(&[&TOOLS, &CARGO_BUILDS, &TREE_SCRIPTS, &STARTS]);
+pub const WORDS: [&str; 215] = joined(&[&TOOLS, &CARGO_BUILDS, &TREE_SCRIPTS, &STARTS]);
 
-const TOOLS: [&str; 196] = [
+const TOOLS: [&str; 197] = [
     "nvcc",
     "ptxas",
     "nvlink",
@@ -214,6 +214,8 @@ const TOOLS: [&str; 196] = [
     // Names of object files, at the end of a string. Searched in texts only.
     ".o\"",
     ".o'",
+    // The folder of npm's packages. Searched in texts only.
+    "node_modules",
 ];
 
 /// Folders in which cargo's build scripts are and write, and those of intermediate output. A program opens what is there

@@ -32,8 +32,13 @@ pub(super) fn packages(context: &SplitContext<'_>, steps: &Steps<'_, '_>) -> BTr
         // dpkg gets nothing from repositories; apt does, for files and with `-f`.
         let gets = |call: &Call<'_>| {
             let mut given = call.words.iter().map(|word| word.text.as_bytes());
+            // `-yf` has both options, `*.deb` or `$DEB` a file.
+            let has_f =
+                |word: &[u8]| word.starts_with(b"-") && !word.starts_with(b"--") && word.contains(&b'f');
+            let is_file =
+                |word: &[u8]| word.ends_with(b".deb") || word.contains(&b'/') || word.contains(&b'$');
             given.any(|word| {
-                matches!(word, b"-f" | b"--fix-broken" | b"--fix-missing") || word.ends_with(b".deb")
+                matches!(word, b"--fix-broken" | b"--fix-missing") || has_f(word) || is_file(word)
             })
         };
         let calls = run.commands.iter().zip(works).filter(|(_, work)| **work == Work::Install);

@@ -37,7 +37,7 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
             if !is_meant {
                 continue;
             }
-            let stays: Vec<bool> = named
+            let mut stays: Vec<bool> = named
                 .list
                 .iter()
                 .map(|operand| match works.get(place) {
@@ -63,6 +63,10 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
                 continue;
             }
             if works.get(place) == Some(&Work::Owner) {
+                // Of one that is not known, nobody knows that it can go.
+                for (stays, operand) in stays.iter_mut().zip(&named.list) {
+                    *stays |= operand.path.is_none();
+                }
                 let stay = named.list.iter().zip(&stays).filter(|(_, stays)| **stays);
                 again.extend(stay.flat_map(|(operand, _)| self.copied_from_build(operand)));
             }
@@ -190,7 +194,8 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
         stays
     }
 
-    /// Whether a command only makes folders that the image does not have in the end.
+    /// Whether a command only makes folders that the image does not have in the end, and that no other command which may
+    /// be repeated names.
     pub(super) fn makes_what_goes(&self, at: usize, place: usize) -> bool {
         let command = self.steps.run(at).and_then(|run| run.commands.get(place));
         if !command.and_then(Call::of).is_some_and(|call| makes_folders(&call)) {
@@ -198,10 +203,37 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
         }
         let all = operands(self.steps, at);
         let Some(named) = all.get(place).filter(|named| !named.list.is_empty()) else { return false };
-        named.list.iter().all(|operand| {
-            let path = operand.path.as_deref().filter(|_| !operand.is_pattern);
-            path.is_some_and(|path| self.keep.context.paths.lookup(path.as_bytes()).is_none())
-        })
+        let goes = |path: &str| {
+            self.keep.context.paths.lookup(path.as_bytes()).is_none()
+                && !self.is_named_beside(at, place, path)
+        };
+        named
+            .list
+            .iter()
+            .all(|operand| operand.path.as_deref().filter(|_| !operand.is_pattern).is_some_and(goes))
+    }
+
+    /// Whether another command of a `RUN`, or one of a later `RUN` that makes no content, may name a path: by its last
+    /// part, as it may be in the folder above. Whoever enters a folder names what is in it by anything.
+    fn is_named_beside(&self, at: usize, place: usize, path: &str) -> bool {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let names = |command: &ShellCommand| {
+            let words =
+                command.words.iter().map(|word| &word.text).chain(&command.writes).chain(&command.reads);
+            let removes = Call::of(command).is_some_and(|call| matches!(call.program, "rm" | "rmdir"));
+            !removes && words.into_iter().any(|word| word.contains(name))
+        };
+        let of = |step: usize| self.steps.run(step).map(|run| run.commands.as_slice()).unwrap_or_default();
+        // What is installed may need it, as Java's packages need folders of the manual.
+        let works: &[Work] = match &self.steps.list[at].kind {
+            Kind::Run(works) => works,
+            _ => &[],
+        };
+        let mut here = of(at).iter().enumerate().filter(|(other, _)| *other != place);
+        let later = (at + 1..self.steps.list.len()).filter(|step| !self.steps.list[*step].makes());
+        works.contains(&Work::Install)
+            || here.any(|(_, command)| names(command))
+            || later.flat_map(of).any(names)
     }
 
     /// Whether a change of owner or mode applies to content that the new stage has at this point without the

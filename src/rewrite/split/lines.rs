@@ -174,6 +174,13 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
     }
 
     pub(super) fn write(&mut self) {
+        for step in &self.steps.unclear {
+            let line = self.steps.tidying.line(self.steps.list[*step].place);
+            self.manual_steps.push(format!(
+                "line {line} copies into a folder that the build fills, too, and one layer has both: \
+                 remove the COPY of files from the build stage that come with line {line}"
+            ));
+        }
         self.prune();
         self.junk();
         self.divide();

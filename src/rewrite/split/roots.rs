@@ -254,7 +254,9 @@ impl<'a> Finder<'_, '_, 'a, '_, '_> {
         let is_mostly_base = own.base_bytes > own.made_bytes && own.base_bytes > MOST_AGAIN;
         // A list of packages of Python would lack the next one, and names versions.
         let is_many = paths + links > MOST_PATHS
-            || matches!(folder.name(), b"site-packages" | b"dist-packages") && paths > 0;
+            || matches!(folder.name(), b"site-packages" | b"dist-packages")
+                && path != b"/usr/lib/python3/dist-packages"
+                && paths > 0;
         // The build stage has what instructions copy into both.
         let is_apart = own.other
             && (!of_programs || own.apart || own.both_bytes > MOST_AGAIN || own.owner == Owner::Several);

@@ -8,7 +8,6 @@ use super::builds;
 use super::context::SplitContext;
 use super::runs::units;
 use super::shell::{Work, installs_sources, is_package_word, package_name, package_words, work};
-use super::sources::is_within;
 use super::stage::Final;
 use crate::base::convert::layer16;
 use crate::cuda::Inode;
@@ -77,7 +76,9 @@ pub(super) struct Steps<'s, 'r> {
     /// By layer: the step that created it.
     by_layer: HashMap<u16, usize>,
     /// A layer of several instructions, and the paths in it that those after the last one that makes content copied.
-    shared_later: Option<(u16, Vec<Brought>)>,
+    shared_later: Option<(u16, HashMap<Vec<u8>, usize>)>,
+    /// Steps after it of which the layer does not tell what they copied.
+    pub(super) unclear: Vec<usize>,
     /// Files that an upper layer stores again at the same path with the same size: their earlier location.
     earlier: HashMap<Inode, Inode>,
 }
@@ -90,7 +91,7 @@ impl<'s, 'r> Steps<'s, 'r> {
         context: &SplitContext<'_>,
     ) -> Self {
         let mut list: Vec<Step> = Vec::new();
-        let mut shared_later = None;
+        let (mut shared_later, mut unclear) = (None, Vec::new());
         // Names of what instructions before copied.
         let mut brought: HashSet<&[u8]> = HashSet::new();
         let mut by_layer = HashMap::new();
@@ -139,8 +140,11 @@ impl<'s, 'r> Steps<'s, 'r> {
             let adds = |step: &Step| matches!(step.kind, Kind::Context | Kind::FromStage);
             let maker = by(&Step::makes).or_else(|| by(&adds));
             by_layer.extend(maker.map(|maker| (shared.layer, maker)));
-            let later = maker.map(|maker| brought_later(tidying, context, &list, maker)).unwrap_or_default();
-            shared_later = Some((shared.layer, later));
+            let later = maker.map(|maker| brought_later(tidying, context, &list, maker));
+            let (later, not_told) = later.unwrap_or_default();
+            // The last one that copies a path counts.
+            shared_later = Some((shared.layer, later.into_iter().collect()));
+            unclear = not_told;
         }
         let mut earlier: HashMap<Inode, Inode> =
             replaced(context.rootfs).map(|(hidden, by)| (by, hidden)).collect();
@@ -148,7 +152,7 @@ impl<'s, 'r> Steps<'s, 'r> {
             let step = by_layer.get(&layer).and_then(|step| list.get(*step));
             step.is_some_and(Step::changes_owners)
         }));
-        Self { tidying, list, by_layer, shared_later, earlier }
+        Self { tidying, list, by_layer, shared_later, unclear, earlier }
     }
 
     /// The step that made a layer.
@@ -164,8 +168,9 @@ impl<'s, 'r> Steps<'s, 'r> {
             && !later.is_empty()
         {
             let path = node.path();
-            let step = later.iter().rev().find(|(top, _)| is_within(&path, top));
-            if let Some((_, step)) = step {
+            let above = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(end, _)| end);
+            let copied = above.chain([path.len()]).filter_map(|end| later.get(&path[..end]));
+            if let Some(step) = copied.max() {
                 return Some(*step);
             }
         }
@@ -262,16 +267,16 @@ impl<'s, 'r> Steps<'s, 'r> {
 type Brought = (Vec<u8>, usize);
 
 /// Paths that instructions after step `maker` copy: by the names of their sources, and all below a target that no
-/// instruction before names.
+/// instruction before names. With the steps of which that is not known.
 fn brought_later(
     tidying: &TidyContext<'_>,
     context: &SplitContext<'_>,
     list: &[Step],
     maker: usize,
-) -> Vec<Brought> {
+) -> (Vec<Brought>, Vec<usize>) {
     let text = |place: usize| tidying.instruction(place).map(|one| tidying.file.slice(&one.span));
     let earlier: Vec<&str> = list[..=maker].iter().filter_map(|step| text(step.place)).collect();
-    let mut found = Vec::new();
+    let (mut found, mut unclear) = (Vec::new(), Vec::new());
     for (at, step) in list.iter().enumerate().skip(maker + 1) {
         if !matches!(step.kind, Kind::Context | Kind::FromStage) {
             continue;
@@ -287,7 +292,12 @@ fn brought_later(
                 format!("{}/{}", folder.trim_end_matches('/'), name.rsplit('/').next().unwrap_or(name))
             })
             .map(String::into_bytes)
-            .filter(|path| context.paths.lookup(path).is_some())
+            // Of a folder, `COPY` brings what is in it.
+            .filter(|path| !matches!(path.rsplit(|byte| *byte == b'/').next(), Some(b"." | b"..")))
+            .filter(|path| {
+                let node = context.paths.lookup(path).map(|node| context.rootfs.node(node));
+                node.is_some_and(|node| node.kind() != NodeKind::Directory)
+            })
             .collect();
         let is_known = inside.len() == sources.len();
         found.extend(inside.into_iter().map(|path| (path, at)));
@@ -299,9 +309,11 @@ fn brought_later(
         let is_new = !name.is_empty() && !earlier.iter().any(|text| text.contains(name));
         if is_file || !is_known && is_new {
             found.push((folder.into_bytes(), at));
+        } else if !is_known {
+            unclear.push(at);
         }
     }
-    found
+    (found, unclear)
 }
 
 /// Whether a command installs packages from files.

@@ -98,9 +98,11 @@ fn programs(context: &SplitContext<'_>, command: &ShellCommand, depth: usize) ->
         } else if is_wrapper(name) || call.with_sudo {
             let is_program =
                 |word: &Word| !word.text.starts_with('-') && context.program(&word.text).is_some();
-            if let Some(at) = call.words.iter().position(is_program) {
-                let started: Vec<&str> = call.words[at..].iter().map(|word| word.text.as_str()).collect();
-                texts.push(started.join(" "));
+            if let Some(at) = call.words.iter().position(is_program)
+                && depth < DEPTH
+            {
+                let words = call.words[at..].iter().map(|word| (*word).clone()).collect();
+                found.extend(programs(context, &ShellCommand { words, ..command.clone() }, depth + 1));
             }
         }
     }

@@ -42,6 +42,16 @@ fn what_only_authors_of_packages_run_reads_nothing() {
     for path in ["tar/lib/index.js", "tar/lib/test/index.js", "test/index.js", "@scope/test/index.js"] {
         assert_eq!(verdict(&format!("{modules}/{path}"), call), "compilers unsure", "{path}");
     }
+    // Examples are started too, and what another file names.
+    assert_eq!(verdict(&format!("{modules}/demo/examples/server.js"), call), "compilers unsure");
+    let test = format!("{modules}/demo/test/compile.js");
+    let with =
+        |path: &str, text: &str| of(&report(&[(&test, call), (path, text)], &["/srv/service"], &[]), GCC);
+    let run = format!("{modules}/demo/bin/run.js");
+    assert_eq!(with(&run, "require('../test/compile.js')\n"), "compilers unsure");
+    assert_eq!(with("srv/main.js", "require('demo/test/compile')\n"), "compilers unsure");
+    let other = format!("{modules}/other/bin/run.js");
+    assert_eq!(with(&other, "require('../test/compile.js')\n"), "compilers safe");
     // A gem is installed.
     let script = "require 'mkmf'\ncreate_makefile('fast/fast')\n";
     let gem = "var/lib/gems/3.1.0/gems/fast-0.1.0/ext/fast/extconf.rb";

@@ -62,8 +62,17 @@ fn a_pipe_stays_a_pipe() {
     in_order(&best(&scene, "base"), &[&format!("RUN {SETUP} && apt-get install -y"), " nodejs"]);
     has_none(&best(&scene, "base"), &["cmake"]);
     // Beside a build stage too: packages come from the source that the script sets up.
-    let scene = compiled(devel().install(&command, [node(), tools()].concat(), source()));
-    in_order(&best(&scene, "stages"), &[&format!("{SETUP} && apt-get install -y"), " nodejs"]);
+    let scene = built(devel().install(&command, [node(), tools()].concat(), source()), &["libcurand.so.10"]);
+    let started = scene.clone().cmd(&["/usr/bin/node", "/usr/local/bin/serve"]);
+    in_order(&best(&started, "stages"), &[&format!("{SETUP} && apt-get install -y"), " nodejs"]);
+    // Nothing names Node.js: it is in question, and stays in the build stage.
+    let idle = best(&scene.cmd(&["/usr/local/bin/serve"]), "stages");
+    has_none(&idle, &["nodejs"]);
+    assert!(
+        idle.closure.unproven.iter().any(|one| one.contains("Node.js without a known user")),
+        "{:#?}",
+        idle.closure
+    );
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::fixtures::layout::Layout;
 use crate::fixtures::tarball::{Member, file, tar};
 
 /// The proposals for an image of a scene whose own instructions have one layer, which the last of them made.
-fn propose(scene: &Scene, given: bool) -> Proposals {
+pub(super) fn propose(scene: &Scene, given: bool) -> Proposals {
     let base = scene.base_layers();
     let mut image = scene.image.clone();
     let members: BTreeMap<Vec<u8>, Member> =

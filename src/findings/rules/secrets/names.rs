@@ -34,7 +34,9 @@ pub(super) fn tells(name: &str) -> bool {
         before = letter;
     }
     // `adduser --disabled-password`
-    if ["disable", "disabled", "no", "without"].contains(&plain.split('_').next().unwrap_or_default()) {
+    if let Some((first, "password" | "passwd")) = plain.split_once('_')
+        && ["disable", "disabled", "no", "without"].contains(&first)
+    {
         return false;
     }
     if PUBLIC.iter().any(|public| plain.ends_with(public)) {
@@ -114,6 +116,7 @@ mod tests {
             "OPENAI_API_KEY",
             "NPM_TOKEN",
             "x.credentials",
+            "DISABLED_AWS_SECRET_ACCESS_KEY",
         ] {
             assert!(tells(name), "{name}");
         }

@@ -33,7 +33,8 @@ impl Installed {
         let programs = facts.nodes_named(|name| matches!(name, b"node" | b"nodejs"));
         for program in programs {
             let node = facts.node(program);
-            let is_binary = node.content().is_some_and(|inode| matches!(facts.binary(inode), Some(FileFacts::Elf(_))));
+            let is_binary =
+                node.content().is_some_and(|inode| matches!(facts.binary(inode), Some(FileFacts::Elf(_))));
             let folder = node.parent();
             if node.kind() != NodeKind::File || !is_binary || folder.name() != b"bin" {
                 continue;
@@ -65,7 +66,9 @@ impl Installed {
         let packages = self.packages.iter().filter_map(|place| facts.inventory.packages.get(*place));
         let mut names: Vec<String> = packages.map(|package| printable(&package.name)).collect();
         // Debian has a package for each package of npm.
-        names.sort_by_key(|name| (!matches!(name.as_str(), "nodejs" | "npm" | "yarn" | "yarnpkg"), name.clone()));
+        names.sort_by_key(|name| {
+            (!matches!(name.as_str(), "nodejs" | "npm" | "yarn" | "yarnpkg"), name.clone())
+        });
         names.extend(self.prefixes.iter().map(|folder| facts.shown(*folder)));
         names
     }
@@ -78,11 +81,13 @@ impl Installed {
         let all = &facts.inventory.packages;
         let family = |package: &Package| package.is_of_system() && is_of_nodejs(&package.name);
         self.packages.extend(all.iter().enumerate().filter(|(_, one)| family(one)).map(|(place, _)| place));
-        let depended = all.iter().filter(|one| one.is_of_system() && !family(one)).flat_map(|one| &one.depends);
+        let depended =
+            all.iter().filter(|one| one.is_of_system() && !family(one)).flat_map(|one| &one.depends);
         let mut open: Vec<&str> = depended.map(String::as_str).filter(|name| is_of_nodejs(name)).collect();
         while let Some(name) = open.pop() {
             // Another package may provide one that is not installed.
-            let places: Vec<usize> = self.packages.iter().copied().filter(|place| all[*place].name == name).collect();
+            let places: Vec<usize> =
+                self.packages.iter().copied().filter(|place| all[*place].name == name).collect();
             if places.is_empty() && !open.contains(&"nodejs") && name != "nodejs" {
                 open.push("nodejs");
             }
@@ -106,19 +111,23 @@ impl Installed {
             });
             self.files.extend(owned.map(|node| node.id()));
         }
-        let mut folders: BTreeSet<NodeId> = GLOBAL.iter().filter_map(|path| facts.paths.lookup(path)).collect();
+        let mut folders: BTreeSet<NodeId> =
+            GLOBAL.iter().filter_map(|path| facts.paths.lookup(path)).collect();
         self.global.clone_from(&folders);
         for prefix in &self.prefixes {
             let below = |path: &[u8]| facts.paths.lookup_from(*prefix, path);
             self.global.extend(below(b"lib/node_modules"));
-            folders.extend([&b"lib/node_modules"[..], b"include/node", b"share/doc/node"].into_iter().filter_map(below));
+            folders.extend(
+                [&b"lib/node_modules"[..], b"include/node", b"share/doc/node"].into_iter().filter_map(below),
+            );
             let single: [&[u8]; 2] = [b"bin/node", b"share/man/man1/node.1"];
             self.files.extend(single.into_iter().filter_map(below));
         }
         // Yarn 1, as images of Node.js have it.
         let opt = facts.paths.lookup(b"/opt").map(|opt| facts.node(opt));
         let yarn = opt.into_iter().flat_map(|opt| opt.children()).filter(|folder| {
-            folder.name().starts_with(b"yarn-v") && facts.paths.lookup_from(folder.id(), b"bin/yarn.js").is_some()
+            folder.name().starts_with(b"yarn-v")
+                && facts.paths.lookup_from(folder.id(), b"bin/yarn.js").is_some()
         });
         folders.extend(yarn.map(|folder| folder.id()));
         for folder in folders {
@@ -130,7 +139,10 @@ impl Installed {
 
 /// Whether a system package is Node.js, one of its package managers, or a package of npm as Debian has them.
 fn is_of_nodejs(name: &str) -> bool {
-    let is_library = || name.strip_prefix("libnode").is_some_and(|rest| rest == "-dev" || rest.bytes().all(|byte| byte.is_ascii_digit()));
+    let is_library = || {
+        name.strip_prefix("libnode")
+            .is_some_and(|rest| rest == "-dev" || rest.bytes().all(|byte| byte.is_ascii_digit()))
+    };
     matches!(name, "corepack" | "nodejs" | "npm" | "yarn" | "yarnpkg")
         || name.starts_with("nodejs-")
         || name.starts_with("node-")

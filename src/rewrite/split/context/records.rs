@@ -18,14 +18,14 @@ impl SplitContext<'_> {
     /// Whether the installation of a package in a layer called git: pip and npm record what they cloned (PEP 610), and
     /// a project may get its version from its repository.
     pub(in crate::rewrite::split) fn calls_git(&self, layer: u16) -> bool {
+        let has_versions = std::cell::LazyCell::new(|| self.has_versions_of_git());
         self.documents(layer).any(|document| {
             let bytes = || document.bytes().unwrap_or_default();
             match document.kind {
                 DocumentKind::PipOrigin => {
                     let origin: Option<serde_json::Value> = serde_json::from_slice(&bytes()).ok();
                     origin.is_some_and(|origin| {
-                        origin["vcs_info"]["vcs"] == "git"
-                            || origin["dir_info"].is_object() && self.has_versions_of_git()
+                        origin["vcs_info"]["vcs"] == "git" || origin["dir_info"].is_object() && *has_versions
                     })
                 }
                 DocumentKind::NpmInstalled => {

@@ -316,8 +316,9 @@ impl Lines<'_, '_, '_, '_, '_> {
         // Not to what stays in the build stage.
         let leads_away = |path: &[u8]| {
             let node = self.keep.context.paths.lookup(path);
-            node.is_some_and(|node| {
-                self.keep.fate(node) == FileDisposition::Gone && !self.covered.contains(&node)
+            node.is_some_and(|node| match self.keep.context.rootfs.node(node).kind() {
+                NodeKind::Directory => !self.is_there(node),
+                _ => self.keep.fate(node) == FileDisposition::Gone && !self.covered.contains(&node),
             })
         };
         let links: Vec<_> = links.into_iter().filter(|(_, path, _)| !leads_away(path)).collect();

@@ -2,7 +2,7 @@
 
 use super::super::from::{install, installer};
 use super::super::keep::FileDisposition;
-use super::super::operands::{Operand, operands};
+use super::super::operands::{Operand, makes_folders, operands};
 use super::super::runs::Trim;
 use super::super::shell::{Work, is_package_word, package_name, package_words};
 use super::super::steps::Kind;
@@ -11,7 +11,7 @@ use super::{Lines, configures};
 use crate::formats::dockerfile::ShellCommand;
 use crate::rewrite::tidy::{Call, Run};
 use crate::rewrite::value::Edit;
-use crate::rootfs::NodeId;
+use crate::rootfs::{NodeId, NodeKind};
 use hashbrown::HashSet;
 
 impl Lines<'_, '_, '_, '_, '_> {
@@ -53,17 +53,24 @@ impl Lines<'_, '_, '_, '_, '_> {
         let step = &self.steps.list[at];
         let archives = self.steps.installs_archives(at);
         if step.makes() && !step.installs() && (!archives || step.compiles) {
+            self.leave_owners(at, works);
             return;
         }
         if step.compiles {
             // Files are copied, and packages installed; what else it sets up is not.
-            let is_more = |(command, work): (&ShellCommand, &Work)| match work {
+            let all = operands(self.steps, at);
+            let is_more = |(place, (command, work)): (usize, (&ShellCommand, &Work))| match work {
                 Work::Users | Work::Owner => true,
-                Work::Configure => configures(command),
+                Work::Configure => {
+                    configures(command)
+                        || Call::of(command).is_some_and(|call| makes_folders(&call))
+                            && all[place].list.iter().any(|operand| self.stays_empty(operand))
+                }
                 _ => false,
             };
             let run = self.steps.run(at);
-            if !run.is_some_and(|run| run.commands.iter().zip(works).any(is_more)) {
+            let is_more = run.is_some_and(|run| run.commands.iter().zip(works).enumerate().any(is_more));
+            if !is_more && !sets_up_sources(self.keep.context, self.steps, at) {
                 return;
             }
             self.manual_steps.push(format!(
@@ -81,6 +88,25 @@ impl Lines<'_, '_, '_, '_, '_> {
         self.cover_step(at, |_| true);
         self.repeated.insert(at);
         self.alive.insert(at);
+    }
+
+    /// Leaves changes of owners and modes to the reader that a building `RUN` makes in a form that cannot be divided.
+    fn leave_owners(&mut self, at: usize, works: &[Work]) {
+        let Some(run) = self.steps.run(at) else { return };
+        for (place, (command, work)) in run.commands.iter().zip(works).enumerate() {
+            if *work == Work::Owner && !self.is_handled(at, place) && !self.is_about_nothing(at, place) {
+                self.leave(at, self.stage.file.slice(&command.span));
+            }
+        }
+    }
+
+    /// Whether an operand is a folder of the image without files.
+    fn stays_empty(&self, operand: &Operand) -> bool {
+        let context = self.keep.context;
+        let path = operand.path.as_deref().filter(|_| !operand.is_pattern);
+        let node = path.and_then(|path| context.paths.lookup(path.as_bytes()));
+        node.map(|node| context.rootfs.node(node))
+            .is_some_and(|node| node.kind() == NodeKind::Directory && self.keep.is_empty(node))
     }
 
     pub(super) fn run(&mut self, at: usize, works: &[Work]) {

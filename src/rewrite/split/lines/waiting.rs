@@ -6,11 +6,12 @@ use super::super::roots::Root;
 use super::super::runs::units;
 use super::super::shell::Work;
 use super::super::sources::is_within;
+use super::super::steps::Kind;
 use super::super::words::{shell_word, variables};
 use super::Lines;
 use crate::base::text::printable;
 use crate::cuda::links::{file_name, folder_of};
-use crate::formats::dockerfile::{Form, is_assignment};
+use crate::formats::dockerfile::{Form, Keyword, is_assignment};
 use crate::rewrite::tidy::{Call, Run};
 use crate::rootfs::NodeKind;
 use hashbrown::HashSet;
@@ -91,17 +92,36 @@ impl Lines<'_, '_, '_, '_, '_> {
         }
         let place = self.steps.list[at].place;
         let instruction = self.stage.file.instructions.get(place);
-        match instruction
+        // What else it does, others may need before. A comment would hide what is added behind it.
+        let Kind::Run(works) = &self.steps.list[at].kind else { return false };
+        let is_only_owner = works.iter().all(|work| matches!(work, Work::Owner | Work::Shell));
+        let is_plain = |text: &str| !text.contains('#');
+        let folder = self.folder_of_owners(&all, &owners);
+        let text = instruction
             .filter(|one| one.flags.is_empty() && one.heredocs.is_empty() && one.form == Form::Shell)
-        {
-            Some(instruction) => {
-                let text = self.stage.file.slice(&instruction.arguments).trim().to_owned();
+            .map(|one| self.stage.file.slice(&one.arguments).trim())
+            .filter(|text| is_only_owner && is_plain(text));
+        match (text, folder) {
+            (Some(text), Some(folder)) => {
+                let text = format!("{folder}{text}");
                 let command = owners.first().copied().unwrap_or_default();
                 self.waiting.push(Waiting { step: at, command, paths, text });
             }
-            None => self.leave(at, self.stage.text(place)),
+            _ => self.leave(at, self.stage.text(place)),
         }
         true
+    }
+
+    /// The command that enters the folder in which a `RUN` changes owners and modes: empty if it names no path from
+    /// there. `None` if the folder is not known.
+    fn folder_of_owners(&self, all: &[Operands], owners: &[usize]) -> Option<String> {
+        let named = owners.iter().filter_map(|place| all.get(*place));
+        let mut relative = named
+            .filter(|named| named.list.iter().any(|operand| operand.is_relative || operand.path.is_none()));
+        let Some(first) = relative.next() else { return Some(String::new()) };
+        // A `cd` in it is part of its text.
+        let first = all.first().and_then(|one| one.folder.as_ref()).or(first.folder.as_ref())?;
+        Some(format!("cd {} && ", shell_word(first.as_bytes())?))
     }
 
     /// A command of a `RUN` with the assignments before it, if it uses one of their variables. `None` if its value is known
@@ -115,21 +135,23 @@ impl Lines<'_, '_, '_, '_, '_> {
         let mut used: HashSet<&str> = variables(text).collect();
         let mut assigned = Vec::new();
         // A value may use what is assigned before it.
-        for command in run.commands.get(..place).unwrap_or_default().iter().rev() {
+        for (number, command) in run.commands.get(..place).unwrap_or_default().iter().enumerate().rev() {
             let words: Vec<&str> = command.words.iter().map(|word| word.text.as_str()).collect();
             let Some((first, rest)) = words.split_first() else { continue };
             let given = if matches!(*first, "export" | "declare" | "readonly") { rest } else { &words[..] };
             let is_one = |word: &&str| is_assignment(word.as_bytes());
             if !given.is_empty() && given.iter().all(is_one) {
-                let mut names = given.iter().filter_map(|word| word.split('=').next());
-                if !names.any(|name| used.contains(name)) {
+                let names: Vec<&str> = given.iter().filter_map(|word| word.split('=').next()).collect();
+                if !names.iter().any(|name| used.contains(name)) {
                     continue;
                 }
                 let text = self.stage.file.slice(&command.span);
-                // The new stage may lack the program, or the file that it reads.
-                if text.contains("$(") || text.contains('`') {
+                // The new stage may lack the program, or the file that it reads; a condition may hold or not.
+                let is_certain = units(&run.commands).contains(&(number..number + 1));
+                if text.contains("$(") || text.contains('`') || !is_certain {
                     return None;
                 }
+                names.iter().for_each(|name| _ = used.remove(name));
                 used.extend(variables(text));
                 assigned.push(text);
             } else if matches!(*first, "read" | "for" | "getopts")
@@ -138,8 +160,25 @@ impl Lines<'_, '_, '_, '_, '_> {
                 return None;
             }
         }
+        // The rest comes from what is read or set in another way.
+        if !used.iter().all(|name| self.is_set(name)) {
+            return None;
+        }
         let parts: Vec<&str> = assigned.into_iter().rev().chain([text]).collect();
         Some(parts.join(" && "))
+    }
+
+    /// Whether every `RUN` has a variable, or an instruction of the file may set it.
+    fn is_set(&self, name: &str) -> bool {
+        const OF_SHELL: [&str; 8] = ["HOME", "HOSTNAME", "IFS", "OLDPWD", "PATH", "PPID", "PWD", "UID"];
+        let words = |keyword| {
+            let declared = self.stage.file.instructions.iter().filter(move |one| one.keyword == keyword);
+            declared.flat_map(|one| &one.words)
+        };
+        let is_one = |text: &str| text.split('=').next() == Some(name);
+        OF_SHELL.contains(&name)
+            || self.keep.context.input.image.variable(name).is_some()
+            || words(Keyword::Arg).chain(words(Keyword::Env)).any(|word| is_one(&word.text))
     }
 
     /// The texts of commands whose files the new stage has now.

@@ -1,0 +1,205 @@
+//! Effects of a `RUN` that a proposal must repeat or tell: links, owners, folders, programs that it calls.
+
+use super::meaning::in_order;
+use super::one_layer::propose;
+use super::parts::{built, devel, program, text, tools};
+use super::scene::{Scene, deb, has_lines, has_none, last_stage, one};
+use crate::fixtures::tarball::{Member, dir, file, symlink};
+use cutaway::rewrite::Proposal;
+
+const APP: &str = "opt/app/one/bin/app";
+
+fn stages(scene: &Scene) -> Proposal {
+    one(&scene.propose(), "stages").clone()
+}
+
+/// The actions that the proposal leaves to its reader.
+fn left(proposal: &Proposal) -> String {
+    format!("{:?} {:?}", proposal.closure, proposal.hints)
+}
+
+fn start() -> Scene {
+    devel().apt("build-essential cmake git", tools()).copy("src /src", vec![text("src/Makefile", 300)])
+}
+
+fn app() -> Vec<Member> {
+    vec![program(APP, &["libcurand.so.10"])]
+}
+
+fn owned(members: Vec<Member>) -> Vec<Member> {
+    members.into_iter().map(|member| member.owned_by(1, 0)).collect()
+}
+
+#[test]
+fn links_to_folders_stay() {
+    let scene = devel()
+        .apt("build-essential cmake git", tools())
+        .copy("conf /srv/conf", vec![file("srv/conf/app.conf", "a=1\n")])
+        .copy("src /src", vec![text("src/Makefile", 300)])
+        .run(
+            "make -C /src install && ln -s /srv/conf /etc/app",
+            [app(), vec![symlink("etc/app", "/srv/conf")]].concat(),
+        )
+        .cmd(&["/opt/app/one/bin/app"]);
+    in_order(&stages(&scene), &["COPY conf /srv/conf", "ln -sfn /srv/conf /etc/app"]);
+}
+
+#[test]
+fn a_comment_and_a_condition_stay_where_they_act() {
+    let two = || vec![program("opt/app/two/bin/app", &["libcurand.so.10"])];
+    let of = |owner: &str| {
+        start()
+            .run("make -C /src install PREFIX=/opt/app/one", app())
+            .run(owner, owned(app()))
+            .run("chmod 4755 /opt/app/one/bin/app", owned(app()))
+            .run("make -C /src install PREFIX=/opt/app/two", two())
+            .cmd(&["/opt/app/one/bin/app", "/opt/app/two/bin/app"])
+    };
+    let plain = stages(&of("if [ -d /opt/app/one ]; then chown -R daemon /opt/app/one; fi"));
+    in_order(&plain, &["COPY --from=build", "chown -R daemon /opt/app/one", "chmod 4755"]);
+    let with_comment = stages(&of("if [ -d /opt/app/one ]; then chown -R daemon /opt/app/one; fi # owner"));
+    assert!(!last_stage(&with_comment.dockerfile).contains("# owner"), "{}", with_comment.dockerfile);
+    assert!(left(&with_comment).contains("chown -R daemon /opt/app/one"), "{with_comment:#?}");
+    // What others need before is not moved.
+    let with_user =
+        stages(&of("if ! id app; then useradd app; chown -R daemon /opt/app/one; fi; mkdir -p /srv/data"));
+    has_none(&with_user, &["mkdir -p /srv/data"]);
+    assert!(left(&with_user).contains("useradd app"), "{with_user:#?}");
+    // Whether the assignment happens is known in the RUN alone, as what a file sets.
+    for (owner, variable) in [
+        ("[ -n \"$OWNER\" ] || OWNER=daemon; chown -R $OWNER /opt/app/one", "OWNER=daemon"),
+        (": \"${OWNER:=daemon}\"; chown -R $OWNER /opt/app/one", ":="),
+        (". /etc/owner; chown -R $OWNER /opt/app/one", "/etc/owner"),
+    ] {
+        let found = stages(&of(owner));
+        let stage = last_stage(&found.dockerfile);
+        let whole = stage.contains(variable) && stage.contains("chown -R $OWNER");
+        let text = left(&found);
+        let is_left = text.contains("chown -R $OWNER") || text.contains("changes the owner of /opt/app/one");
+        let left = !stage.contains("chown -R $OWNER") && is_left;
+        assert!(whole && stage.contains(owner) || left, "{owner}: {found:#?}");
+    }
+}
+
+#[test]
+fn what_is_relative_runs_in_its_folder() {
+    let scene = devel()
+        .apt("build-essential cmake git", tools())
+        .copy("src /src", vec![text("src/Makefile", 300)])
+        .workdir("/opt/app", "/opt/app")
+        .run("make -C /src install PREFIX=/opt/app/one", app())
+        // With the owner as it was: the owner that a script sets is not simulated.
+        .run("if [ -d one ]; then chown -R daemon one; fi", app())
+        .workdir("/srv", "/srv")
+        .run(
+            "make -C /src install PREFIX=/opt/app/two",
+            vec![program("opt/app/two/bin/app", &["libcurand.so.10"])],
+        )
+        .cmd(&["/opt/app/one/bin/app", "/opt/app/two/bin/app"]);
+    let found = stages(&scene);
+    let stage = last_stage(&found.dockerfile);
+    let at_home = stage.contains("cd /opt/app && if [ -d one ]") || {
+        let before = stage.split("chown -R daemon one").next().unwrap();
+        before.contains("WORKDIR /opt/app") && !before.contains("WORKDIR /srv")
+    };
+    assert!(at_home || left(&found).contains("chown -R daemon one"), "{stage}");
+}
+
+#[test]
+fn an_operand_that_is_not_known_stays() {
+    let scene = devel()
+        .apt("build-essential cmake git", tools())
+        .copy("src /src", vec![text("src/Makefile", 300)])
+        .run(
+            "make -C /src install && DATA=/srv/data && mkdir -p /srv/data && chown daemon /opt/app/one/bin/app $DATA",
+            owned([app(), vec![dir("srv/data")]].concat()),
+        )
+        .cmd(&["/opt/app/one/bin/app"]);
+    let found = stages(&scene);
+    let stage = last_stage(&found.dockerfile);
+    let repeated = stage.contains("$DATA") && stage.contains("DATA=/srv/data");
+    assert!(repeated || left(&found).contains("$DATA"), "{stage}");
+}
+
+#[test]
+fn folders_of_a_build_that_cannot_be_divided_are_told() {
+    let command = |more: &str| {
+        format!(
+            "if [ -d /src ]; then apt-get update && apt-get install -y --no-install-recommends cmake git hello \
+             && make -C /src install{more}; fi"
+        )
+    };
+    let hello = || deb("hello", "libc6", vec![program("usr/bin/hello", &[])]);
+    let scene = |more: &str, members: Vec<Member>| {
+        devel()
+            .copy("src /src", vec![text("src/Makefile", 300)])
+            .install(&command(more), [tools(), vec![hello()]].concat(), members)
+            .cmd(&["/opt/app/one/bin/app", "/usr/bin/hello"])
+    };
+    let told = "unsupported form";
+    let found = stages(&scene(" && mkdir -p /var/lib/app", [app(), vec![dir("var/lib/app")]].concat()));
+    assert!(left(&found).contains(told), "{found:#?}");
+    let found = stages(&scene("", app()));
+    assert!(!left(&found).contains(told), "{found:#?}");
+    let chown = devel()
+        .apt("build-essential cmake git", tools())
+        .copy("src /src", vec![text("src/Makefile", 300)])
+        .run("make -C /src install && if true; then chown -R daemon /opt/app/one; fi", owned(app()))
+        .cmd(&["/opt/app/one/bin/app"]);
+    let found = stages(&chown);
+    let stage = last_stage(&found.dockerfile);
+    let kept = stage.contains("chown -R daemon") || stage.contains("--chown=");
+    assert!(kept || left(&found).contains("chown -R daemon"), "{found:#?}");
+}
+
+#[test]
+fn a_folder_for_other_commands_is_made() {
+    let scene = built(devel().apt("build-essential cmake git", tools()), &["libcurand.so.10"])
+        .run(
+            "mkdir -p /opt/cfg && echo key=1 > /opt/cfg/a.conf && echo more > /etc/b.conf",
+            vec![file("opt/cfg/a.conf", "key=1\n"), file("etc/b.conf", "more\n")],
+        )
+        .run(
+            "cat /opt/cfg/a.conf > /etc/c.conf && rm -rf /opt/cfg",
+            vec![file("etc/c.conf", "key=1\n"), file("opt/.wh.cfg", "")],
+        )
+        .cmd(&["/usr/local/bin/serve", "/etc/b.conf", "/etc/c.conf"]);
+    let found = stages(&scene);
+    let stage = last_stage(&found.dockerfile);
+    if stage.contains("echo key=1 > /opt/cfg/a.conf") {
+        in_order(&found, &["mkdir -p /opt/cfg", "echo key=1 > /opt/cfg/a.conf"]);
+    }
+}
+
+#[test]
+fn the_contents_of_a_folder_are_what_copy_brings() {
+    let scene = devel()
+        .apt("build-essential cmake git", tools())
+        .copy("app /srv/app", vec![text("srv/app/Makefile", 300)])
+        .run("make -C /srv/app", vec![program("srv/app/dist/serve", &["libcurand.so.10"])])
+        .copy("dist/ /srv/app/", vec![file("srv/app/extra.txt", "x\n")])
+        .cmd(&["/srv/app/dist/serve", "/srv/app/extra.txt"]);
+    let proposals = propose(&scene, true);
+    let found = one(&proposals, "stages");
+    let stage = last_stage(&found.dockerfile);
+    assert!(stage.contains("--from=build /srv/app"), "{stage}");
+    has_lines(found, &["COPY dist/ /srv/app/"]);
+    // Which files come with it is not known in a layer of several instructions.
+    let told = "remove the COPY of files from the build stage that come with line 5";
+    assert!(left(found).contains(told), "{found:#?}");
+}
+
+#[test]
+fn programs_behind_one_that_starts_them_are_installed() {
+    let curl = || deb("curl", "libc6", vec![program("usr/bin/curl", &[])]);
+    let scene = built(devel().apt("build-essential cmake git", tools()), &["libcurand.so.10"])
+        .apt("curl", vec![curl()])
+        .run("timeout 60 bash -c \"curl -fsS https://example.org/v > /etc/v\"", vec![file("etc/v", "1\n")])
+        .cmd(&["/usr/local/bin/serve", "/etc/v"]);
+    let found = stages(&scene);
+    let stage = last_stage(&found.dockerfile);
+    if stage.contains("timeout 60") {
+        assert!(stage.contains(" curl"), "{stage}");
+        in_order(&found, &["curl", "timeout 60"]);
+    }
+}
