@@ -50,7 +50,7 @@ fn service() -> Vec<Member> {
     members.extend(package(
         SITE,
         "poetry",
-        &["poetry-core", "requests>=2", "keyring", "tomlkit", "pip", "packaging"],
+        &["poetry-core", "requests>=2", "keyring", "zstandard", "tomlkit", "pip", "packaging"],
     ));
     members.push(requested(SITE, "poetry"));
     for name in ["poetry-core", "keyring", "tomlkit", "pip", "packaging", "click"] {
@@ -59,7 +59,9 @@ fn service() -> Vec<Member> {
     members.push(requested(SITE, "packaging"));
     members.extend(package(SITE, "requests", &["certifi"]));
     members.extend(package(SITE, "certifi", &[]));
-    members.extend(package(SITE, "flask", &["click"]));
+    // What a package uses where it is there stays with it.
+    members.extend(package(SITE, "flask", &["click", "zstandard; extra == 'zstd'"]));
+    members.extend(package(SITE, "zstandard", &[]));
     members
 }
 
@@ -75,7 +77,7 @@ fn poetry_goes_with_what_only_it_requires() {
     );
     let modules: Vec<&str> = paths(one).into_iter().filter(|path| path.ends_with(".py")).collect();
     let modules: Vec<&str> = modules.iter().map(|path| path.rsplit('/').next().unwrap()).collect();
-    // tomlkit is the project's, packaging was asked for by name, pip is in every environment.
+    // tomlkit is the project's, packaging was asked for by name, pip is in every environment, zstandard is used by flask.
     assert_eq!(modules, ["certifi.py", "keyring.py", "poetry.py", "poetry_core.py", "requests.py"]);
 }
 

@@ -85,6 +85,9 @@ fn who_starts_node_js_by_any_way_keeps_it() {
     let idle = "#!/bin/sh\nexec gunicorn wsgi\n";
     for (script, words) in [
         (idle, &["node", "server.js"][..]),
+        // Who works in a shell starts what they like.
+        (idle, &["/bin/bash"]),
+        (idle, &["tini", "--", "bash", "-l"]),
         (idle, &["npm", "start"]),
         (idle, &["/bin/sh", "-c", "exec /usr/local/bin/node server.js"]),
         (idle, &["tini", "--", "npx", "serve"]),
@@ -131,6 +134,8 @@ fn debian(depends: &str) -> Vec<Member> {
         ("npm", "nodejs:any, node-semver", vec!["usr/share/nodejs/npm/index.js"]),
         ("node-semver", "nodejs:any", vec!["usr/share/nodejs/semver/index.js"]),
         ("node-ms", "", vec!["usr/share/nodejs/ms/index.js"]),
+        // It came with npm.
+        ("webpack", "nodejs:any, node-semver", vec!["usr/share/nodejs/webpack/index.js"]),
         ("service", depends, vec!["usr/bin/service"]),
     ];
     let mut members = vec![file("etc/passwd", "root:x:0:0::/root:/bin/sh\n")];
@@ -147,6 +152,8 @@ fn debian(depends: &str) -> Vec<Member> {
         }));
     }
     members.push(file("var/lib/dpkg/status", status));
+    let states = "Package: webpack\nArchitecture: amd64\nAuto-Installed: 1\n";
+    members.push(file("var/lib/apt/extended_states", states));
     members
 }
 
@@ -154,10 +161,15 @@ fn debian(depends: &str) -> Vec<Member> {
 fn packages_of_the_distribution_go_unless_another_depends_on_them() {
     let found = found_in(debian("node-ms"), command(&["service"]));
     let [runtime] = &found[..] else { panic!("{found:#?}") };
-    assert_eq!(runtime["title"], "Node.js without a known user: nodejs, npm, node-semver");
+    assert_eq!(runtime["title"], "Node.js without a known user: nodejs, npm, node-semver and 1 more");
     assert_eq!(
         paths(runtime),
-        ["/usr/bin/node", "/usr/share/nodejs/npm/index.js", "/usr/share/nodejs/semver/index.js"]
+        [
+            "/usr/bin/node",
+            "/usr/share/nodejs/npm/index.js",
+            "/usr/share/nodejs/semver/index.js",
+            "/usr/share/nodejs/webpack/index.js",
+        ]
     );
     for depends in ["nodejs (>= 18)", "npm", "node-semver"] {
         let found = found_in(debian(depends), command(&["service"]));

@@ -99,26 +99,54 @@ impl<'a> Environment<'a> {
         known.into_iter().map(|(place, _)| place).collect()
     }
 
+    /// The packages that these requirements and packages lead to, by any extra.
+    fn reached_by_any(
+        &self,
+        requirements: &[&Requirement],
+        installed: impl Iterator<Item = usize>,
+    ) -> HashSet<usize> {
+        let mut of_package: HashMap<usize, Vec<usize>> = HashMap::new();
+        for ((place, _), lines) in &self.by_extra {
+            of_package.entry(*place).or_default().extend(lines);
+        }
+        let named = requirements.iter().filter_map(|requirement| self.place(requirement));
+        let mut open: Vec<usize> = named.chain(installed).collect();
+        let mut found = HashSet::new();
+        while let Some(place) = open.pop() {
+            if found.insert(place) {
+                let lines = of_package.get(&place).into_iter().flatten();
+                open.extend(lines.filter_map(|line| self.place(&self.requires[*line])));
+            }
+        }
+        found
+    }
+
     /// The packages that only the development of these projects requires, sorted by name.
     /// `needed` is what others require.
     fn only_for_development(&self, projects: &[&Project], needed: &[&Requirement]) -> Vec<usize> {
         let development = projects.iter().flat_map(|project| &project.development);
         let named = self.reached(development, std::iter::empty());
-        self.only(&named, |_| false, needed)
+        self.only(&named, |_| false, needed, false)
     }
 
-    /// Those of the packages `named` that neither another one nor `needed` requires, and that do not `stay`.
+    /// Those of the packages `named` that neither another one nor `needed` requires, and that do not `stay`. With `extras`,
+    /// what another one uses where it is there counts as required.
     fn only(
         &self,
         named: &HashSet<usize>,
         stays: impl Fn(usize) -> bool,
         needed: &[&Requirement],
+        extras: bool,
     ) -> Vec<usize> {
         let others = self.by_name.values().copied();
         let others = others.filter(|place| !named.contains(place) || stays(*place));
-        let needed = self.reached(needed.iter().copied(), others);
+        let needed = if extras {
+            self.reached_by_any(needed, others)
+        } else {
+            self.reached(needed.iter().copied(), others)
+        };
         let mut only: Vec<usize> = named.iter().copied().filter(|place| !needed.contains(place)).collect();
-        only.sort_by_key(|place| (&self.packages[*place].name, *place));
+        only.sort_by_key(|place| (normalized_python_name(&self.packages[*place].name), *place));
         only
     }
 }
@@ -220,7 +248,7 @@ pub(in crate::cuda) fn managers(context: &InventoryContext<'_>, packages: &Packa
         let named = environment.reached(std::iter::empty(), of_folder.iter().copied());
         let is_basic = |place: usize| BASIC.contains(&name(place).as_str());
         let stays = |place: usize| is_basic(place) || !of_folder.contains(&place) && is_requested(place);
-        let mut only = environment.only(&named, stays, &python.needed_in(root));
+        let mut only = environment.only(&named, stays, &python.needed_in(root), true);
         let managers: Vec<usize> = of_folder.into_iter().filter(|place| only.contains(place)).collect();
         if managers.is_empty() {
             continue;

@@ -3,15 +3,29 @@
 use std::collections::BTreeSet;
 
 use crate::base::text::{counted, printable};
+use crate::cuda::links::SHELLS;
 use crate::findings::facts::Facts;
 use crate::findings::value::User;
+use crate::formats::string_references::is_wrapper;
 
 /// The names in command position of the command, the health check, and the scripts that they start. A name that might be
 /// that of a script counts as one, so that more may be in it than is started.
 pub(super) struct Reached(BTreeSet<String>);
 
 impl Reached {
-    pub(super) fn of(facts: &Facts<'_>) -> Self {
+    /// `None` if the command is only a shell, in which people start what they like, or if there is none.
+    pub(super) fn of(facts: &Facts<'_>) -> Option<Self> {
+        let is_shell = |word: &str| {
+            let name = last_part(word);
+            // The entrypoint of NVIDIA's images starts a shell.
+            name == "nvidia_entrypoint.sh"
+                || SHELLS.contains(&name.as_bytes())
+                || is_wrapper(name.as_bytes())
+                || word.starts_with('-')
+        };
+        if facts.command().iter().flat_map(|text| text.split_whitespace()).all(is_shell) {
+            return None;
+        }
         let mut names: BTreeSet<String> = BTreeSet::new();
         for (text, _) in facts.commands() {
             let words = text.split(|c: char| c.is_whitespace() || "'\"();&|`$={}[],".contains(c));
@@ -34,7 +48,7 @@ impl Reached {
                 !is_reached
             });
             if open.len() == before {
-                return Self(names);
+                return Some(Self(names));
             }
         }
     }

@@ -35,7 +35,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     if binaries.is_empty() && facts.inventory.managers.is_empty() {
         return Vec::new();
     }
-    let reached = Reached::of(facts);
+    let Some(reached) = Reached::of(facts) else { return Vec::new() };
     let is_reached = |programs: &[&str]| programs.iter().any(|program| reached.contains(program));
     let mut drafts = Vec::new();
     for found in &facts.inventory.managers {

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use hashbrown::HashMap;
+
 use crate::base::text::printable;
 use crate::cuda::Package;
 use crate::findings::facts::Facts;
@@ -73,27 +75,45 @@ impl Installed {
         names
     }
 
-    /// Adds the packages that come with the program's, and leaves out what packages of other kinds depend on.
+    /// Adds the packages that come with the program's, and leaves out what packages of other kinds depend on. Packages that
+    /// came as dependencies and need Node.js themselves, such as Debian's `webpack`, are of its kind.
     fn add_packages(&mut self, facts: &Facts<'_>) {
         if self.packages.is_empty() {
             return;
         }
         let all = &facts.inventory.packages;
-        let family = |package: &Package| package.is_of_system() && is_of_nodejs(&package.name);
-        self.packages.extend(all.iter().enumerate().filter(|(_, one)| family(one)).map(|(place, _)| place));
-        let depended =
-            all.iter().filter(|one| one.is_of_system() && !family(one)).flat_map(|one| &one.depends);
-        let mut open: Vec<&str> = depended.map(String::as_str).filter(|name| is_of_nodejs(name)).collect();
-        while let Some(name) = open.pop() {
-            // Another package may provide one that is not installed.
-            let places: Vec<usize> =
-                self.packages.iter().copied().filter(|place| all[*place].name == name).collect();
-            if places.is_empty() && !open.contains(&"nodejs") && name != "nodejs" {
-                open.push("nodejs");
+        let system: Vec<(usize, &Package)> =
+            all.iter().enumerate().filter(|(_, package)| package.is_of_system()).collect();
+        let mut by_name: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (place, package) in &system {
+            by_name.entry(&package.name).or_default().push(*place);
+        }
+        // npm is also part of the package of NodeSource.
+        let named = |name: &str| {
+            by_name.get(if name == "npm" && !by_name.contains_key(name) { "nodejs" } else { name })
+        };
+        let depends = |package: &Package| -> Vec<usize> {
+            package.depends.iter().filter_map(|name| named(name)).flatten().copied().collect()
+        };
+        let own = system.iter().filter(|(_, package)| is_of_nodejs(&package.name));
+        self.packages.extend(own.map(|(place, _)| *place));
+        loop {
+            let is_brought = |(place, package): &&(usize, &Package)| {
+                package.automatic.is_some()
+                    && !self.packages.contains(place)
+                    && depends(package).iter().any(|needed| self.packages.contains(needed))
+            };
+            let brought: Vec<usize> = system.iter().filter(is_brought).map(|(place, _)| *place).collect();
+            if brought.is_empty() {
+                break;
             }
-            for place in places {
-                self.packages.remove(&place);
-                open.extend(all[place].depends.iter().map(String::as_str).filter(|name| is_of_nodejs(name)));
+            self.packages.extend(brought);
+        }
+        let others = system.iter().filter(|(place, _)| !self.packages.contains(place));
+        let mut open: Vec<usize> = others.flat_map(|(_, package)| depends(package)).collect();
+        while let Some(needed) = open.pop() {
+            if self.packages.remove(&needed) {
+                open.extend(depends(&all[needed]));
             }
         }
         let has_program = self.packages.iter().any(|place| all[*place].name.starts_with("nodejs"));

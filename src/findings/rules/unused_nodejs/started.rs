@@ -15,9 +15,9 @@ const STEPS: u64 = 1 << 20;
 /// Maximum folders of `PATH`.
 const FOLDERS: usize = 64;
 
-/// Whether the command or the health check starts a program of Node.js, itself or by a script.
+/// Whether the command or the health check may start a program of Node.js, itself or by a script.
 pub(super) fn is_started(facts: &Facts<'_>, installed: &Installed) -> bool {
-    let reached = Reached::of(facts);
+    let Some(reached) = Reached::of(facts) else { return true };
     let named = NODEJS.iter().any(|program| reached.contains(program));
     named || scripts(facts, installed).iter().any(|script| reached.contains(script))
 }

@@ -169,7 +169,8 @@ impl Keep<'_, '_> {
             for node in [context.paths.entry_at(&path), context.paths.lookup(&path)].into_iter().flatten() {
                 let Some(package) = context.system_owner(node) else {
                     // Python in its own image is of no package.
-                    if !context.is_users(context.rootfs.node(node)) {
+                    let node_of_base = context.rootfs.node(node);
+                    if !context.is_users(node_of_base) && !context.goes(node_of_base) {
                         self.require(node, b"", Cause::Starts(starter, name));
                     }
                     continue;
