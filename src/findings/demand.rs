@@ -24,7 +24,7 @@ use crate::base::text::{elide_middle, printable};
 use crate::cuda::Use;
 use crate::cuda::links::{ObjectId, site_root};
 use crate::formats::string_references::BUILDING;
-use crate::rootfs::NodeId;
+use crate::rootfs::{NodeId, NodeKind};
 
 /// Whether a demand is certain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -252,6 +252,11 @@ impl Demands {
     fn programs_in_settings(&mut self, facts: &Facts<'_>) {
         for (name, value) in facts.environment().iter().filter_map(|text| text.split_once('=')) {
             let Some(program) = value.split_whitespace().next() else { continue };
+            // `GOPATH=/go` is a folder.
+            let node = program.starts_with('/').then(|| facts.paths.lookup(program.as_bytes())).flatten();
+            if node.is_some_and(|node| facts.node(node).kind() == NodeKind::Directory) {
+                continue;
+            }
             let base = program.rsplit('/').next().unwrap_or(program);
             if BUILDING.contains(&base)
                 || matches!(name, "PKG_CONFIG_PATH" | "PKG_CONFIG_LIBDIR" | "PKG_CONFIG_SYSROOT_DIR")

@@ -54,6 +54,21 @@ fn setting(facts: &Facts<'_>) -> Option<(&'static str, &'static str)> {
     // The entrypoint of a base image often starts the command.
     let run = facts.input.image.run_config()?;
     let command = run.cmd().as_ref().or(run.entrypoint().as_ref())?;
+    // Notebooks and editors have cells and terminals.
+    const WORKBENCHES: [&str; 7] = [
+        "code-server",
+        "jupyter",
+        "jupyter-lab",
+        "jupyter-notebook",
+        "jupyterhub-singleuser",
+        "openvscode-server",
+        "rserver",
+    ];
+    let programs = run.entrypoint().iter().flatten().chain(command);
+    let mut programs = programs.flat_map(|text| text.split_whitespace());
+    if programs.any(|word| WORKBENCHES.contains(&word.rsplit('/').next().unwrap_or(word))) {
+        return Some(("The image's command", "starts a workbench, in which people use tools by hand"));
+    }
     // `CMD bash` is `/bin/sh -c bash`; tini and its like start what follows them.
     let words = command.iter().flat_map(|text| text.split_whitespace());
     let words: Vec<&str> = words.map(|word| word.rsplit('/').next().unwrap_or(word)).collect();

@@ -45,7 +45,9 @@ impl Demands {
             let leads_to = target.path();
             let names = match target.kind() {
                 NodeKind::File | NodeKind::Directory
-                    if (leads_to.starts_with(b"/usr/include") || leads_to == b"/usr")
+                    if (leads_to.starts_with(b"/usr/include")
+                        || leads_to == b"/usr"
+                        || leads_to.starts_with(b"/usr/lib/") && leads_to.ends_with(b".a"))
                         && !JOINED.iter().any(|folder| path.starts_with(folder)) =>
                 {
                     vec!["libraries"]

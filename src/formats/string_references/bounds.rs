@@ -160,9 +160,41 @@ pub(super) fn is_header(text: &[u8], at: usize, builds: &dyn Fn() -> bool) -> bo
     const ENDS: [&[u8]; 4] = [b".h", b".hh", b".hpp", b".inc"];
     let rest = text.get(at..).unwrap_or_default();
     let rest = &rest[..rest.len().min(NAME_BYTES)];
+    let is_one = |path: &[u8]| ENDS.iter().any(|known| path.ends_with(known));
+    if is_unquoted(text, at - b"/usr/include".len()) {
+        return is_one(unquoted_path(rest)) && !is_record_of_build(text);
+    }
     let Some(end) = memchr::memchr3(b'\'', b'"', b'`', rest) else { return false };
     // A folder is opened, or is one of a build.
-    ENDS.iter().any(|known| rest[..end].ends_with(known)) || matches!(&rest[..end], [] | b"/") && !builds()
+    is_one(&rest[..end]) || matches!(&rest[..end], [] | b"/") && !builds()
+}
+
+/// Whether a path of which the start is `place` is that of a static library.
+pub(super) fn is_static_library(text: &[u8], place: &std::ops::Range<usize>) -> bool {
+    let rest = text.get(place.end..).unwrap_or_default();
+    let rest = &rest[..rest.len().min(NAME_BYTES)];
+    let path = if is_unquoted(text, place.start) {
+        unquoted_path(rest)
+    } else {
+        &rest[..memchr::memchr3(b'\'', b'"', b'`', rest).unwrap_or_default()]
+    };
+    path.ends_with(b".a") && !is_record_of_build(text)
+}
+
+/// Whether a path begins without a quote: as a value, or as a word of a line.
+fn is_unquoted(text: &[u8], start: usize) -> bool {
+    start == 0 || matches!(text[start - 1], b' ' | b'\t' | b'\n' | b'=' | b':' | b'[' | b',')
+}
+
+fn unquoted_path(rest: &[u8]) -> &[u8] {
+    let is_end = |byte: &u8| byte.is_ascii_whitespace() || b"'\"`,;:)]}>|&#".contains(byte);
+    &rest[..rest.iter().position(is_end).unwrap_or(rest.len())]
+}
+
+/// Whether a text is what a compiler or a build system writes about a build: dependencies of object files, commands that
+/// link them.
+fn is_record_of_build(text: &[u8]) -> bool {
+    [&b".o:"[..], b".o ", b".o\n"].iter().any(|part| memchr::memmem::find(text, part).is_some())
 }
 
 /// Whether a text gives a build folders with headers.

@@ -178,6 +178,9 @@ impl Found {
             if word.text == "/usr/include" {
                 return bounds::is_header(text, place.end, &|| *builds.get_or_init(|| bounds::builds(text)));
             }
+            if word.text == "/usr/lib" {
+                return bounds::is_static_library(text, place);
+            }
             if word.is_variable() {
                 values::is_of_environment(text, place, line)
             } else if word.is_weak() {

@@ -68,6 +68,7 @@ pub(super) static TEXT: LazyLock<Hashed> = LazyLock::new(|| {
         "g{ld", "g{ma", "CBui", "ncyI", "SHLI", "l.pa", "r/in", "le.P", "N::S", "uaro", "whee", "pycc",
         "ctBu", "mkmf", "p._i", "p.ma", "m.in", " cc\"", " cc'", "ffi.", "towr", "ncif", "se_c", "honi",
         "uitk", "ypyc", "pila", ".tes", "ytes", "ttes", "n.Bu", "scon", "meso", "eCac", "RY_P", "de_m",
+        "r/li",
     ];
     let led = [
         "=cc", ":cc", ",cc", ";cc", "[cc", "{cc", "|cc", "&cc", "-cc", "=ld", ":ld", ",ld", ";ld", "[ld",

@@ -131,6 +131,7 @@ pub(super) fn is_named(before: &[u8], rest: &[u8], word: &str) -> bool {
     is_key
         && (rest.starts_with(b" -")
             || is_of_commands(key) && is_subcommand(word, rest)
+            || word == "make" && is_target(rest)
             || matches!(word, "go" | "uv") && has_argument(rest, word))
 }
 
@@ -143,6 +144,16 @@ fn is_of_commands(key: &[u8]) -> bool {
     ];
     let lower = key.to_ascii_lowercase();
     lower.split(|byte| b"_-".contains(byte)).any(|part| KEYS.contains(&part))
+}
+
+/// Whether what follows `make` up to the end of the line is one word that may be a target: `report: make report`.
+fn is_target(rest: &[u8]) -> bool {
+    let line = rest.split(|byte| matches!(byte, b'\n' | b'\r')).next().unwrap_or_default();
+    let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    let is_one = |word: &[u8]| {
+        word.iter().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-./%".contains(byte))
+    };
+    words.next().is_some_and(is_one) && words.next().is_none()
 }
 
 /// Whether what follows `git` is one of its commands, and what follows `make` one word: a target.

@@ -2,9 +2,9 @@
 
 /// Searched words: build and profiling tools, CUDA headers, and framework calls that compile code or load libraries;
 /// then the other lists of this module.
-pub const WORDS: [&str; 215] = joined(&[&TOOLS, &CARGO_BUILDS, &TREE_SCRIPTS, &STARTS]);
+pub const WORDS: [&str; 216] = joined(&[&TOOLS, &CARGO_BUILDS, &TREE_SCRIPTS, &STARTS]);
 
-const TOOLS: [&str; 197] = [
+const TOOLS: [&str; 198] = [
     "nvcc",
     "ptxas",
     "nvlink",
@@ -199,8 +199,9 @@ const TOOLS: [&str; 197] = [
     ".tests",
     "pytest",
     "unittest",
-    // Paths of headers. Searched in texts only.
+    // Paths of headers and static libraries. Searched in texts only.
     "/usr/include",
+    "/usr/lib",
     // Records of builds, and the folder of pkg-config's files. Searched in texts only.
     "CMakeCache.txt",
     "compile_commands.json",

@@ -23,7 +23,7 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
         }
         let installs = self.installs(at);
         let hoisted = self.hoisted(at);
-        let mut commands = Vec::new();
+        let mut commands = self.empty_folders(at);
         let mut again = HashSet::new();
         let mut here = self.folder.clone();
         for (place, (command, named)) in run.commands.iter().zip(operands(self.steps, at)).enumerate() {
@@ -166,14 +166,75 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
         found
     }
 
+    /// Commands for the empty folders that a step which compiles made, with their owners: those of `make install`.
+    fn empty_folders(&mut self, at: usize) -> Vec<String> {
+        /// More are no folders of a service.
+        const MOST: usize = 8;
+        let step = &self.steps.list[at];
+        // What else makes folders is repeated itself.
+        let makes = |command: &ShellCommand| Call::of(command).is_some_and(|call| makes_folders(&call));
+        let adds_users = matches!(&step.kind, Kind::Run(works) if works.contains(&Work::Users));
+        let makes = self.steps.run(at).is_none_or(|run| run.commands.iter().any(makes));
+        if !step.compiles || step.installs() || adds_users || makes {
+            return Vec::new();
+        }
+        let rootfs = self.keep.context.rootfs;
+        let is_made = |node: &Node<'a>| {
+            node.kind() == NodeKind::Directory
+                && step.layers.contains(&node.layer())
+                && node.entry().is_some()
+                && node.children().len() == 0
+                && self.keep.context.system_owner(node.id()).is_none()
+                && !self.keep.is_build_only(node.id())
+        };
+        let made: Vec<Node<'a>> = rootfs.nodes().filter(is_made).take(MOST + 1).collect();
+        if made.len() > MOST {
+            return Vec::new();
+        }
+        let mut commands = Vec::new();
+        for node in made {
+            let path = node.path();
+            let is_cache = [&b"/root/"[..], b"/var/cache/"].iter().any(|folder| path.starts_with(folder));
+            let Some(word) = shell_word(&path).filter(|_| !is_cache) else { continue };
+            if self.is_missing_folder(&String::from_utf8_lossy(&path)) && self.makes_folder_again(&path) {
+                let owner = node.index_entry().map(|(index, entry)| index.owner(entry));
+                commands.push(match owner {
+                    Some((uid, gid)) if (uid, gid) != (0, 0) => {
+                        format!("install -d -o {uid} -g {gid} {word}")
+                    }
+                    _ => format!("mkdir -p {word}"),
+                });
+            }
+        }
+        commands
+    }
+
+    /// Whether a path is a folder of the image without files that the new stage does not have so far.
+    pub(super) fn is_missing_folder(&self, path: &str) -> bool {
+        let context = self.keep.context;
+        let node = context.paths.lookup(path.as_bytes()).map(|node| context.rootfs.node(node));
+        node.is_some_and(|node| {
+            node.kind() == NodeKind::Directory
+                && node.layer() >= self.keep.base.layers
+                && self.keep.is_empty(node)
+                && !self.covered.contains(&node.id())
+                && self.folder.as_deref() != Some(path)
+        })
+    }
+
     /// Whether an operand is a folder that stays empty and is not copied. Marks it as part of the new stage.
     fn makes_again(&mut self, operand: &Operand) -> bool {
+        let path = operand.path.as_deref().filter(|_| !operand.is_pattern).unwrap_or_default();
+        self.makes_folder_again(path.as_bytes())
+    }
+
+    /// Whether a path is a folder that stays empty and is not copied. Marks it as part of the new stage.
+    fn makes_folder_again(&mut self, path: &[u8]) -> bool {
         const LOST: [&[u8]; 2] = [b"/tmp", b"/var/tmp"];
         // Services fail without theirs.
         const OF_SERVICES: [&[u8]; 4] = [b"/run", b"/var/lib", b"/var/log", b"/var/run"];
         let context = self.keep.context;
-        let path = operand.path.as_deref().filter(|_| !operand.is_pattern).unwrap_or_default();
-        let Some(node) = context.paths.lookup(path.as_bytes()).map(|id| context.rootfs.node(id)) else {
+        let Some(node) = context.paths.lookup(path).map(|id| context.rootfs.node(id)) else {
             return false;
         };
         let is_copied = self
@@ -181,13 +242,12 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
             .list
             .iter()
             .filter(|root| root.files.is_empty())
-            .any(|root| is_within(path.as_bytes(), &context.rootfs.node(root.folder).path()));
+            .any(|root| is_within(path, &context.rootfs.node(root.folder).path()));
         let stays = node.kind() == NodeKind::Directory
             && self.keep.is_empty(node)
             && !is_copied
-            && !LOST.iter().any(|folder| is_within(path.as_bytes(), folder))
-            && (self.keep.is_of_stage(node)
-                || OF_SERVICES.iter().any(|folder| is_within(path.as_bytes(), folder)));
+            && !LOST.iter().any(|folder| is_within(path, folder))
+            && (self.keep.is_of_stage(node) || OF_SERVICES.iter().any(|folder| is_within(path, folder)));
         if stays {
             self.covered.insert(node.id());
         }

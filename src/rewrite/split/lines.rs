@@ -207,6 +207,9 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
             }
         }
         self.not_arrived();
+        for at in self.last + 1..self.steps.list.len() {
+            self.missing_folders_of(at);
+        }
         self.users(self.last);
         self.loader();
         self.last_folder();

@@ -259,3 +259,77 @@ fn sources_that_only_a_build_reads_are_no_readers() {
     let own = ("srv/build.sh", "#!/bin/sh\ngcc -c x.c\n");
     assert_eq!(of(&report(&[own], &["/srv/service"], &[]), GCC), "compilers unsure");
 }
+
+#[test]
+fn paths_without_quotes_are_read_too() {
+    let header = "/usr/include/linux/input-event-codes.h";
+    let library = "/usr/lib/x86_64-linux-gnu/libz.a";
+    let scene = |path: &str, text: &str| {
+        let gcc: &[(&str, Vec<u8>)] = &[(&GCC[1..], Elf::program("cc1plus").build())];
+        let headers: &[(&str, Vec<u8>)] = &[(&header[1..], b"#define KEY_A 30\n".to_vec())];
+        let libraries: &[(&str, Vec<u8>)] = &[(&library[1..], b"!<arch>\n".to_vec())];
+        let packages = debs(&[
+            ("g++-13", "13.2", gcc),
+            ("linux-libc-dev", "6.1", headers),
+            ("zlib1g-dev", "1.2", libraries),
+        ]);
+        let own = vec![file(path, text).mode(0o755)];
+        let found = judged(Packing::Gzip, &[[service(&[]), packages, own].concat()], &["/srv/service"], &[]);
+        [header, library].map(|path| of(&found, path))
+    };
+    for (path, text) in [
+        ("srv/config.yaml", format!("keymap: {header}\n")),
+        ("srv/config.yaml", format!("files:\n  - {header}\n")),
+        ("srv/app.conf", format!("codes={header}\n")),
+        ("srv/start.sh", format!("#!/bin/sh\nawk '/KEY/' {header}\n")),
+    ] {
+        assert_eq!(scene(path, &text)[0], "headers unsure", "{text}");
+    }
+    for (path, text) in [
+        ("srv/main.py", format!("data = open(\"{library}\", 'rb').read()\n")),
+        ("srv/config.yaml", format!("archive: {library}\n")),
+        ("srv/start.sh", format!("#!/bin/sh\nnm_like {library}\n")),
+    ] {
+        assert_eq!(scene(path, &text)[1], "static-libraries unsure", "{text}");
+    }
+    for (path, text) in [
+        ("srv/main.c.dep", format!("main.o: main.c \\\n {header}\n")),
+        ("srv/link.conf", format!("/usr/bin/x main.o {library}\n")),
+        ("srv/main.py", "x = '/usr/lib/python3'\nselector = '.a'\n".to_owned()),
+        ("srv/main.h", format!("#include <{header}>\n")),
+    ] {
+        assert_eq!(scene(path, &text), ["headers safe", "static-libraries safe"], "{text}");
+    }
+}
+
+#[test]
+fn a_target_of_make_is_a_value_of_any_key() {
+    let make: &[(&str, Vec<u8>)] = &[("usr/bin/make", Elf::program("make").build())];
+    let scene = |path: &str, text: &str| {
+        let members = [service(&[]), debs(&[("make", "4.3", make)]), vec![file(path, text)]].concat();
+        of(&judged(Packing::Gzip, &[members], &["/srv/service"], &[]), "/usr/bin/make")
+    };
+    for (path, text) in [
+        ("srv/Procfile", "web: gunicorn app\nreport: make report\n"),
+        ("srv/tasks.yaml", "nightly:\n  report: make report-all\n"),
+    ] {
+        assert_eq!(scene(path, text), "build-tools unsure", "{text}");
+    }
+    for (path, text) in
+        [("srv/tasks.yaml", "title: make it so\n"), ("srv/tasks.yaml", "title: make Reports\n")]
+    {
+        assert_eq!(scene(path, text), "build-tools safe", "{text}");
+    }
+}
+
+#[test]
+fn a_folder_in_a_variable_is_no_program() {
+    let scene = |value: &str| {
+        let gcc: &[(&str, Vec<u8>)] = &[(&GCC[1..], Elf::program("cc1plus").build())];
+        let own = vec![file("go/src/main.txt", "x\n")];
+        let members = [service(&[]), debs(&[("g++-13", "13.2", gcc)]), own].concat();
+        of(&judged(Packing::Gzip, &[members], &["/srv/service"], &[value]), GCC)
+    };
+    assert_eq!(scene("GOPATH=/go"), "compilers safe");
+    assert_eq!(scene("RUNNER=go"), "compilers unsure");
+}

@@ -203,3 +203,64 @@ fn programs_behind_one_that_starts_them_are_installed() {
         in_order(&found, &["curl", "timeout 60"]);
     }
 }
+
+fn with_user() -> Scene {
+    let users = vec![
+        file("etc/passwd", "root:x:0:0:root:/root:/bin/bash\nsvc:x:1001:1001::/home/svc:/bin/sh\n"),
+        file("etc/group", "root:x:0:\nsvc:x:1001:\n"),
+        dir("home/svc").owned_by(1001, 1001),
+    ];
+    devel()
+        .apt("build-essential cmake git", tools())
+        .run("groupadd -g 1001 svc && useradd -m -u 1001 -g svc svc", users)
+}
+
+#[test]
+fn users_are_there_before_the_copy_that_names_them() {
+    let scene = with_user()
+        .workdir("/srv/app", "/srv/app")
+        .copy("--chown=svc:svc . .", vec![text("srv/app/main.c", 300).owned_by(1001, 1001)])
+        .run("make", vec![program("srv/app/serve", &["libcurand.so.10"])])
+        .run(
+            "mkdir -p /var/lib/svc && chown -R svc:svc /var/lib/svc",
+            vec![dir("var/lib/svc").owned_by(1001, 1001)],
+        )
+        .cmd(&["/srv/app/serve"]);
+    in_order(&stages(&scene), &["useradd -m -u 1001 -g svc svc", "COPY --chown=svc:svc . ."]);
+}
+
+#[test]
+fn workdir_makes_the_folder_that_gets_an_owner() {
+    let scene = devel()
+        .apt("build-essential cmake git", tools())
+        .workdir("/opt/kiosk/app", "/opt/kiosk/app")
+        .run("chown daemon /opt/kiosk/app", vec![dir("opt/kiosk/app").owned_by(1, 0)])
+        .copy("conf /opt/kiosk/app/conf", vec![text("opt/kiosk/app/conf/a", 300)])
+        .copy("src /src", vec![text("src/Makefile", 300)])
+        .run("make -C /src install", vec![program("opt/kiosk/app/bin/serve", &["libcurand.so.10"])])
+        .cmd(&["/opt/kiosk/app/bin/serve"]);
+    in_order(&stages(&scene), &["WORKDIR /opt/kiosk/app", "chown daemon /opt/kiosk/app"]);
+}
+
+#[test]
+fn empty_folders_of_an_installation_are_made_again() {
+    let installed = || {
+        vec![program("usr/local/bin/kiosk", &["libcurand.so.10"]), dir("opt/kiosk/var"), dir("var/lib/kiosk")]
+    };
+    let start = || {
+        devel()
+            .apt("build-essential cmake git", tools())
+            .copy("src /src", vec![text("src/Makefile", 300)])
+            .run("make -C /src && make -C /src install", installed())
+    };
+    let owned = vec![dir("opt/kiosk/var").owned_by(1, 0), dir("opt/kiosk/cache").owned_by(1, 0)];
+    let scene = start()
+        .run("mkdir -p /opt/kiosk/cache && chown daemon /opt/kiosk/var /opt/kiosk/cache", owned)
+        .cmd(&["/usr/local/bin/kiosk"]);
+    let found = stages(&scene);
+    in_order(
+        &found,
+        &["COPY --from=build /usr/local/bin/kiosk", "/opt/kiosk/var", "chown daemon /opt/kiosk/var"],
+    );
+    in_order(&found, &["mkdir -p /var/lib/kiosk"]);
+}

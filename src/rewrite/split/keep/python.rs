@@ -11,7 +11,7 @@ use crate::rewrite::environments::is_isolated;
 impl Keep<'_, '_> {
     /// Python packages need their Python.
     pub(super) fn pythons(&mut self) {
-        let (mut versions, mut searching) = (BTreeSet::new(), Vec::new());
+        let (mut versions, mut pythons, mut searching) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
         for (place, package) in self.context.input.inventory.packages.iter().enumerate() {
             let files = self.context.files_of.get(&place).map(Vec::as_slice).unwrap_or_default();
             if package.manager == "pip"
@@ -23,16 +23,23 @@ impl Keep<'_, '_> {
                 if is_debians && !self.is_isolated(root) {
                     searching.push(place);
                 }
-                versions.extend(version);
+                // The one beside it, if there is one.
+                let beside = root.ends_with(b"/site-packages").then(|| prefix_of(root)).flatten();
+                let own = beside.zip(version.as_ref()).and_then(|(prefix, version)| {
+                    self.context.paths.lookup(&[prefix, b"/bin/", version].concat())
+                });
+                match own {
+                    Some(python) => _ = pythons.insert(python),
+                    None => versions.extend(version),
+                }
             }
         }
         for version in versions {
-            for folder in ["/usr/bin/", "/usr/local/bin/"] {
-                let path = [folder.as_bytes(), &version].concat();
-                if let Some(node) = self.context.paths.lookup(&path) {
-                    self.require(node, b"", Cause::Python);
-                }
-            }
+            let found = ["/usr/bin/", "/usr/local/bin/"].map(|folder| [folder.as_bytes(), &version].concat());
+            pythons.extend(found.iter().filter_map(|path| self.context.paths.lookup(path)));
+        }
+        for python in pythons {
+            self.require(python, b"", Cause::Python);
         }
         if !searching.is_empty() {
             // Old packages import pkg_resources, which came with pip.
@@ -72,11 +79,15 @@ impl Keep<'_, '_> {
 
     /// Whether a packages folder is that of a virtual environment that does not search the packages of the system.
     fn is_isolated(&self, root: &[u8]) -> bool {
-        let prefix = memchr::memmem::rfind(root, b"/lib/python").map(|at| &root[..at]);
         let settings =
-            prefix.and_then(|prefix| self.context.paths.lookup(&[prefix, b"/pyvenv.cfg"].concat()));
+            prefix_of(root).and_then(|prefix| self.context.paths.lookup(&[prefix, b"/pyvenv.cfg"].concat()));
         settings.is_some_and(|node| is_isolated(self.context.rootfs, self.context.input.layers, node))
     }
+}
+
+/// The folder above `lib/python3.11/site-packages`.
+fn prefix_of(root: &[u8]) -> Option<&[u8]> {
+    memchr::memmem::rfind(root, b"/lib/python").map(|at| &root[..at])
 }
 
 /// `python3.11` of a folder such as `/usr/local/lib/python3.11/dist-packages`.

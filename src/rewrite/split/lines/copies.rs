@@ -109,7 +109,7 @@ impl Lines<'_, '_, '_, '_, '_> {
         };
         let first = root.steps.first().copied().unwrap_or(at);
         let owner = self.chown(first, &folder).cloned();
-        if owner.is_some() {
+        if owner.is_some() || folder.starts_with(b"/home/") {
             self.users(at);
         }
         let flag = owner.map(|owner| format!(" --chown={}", owner.spec)).unwrap_or_default();

@@ -31,11 +31,16 @@ impl Lines<'_, '_, '_, '_, '_> {
     pub(super) fn owner_flag(&mut self, at: usize) -> Option<(usize, String)> {
         let step = self.steps.list.get(at)?;
         let instruction = self.stage.file.instructions.get(step.place)?;
+        let target = instruction.words.last()?;
+        let folder = self.steps.tidying.absolute(step.place, &target.text)?;
+        // A COPY into a home would make it before `useradd --create-home` does.
+        let named = instruction.flags.iter().any(|flag| flag.name == "chown");
+        if named || folder.starts_with("/home/") {
+            self.users(at);
+        }
         if !takes_owner(instruction) {
             return None;
         }
-        let target = instruction.words.last()?;
-        let folder = self.steps.tidying.absolute(step.place, &target.text)?;
         let owner = self.chown(at, folder.as_bytes())?.clone();
         self.users(at);
         let place = style::flag_place(self.steps.tidying, step.place)?;

@@ -7,6 +7,7 @@ use super::super::runs::Trim;
 use super::super::shell::{Work, is_package_word, package_name, package_words};
 use super::super::steps::Kind;
 use super::super::tools::sets_up_sources;
+use super::super::words::shell_word;
 use super::{Lines, configures};
 use crate::formats::dockerfile::ShellCommand;
 use crate::rewrite::tidy::{Call, Run};
@@ -193,16 +194,56 @@ impl Lines<'_, '_, '_, '_, '_> {
             "Repeated: its effect is not copied from the build stage.".to_owned()
         };
         let is_relative = |operand: &Operand| operand.is_relative;
-        let relative = !text.contains(" /")
+        // WORKDIR makes the folder that the command names.
+        let is_pending = self.pending_folder.as_ref().is_some_and(|folder| text.contains(folder.as_str()));
+        let relative = is_pending
+            || !text.contains(" /")
             || operands(self.steps, at).iter().any(|named| named.list.iter().any(is_relative));
         if relative {
             self.flush_folder(at);
         }
         self.run_as_now();
+        self.missing_folders(at, &owners);
         self.add(text, reason);
         if !making {
             self.repeated.insert(at);
             self.cover_step(at, |fate| fate != FileDisposition::Installed);
+        }
+    }
+
+    /// Makes the empty folders whose owner or mode these commands of a step change, and which a build made.
+    fn missing_folders(&mut self, at: usize, commands: &[usize]) {
+        let named = operands(self.steps, at).into_iter().enumerate();
+        let named = named.filter(|(place, _)| commands.contains(place)).flat_map(|(_, named)| named.list);
+        let paths: Vec<String> =
+            named.filter_map(|operand| operand.path.filter(|_| !operand.is_pattern)).collect();
+        let made = self.steps.run(at).map(|run| run.commands.iter().filter_map(Call::of).collect::<Vec<_>>());
+        let is_made = |path: &str| {
+            made.iter().flatten().any(|call| {
+                makes_folders(call) && call.words.iter().any(|word| word.text.trim_end_matches('/') == path)
+            })
+        };
+        let words: Vec<String> = paths
+            .iter()
+            .filter(|path| !is_made(path) && self.is_missing_folder(path))
+            .filter_map(|path| shell_word(path.as_bytes()))
+            .collect();
+        if !words.is_empty() {
+            let text = format!("{} mkdir -p {}", self.keyword("RUN"), words.join(" "));
+            self.add(text, "An empty folder that the build stage makes, and that no COPY names.");
+            for path in &paths {
+                self.cover_folder(path.as_bytes());
+            }
+        }
+    }
+
+    /// The same for a step that stays in place after the new lines.
+    pub(super) fn missing_folders_of(&mut self, at: usize) {
+        let Kind::Run(works) = &self.steps.list[at].kind else { return };
+        let is_one = |place: &usize| works[*place] == Work::Owner && !self.is_handled(at, *place);
+        let owners: Vec<usize> = (0..works.len()).filter(is_one).collect();
+        if !owners.is_empty() {
+            self.missing_folders(at, &owners);
         }
     }
 
