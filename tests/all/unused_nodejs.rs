@@ -116,10 +116,14 @@ fn files_that_name_a_program_are_in_the_question() {
     let mut members = service("#!/bin/sh\nexec supervisord -c /etc/supervisord.conf\n");
     members.push(file("etc/supervisord.conf", "[program:render]\ncommand=node /app/render.js\n"));
     let package = "import subprocess\ndef run(x):\n    return subprocess.run([\"node\", x])\n";
+    let cli = "require('child_process').spawn('node', ['x.js'])\n";
+    members.push(file("app/frontend/node_modules/vite/cli.js", cli));
     let site = "usr/local/lib/python3.12/site-packages";
     members.extend(wheel(site, "execjs", "1.0", &[("execjs/run.py", package.as_bytes().to_vec())]));
     let found = found_in(members, command(&["/app/entrypoint.sh"]));
     let runtime = &found[0];
+    // Node.js alone reads this.
+    assert!(!runtime["used_by"].to_string().contains("cli.js"), "{runtime:#}");
     let question = runtime["question"].as_str().unwrap();
     assert!(question.starts_with("Does /etc/supervisord.conf start Node.js at run time"), "{question}");
     assert!(question.ends_with("It names node, as one other file does."), "{question}");
@@ -195,6 +199,10 @@ fn other_runtimes_read_the_same_packages() {
     members.push(program("usr/local/bin/bun"));
     let found = found_in(members, command(&["./entrypoint.sh"]));
     assert_eq!(found.len(), 1, "{found:#?}");
+    // A folder of that name is none.
+    let mut members = service("#!/bin/sh\nexec gunicorn wsgi\n");
+    members.push(file("app/frontend/node_modules/electron/index.js", "x\n"));
+    assert_eq!(found_in(members, command(&["./entrypoint.sh"])).len(), 2);
     // Without any, they are as much of a question.
     let mut members = service("#!/bin/sh\nexec gunicorn wsgi\n");
     members.retain(|member| !member.name.starts_with(b"usr/local/"));

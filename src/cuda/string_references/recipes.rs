@@ -114,6 +114,13 @@ fn is_beside_package(path: &[u8]) -> bool {
     parts.next().is_some_and(|folder| FOLDERS.contains(&folder)) && parts.next().is_some()
 }
 
+/// Whether a file is a script that fetches or prepares sources of a package in `node_modules` before it is built:
+/// `deps/download.sh`.
+fn is_of_sources(path: &[u8]) -> bool {
+    let rest = package_of_node(path).map(|package| &path[package.len()..]);
+    rest.is_some_and(|rest| rest.starts_with(b"deps/") && rest.ends_with(b".sh"))
+}
+
 /// The packages in `node_modules` of which another file names a folder of tests; the empty name for the application.
 fn naming_tests<'c>(context: &InventoryContext<'_>, mentions: &'c [StringReference]) -> HashSet<Vec<u8>> {
     let names =
@@ -155,7 +162,7 @@ pub(super) fn leave_out(
         } else if is_record_of_cargo(&path) || is_of_service(&path) || is_metadata(&lived_in, &path) {
             Kind::Record
         } else if is_of_node(&lived_in, &path)
-            && (is_recipe(&path) || is_beside_package(&path) && is_unnamed(&path))
+            && (is_recipe(&path) || is_of_sources(&path) || is_beside_package(&path) && is_unnamed(&path))
         {
             // What builds packages of Node says so itself.
             Kind::Record

@@ -6,7 +6,7 @@ mod started;
 use std::collections::BTreeSet;
 
 use super::common;
-use super::reached::{and_others, mentions};
+use super::reached::{Mention, and_others, mentions};
 use crate::base::size::exact;
 use crate::base::text::{and_more, elide_middle};
 use crate::cuda::{Inode, NODEJS};
@@ -37,7 +37,8 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
         return Vec::new();
     }
     // Other runtimes read the same packages.
-    let has_other = !facts.nodes_named(|name| OTHERS.contains(&name)).is_empty();
+    let others = facts.nodes_named(|name| OTHERS.contains(&name));
+    let has_other = others.into_iter().any(|node| installed::is_binary(facts, node));
     let runtime = (!installed.is_none()).then(|| runtime(facts, &installed, has_other));
     let modules = (!packages.is_empty() && !has_other).then(|| modules(facts, &packages));
     [runtime, modules].into_iter().flatten().collect()
@@ -48,7 +49,10 @@ fn runtime(facts: &Facts<'_>, installed: &Installed, has_other: bool) -> Draft {
     let shown: Vec<&str> = names.iter().take(NAMED).map(String::as_str).collect();
     let shown = format!("{}{}", shown.join(", "), and_more(names.len(), shown.len()));
     let mut draft = Draft::new(&RULE, Verdict::Unsure, format!("Node.js without a known user: {shown}"));
-    let readers = mentions(facts, &NODEJS);
+    // Who reads JavaScript is Node.js itself.
+    let is_own = |(user, ..): &Mention<'_>| matches!(user, User::File(node) if !has_other && is_of_nodejs(facts.node(*node).name()));
+    let mut readers = mentions(facts, &NODEJS);
+    readers.retain(|reader| !is_own(reader));
     "Neither the image's command nor a script that it starts names a program of Node.js."
         .clone_into(&mut draft.reason);
     draft.question = Some(match readers.as_slice() {

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use super::around::{is_in_call, is_lone, is_plain_constant, is_word_list};
 use super::bounds::scheduled;
 use super::comments::Comments;
-use super::values::is_value;
+use super::values::{is_of_commands, is_value, key_before};
 use super::wrappers::{OF_SHELL, Shell, WRAPPERS};
 
 /// Maximum names of one file. Real sources start some dozens at most.
@@ -91,9 +91,14 @@ fn setting(line: &[u8]) -> Option<usize> {
     memchr::memchr2(b'=', b':', &line[..line.len().min(REACH)])
 }
 
+/// Whether the value behind a key is a command: of a program, or of a step that is run.
+fn starts_value(before: &[u8]) -> bool {
+    is_value(before) || matches!(before, [.., b'=' | b':']) && is_of_commands(key_before(before))
+}
+
 /// Whether a line is a setting whose value is a command.
 fn is_setting(line: &[u8]) -> bool {
-    setting(line).is_some_and(|at| is_value(&line[..=at]))
+    setting(line).is_some_and(|at| starts_value(&line[..=at]))
 }
 
 /// Whether a word is a path from the working directory: `./run.sh`.
@@ -241,7 +246,7 @@ impl Names {
     /// The command that is the value of a setting: `command=/usr/bin/rsync -a`.
     fn value(&mut self, line: &[u8]) {
         let Some(at) = setting(line) else { return };
-        if is_value(&line[..=at]) {
+        if starts_value(&line[..=at]) {
             let value = line[at + 1..].trim_ascii_start();
             self.commands(&value[..value.len().min(REACH)]);
         }
@@ -278,6 +283,7 @@ mod tests {
             ("path = shutil.which(\"gs\")\n", &["gs"]),
             ("CONVERT = \"soffice\"\n", &["soffice"]),
             ("command=/usr/bin/rsync -a /x /y\n", &["rsync"]),
+            ("  run: wget -q http://x\npost_start: ssh x\nlabel: unzip\n", &["ssh", "wget"]),
             ("execSync(`exiftool -json ${path}`)\n", &["exiftool"]),
             (
                 "cmd = [\"top\"]\nspawn([\"uptime\"])\nx = [\"convert\", \"a.png\", out]\n",

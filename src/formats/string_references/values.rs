@@ -136,7 +136,7 @@ pub(super) fn is_named(before: &[u8], rest: &[u8], word: &str) -> bool {
 }
 
 /// Whether commands are usual values of a key: `post_start`, `shell`.
-fn is_of_commands(key: &[u8]) -> bool {
+pub(super) fn is_of_commands(key: &[u8]) -> bool {
     const KEYS: [&[u8]; 22] = [
         b"after", b"before", b"build", b"cmd", b"command", b"compile", b"do", b"exec", b"fetch", b"hook",
         b"on", b"post", b"pre", b"prepare", b"pull", b"refresh", b"run", b"script", b"shell", b"start",

@@ -42,6 +42,11 @@ fn what_only_authors_of_packages_run_reads_nothing() {
     for path in ["tar/lib/index.js", "tar/lib/test/index.js", "test/index.js", "@scope/test/index.js"] {
         assert_eq!(verdict(&format!("{modules}/{path}"), call), "compilers unsure", "{path}");
     }
+    assert_eq!(
+        verdict(&format!("{modules}/sqlite/deps/download.sh"), "#!/bin/sh\nmake\ngcc x.c\n"),
+        "compilers safe"
+    );
+    assert_eq!(verdict(&format!("{modules}/sqlite/run.sh"), "#!/bin/sh\ngcc x.c\n"), "compilers unsure");
     // Examples are started too, and what another file names.
     assert_eq!(verdict(&format!("{modules}/demo/examples/server.js"), call), "compilers unsure");
     let test = format!("{modules}/demo/test/compile.js");

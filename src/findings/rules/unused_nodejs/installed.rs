@@ -34,11 +34,8 @@ impl Installed {
         let mut installed = Self::default();
         let programs = facts.nodes_named(|name| matches!(name, b"node" | b"nodejs"));
         for program in programs {
-            let node = facts.node(program);
-            let is_binary =
-                node.content().is_some_and(|inode| matches!(facts.binary(inode), Some(FileFacts::Elf(_))));
-            let folder = node.parent();
-            if node.kind() != NodeKind::File || !is_binary || folder.name() != b"bin" {
+            let folder = facts.node(program).parent();
+            if !is_binary(facts, program) || folder.name() != b"bin" {
                 continue;
             }
             match facts.owner(program) {
@@ -155,6 +152,13 @@ impl Installed {
             self.files.extend(own.collect::<Vec<_>>());
         }
     }
+}
+
+/// Whether a file is a compiled program.
+pub(super) fn is_binary(facts: &Facts<'_>, node: NodeId) -> bool {
+    let file = facts.node(node);
+    let inode = file.content().filter(|_| file.kind() == NodeKind::File);
+    inode.is_some_and(|inode| matches!(facts.binary(inode), Some(FileFacts::Elf(_))))
 }
 
 /// Whether a system package is Node.js, one of its package managers, or a package of npm as Debian has them.
