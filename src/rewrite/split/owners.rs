@@ -152,7 +152,9 @@ fn is_given(owner: &mut Owner, steps: &Steps<'_, '_>, keep: &Keep<'_, '_>, roots
             && !copied.iter().any(|root| is_within(path.as_bytes(), root))
     };
     owner.folders = made.into_iter().filter(is_of_stage).collect();
-    if owner.is_named() && has_content && context.rootfs.node(top).kind() == NodeKind::Directory {
+    let is_folder = context.rootfs.node(top).kind() == NodeKind::Directory;
+    // An empty one may be of an installation: no instruction names it.
+    if is_folder && (owner.is_named() && has_content || !has_content && is_of_stage(&owner.path)) {
         owner.folders.insert(owner.path.clone());
     }
     owner.folders.len() <= MOST_PATHS

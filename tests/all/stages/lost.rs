@@ -264,3 +264,30 @@ fn empty_folders_of_an_installation_are_made_again() {
     );
     in_order(&found, &["mkdir -p /var/lib/kiosk"]);
 }
+
+#[test]
+fn an_empty_folder_gets_the_owner_that_a_later_run_sets() {
+    let scene = devel()
+        .apt("build-essential cmake git", tools())
+        .run(
+            "useradd --system --home-dir /opt/kiosk --create-home kiosk",
+            vec![
+                file("etc/passwd", "root:x:0:0:root:/root:/bin/bash\nkiosk:x:999:999::/opt/kiosk:/bin/sh\n"),
+                file("etc/group", "root:x:0:\nkiosk:x:999:\n"),
+                dir("opt/kiosk").owned_by(999, 999),
+            ],
+        )
+        .copy("conf /opt/kiosk/conf", vec![text("opt/kiosk/conf/a", 300)])
+        .copy("src /src", vec![text("src/Makefile", 300)])
+        .run(
+            "make -C /src install PREFIX=/opt/kiosk",
+            vec![program("opt/kiosk/bin/kiosk", &["libcurand.so.10"]), dir("opt/kiosk/var")],
+        )
+        .run("chown -R kiosk:kiosk /opt/kiosk/var", vec![dir("opt/kiosk/var").owned_by(999, 999)])
+        .cmd(&["/opt/kiosk/bin/kiosk"]);
+    // The home is made before anything is copied into it.
+    in_order(
+        &stages(&scene),
+        &["useradd", "-o kiosk -g kiosk /opt/kiosk/var", "COPY --from=build /opt/kiosk/bin"],
+    );
+}

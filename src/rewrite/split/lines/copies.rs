@@ -109,7 +109,7 @@ impl Lines<'_, '_, '_, '_, '_> {
         };
         let first = root.steps.first().copied().unwrap_or(at);
         let owner = self.chown(first, &folder).cloned();
-        if owner.is_some() || folder.starts_with(b"/home/") {
+        if owner.is_some() || self.is_in_home(&folder) {
             self.users(at);
         }
         let flag = owner.map(|owner| format!(" --chown={}", owner.spec)).unwrap_or_default();

@@ -3,6 +3,7 @@
 use super::super::keep::FileDisposition;
 use super::super::owners::{Owner, of as owner_of, takes_owner};
 use super::super::runs::units;
+use super::super::sources::is_within;
 use super::super::words::shell_word;
 use super::Lines;
 use crate::rewrite::tidy::style;
@@ -35,7 +36,7 @@ impl Lines<'_, '_, '_, '_, '_> {
         let folder = self.steps.tidying.absolute(step.place, &target.text)?;
         // A COPY into a home would make it before `useradd --create-home` does.
         let named = instruction.flags.iter().any(|flag| flag.name == "chown");
-        if named || folder.starts_with("/home/") {
+        if named || self.is_in_home(folder.as_bytes()) {
             self.users(at);
         }
         if !takes_owner(instruction) {
@@ -111,6 +112,18 @@ impl Lines<'_, '_, '_, '_, '_> {
                 self.cover_step(at, |fate| fate != FileDisposition::Gone);
             }
         }
+    }
+
+    /// Whether a folder is in the home of a user that the new stage adds: of the usual ones, or one that the command names.
+    pub(super) fn is_in_home(&self, folder: &[u8]) -> bool {
+        let mut homes = (0..self.steps.list.len()).flat_map(|step| {
+            let hoisted = self.hoisted(step);
+            let commands = self.steps.run(step).map(|run| run.commands.as_slice()).unwrap_or_default();
+            let words = commands.iter().enumerate().filter(move |(place, _)| hoisted.contains(place));
+            words.flat_map(|(_, command)| &command.words)
+        });
+        folder.starts_with(b"/home/")
+            || homes.any(|word| word.text.starts_with('/') && is_within(folder, word.text.as_bytes()))
     }
 
     /// Whether `COPY --chown` replaces a command.
