@@ -50,7 +50,9 @@ fn find_reading(list: Vec<&mut Finding>) {
     });
     let files: HashSet<NodeId> = files.collect();
     if files.is_empty() {
-        list.into_iter().for_each(|finding| finding.reading.clear());
+        for finding in list {
+            finding.reading.clear();
+        }
         return;
     }
     for finding in list.into_iter().filter(|finding| finding.verdict == Verdict::Unsure) {

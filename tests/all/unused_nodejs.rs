@@ -150,14 +150,12 @@ fn debian(depends: &str) -> Vec<Member> {
         let listed: Vec<String> = files.iter().map(|path| format!("/{path}")).collect();
         let listed: Vec<&str> = listed.iter().map(String::as_str).collect();
         members.push(file(format!("var/lib/dpkg/info/{name}.list"), dpkg_list(&listed)));
-        members.extend(files.iter().map(|path| match path.contains("bin/") {
-            true => program(path),
-            false => file(*path, "x\n"),
-        }));
+        let member = |path: &&str| if path.contains("bin/") { program(path) } else { file(*path, "x\n") };
+        members.extend(files.iter().map(member));
     }
     members.push(file("var/lib/dpkg/status", status));
-    let states = "Package: webpack\nArchitecture: amd64\nAuto-Installed: 1\n";
-    members.push(file("var/lib/apt/extended_states", states));
+    let automatic = "Package: webpack\nArchitecture: amd64\nAuto-Installed: 1\n";
+    members.push(file("var/lib/apt/extended_states", automatic));
     members
 }
 

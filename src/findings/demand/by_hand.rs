@@ -44,6 +44,17 @@ impl Demands {
     }
 }
 
+/// Programs with cells or terminals in which people work.
+const WORKBENCHES: [&str; 7] = [
+    "code-server",
+    "jupyter",
+    "jupyter-lab",
+    "jupyter-notebook",
+    "jupyterhub-singleuser",
+    "openvscode-server",
+    "rserver",
+];
+
 /// The setting that makes it an image for development, and how.
 fn setting(facts: &Facts<'_>) -> Option<(&'static str, &'static str)> {
     let config = facts.input.image.config.as_ref()?;
@@ -54,16 +65,6 @@ fn setting(facts: &Facts<'_>) -> Option<(&'static str, &'static str)> {
     // The entrypoint of a base image often starts the command.
     let run = facts.input.image.run_config()?;
     let command = run.cmd().as_ref().or(run.entrypoint().as_ref())?;
-    // Notebooks and editors have cells and terminals.
-    const WORKBENCHES: [&str; 7] = [
-        "code-server",
-        "jupyter",
-        "jupyter-lab",
-        "jupyter-notebook",
-        "jupyterhub-singleuser",
-        "openvscode-server",
-        "rserver",
-    ];
     let programs = run.entrypoint().iter().flatten().chain(command);
     let mut programs = programs.flat_map(|text| text.split_whitespace());
     if programs.any(|word| WORKBENCHES.contains(&word.rsplit('/').next().unwrap_or(word))) {

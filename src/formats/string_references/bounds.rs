@@ -1,5 +1,8 @@
 //! Where a searched word or the name of a library begins and ends.
 
+use std::cell::OnceCell;
+use std::ops::Range;
+
 use super::NAME_BYTES;
 use super::words::STARTS;
 
@@ -154,53 +157,61 @@ fn is_waf(before: &[u8], rest: &[u8]) -> bool {
     ends && (before.ends_with(b".") || is_command || is_joined() || is_started())
 }
 
-/// Whether a path of which the start ends at `at` is that of a header, or their folder where nothing builds, up to the
-/// quote behind it.
-pub(super) fn is_header(text: &[u8], at: usize, builds: &dyn Fn() -> bool) -> bool {
-    const ENDS: [&[u8]; 4] = [b".h", b".hh", b".hpp", b".inc"];
-    let rest = text.get(at..).unwrap_or_default();
-    let rest = &rest[..rest.len().min(NAME_BYTES)];
-    let is_one = |path: &[u8]| ENDS.iter().any(|known| path.ends_with(known));
-    if is_unquoted(text, at - b"/usr/include".len()) {
-        return is_one(unquoted_path(rest)) && !is_record_of_build(text);
+/// Paths of headers and static libraries in a text.
+pub(super) struct BuildPaths<'t> {
+    text: &'t [u8],
+    /// Whether the text gives a build folders with headers.
+    builds: OnceCell<bool>,
+    /// Whether it is what a compiler or a build system writes about a build.
+    is_record: OnceCell<bool>,
+}
+
+impl<'t> BuildPaths<'t> {
+    pub(super) fn of(text: &'t [u8]) -> Self {
+        Self { text, builds: OnceCell::new(), is_record: OnceCell::new() }
     }
-    let Some(end) = memchr::memchr3(b'\'', b'"', b'`', rest) else { return false };
-    // A folder is opened, or is one of a build.
-    is_one(&rest[..end]) || matches!(&rest[..end], [] | b"/") && !builds()
-}
 
-/// Whether a path of which the start is `place` is that of a static library.
-pub(super) fn is_static_library(text: &[u8], place: &std::ops::Range<usize>) -> bool {
-    let rest = text.get(place.end..).unwrap_or_default();
-    let rest = &rest[..rest.len().min(NAME_BYTES)];
-    let path = if is_unquoted(text, place.start) {
-        unquoted_path(rest)
-    } else {
-        &rest[..memchr::memchr3(b'\'', b'"', b'`', rest).unwrap_or_default()]
-    };
-    path.ends_with(b".a") && !is_record_of_build(text)
-}
+    /// Whether a folder at `place` begins a path that somebody reads: that of a header or a static library, or the folder
+    /// of headers itself, where nothing builds. `None` for other words.
+    pub(super) fn counts(&self, word: &str, place: &Range<usize>) -> Option<bool> {
+        const HEADERS: [&[u8]; 4] = [b".h", b".hh", b".hpp", b".inc"];
+        let rest = self.text.get(place.end..).unwrap_or_default();
+        let rest = &rest[..rest.len().min(NAME_BYTES)];
+        let is_unquoted = place
+            .start
+            .checked_sub(1)
+            .and_then(|at| self.text.get(at))
+            .is_none_or(|before| matches!(before, b' ' | b'\t' | b'\n' | b'=' | b':' | b'[' | b','));
+        let is_end = |byte: &u8| byte.is_ascii_whitespace() || b"'\"`,;:)]}>|&#".contains(byte);
+        let quote = || memchr::memchr3(b'\'', b'"', b'`', rest);
+        let end =
+            if is_unquoted { Some(rest.iter().position(is_end).unwrap_or(rest.len())) } else { quote() };
+        let path = end.map(|end| &rest[..end]);
+        match word {
+            "/usr/include" => Some(path.is_some_and(|path| {
+                let is_header = HEADERS.iter().any(|known| path.ends_with(known));
+                // A folder is opened, or is one of a build.
+                let is_folder = matches!(path, [] | b"/") && !is_unquoted;
+                is_header && !(is_unquoted && self.is_record()) || is_folder && !self.builds()
+            })),
+            "/usr/lib" => Some(path.is_some_and(|path| path.ends_with(b".a") && !self.is_record())),
+            _ => None,
+        }
+    }
 
-/// Whether a path begins without a quote: as a value, or as a word of a line.
-fn is_unquoted(text: &[u8], start: usize) -> bool {
-    start == 0 || matches!(text[start - 1], b' ' | b'\t' | b'\n' | b'=' | b':' | b'[' | b',')
-}
+    fn builds(&self) -> bool {
+        const BUILDS: [&[u8]; 4] = [b"include_dirs", b"include_directories", b"setup(", b"includePath"];
+        *self.builds.get_or_init(|| self.has(&BUILDS))
+    }
 
-fn unquoted_path(rest: &[u8]) -> &[u8] {
-    let is_end = |byte: &u8| byte.is_ascii_whitespace() || b"'\"`,;:)]}>|&#".contains(byte);
-    &rest[..rest.iter().position(is_end).unwrap_or(rest.len())]
-}
+    /// Dependencies of object files, and commands that link them.
+    fn is_record(&self) -> bool {
+        *self.is_record.get_or_init(|| self.has(&[b".o:", b".o ", b".o\n"]))
+    }
 
-/// Whether a text is what a compiler or a build system writes about a build: dependencies of object files, commands that
-/// link them.
-fn is_record_of_build(text: &[u8]) -> bool {
-    [&b".o:"[..], b".o ", b".o\n"].iter().any(|part| memchr::memmem::find(text, part).is_some())
-}
-
-/// Whether a text gives a build folders with headers.
-pub(super) fn builds(text: &[u8]) -> bool {
-    const BUILDS: [&[u8]; 4] = [b"include_dirs", b"include_directories", b"setup(", b"includePath"];
-    BUILDS.iter().any(|part| memchr::memmem::find(text, part).is_some())
+    fn has(&self, parts: &[&[u8]]) -> bool {
+        parts.iter().any(|part| memchr::memmem::find(self.text, part).is_some())
+    }
 }
 
 /// Whether a text ends with `sh.` or `local.cmd.`, the start of a function that is a program.

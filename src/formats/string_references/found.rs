@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use memchr::memrchr;
 
-use super::bounds::{self, CALLS, SHARED};
+use super::bounds::{self, BuildPaths, CALLS, SHARED};
 use super::comments::Comments;
 use super::finders::{Broken, Finder, Key, LONGEST};
 use super::habits::StringScanState;
@@ -143,7 +143,7 @@ impl Found {
         };
         let starts = OnceCell::new();
         let starts = || *starts.get_or_init(|| sort != Sort::JavaScript || command::may_start_programs(text));
-        let (opens_only, builds) = (OnceCell::new(), OnceCell::new());
+        let (opens_only, paths) = (OnceCell::new(), BuildPaths::of(text));
         let may_start = OnceCell::new();
         let may_start = || *may_start.get_or_init(|| starts() && command::starts_programs(text));
         let counts = |word: Word, place: &std::ops::Range<usize>, line: usize| {
@@ -175,11 +175,8 @@ impl Found {
             if word.is_common() && strings().is_some() && !starts() {
                 return false;
             }
-            if word.text == "/usr/include" {
-                return bounds::is_header(text, place.end, &|| *builds.get_or_init(|| bounds::builds(text)));
-            }
-            if word.text == "/usr/lib" {
-                return bounds::is_static_library(text, place);
+            if let Some(counts) = paths.counts(word.text, place) {
+                return counts;
             }
             if word.is_variable() {
                 values::is_of_environment(text, place, line)

@@ -8,7 +8,7 @@ use crate::base::text::printable;
 use crate::cuda::Package;
 use crate::findings::facts::Facts;
 use crate::formats::binary::FileFacts;
-use crate::rootfs::{NodeId, NodeKind};
+use crate::rootfs::{Node, NodeId, NodeKind};
 
 /// Programs that run JavaScript with packages of npm as Node.js does.
 pub(super) const OTHERS: [&[u8]; 4] = [b"bun", b"deno", b"electron", b"workerd"];
@@ -126,7 +126,7 @@ impl Installed {
                     && facts.owner(node.id()).is_some_and(|owner| self.packages.contains(&owner))
                     && !facts.inventory.owners.is_shared(node.id())
             });
-            self.files.extend(owned.map(|node| node.id()));
+            self.files.extend(owned.map(Node::id));
         }
         let mut folders: BTreeSet<NodeId> =
             GLOBAL.iter().filter_map(|path| facts.paths.lookup(path)).collect();
@@ -142,11 +142,11 @@ impl Installed {
         }
         // Yarn 1, as images of Node.js have it.
         let opt = facts.paths.lookup(b"/opt").map(|opt| facts.node(opt));
-        let yarn = opt.into_iter().flat_map(|opt| opt.children()).filter(|folder| {
+        let yarn = opt.into_iter().flat_map(Node::children).filter(|folder| {
             folder.name().starts_with(b"yarn-v")
                 && facts.paths.lookup_from(folder.id(), b"bin/yarn.js").is_some()
         });
-        folders.extend(yarn.map(|folder| folder.id()));
+        folders.extend(yarn.map(Node::id));
         for folder in folders {
             let own = below(facts, folder).filter(|file| facts.owner(*file).is_none());
             self.files.extend(own.collect::<Vec<_>>());

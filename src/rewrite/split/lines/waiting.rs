@@ -96,7 +96,7 @@ impl Lines<'_, '_, '_, '_, '_> {
         let Kind::Run(works) = &self.steps.list[at].kind else { return false };
         let is_only_owner = works.iter().all(|work| matches!(work, Work::Owner | Work::Shell));
         let is_plain = |text: &str| !text.contains('#');
-        let folder = self.folder_of_owners(&all, &owners);
+        let folder = folder_of_owners(&all, &owners);
         let text = instruction
             .filter(|one| one.flags.is_empty() && one.heredocs.is_empty() && one.form == Form::Shell)
             .map(|one| self.stage.file.slice(&one.arguments).trim())
@@ -110,18 +110,6 @@ impl Lines<'_, '_, '_, '_, '_> {
             _ => self.leave(at, self.stage.text(place)),
         }
         true
-    }
-
-    /// The command that enters the folder in which a `RUN` changes owners and modes: empty if it names no path from
-    /// there. `None` if the folder is not known.
-    fn folder_of_owners(&self, all: &[Operands], owners: &[usize]) -> Option<String> {
-        let named = owners.iter().filter_map(|place| all.get(*place));
-        let mut relative = named
-            .filter(|named| named.list.iter().any(|operand| operand.is_relative || operand.path.is_none()));
-        let Some(first) = relative.next() else { return Some(String::new()) };
-        // A `cd` in it is part of its text.
-        let first = all.first().and_then(|one| one.folder.as_ref()).or(first.folder.as_ref())?;
-        Some(format!("cd {} && ", shell_word(first.as_bytes())?))
     }
 
     /// A command of a `RUN` with the assignments before it, if it uses one of their variables. `None` if its value is known
@@ -151,7 +139,7 @@ impl Lines<'_, '_, '_, '_, '_> {
                 if text.contains("$(") || text.contains('`') || !is_certain {
                     return None;
                 }
-                names.iter().for_each(|name| _ = used.remove(name));
+                used.retain(|name| !names.contains(name));
                 used.extend(variables(text));
                 assigned.push(text);
             } else if matches!(*first, "read" | "for" | "getopts")
@@ -335,4 +323,16 @@ fn paths_of(named: &Operands) -> Vec<String> {
         Some(folder.to_owned())
     });
     paths.collect()
+}
+
+/// The command that enters the folder in which a `RUN` changes owners and modes: empty if it names no path from
+/// there. `None` if the folder is not known.
+fn folder_of_owners(all: &[Operands], owners: &[usize]) -> Option<String> {
+    let named = owners.iter().filter_map(|place| all.get(*place));
+    let mut relative =
+        named.filter(|named| named.list.iter().any(|operand| operand.is_relative || operand.path.is_none()));
+    let Some(first) = relative.next() else { return Some(String::new()) };
+    // A `cd` in it is part of its text.
+    let first = all.first().and_then(|one| one.folder.as_ref()).or(first.folder.as_ref())?;
+    Some(format!("cd {} && ", shell_word(first.as_bytes())?))
 }
