@@ -12,6 +12,7 @@ mod words;
 
 use std::collections::BTreeSet;
 
+pub(super) use by_hand::is_for_work;
 pub use words::is_searched_for;
 use words::{WITH_NVCC, building, implied, known, program_word, told};
 pub(super) use words::{is_not_searched_in_libraries, searched_terms, tool_name};

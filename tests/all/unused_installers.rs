@@ -70,7 +70,7 @@ fn poetry_goes_with_what_only_it_requires() {
     let found = found_in(service(), &["./start.sh"]);
     let [one] = &found[..] else { panic!("{found:#?}") };
     assert_eq!(one["verdict"], "unsure");
-    assert_eq!(one["title"], "poetry without a known user, with 4 packages that only it requires");
+    assert_eq!(one["title"], "poetry without a known use, with 4 packages that only it requires");
     assert_eq!(
         one["question"],
         "Does the service start poetry at run time, or import certifi, keyring, poetry-core, requests?"

@@ -59,7 +59,7 @@ fn node_js_for_the_build_is_a_question_and_so_are_its_packages() {
     let found = found_in(service(script), command(&["./entrypoint.sh"]));
     let [runtime, modules] = &found[..] else { panic!("{found:#?}") };
     assert_eq!((&runtime["verdict"], &runtime["category"]), (&json!("unsure"), &json!("build-tools")));
-    assert_eq!(runtime["title"], "Node.js without a known user: /usr/local");
+    assert_eq!(runtime["title"], "Node.js without a known use: /usr/local");
     assert_eq!(runtime["question"], "Does anything start Node.js at run time?");
     assert_eq!(
         paths(runtime),
@@ -69,7 +69,7 @@ fn node_js_for_the_build_is_a_question_and_so_are_its_packages() {
             "/usr/local/lib/node_modules/sass/sass.js",
         ]
     );
-    assert_eq!(modules["title"], "Packages of npm without a known reader: /app/frontend/node_modules");
+    assert_eq!(modules["title"], "npm packages without a known use: /app/frontend/node_modules");
     assert_eq!(
         paths(modules),
         [
@@ -94,12 +94,17 @@ fn who_starts_node_js_by_any_way_keeps_it() {
         // A program that Node.js runs.
         (idle, &["sass", "--watch", "in:out"]),
         (idle, &["./server.mjs"]),
+        (idle, &["./frontend/node_modules/.bin/vite", "preview"]),
+        (idle, &["sleep", "infinity"]),
+        (idle, &["/usr/bin/supervisord"]),
         ("#!/bin/sh\nnode worker.js &\nexec gunicorn wsgi\n", &["./entrypoint.sh"]),
         ("#!/bin/sh\n(cd frontend && npm run build)\nexec gunicorn wsgi\n", &["bash", "/app/entrypoint.sh"]),
         ("#!/bin/sh\nexec ./more.sh\n", &["./entrypoint.sh"]),
     ] {
         let mut members = service(script);
         members.push(file("app/more.sh", "#!/bin/sh\nif true; then exec yarn start; fi\n").mode(0o755));
+        members.push(symlink("app/frontend/node_modules/.bin/vite", "../vite/index.js"));
+        members.push(file("etc/supervisor/conf.d/app.conf", "[program:x]\ncommand=node /app/x.js\n"));
         members.push(file("app/server.mjs", "#!/usr/bin/env -S node --max-old-space-size=512\n").mode(0o755));
         let found = found_in(members, command(words));
         assert!(found.is_empty(), "{words:?} {script}: {found:#?}");
@@ -113,8 +118,8 @@ fn who_starts_node_js_by_any_way_keeps_it() {
 
 #[test]
 fn files_that_name_a_program_are_in_the_question() {
-    let mut members = service("#!/bin/sh\nexec supervisord -c /etc/supervisord.conf\n");
-    members.push(file("etc/supervisord.conf", "[program:render]\ncommand=node /app/render.js\n"));
+    let mut members = service("#!/bin/sh\nexec gunicorn wsgi\n");
+    members.push(file("app/tasks.conf", "[render]\ncommand=node /app/render.js\n"));
     let package = "import subprocess\ndef run(x):\n    return subprocess.run([\"node\", x])\n";
     let cli = "require('child_process').spawn('node', ['x.js'])\n";
     members.push(file("app/frontend/node_modules/vite/cli.js", cli));
@@ -125,7 +130,7 @@ fn files_that_name_a_program_are_in_the_question() {
     // Node.js alone reads this.
     assert!(!runtime["used_by"].to_string().contains("cli.js"), "{runtime:#}");
     let question = runtime["question"].as_str().unwrap();
-    assert!(question.starts_with("Does /etc/supervisord.conf start Node.js at run time"), "{question}");
+    assert!(question.starts_with("Does /app/tasks.conf start Node.js at run time"), "{question}");
     assert!(question.ends_with("It names node, as one other file does."), "{question}");
     let proof = runtime["proof"].to_string();
     assert!(proof.contains("execjs/run.py names node"), "{proof}");
@@ -163,7 +168,7 @@ fn debian(depends: &str) -> Vec<Member> {
 fn packages_of_the_distribution_go_unless_another_depends_on_them() {
     let found = found_in(debian("node-ms"), command(&["service"]));
     let [runtime] = &found[..] else { panic!("{found:#?}") };
-    assert_eq!(runtime["title"], "Node.js without a known user: nodejs, npm, node-semver and 1 more");
+    assert_eq!(runtime["title"], "Node.js without a known use: nodejs, npm, node-semver and 1 more");
     assert_eq!(
         paths(runtime),
         [
@@ -184,6 +189,8 @@ fn who_names_node_modules_is_in_its_question() {
     let mut members = service("#!/bin/sh\nexec gunicorn wsgi\n");
     members.push(file("app/settings.py", "STATICFILES_DIRS = [BASE / 'frontend' / 'node_modules']\n"));
     members.push(file("app/.gitignore", "node_modules/\n"));
+    members
+        .push(file("app/frontend/node_modules/ajv/scripts/info", "#!/bin/sh\ncd node_modules && node x\n"));
     members.push(file("app/frontend/vite.config.js", "export default { exclude: ['node_modules'] }\n"));
     let found = found_in(members, command(&["./entrypoint.sh"]));
     let question = found[1]["question"].as_str().unwrap();
@@ -206,5 +213,5 @@ fn other_runtimes_read_the_same_packages() {
     members.retain(|member| !member.name.starts_with(b"usr/local/"));
     let found = found_in(members, command(&["./entrypoint.sh"]));
     assert_eq!(found.len(), 1, "{found:#?}");
-    assert_eq!(found[0]["title"], "Packages of npm without a known reader: /app/frontend/node_modules");
+    assert_eq!(found[0]["title"], "npm packages without a known use: /app/frontend/node_modules");
 }

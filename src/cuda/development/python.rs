@@ -12,7 +12,7 @@ use crate::cuda::packages::Packages;
 use crate::cuda::value::Package;
 use crate::formats::document::DocumentKind;
 use crate::formats::python_project::{Project, Requirement};
-use crate::rootfs::NodeId;
+use crate::rootfs::{Node, NodeId};
 
 /// Package managers of Python in one packages folder, with the packages that nothing but these requires.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -220,6 +220,18 @@ pub(super) fn of_python(context: &InventoryContext<'_>, packages: &Packages) -> 
     found
 }
 
+/// The packages of a folder that pip or uv was asked for by name, in the form of PEP 503.
+fn requested(context: &InventoryContext<'_>, root: &[u8]) -> HashSet<String> {
+    let folder = context.paths.lookup(root).map(|folder| context.node(folder));
+    let records = folder.into_iter().flat_map(Node::children).filter_map(|record| {
+        let name = record.name().strip_suffix(b".dist-info")?;
+        context.paths.child(record.id(), b"REQUESTED")?;
+        let name = name.iter().rposition(|byte| *byte == b'-').map_or(name, |end| &name[..end]);
+        Some(normalized_python_name(&String::from_utf8_lossy(name)))
+    });
+    records.collect()
+}
+
 /// The package managers in each packages folder, with what only they require. What pip or uv installed by name stays, as
 /// does what a project of the image requires.
 pub(in crate::cuda) fn managers(context: &InventoryContext<'_>, packages: &Packages) -> Vec<PackageManagers> {
@@ -228,23 +240,21 @@ pub(in crate::cuda) fn managers(context: &InventoryContext<'_>, packages: &Packa
     if !(0..packages.list.len()).any(|place| packages.list[place].manager == "pip" && is_manager(&place)) {
         return Vec::new();
     }
+    /// Maximum packages folders with package managers; images have one or two.
+    const MOST: usize = 64;
     let python = Python::of(context, packages);
     let mut found = Vec::new();
     for (root, places) in &python.folders {
+        if found.len() == MOST {
+            break;
+        }
         let of_folder: Vec<usize> = places.iter().copied().filter(is_manager).collect();
         if of_folder.is_empty() {
             continue;
         }
         let environment = Environment::of(&packages.list, places);
-        let is_requested = |place: usize| {
-            let package = &packages.list[place];
-            let stem = package.name.replace(['-', '.'], "_");
-            let names =
-                [&package.name, &stem].map(|name| format!("{name}-{}.dist-info/REQUESTED", package.version));
-            names
-                .iter()
-                .any(|name| context.paths.lookup(&[root, &b"/"[..], name.as_bytes()].concat()).is_some())
-        };
+        let requested = requested(context, root);
+        let is_requested = |place: usize| requested.contains(&name(place));
         let named = environment.reached(std::iter::empty(), of_folder.iter().copied());
         let is_basic = |place: usize| BASIC.contains(&name(place).as_str());
         let stays = |place: usize| is_basic(place) || !of_folder.contains(&place) && is_requested(place);

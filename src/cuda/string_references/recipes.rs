@@ -108,17 +108,19 @@ fn package_of_node(path: &[u8]) -> Option<&[u8]> {
 
 /// Whether a file is a test or a manual of a package in `node_modules`, which only its authors run.
 fn is_beside_package(path: &[u8]) -> bool {
-    const FOLDERS: [&[u8]; 6] = [b"__tests__", b"doc", b"docs", b"man", b"test", b"tests"];
+    const TESTS: [&[u8]; 3] = [b"__tests__", b"test", b"tests"];
+    const MANUALS: [&[u8]; 3] = [b"doc", b"docs", b"man"];
     let Some(package) = package_of_node(path) else { return false };
     let mut parts = path[package.len()..].split(|byte| *byte == b'/');
-    parts.next().is_some_and(|folder| FOLDERS.contains(&folder)) && parts.next().is_some()
+    let is_source = || [&b".js"[..], b".cjs", b".mjs", b".ts"].iter().any(|end| path.ends_with(end));
+    let folder = parts.next().unwrap_or_default();
+    parts.next().is_some() && (TESTS.contains(&folder) || MANUALS.contains(&folder) && !is_source())
 }
 
-/// Whether a file is a script that fetches or prepares sources of a package in `node_modules` before it is built:
-/// `deps/download.sh`.
+/// Whether a file is the script that fetches sources of a package in `node_modules` before they are built.
 fn is_of_sources(path: &[u8]) -> bool {
     let rest = package_of_node(path).map(|package| &path[package.len()..]);
-    rest.is_some_and(|rest| rest.starts_with(b"deps/") && rest.ends_with(b".sh"))
+    rest == Some(b"deps/download.sh")
 }
 
 /// The packages in `node_modules` of which another file names a folder of tests; the empty name for the application.

@@ -55,6 +55,11 @@ const WORKBENCHES: [&str; 7] = [
     "rserver",
 ];
 
+/// Whether it is an image in which people start tools.
+pub(in crate::findings) fn is_for_work(facts: &Facts<'_>) -> bool {
+    setting(facts).is_some()
+}
+
 /// The setting that makes it an image for development, and how.
 fn setting(facts: &Facts<'_>) -> Option<(&'static str, &'static str)> {
     let config = facts.input.image.config.as_ref()?;

@@ -3,14 +3,13 @@
 use std::collections::BTreeSet;
 
 use super::common::name_of;
-use crate::base::text::{and_more, elide_middle, printable};
+use crate::base::text::{and_more, elide_middle, printable, sentence};
 use crate::cuda::links::SHELLS;
 use crate::findings::draft::Draft;
 use crate::findings::facts::Facts;
 use crate::findings::named::MAX_SHOWN_CHARS;
 use crate::findings::value::{Category, Rule, Severity, User, Verdict};
 use crate::formats::dockerfile::{Joiner, ShellCommand, is_assignment, is_builtin, script_commands};
-use crate::formats::string_references::is_wrapper;
 use crate::rootfs::{NodeId, NodeKind};
 
 pub(super) static RULE: Rule = Rule {
@@ -59,17 +58,18 @@ fn draft(
         missing.iter().map(|name| elide_middle(&printable(name), MAX_SHOWN_CHARS)).collect();
     let shown = names.get(..names.len().min(NAMED))?.join(", ");
     let shown = format!("{shown}{}", and_more(names.len(), NAMED));
-    let (is, it) = if names.len() == 1 { ("is", "it") } else { ("are", "them") };
     if names.is_empty() {
         return None;
     }
-    let mut draft = Draft::new(&RULE, Verdict::Unsure, format!("{shown} {is} missing for {who}"));
+    let is = if names.len() == 1 { "is" } else { "are" };
+    let title = format!("{shown} {is} missing for {who}");
+    let mut draft = Draft::new(&RULE, Verdict::Unsure, title);
     draft.severity = Some(severity);
-    draft.reason = format!(
-        "{} starts {it}, and the image does not have {it}. {effect}",
-        crate::base::text::sentence(who).trim_end_matches('.')
-    );
-    draft.question = Some(format!("Is {shown} mounted or added when the container starts?"));
+    let subject = sentence(who);
+    draft.reason =
+        format!("{} starts {shown}, which {is} not in the image. {effect}", subject.trim_end_matches('.'));
+    let question = if names.len() == 1 { "Is" } else { "Are" };
+    draft.question = Some(format!("{question} {shown} mounted or added when the container starts?"));
     let path = printable(facts.input.image.search_path());
     for name in &names {
         draft.proof.push(if name.contains('/') {
@@ -85,61 +85,111 @@ fn draft(
 
 /// The programs that these words start whatever happens, as written.
 fn called(words: &[&str]) -> Vec<String> {
+    /// Programs that start what follows `--`.
+    const INITS: [&str; 4] = ["docker-init", "dumb-init", "tini", "tini-static"];
     let is_shell = |word: &&str| SHELLS.contains(&name_of(word.as_bytes()));
-    match words {
+    let found = match words {
         [] => Vec::new(),
         // A text for a shell.
         [text] if text.contains(char::is_whitespace) => of_script(text),
-        [shell, rest @ ..] if is_shell(shell) => {
-            let mut found = vec![(*shell).to_owned()];
-            let text = rest.iter().position(|word| word.starts_with('-') && word.ends_with('c'));
-            if let Some(text) = text.and_then(|at| rest.get(at + 1)) {
-                found.extend(of_script(text));
-            }
+        // `-l` and `-i` read settings, which may set `PATH`.
+        [shell, option, text, ..] if is_shell(shell) && is_for_text(option) => {
+            let mut found = of_script(text);
+            found.push((*shell).to_owned());
             found
         }
         [program, rest @ ..] => {
             let mut found = vec![(*program).to_owned()];
-            if is_wrapper(name_of(program.as_bytes()))
-                && let Some(at) = rest.iter().position(|word| *word == "--")
-            {
-                found.extend(rest.get(at + 1).map(|word| (*word).to_owned()));
+            let options = rest.iter().take_while(|word| word.starts_with('-') && **word != "--").count();
+            let started = rest.get(options + 1).filter(|_| rest.get(options) == Some(&"--"));
+            if INITS.iter().any(|init| init.as_bytes() == name_of(program.as_bytes())) {
+                found.extend(started.map(|word| (*word).to_owned()));
             }
             found
         }
-    }
+    };
+    found.into_iter().filter(|program| is_name(program)).collect()
 }
 
-/// The programs that a script starts in any case. None if it asks whether there is a program.
+/// Whether an option of a shell says that a text of commands follows: `-c`, `-ec`.
+fn is_for_text(option: &str) -> bool {
+    let letters = option.strip_prefix('-').unwrap_or_default();
+    letters.ends_with('c') && letters.bytes().all(|byte| byte.is_ascii_alphabetic() && !b"il".contains(&byte))
+}
+
+/// Whether a word is the name or path of a program and nothing else, which might be a secret.
+fn is_name(word: &str) -> bool {
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"._+-/".contains(&byte);
+    !word.starts_with('-') && word.bytes().all(is_part)
+}
+
+/// The programs that a script starts in any case. None if it asks whether there is a program, or may bring some.
 fn of_script(text: &str) -> Vec<String> {
     const ASKING: [&str; 4] = ["command", "hash", "type", "which"];
+    const BRINGING: [&str; 21] = [
+        ".", "alias", "apk", "apt", "apt-get", "cargo", "conda", "dnf", "eval", "gem", "microdnf", "npm",
+        "nvm", "pip", "pip3", "pnpm", "poetry", "source", "uv", "yarn", "yum",
+    ];
     /// What a script does when a program fails does not replace it.
     const GIVING_UP: [&str; 5] = ["echo", "exit", "false", "kill", "printf"];
+    /// These do not fail, so that what follows with `&&` is started.
+    const SUCCEEDING: [&str; 12] =
+        [":", "cd", "echo", "export", "mkdir", "printf", "set", "sleep", "true", "ulimit", "umask", "unset"];
     let commands = script_commands(text);
     let program = |command: &ShellCommand| {
         let mut words = command.words.iter().filter(|word| !is_assignment(word.text.as_bytes()));
-        words.find(|word| word.text != "exec").map(|word| word.text.clone())
+        let first = words.next()?;
+        let next = if first.text == "exec" { words.next()? } else { first };
+        Some(next.text.clone())
     };
     let programs: Vec<Option<String>> = commands.iter().map(program).collect();
-    let asks = |program: &Option<String>| program.as_deref().is_some_and(|name| ASKING.contains(&name));
-    if programs.iter().any(asks) {
+    let is_one = |program: &Option<String>, names: &[&str]| {
+        program.as_deref().is_some_and(|name| names.contains(&name.rsplit('/').next().unwrap_or(name)))
+    };
+    let sets_path = |command: &ShellCommand| command.words.iter().any(|word| word.text.starts_with("PATH="));
+    let may_bring = programs.iter().any(|one| is_one(one, &ASKING) || is_one(one, &BRINGING));
+    if may_bring || commands.iter().any(sets_path) || text.contains("()") || text.contains("function ") {
         return Vec::new();
     }
+    let enters = programs.iter().any(|one| is_one(one, &["cd", "pushd"]));
     let has_replacement = |at: usize| {
         commands.get(at + 1).is_some_and(|next| next.joiner == Joiner::Or)
-            && !programs[at + 1].as_deref().is_some_and(|name| GIVING_UP.contains(&name))
+            && !is_one(&programs[at + 1], &GIVING_UP)
     };
-    let is_certain =
-        |at: usize| commands[at].plain && commands[at].joiner != Joiner::Or && !has_replacement(at);
-    let found = programs.iter().enumerate().filter(|(at, _)| is_certain(*at));
-    let found = found.filter_map(|(_, program)| program.clone());
-    found.filter(|program| !is_builtin(program.as_bytes())).collect()
+    let mut found = Vec::new();
+    let mut is_reached = true;
+    for (at, (command, program)) in commands.iter().zip(&programs).enumerate() {
+        is_reached = match command.joiner {
+            Joiner::First | Joiner::Sequence => true,
+            Joiner::Pipe => is_reached,
+            Joiner::And => is_reached && at > 0 && is_one(&programs[at - 1], &SUCCEEDING),
+            Joiner::Or => false,
+        };
+        if let Some(name) = program
+            && is_reached
+            && command.plain
+            && !has_replacement(at)
+            && !is_builtin(name.as_bytes())
+            && !(enters && name.contains('/') && !name.starts_with('/'))
+        {
+            found.push(name.clone());
+        }
+    }
+    found
 }
+
+/// Programs that the container toolkit of NVIDIA mounts.
+const MOUNTED: [&[u8]; 5] = [
+    b"nvidia-cuda-mps-control",
+    b"nvidia-cuda-mps-server",
+    b"nvidia-debugdump",
+    b"nvidia-persistenced",
+    b"nvidia-smi",
+];
 
 /// Whether a program is nowhere in the image. One of a folder that is empty or a volume may be mounted.
 fn is_missing(facts: &Facts<'_>, program: &str, steps: &mut u64) -> bool {
-    // An assignment may have a secret.
-    if program.is_empty() || program.contains(['$', '`', '*', '?', '{', '~', '\\', '=']) {
+    if program.is_empty() || MOUNTED.contains(&name_of(program.as_bytes())) {
         return false;
     }
     let run = facts.input.image.run_config();
@@ -152,12 +202,15 @@ fn is_missing(facts: &Facts<'_>, program: &str, steps: &mut u64) -> bool {
             let above = program.rsplit_once('/').map_or("", |(above, _)| above);
             let above = walk(from, if above.is_empty() { "/" } else { above });
             let has_files = above.is_some_and(|above| facts.node(above).files() > 0);
+            // A link may lead to what is mounted.
+            let name = name_of(program.as_bytes());
+            let is_link = above.is_some_and(|above| facts.paths.child(above, name).is_some());
             let volumes = run.and_then(|run| run.volumes().as_ref());
             let is_volume = volumes.is_some_and(|volumes| {
                 let above = above.map(|above| facts.path(above)).unwrap_or_default();
-                volumes.iter().any(|volume| above.starts_with(volume.trim_end_matches('/').as_bytes()))
+                volumes.iter().any(|volume| is_within(&above, volume.trim_end_matches('/').as_bytes()))
             });
-            return has_files && !is_volume;
+            return has_files && !is_volume && !is_link;
         }
         found
     } else {
@@ -167,4 +220,9 @@ fn is_missing(facts: &Facts<'_>, program: &str, steps: &mut u64) -> bool {
         found.find(|node| facts.node(*node).kind() == NodeKind::File)
     };
     found.is_none() && *steps > 0
+}
+
+/// Whether a path is a folder or in it.
+fn is_within(path: &[u8], folder: &[u8]) -> bool {
+    path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
 }

@@ -2,60 +2,116 @@
 
 use std::collections::BTreeSet;
 
+use hashbrown::HashMap;
+
 use crate::base::text::{counted, printable};
+use crate::cuda::StringReference;
 use crate::cuda::links::SHELLS;
+use crate::findings::demand::is_for_work;
 use crate::findings::facts::Facts;
 use crate::findings::value::User;
 use crate::formats::string_references::is_wrapper;
+use crate::rootfs::NodeId;
 
 /// The names in command position of the command, the health check, and the scripts that they start. A name that might be
 /// that of a script counts as one, so that more may be in it than is started.
 pub(super) struct Reached(BTreeSet<String>);
 
+/// Programs that start what their own settings name, wherever these are.
+const LAUNCHERS: [&str; 19] = [
+    "circusd",
+    "cron",
+    "crond",
+    "foreman",
+    "forego",
+    "honcho",
+    "init",
+    "invoke-rc.d",
+    "make",
+    "my_init",
+    "overmind",
+    "pm2",
+    "pm2-runtime",
+    "run-parts",
+    "runsvdir",
+    "s6-svscan",
+    "service",
+    "supervisord",
+    "systemd",
+];
+
+/// What waits until people do something.
+const WAITING: [&str; 6] = ["infinity", "null", "sleep", "sshd", "tail", "nvidia_entrypoint.sh"];
+
 impl Reached {
-    /// `None` if the command is only a shell, in which people start what they like, or if there is none.
+    /// `None` if people start what they like: the command is only a shell, waits for nothing, or there is none.
     pub(super) fn of(facts: &Facts<'_>) -> Option<Self> {
-        let is_shell = |word: &str| {
+        let is_idle = |word: &str| {
             let name = last_part(word);
-            // The entrypoint of NVIDIA's images starts a shell.
-            name == "nvidia_entrypoint.sh"
-                || SHELLS.contains(&name.as_bytes())
-                || is_wrapper(name.as_bytes())
-                || word.starts_with('-')
+            let is_shell = SHELLS.contains(&name.as_bytes()) || is_wrapper(name.as_bytes());
+            word.starts_with('-') || is_shell || WAITING.contains(&name.as_str())
         };
-        if facts.command().iter().flat_map(|text| text.split_whitespace()).all(is_shell) {
+        if is_for_work(facts) || facts.command().iter().flat_map(|text| text.split_whitespace()).all(is_idle)
+        {
             return None;
         }
-        let mut names: BTreeSet<String> = BTreeSet::new();
+        let mut words: Vec<String> = Vec::new();
         for (text, _) in facts.commands() {
-            let words = text.split(|c: char| c.is_whitespace() || "'\"();&|`$={}[],".contains(c));
-            names.extend(words.filter(|word| !word.contains("://")).map(last_part));
+            let parts = text.split(|c: char| c.is_whitespace() || "'\"();&|`$={}[],".contains(c));
+            words.extend(parts.filter(|word| !word.contains("://")).map(str::to_owned));
         }
-        let mut open: Vec<_> = facts
-            .inventory
-            .mentions
-            .iter()
-            .filter(|mention| !mention.programs.is_empty())
-            .map(|mention| (String::from_utf8_lossy(facts.node(mention.node).name()), mention))
-            .collect();
-        loop {
-            let before = open.len();
-            open.retain(|(name, mention)| {
-                let is_reached = names.contains(&**name);
-                if is_reached {
-                    names.extend(mention.programs.iter().cloned());
-                }
-                !is_reached
-            });
-            if open.len() == before {
-                return Some(Self(names));
+        let mut by_name: HashMap<String, Vec<&StringReference>> = HashMap::new();
+        for mention in facts.inventory.mentions.iter().filter(|mention| !mention.programs.is_empty()) {
+            let name = String::from_utf8_lossy(facts.node(mention.node).name()).into_owned();
+            by_name.entry(name).or_default().push(mention);
+        }
+        let mut names: BTreeSet<String> = BTreeSet::new();
+        let mut steps = STEPS;
+        let mut open: Vec<String> = Vec::new();
+        for word in words.iter().filter(|word| !word.is_empty()) {
+            open.push(last_part(word));
+            // A link has another name than the script.
+            open.extend(resolved(facts, word, &mut steps));
+        }
+        while let Some(name) = open.pop() {
+            if names.contains(&name) {
+                continue;
             }
+            if LAUNCHERS.contains(&name.as_str()) {
+                let own = facts.inventory.mentions.iter().filter(|mention| !mention.of_package);
+                open.extend(own.flat_map(|mention| mention.programs.iter().cloned()));
+            }
+            let scripts = by_name.get(&name).into_iter().flatten();
+            open.extend(scripts.flat_map(|mention| mention.programs.iter().cloned()));
+            names.insert(name);
         }
+        Some(Self(names))
     }
 
     pub(super) fn contains(&self, name: &str) -> bool {
         self.0.contains(name)
     }
+}
+
+/// Maximum path parts and links followed for the words of the command.
+const STEPS: u64 = 1 << 16;
+
+/// The name of the file to which a word of the command leads, as a path or in `PATH`.
+fn resolved(facts: &Facts<'_>, word: &str, steps: &mut u64) -> Option<String> {
+    const FOLDERS: usize = 64;
+    let found = if word.contains('/') {
+        let run = facts.input.image.run_config();
+        let folder = run.and_then(|run| run.working_dir().as_deref()).unwrap_or("/");
+        let folder = facts.paths.walk(NodeId::ROOT, folder.as_bytes(), steps)?;
+        facts.paths.walk(folder, word.as_bytes(), steps)
+    } else {
+        let folders = facts.input.image.search_path().split(':').take(FOLDERS);
+        folders
+            .map(|folder| format!("{folder}/{word}"))
+            .find_map(|path| facts.paths.walk(NodeId::ROOT, path.as_bytes(), steps))
+    };
+    let name = facts.node(found?).name();
+    Some(String::from_utf8_lossy(name).into_owned())
 }
 
 /// A setting or a file, how it is shown, and the program that it names.

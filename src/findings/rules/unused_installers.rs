@@ -1,6 +1,6 @@
 //! Package managers of Python that nothing is known to start.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::common;
 use super::pip_files::files_of_pip;
@@ -18,7 +18,7 @@ use crate::rootfs::{NodeId, NodeKind};
 
 pub(super) static RULE: Rule = Rule {
     id: "unused-installers",
-    title: "Package managers without a user",
+    title: "Unused package managers",
     category: Category::BuildTools,
     severity: Severity::Medium,
     fix: "Install the packages in a build stage, and copy the environment.",
@@ -27,6 +27,8 @@ pub(super) static RULE: Rule = Rule {
 
 /// Programs of packages whose programs have other names than they.
 const PROGRAMS: [(&str, &[&str]); 2] = [("pip-tools", &["pip-compile", "pip-sync"]), ("uv", &["uv", "uvx"])];
+/// Maximum packages in a proof.
+const SHOWN: usize = 100;
 /// Maximum packages in a question.
 const NAMED: usize = 4;
 
@@ -37,16 +39,19 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     }
     let Some(reached) = Reached::of(facts) else { return Vec::new() };
     let is_reached = |programs: &[&str]| programs.iter().any(|program| reached.contains(program));
+    let all: Vec<usize> =
+        facts.inventory.managers.iter().flat_map(|one| one.packages.iter().copied()).collect();
+    let files = if all.is_empty() { BTreeMap::new() } else { files_of_pip(facts, &all) };
     let mut drafts = Vec::new();
     for found in &facts.inventory.managers {
         let names: Vec<String> = found.managers.iter().map(|place| name_of(facts, *place)).collect();
         let programs: Vec<&str> = names.iter().flat_map(|name| programs(name)).collect();
         if !is_reached(&programs) {
-            drafts.push(of_pip(facts, found, &names, &programs));
+            drafts.push(of_pip(facts, found, (&names, &programs), &files));
         }
     }
     if !binaries.is_empty() && !is_reached(PROGRAMS[1].1) {
-        let title = "uv without a known user".to_owned();
+        let title = "uv without a known use".to_owned();
         let mut draft = draft(facts, title, "uv", PROGRAMS[1].1, None);
         "Install the packages in a build stage, or mount uv: RUN --mount=from=ghcr.io/astral-sh/uv,source=/uv,target=/bin/uv."
             .clone_into(&mut draft.fix);
@@ -83,7 +88,12 @@ fn binaries(facts: &Facts<'_>) -> Vec<NodeId> {
     facts.nodes_named(|name| matches!(name, b"uv" | b"uvx")).into_iter().filter(is_one).collect()
 }
 
-fn of_pip(facts: &Facts<'_>, found: &PackageManagers, names: &[String], programs: &[&str]) -> Draft {
+fn of_pip(
+    facts: &Facts<'_>,
+    found: &PackageManagers,
+    (names, programs): (&[String], &[&str]),
+    files: &BTreeMap<usize, Vec<NodeId>>,
+) -> Draft {
     let managers = printable(&names.join(", "));
     let others: Vec<String> = found
         .packages
@@ -101,13 +111,16 @@ fn of_pip(facts: &Facts<'_>, found: &PackageManagers, names: &[String], programs
     };
     let shown = others.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
     let imports = format!("import {shown}{}", and_more(others.len(), NAMED));
-    let title = format!("{managers} without a known user{with}");
+    let title = format!("{managers} without a known use{with}");
     let mut draft = draft(facts, title, &managers, programs, (!others.is_empty()).then_some(imports));
-    let files: BTreeSet<NodeId> = files_of_pip(facts, &found.packages).into_values().flatten().collect();
+    let files: BTreeSet<NodeId> =
+        found.packages.iter().filter_map(|place| files.get(place)).flatten().copied().collect();
     let inodes = files.iter().filter_map(|file| facts.node(*file).content());
     draft.items = inodes.map(|inode| item(&facts.classification, facts.rootfs, inode)).collect();
     if !others.is_empty() {
-        draft.proof.push(format!("no other installed package requires {}", others.join(", ")));
+        let shown = others.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+        let more = and_more(others.len(), SHOWN);
+        draft.proof.push(format!("no other installed package requires {shown}{more}"));
     }
     draft
 }

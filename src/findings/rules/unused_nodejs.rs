@@ -20,20 +20,22 @@ use installed::{Installed, OTHERS};
 
 pub(super) static RULE: Rule = Rule {
     id: "unused-nodejs",
-    title: "Node.js without a user",
+    title: "Unused Node.js",
     category: Category::BuildTools,
     severity: Severity::Medium,
     fix: "Build the front end in a stage of its own, and copy its output.",
     page: include_str!("../../../assets/manual/rules/unused-nodejs.md"),
 };
 
+/// Maximum folders in a proof.
+const SHOWN: usize = 100;
 /// Maximum names in a title or question.
 const NAMED: usize = 3;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     let installed = Installed::of(facts);
     let packages = installed::node_modules(facts, &installed);
-    if installed.is_none() && packages.is_empty() || started::is_started(facts, &installed) {
+    if installed.is_none() && packages.is_empty() || started::is_started(facts, &installed, &packages) {
         return Vec::new();
     }
     // Other runtimes read the same packages.
@@ -48,12 +50,15 @@ fn runtime(facts: &Facts<'_>, installed: &Installed, has_other: bool) -> Draft {
     let names = installed.names(facts);
     let shown: Vec<&str> = names.iter().take(NAMED).map(String::as_str).collect();
     let shown = format!("{}{}", shown.join(", "), and_more(names.len(), shown.len()));
-    let mut draft = Draft::new(&RULE, Verdict::Unsure, format!("Node.js without a known user: {shown}"));
+    let mut draft = Draft::new(&RULE, Verdict::Unsure, format!("Node.js without a known use: {shown}"));
     // Who reads JavaScript is Node.js itself.
-    let is_own = |(user, ..): &Mention<'_>| matches!(user, User::File(node) if !has_other && is_of_nodejs(facts.node(*node).name()));
+    let is_own = |(user, ..): &Mention<'_>| match user {
+        User::File(node) => !has_other && is_of_nodejs(facts, *node),
+        _ => false,
+    };
     let mut readers = mentions(facts, &NODEJS);
     readers.retain(|reader| !is_own(reader));
-    "Neither the image's command nor a script that it starts names a program of Node.js."
+    "Neither the image's command nor a script that it starts names a Node.js program."
         .clone_into(&mut draft.reason);
     draft.question = Some(match readers.as_slice() {
         [] => "Does anything start Node.js at run time?".to_owned(),
@@ -64,7 +69,7 @@ fn runtime(facts: &Facts<'_>, installed: &Installed, has_other: bool) -> Draft {
         }
     });
     if readers.is_empty() {
-        draft.proof.push(common::searched(facts, "a program of Node.js"));
+        draft.proof.push(common::searched(facts, "a Node.js program"));
     }
     for (user, who, name) in readers {
         draft.proof.push(format!("{who} names {name}"));
@@ -78,23 +83,27 @@ fn runtime(facts: &Facts<'_>, installed: &Installed, has_other: bool) -> Draft {
     draft
 }
 
-/// Files that only Node.js reads, as far as they mention anything: sources and the settings of packages.
+/// Files that only Node.js reads, as far as they mention anything.
 fn sources(facts: &Facts<'_>) -> Vec<NodeId> {
     let mentions = facts.inventory.mentions.iter().map(|mention| mention.node);
-    mentions.filter(|node| is_of_nodejs(facts.node(*node).name())).collect()
+    mentions.filter(|node| is_of_nodejs(facts, *node)).collect()
 }
 
-fn is_of_nodejs(name: &[u8]) -> bool {
+/// Whether Node.js alone reads a file: JavaScript, or any part of a package of npm.
+fn is_of_nodejs(facts: &Facts<'_>, node: NodeId) -> bool {
     const EXTENSIONS: [&[u8]; 9] = [b"cjs", b"cts", b"js", b"jsx", b"mjs", b"mts", b"ts", b"tsx", b"vue"];
-    EXTENSIONS.contains(&common::extension(name)) || name == b"package.json"
+    let name = facts.node(node).name();
+    EXTENSIONS.contains(&common::extension(name))
+        || name == b"package.json"
+        || memchr::memmem::find(&facts.path(node), b"/node_modules/").is_some()
 }
 
 fn modules(facts: &Facts<'_>, folders: &[NodeId]) -> Draft {
     let shown: Vec<String> = folders.iter().take(NAMED).map(|folder| facts.shown(*folder)).collect();
     let shown = format!("{}{}", shown.join(", "), and_more(folders.len(), shown.len()));
-    let title = format!("Packages of npm without a known reader: {shown}");
+    let title = format!("npm packages without a known use: {shown}");
     let mut draft = Draft::new(&RULE, Verdict::Unsure, title);
-    "Neither the image's command nor a script that it starts names a program of Node.js."
+    "Neither the image's command nor a script that it starts names a Node.js program."
         .clone_into(&mut draft.reason);
     let named: Vec<NodeId> = readers_of_modules(facts);
     let who = match named.as_slice() {
@@ -116,9 +125,12 @@ fn modules(facts: &Facts<'_>, folders: &[NodeId]) -> Draft {
     "Install them in a build stage, and copy what the build makes of them.".clone_into(&mut draft.fix);
     let files: BTreeSet<NodeId> =
         folders.iter().flat_map(|folder| installed::below(facts, *folder)).collect();
-    for folder in folders {
+    for folder in folders.iter().take(SHOWN) {
         let bytes = exact(facts.node(*folder).bytes());
         draft.proof.push(format!("{}: {bytes}", facts.shown(*folder)));
+    }
+    if let Some(more) = folders.len().checked_sub(SHOWN).filter(|more| *more > 0) {
+        draft.proof.push(format!("and {more} more"));
     }
     draft.items = items(facts, &files);
     draft
@@ -130,7 +142,7 @@ fn readers_of_modules(facts: &Facts<'_>) -> Vec<NodeId> {
         let name = facts.node(mention.node).name();
         mention.words.contains(&"node_modules")
             && !mention.of_package
-            && !is_of_nodejs(name)
+            && !is_of_nodejs(facts, mention.node)
             && common::extension(name) != b"json"
             && !name.ends_with(b"ignore")
     });

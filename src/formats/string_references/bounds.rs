@@ -3,8 +3,8 @@
 use std::cell::OnceCell;
 use std::ops::Range;
 
-use super::NAME_BYTES;
 use super::words::STARTS;
+use super::{NAME_BYTES, Sort};
 
 /// The key of names of shared libraries.
 pub(super) const SHARED: &str = ".so";
@@ -160,6 +160,7 @@ fn is_waf(before: &[u8], rest: &[u8]) -> bool {
 /// Paths of headers and static libraries in a text.
 pub(super) struct BuildPaths<'t> {
     text: &'t [u8],
+    sort: Sort,
     /// Whether the text gives a build folders with headers.
     builds: OnceCell<bool>,
     /// Whether it is what a compiler or a build system writes about a build.
@@ -167,36 +168,38 @@ pub(super) struct BuildPaths<'t> {
 }
 
 impl<'t> BuildPaths<'t> {
-    pub(super) fn of(text: &'t [u8]) -> Self {
-        Self { text, builds: OnceCell::new(), is_record: OnceCell::new() }
+    pub(super) fn of(text: &'t [u8], sort: Sort) -> Self {
+        Self { text, sort, builds: OnceCell::new(), is_record: OnceCell::new() }
     }
 
     /// Whether a folder at `place` begins a path that somebody reads: that of a header or a static library, or the folder
-    /// of headers itself, where nothing builds. `None` for other words.
+    /// of headers itself, where nothing builds. The path ends with a quote or, as a word, before. `None` for other words.
     pub(super) fn counts(&self, word: &str, place: &Range<usize>) -> Option<bool> {
         const HEADERS: [&[u8]; 4] = [b".h", b".hh", b".hpp", b".inc"];
         let rest = self.text.get(place.end..).unwrap_or_default();
         let rest = &rest[..rest.len().min(NAME_BYTES)];
-        let is_unquoted = place
-            .start
-            .checked_sub(1)
-            .and_then(|at| self.text.get(at))
-            .is_none_or(|before| matches!(before, b' ' | b'\t' | b'\n' | b'=' | b':' | b'[' | b','));
-        let is_end = |byte: &u8| byte.is_ascii_whitespace() || b"'\"`,;:)]}>|&#".contains(byte);
-        let quote = || memchr::memchr3(b'\'', b'"', b'`', rest);
-        let end =
-            if is_unquoted { Some(rest.iter().position(is_end).unwrap_or(rest.len())) } else { quote() };
-        let path = end.map(|end| &rest[..end]);
+        let is_end = |byte: &u8| byte.is_ascii_whitespace() || b"'\"`,;:)]}<>|&#".contains(byte);
+        let bare = &rest[..rest.iter().position(is_end).unwrap_or(rest.len())];
+        let quoted = memchr::memchr3(b'\'', b'"', b'`', rest).map(|end| &rest[..end]);
+        let ends = |path: &[u8], known: &[&[u8]]| known.iter().any(|end| path.ends_with(end));
         match word {
-            "/usr/include" => Some(path.is_some_and(|path| {
-                let is_header = HEADERS.iter().any(|known| path.ends_with(known));
-                // A folder is opened, or is one of a build.
-                let is_folder = matches!(path, [] | b"/") && !is_unquoted;
-                is_header && !(is_unquoted && self.is_record()) || is_folder && !self.builds()
-            })),
-            "/usr/lib" => Some(path.is_some_and(|path| path.ends_with(b".a") && !self.is_record())),
+            "/usr/include" => Some(
+                quoted
+                    .is_some_and(|path| ends(path, &HEADERS) || matches!(path, [] | b"/") && !self.builds())
+                    || ends(bare, &HEADERS) && !self.is_included(place.start) && !self.is_record(),
+            ),
+            "/usr/lib" => {
+                let is_one = ends(bare, &[b".a"]) || quoted.is_some_and(|path| ends(path, &[b".a"]));
+                Some(is_one && !self.is_record())
+            }
             _ => None,
         }
+    }
+
+    /// Whether a header is named for a compiler: `#include </usr/include/x.h>`.
+    fn is_included(&self, start: usize) -> bool {
+        let before = self.text.get(..start).unwrap_or_default();
+        before.strip_suffix(b"<").is_some_and(|before| before.trim_ascii_end().ends_with(b"include"))
     }
 
     fn builds(&self) -> bool {
@@ -204,9 +207,10 @@ impl<'t> BuildPaths<'t> {
         *self.builds.get_or_init(|| self.has(&BUILDS))
     }
 
-    /// Dependencies of object files, and commands that link them.
+    /// Dependencies of object files, and commands that link them. Scripts and sources are none.
     fn is_record(&self) -> bool {
-        *self.is_record.get_or_init(|| self.has(&[b".o:", b".o ", b".o\n"]))
+        let may_be = matches!(self.sort, Sort::Text | Sort::Plain);
+        may_be && *self.is_record.get_or_init(|| self.has(&[b".o:", b".o ", b".o\n"]))
     }
 
     fn has(&self, parts: &[&[u8]]) -> bool {

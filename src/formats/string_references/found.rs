@@ -143,7 +143,7 @@ impl Found {
         };
         let starts = OnceCell::new();
         let starts = || *starts.get_or_init(|| sort != Sort::JavaScript || command::may_start_programs(text));
-        let (opens_only, paths) = (OnceCell::new(), BuildPaths::of(text));
+        let (opens_only, paths) = (OnceCell::new(), BuildPaths::of(text, sort));
         let may_start = OnceCell::new();
         let may_start = || *may_start.get_or_init(|| starts() && command::starts_programs(text));
         let counts = |word: Word, place: &std::ops::Range<usize>, line: usize| {

@@ -36,16 +36,23 @@ fn what_only_authors_of_packages_run_reads_nothing() {
     let modules = "srv/node_modules";
     let call = "require('child_process').execSync('gcc -c x.c')\n";
     let verdict = |path: &str, text: &str| of(&report(&[(path, text)], &["/srv/service"], &[]), GCC);
-    for path in ["tar/test/index.js", "@scope/tar/docs/help/index.js"] {
+    for path in ["tar/test/index.js", "@scope/tar/docs/help/index.txt"] {
         assert_eq!(verdict(&format!("{modules}/{path}"), call), "compilers safe", "{path}");
     }
-    for path in ["tar/lib/index.js", "tar/lib/test/index.js", "test/index.js", "@scope/test/index.js"] {
+    for path in [
+        "tar/docs/gen.js",
+        "tar/lib/index.js",
+        "tar/lib/test/index.js",
+        "test/index.js",
+        "@scope/test/index.js",
+    ] {
         assert_eq!(verdict(&format!("{modules}/{path}"), call), "compilers unsure", "{path}");
     }
     assert_eq!(
         verdict(&format!("{modules}/sqlite/deps/download.sh"), "#!/bin/sh\nmake\ngcc x.c\n"),
         "compilers safe"
     );
+    assert_eq!(verdict(&format!("{modules}/sqlite/deps/run.sh"), "#!/bin/sh\ngcc x.c\n"), "compilers unsure");
     assert_eq!(verdict(&format!("{modules}/sqlite/run.sh"), "#!/bin/sh\ngcc x.c\n"), "compilers unsure");
     // Examples are started too, and what another file names.
     assert_eq!(verdict(&format!("{modules}/demo/examples/server.js"), call), "compilers unsure");
@@ -287,19 +294,24 @@ fn paths_without_quotes_are_read_too() {
         ("srv/config.yaml", format!("files:\n  - {header}\n")),
         ("srv/app.conf", format!("codes={header}\n")),
         ("srv/start.sh", format!("#!/bin/sh\nawk '/KEY/' {header}\n")),
+        ("srv/main.py", "import os\nos.system(\"ls /usr/include\")\n".to_owned()),
+        ("srv/main.py", "x = \"/opt/include:/usr/include\"\n".to_owned()),
+        ("srv/main.py", format!("if args.o:\n    open(\"{header}\")\n")),
     ] {
         assert_eq!(scene(path, &text)[0], "headers unsure", "{text}");
     }
     for (path, text) in [
         ("srv/main.py", format!("data = open(\"{library}\", 'rb').read()\n")),
         ("srv/config.yaml", format!("archive: {library}\n")),
-        ("srv/start.sh", format!("#!/bin/sh\nnm_like {library}\n")),
+        ("srv/start.sh", format!("#!/bin/sh\nsymtool main.o {library}\n")),
+        ("srv/start.sh", format!("#!/bin/sh\nx=$(sum <{library})\n")),
+        ("srv/main.py", format!("if args.o:\n    open(\"{library}\")\n")),
     ] {
         assert_eq!(scene(path, &text)[1], "static-libraries unsure", "{text}");
     }
     for (path, text) in [
         ("srv/main.c.dep", format!("main.o: main.c \\\n {header}\n")),
-        ("srv/link.conf", format!("/usr/bin/x main.o {library}\n")),
+        ("srv/link.txt", format!("/usr/bin/x main.o {library}\n")),
         ("srv/main.py", "x = '/usr/lib/python3'\nselector = '.a'\n".to_owned()),
         ("srv/main.h", format!("#include <{header}>\n")),
     ] {

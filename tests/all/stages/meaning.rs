@@ -69,7 +69,7 @@ fn a_pipe_stays_a_pipe() {
     let idle = best(&scene.cmd(&["/usr/local/bin/serve"]), "stages");
     has_none(&idle, &["nodejs"]);
     assert!(
-        idle.closure.unproven.iter().any(|one| one.contains("Node.js without a known user")),
+        idle.closure.unproven.iter().any(|one| one.contains("Node.js without a known use")),
         "{:#?}",
         idle.closure
     );

@@ -94,17 +94,17 @@ impl Installed {
         };
         let own = system.iter().filter(|(_, package)| is_of_nodejs(&package.name));
         self.packages.extend(own.map(|(place, _)| *place));
-        loop {
-            let is_brought = |(place, package): &&(usize, &Package)| {
-                package.automatic.is_some()
-                    && !self.packages.contains(place)
-                    && depends(package).iter().any(|needed| self.packages.contains(needed))
-            };
-            let brought: Vec<usize> = system.iter().filter(is_brought).map(|(place, _)| *place).collect();
-            if brought.is_empty() {
-                break;
+        let mut dependents: HashMap<usize, Vec<usize>> = HashMap::new();
+        for (place, package) in system.iter().filter(|(_, package)| package.automatic.is_some()) {
+            for needed in depends(package) {
+                dependents.entry(needed).or_default().push(*place);
             }
-            self.packages.extend(brought);
+        }
+        let mut open: Vec<usize> = self.packages.iter().copied().collect();
+        while let Some(place) = open.pop() {
+            let brought = dependents.get(&place).into_iter().flatten().copied();
+            let brought: Vec<usize> = brought.filter(|place| self.packages.insert(*place)).collect();
+            open.extend(brought);
         }
         let others = system.iter().filter(|(place, _)| !self.packages.contains(place));
         let mut open: Vec<usize> = others.flat_map(|(_, package)| depends(package)).collect();

@@ -16,14 +16,14 @@ const STEPS: u64 = 1 << 20;
 const FOLDERS: usize = 64;
 
 /// Whether the command or the health check may start a program of Node.js, itself or by a script.
-pub(super) fn is_started(facts: &Facts<'_>, installed: &Installed) -> bool {
+pub(super) fn is_started(facts: &Facts<'_>, installed: &Installed, modules: &[NodeId]) -> bool {
     let Some(reached) = Reached::of(facts) else { return true };
     let named = NODEJS.iter().any(|program| reached.contains(program));
-    named || scripts(facts, installed).iter().any(|script| reached.contains(script))
+    named || scripts(facts, installed, modules).iter().any(|script| reached.contains(script))
 }
 
 /// Names of programs and scripts that Node.js runs, by their first lines: those in `PATH`, and those outside of packages.
-fn scripts(facts: &Facts<'_>, installed: &Installed) -> BTreeSet<String> {
+fn scripts(facts: &Facts<'_>, installed: &Installed, modules: &[NodeId]) -> BTreeSet<String> {
     let is_of_nodejs = |line: &[u8]| {
         let words = line.split(u8::is_ascii_whitespace);
         words.map(file_name).any(|word| matches!(word, b"node" | b"nodejs"))
@@ -50,6 +50,12 @@ fn scripts(facts: &Facts<'_>, installed: &Installed) -> BTreeSet<String> {
                 names.insert(String::from_utf8_lossy(child.name()).into_owned());
             }
         }
+    }
+    // Links of packages of a project, which the command names by their paths.
+    for folder in modules {
+        let bin = facts.paths.child(*folder, b".bin").into_iter();
+        let links = bin.flat_map(|bin| facts.node(bin).children());
+        names.extend(links.map(|link| String::from_utf8_lossy(link.name()).into_owned()));
     }
     for layer in 0..layer16(facts.input.layers.len()) {
         let Some(read) = facts.layer(layer) else { continue };
