@@ -232,6 +232,9 @@ fn requested(context: &InventoryContext<'_>, root: &[u8]) -> HashSet<String> {
     records.collect()
 }
 
+/// Maximum packages folders with package managers; images have one or two.
+const MOST: usize = 64;
+
 /// The package managers in each packages folder, with what only they require. What pip or uv installed by name stays, as
 /// does what a project of the image requires.
 pub(in crate::cuda) fn managers(context: &InventoryContext<'_>, packages: &Packages) -> Vec<PackageManagers> {
@@ -240,8 +243,6 @@ pub(in crate::cuda) fn managers(context: &InventoryContext<'_>, packages: &Packa
     if !(0..packages.list.len()).any(|place| packages.list[place].manager == "pip" && is_manager(&place)) {
         return Vec::new();
     }
-    /// Maximum packages folders with package managers; images have one or two.
-    const MOST: usize = 64;
     let python = Python::of(context, packages);
     let mut found = Vec::new();
     for (root, places) in &python.folders {
