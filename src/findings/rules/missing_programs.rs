@@ -68,8 +68,10 @@ fn draft(
     let subject = sentence(who);
     draft.reason =
         format!("{} starts {shown}, which {is} not in the image. {effect}", subject.trim_end_matches('.'));
-    let question = if names.len() == 1 { "Is" } else { "Are" };
-    draft.question = Some(format!("{question} {shown} mounted or added when the container starts?"));
+    draft.question = Some(match names.as_slice() {
+        [_] => format!("Is {shown} mounted or added when the container starts?"),
+        _ => format!("Are {shown} mounted or added when the container starts?"),
+    });
     let path = printable(facts.input.image.search_path());
     for name in &names {
         draft.proof.push(if name.contains('/') {

@@ -68,7 +68,7 @@ const MODULES: [&str; 16] = [
     "ufuncify",
     "use_cpp",
 ];
-const OF_TEXTS: [&str; 59] = [
+const OF_TEXTS: [&str; 61] = [
     "find_library",
     "LD_LIBRARY_PATH",
     "LIBRARY_PATH",
@@ -82,6 +82,8 @@ const OF_TEXTS: [&str; 59] = [
     "meson",
     "scons",
     "/usr/include",
+    "/usr/lib",
+    "node_modules",
     "cythonize",
     "ffi.compile",
     "ffi.set_source",
@@ -156,6 +158,8 @@ fn every_word_has_a_key_and_every_key_stands_in_its_words() {
     for (text, word) in [
         ("numpy.f2py.compile(source)\n", "f2py"),
         ("open('/usr/include/asm-generic/errno-base.h')\n", "/usr/include"),
+        ("open('/usr/lib/x86_64-linux-gnu/libz.a')\n", "/usr/lib"),
+        ("DIRS = [BASE / 'node_modules']\n", "node_modules"),
         ("os.system(\"cythonize -i k.pyx\")\n", "cythonize"),
         ("parse_file(path, use_cpp=True)\n", "use_cpp"),
         ("command = distribution.get_command_obj(\"build_ext\")\n", "build_ext"),
@@ -287,7 +291,7 @@ fn every_word_has_a_key_and_every_key_stands_in_its_words() {
         "#!/bin/sh\napt-get update && apt-get install -y \\\n  curl \\\n  git \\\n  make\n",
         "description: make all of it faster\n",
         "description: git pull of the data\n",
-        "exclude = ['.git', 'node_modules']\n",
+        "exclude = ['.git', '__pycache__']\n",
         "ignored: ['.git'], names: ['HEADER']\n",
         "ignored: ['.git'], methods: ['GET', 'HEAD']\n",
         "message: set compiler cc to your own\n",

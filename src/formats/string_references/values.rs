@@ -131,7 +131,7 @@ pub(super) fn is_named(before: &[u8], rest: &[u8], word: &str) -> bool {
     is_key
         && (rest.starts_with(b" -")
             || is_of_commands(key) && is_subcommand(word, rest)
-            || word == "make" && is_target(rest)
+            || word == "make" && is_target(key, rest)
             || matches!(word, "go" | "uv") && has_argument(rest, word))
 }
 
@@ -146,14 +146,17 @@ pub(super) fn is_of_commands(key: &[u8]) -> bool {
     lower.split(|byte| b"_-".contains(byte)).any(|part| KEYS.contains(&part))
 }
 
-/// Whether what follows `make` up to the end of the line is one word that may be a target: `report: make report`.
-fn is_target(rest: &[u8]) -> bool {
+/// Whether what follows `make` up to the end of the line is one word that looks like a target: that of its key
+/// (`report: make report`), of several parts (`make test-all`), or of a process (`web: make serve`). Others are prose.
+fn is_target(key: &[u8], rest: &[u8]) -> bool {
+    const PROCESSES: [&[u8]; 6] = [b"clock", b"cron", b"release", b"scheduler", b"web", b"worker"];
     let line = rest.split(|byte| matches!(byte, b'\n' | b'\r')).next().unwrap_or_default();
     let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
-    let is_one = |word: &[u8]| {
-        word.iter().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-./%".contains(byte))
-    };
-    words.next().is_some_and(is_one) && words.next().is_none()
+    let Some(target) = words.next().filter(|_| words.next().is_none()) else { return false };
+    let is_part = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-./%".contains(byte);
+    let key = key.rsplit(|byte| b"_-.".contains(byte)).next().unwrap_or_default();
+    target.iter().all(is_part)
+        && (target == key || target.iter().any(|byte| b"_-./".contains(byte)) || PROCESSES.contains(&key))
 }
 
 /// Whether what follows `git` is one of its commands, and what follows `make` one word: a target.
