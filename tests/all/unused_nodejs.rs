@@ -165,6 +165,19 @@ fn debian(depends: &str) -> Vec<Member> {
 }
 
 #[test]
+fn a_launcher_starts_what_settings_name_and_no_part_of_a_package() {
+    let mut members = service("#!/bin/sh\nexec gunicorn wsgi\n");
+    members.push(file(
+        "app/frontend/node_modules/vite/cli.js",
+        "require('child_process').spawn('npm', ['x'])\n",
+    ));
+    members.push(file("etc/supervisord.conf", "[program:web]\ncommand=gunicorn wsgi\n"));
+    assert_eq!(found_in(members.clone(), command(&["/usr/bin/supervisord"])).len(), 2);
+    members.push(file("etc/supervisor/conf.d/x.conf", "[program:x]\ncommand=node /app/x.js\n"));
+    assert!(found_in(members, command(&["/usr/bin/supervisord"])).is_empty());
+}
+
+#[test]
 fn packages_of_the_distribution_go_unless_another_depends_on_them() {
     let found = found_in(debian("node-ms"), command(&["service"]));
     let [runtime] = &found[..] else { panic!("{found:#?}") };

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use hashbrown::HashMap;
 
+use super::unused_nodejs::is_of_nodejs;
 use crate::base::text::{counted, printable};
 use crate::cuda::StringReference;
 use crate::cuda::links::SHELLS;
@@ -78,7 +79,9 @@ impl Reached {
                 continue;
             }
             if LAUNCHERS.contains(&name.as_str()) {
-                let own = facts.inventory.mentions.iter().filter(|mention| !mention.of_package);
+                // Their settings are no sources of packages.
+                let own = facts.inventory.mentions.iter();
+                let own = own.filter(|one| !one.of_package && !is_of_nodejs(facts, one.node));
                 open.extend(own.flat_map(|mention| mention.programs.iter().cloned()));
             }
             let scripts = by_name.get(&name).into_iter().flatten();

@@ -90,7 +90,7 @@ fn sources(facts: &Facts<'_>) -> Vec<NodeId> {
 }
 
 /// Whether Node.js alone reads a file: JavaScript, or any part of a package of npm.
-fn is_of_nodejs(facts: &Facts<'_>, node: NodeId) -> bool {
+pub(super) fn is_of_nodejs(facts: &Facts<'_>, node: NodeId) -> bool {
     const EXTENSIONS: [&[u8]; 9] = [b"cjs", b"cts", b"js", b"jsx", b"mjs", b"mts", b"ts", b"tsx", b"vue"];
     let name = facts.node(node).name();
     EXTENSIONS.contains(&common::extension(name))
