@@ -36,7 +36,7 @@ impl Entries {
             for (entry, node) in nodes.iter_mut().enumerate() {
                 let Some(old) = live.get(*node as usize) else { continue };
                 let new = new_of[*node as usize];
-                let place = old.place;
+                let place = old.place();
                 let shows = !place.implied && place.layer == layer16(layer) && place.id as usize == entry;
                 // Without a node all bits of a mark are set.
                 *node = if new >= NAMED {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 
 use super::tree::Rootfs;
-use super::value::{Hidden, Inode, Live, NONE, NodeKind, Place};
+use super::value::{Hidden, Inode, Links, Live, NONE, NodeKind, Place};
 use crate::base::convert::{index32, layer16};
 use crate::base::text::escape;
 use crate::base::warning::Warnings;
@@ -62,6 +62,8 @@ impl Watch for () {
 pub(super) struct Merger<'a, W> {
     pub(super) layers: &'a [Arc<LayerIndex>],
     pub(super) nodes: Vec<Live>,
+    /// By node.
+    pub(super) links: Vec<Links>,
     pub(super) by_name: HashTable<u32>,
     /// Seeded randomly per process: names of an image cannot provoke collisions.
     hasher: DefaultHashBuilder,
@@ -102,9 +104,11 @@ pub(super) fn apply_all<'a, W: Watch>(
     let entries: usize = layers.iter().map(|layer| layer.len()).sum();
     // Folders without an entry of their own have nodes too. One more than reserved would double the memory.
     let folders: usize = layers.iter().map(|layer| layer.dir_count()).sum();
+    let nodes = entries + folders + 1;
     let mut merger = Merger {
         layers,
-        nodes: Vec::with_capacity(entries + folders + 1),
+        nodes: Vec::with_capacity(nodes),
+        links: Vec::with_capacity(nodes),
         // Allocated at once: to grow, every name would have to be hashed again.
         by_name: HashTable::with_capacity(entries),
         hasher: DefaultHashBuilder::default(),
@@ -118,15 +122,8 @@ pub(super) fn apply_all<'a, W: Watch>(
         watch,
     };
     let root = Place { layer: 0, implied: true, id: DirId::ROOT.0 };
-    merger.nodes.push(Live {
-        parent: 0,
-        first_child: NONE,
-        next: NONE,
-        previous: NONE,
-        place: root,
-        kind: NodeKind::Directory,
-        alive: true,
-    });
+    merger.nodes.push(Live::new(0, root, NodeKind::Directory));
+    merger.links.push(Links::NONE);
     for (number, layer) in layers.iter().enumerate() {
         let subject = subjects.get(number).map_or("", String::as_str);
         merger.apply(layer16(number), layer, subject, keep);
@@ -172,7 +169,7 @@ impl<W: Watch> Merger<'_, W> {
     #[inline]
     fn find(&self, parent: u32, name: &[u8]) -> Option<u32> {
         let known = self.known(self.hash(parent, name), parent, name);
-        known.filter(|node| self.nodes[*node as usize].alive)
+        known.filter(|node| self.nodes[*node as usize].is_alive())
     }
 
     #[inline]
@@ -203,7 +200,7 @@ impl<W: Watch> Merger<'_, W> {
 
     #[inline]
     fn name(&self, node: u32) -> &[u8] {
-        self.nodes[node as usize].place.name(self.layers)
+        self.nodes[node as usize].place().name(self.layers)
     }
 
     /// The node of a folder of the layer; creates it and its parents if missing.
@@ -228,9 +225,9 @@ impl<W: Watch> Merger<'_, W> {
         for dir in missing.into_iter().rev() {
             let name = index.dir_name(dir);
             node = match self.find(node, name) {
-                Some(found) if self.nodes[found as usize].kind == NodeKind::Directory => found,
+                Some(found) if self.nodes[found as usize].is_folder() => found,
                 found => {
-                    if found.is_some_and(|found| self.nodes[found as usize].kind == NodeKind::Symlink) {
+                    if found.is_some_and(|found| self.nodes[found as usize].kind == Some(NodeKind::Symlink)) {
                         self.warnings.push_with(WarningCode::ParentIsSymlink, || {
                             let path = escape(&index.dir_path(dir));
                             let message = format!(
@@ -252,8 +249,7 @@ impl<W: Watch> Merger<'_, W> {
     /// A folder may have been replaced since the lookup, directly or through a parent.
     #[inline]
     fn is_live_dir(&self, node: u32) -> bool {
-        let live = &self.nodes[node as usize];
-        live.alive && live.kind == NodeKind::Directory
+        self.nodes[node as usize].is_folder()
     }
 
     /// Puts an entry at a path, replacing the existing one as extraction does.
@@ -261,7 +257,7 @@ impl<W: Watch> Merger<'_, W> {
         if parent == 0 && name.is_empty() {
             // The root's own entry: nothing replaces the root.
             if kind == NodeKind::Directory {
-                self.nodes[0].place = place;
+                self.nodes[0].set(place, kind);
                 self.watch.put(0, place, kind);
             } else if kind == NodeKind::File {
                 self.lose((place.layer, EntryId(place.id)), layer);
@@ -270,43 +266,40 @@ impl<W: Watch> Merger<'_, W> {
         }
         let hash = self.hash(parent, name);
         let known = self.known(hash, parent, name);
-        if let Some(found) = known.filter(|node| self.nodes[*node as usize].alive) {
-            let both_folders =
-                kind == NodeKind::Directory && self.nodes[found as usize].kind == NodeKind::Directory;
+        if let Some(found) = known.filter(|node| self.nodes[*node as usize].is_alive()) {
+            let both_folders = kind == NodeKind::Directory && self.nodes[found as usize].is_folder();
             if both_folders {
-                let live = &mut self.nodes[found as usize];
                 if !place.implied {
-                    live.place = place;
+                    self.nodes[found as usize].set(place, kind);
                     self.watch.put(found, place, kind);
                 }
                 return found;
             }
             self.release(found, layer);
             self.remove_children(found, layer);
-            let live = &mut self.nodes[found as usize];
-            live.place = place;
-            live.kind = kind;
+            self.nodes[found as usize].set(place, kind);
             self.watch.put(found, place, kind);
             return found;
         }
         let id = known.unwrap_or(index32(self.nodes.len()));
-        let next = self.nodes[parent as usize].first_child;
-        let live = Live { parent, first_child: NONE, next, previous: NONE, place, kind, alive: true };
+        let next = std::mem::replace(&mut self.links[parent as usize].first_child, id);
         if next != NONE {
-            self.nodes[next as usize].previous = id;
+            self.links[next as usize].previous = id;
         }
-        self.nodes[parent as usize].first_child = id;
+        let (live, links) = (Live::new(parent, place, kind), Links { next, ..Links::NONE });
         self.watch.put(id, place, kind);
         if known.is_some() {
             self.again.push((index32(self.nodes.len()), id));
             self.nodes[id as usize] = live;
+            self.links[id as usize] = links;
             return id;
         }
         self.nodes.push(live);
+        self.links.push(links);
         let (nodes, layers, hasher) = (&self.nodes, self.layers, &self.hasher);
         self.by_name.insert_unique(hash, id, |id| {
             let live = &nodes[*id as usize];
-            hasher.hash_one((live.parent, live.place.name(layers)))
+            hasher.hash_one((live.parent, live.place().name(layers)))
         });
         id
     }
@@ -332,8 +325,9 @@ impl<W: Watch> Merger<'_, W> {
         }
         let at_root = index.dir(entry) == DirId::ROOT && index.name(entry).is_empty();
         let found = path.iter().try_fold(0, |node, part| self.find(node, part)).filter(|_| !at_root);
-        let target_node = found.filter(|node| self.nodes[*node as usize].kind != NodeKind::Directory);
-        let Some(target_node) = target_node else {
+        let target_node = found.filter(|node| !self.nodes[*node as usize].is_folder());
+        let kind = target_node.and_then(|node| self.nodes[node as usize].kind);
+        let Some((target_node, kind)) = target_node.zip(kind) else {
             self.warnings.push_with(WarningCode::HardLinkDangling, || {
                 let path = escape(&index.path(entry));
                 let what = if found.is_some() { "a folder" } else { "no file" };
@@ -341,7 +335,6 @@ impl<W: Watch> Merger<'_, W> {
             });
             return NONE;
         };
-        let kind = self.nodes[target_node as usize].kind;
         let inode = (kind == NodeKind::File).then(|| self.inode(target_node));
         // Acquire the inode before the old file at this path is removed: they may be the same.
         if let Some(inode) = inode {
@@ -363,7 +356,7 @@ impl<W: Watch> Merger<'_, W> {
         if let Some(inode) = self.shared.get(&node) {
             return *inode;
         }
-        let place = self.nodes[node as usize].place;
+        let place = self.nodes[node as usize].place();
         (place.layer, EntryId(place.id))
     }
 }

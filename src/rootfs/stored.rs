@@ -1,16 +1,16 @@
 //! The merged view as a record of the index cache.
 //!
 //! Merging takes a quarter of a second opening, and its result follows from the indexes of the layers alone. A
-//! record has the entry of each node, its folder and its bytes, names of shared files, and what was replaced by what. Sums
-//! and waste are computed again. That a node is of the same kind as its entry is not checked: looking at every entry in
+//! record has the entry of each node and its folder, names of shared files, and what was replaced by what. Sums and waste
+//! are computed again. That a node is of the same kind as its entry is not checked: looking at every entry in
 //! the order of paths would take as long as all the rest.
 
 use std::sync::Arc;
 
 use super::entries::Entries;
-use super::finish::{Name, mark_shared, sum_up};
+use super::finish::{Name, share, sum_up};
 use super::merge::{LayerWaste, Merge};
-use super::tree::{Record, Rootfs};
+use super::tree::{Folder, Record, Rootfs};
 use super::value::{Copied, Hidden, Inode, NodeId, NodeKind, Place};
 use crate::base::convert::index32;
 use crate::jobs::both;
@@ -24,7 +24,7 @@ const IMPLIED: u32 = 1 << 2;
 impl Merge {
     /// Serialises the view. `None` if there is nothing to store, or warnings, which name the layers of one image.
     pub fn to_bytes(&self) -> Option<Vec<u8>> {
-        let Rootfs { layers, nodes, shared, hidden, copied, entries } = &self.rootfs;
+        let Rootfs { layers, nodes, shared, hidden, copied, entries, .. } = &self.rootfs;
         if layers.is_empty() || !self.warnings.is_empty() {
             return None;
         }
@@ -34,7 +34,6 @@ impl Merge {
             let kind = node.kind as u32 + if implied { IMPLIED } else { 0 };
             [node.parent.0, u32::from(layer), id, kind]
         }));
-        out.numbers((0..nodes.len()).map(|node| self.rootfs.own_bytes(node)));
         out.rows(&shared.iter().map(|(node, layer, entry)| [node.0, u32::from(*layer), entry.0]));
         out.rows(
             &hidden.iter().map(|hidden| [u32::from(hidden.layer), hidden.entry.0, u32::from(hidden.by)]),
@@ -59,7 +58,6 @@ impl Merge {
         let count = paths.iter().len();
         let most: usize = layers.iter().map(|layer| layer.len() + layer.dir_count()).sum();
         from.expect(count <= most.min(Entries::MOST_NODES), "more paths than the layers have")?;
-        let sizes = from.numbers(count)?;
         let shared = read_shared(&mut from, layers, count)?;
         let (hidden, waste) = read_hidden(&mut from, layers)?;
         let copied = read_copied(&mut from, layers)?;
@@ -67,11 +65,11 @@ impl Merge {
         from.finish()?;
         // In parallel, since each takes long.
         let (nodes, entries) =
-            both(|| nodes(&paths, sizes, layers, &shared), || entries(&paths, &elsewhere, layers, &shared));
-        let nodes = nodes.map_err(|what| from.fault(what))?;
+            both(|| nodes(&paths, layers, &shared), || entries(&paths, &elsewhere, layers, &shared));
+        let (nodes, folders) = nodes.map_err(|what| from.fault(what))?;
         let entries = entries.map_err(|what| from.fault(what))?;
-        let (merged_bytes, merged_files) = (nodes[0].bytes, u64::from(nodes[0].files));
-        let rootfs = Rootfs { layers: layers.to_vec(), nodes, shared, hidden, copied, entries };
+        let (merged_bytes, merged_files) = (folders[0].bytes, u64::from(folders[0].files));
+        let rootfs = Rootfs { layers: layers.to_vec(), nodes, folders, shared, hidden, copied, entries };
         Ok(Self { rootfs, merged_bytes, merged_files, waste, warnings: Vec::new() })
     }
 }
@@ -82,36 +80,35 @@ type Fault = &'static str;
 /// The nodes, each after its folder and all of a folder beside each other.
 fn nodes(
     paths: &Rows<4>,
-    sizes: impl Iterator<Item = u64>,
     layers: &[Arc<LayerIndex>],
     shared: &[Name],
-) -> Result<Vec<Record>, Fault> {
+) -> Result<(Vec<Record>, Vec<Folder>), Fault> {
     let rows = paths.iter();
     let mut nodes: Vec<Record> = Vec::with_capacity(rows.len());
-    let mut total = 0_u64;
-    for ([parent, layer, id, kind], bytes) in rows.zip(sizes) {
+    let mut folders: Vec<Folder> = Vec::new();
+    for [parent, layer, id, kind] in rows {
         let implied = kind & IMPLIED != 0;
         let kind = KINDS.get((kind & !IMPLIED) as usize).copied();
         let place = u16::try_from(layer).ok().map(|layer| Place { layer, implied, id });
         let found = kind.zip(place).filter(|(_, place)| is_place(layers, *place));
         let (kind, place) = found.ok_or("no entry of a path")?;
         let own = index32(nodes.len());
-        let in_folder = match nodes.get_mut(parent as usize) {
-            Some(folder) => folder.adopt(own),
+        let in_folder = match nodes.get(parent as usize) {
+            Some(above) => above.folder().is_some_and(|above| folders[above].adopt(own)),
             None => own == 0 && parent == 0 && kind == NodeKind::Directory,
         };
         expect(in_folder, "a path in no folder")?;
-        let mut node = Record::new(NodeId(parent), place, kind, (0, 0));
-        node.bytes = bytes;
-        total = total.checked_add(bytes).ok_or("more bytes than can be")?;
-        nodes.push(node);
+        nodes.push(Record::new(NodeId(parent), place, kind, index32(folders.len())));
+        if kind == NodeKind::Directory {
+            folders.push(Folder::default());
+        }
     }
     expect(!nodes.is_empty(), "no root")?;
     let is_file = |name: &Name| nodes[name.0.0 as usize].kind == NodeKind::File;
     expect(shared.iter().all(is_file), "a name of no file")?;
-    mark_shared(&mut nodes, shared);
-    sum_up(&mut nodes);
-    Ok(nodes)
+    share(&mut nodes, shared);
+    sum_up(layers, &nodes, &mut folders, shared);
+    Ok((nodes, folders))
 }
 
 /// The nodes of entries: of those that the view shows, and of those where it shows another.

@@ -3,37 +3,59 @@
 use std::sync::Arc;
 
 use super::entries::Entries;
+use super::finish::Name;
 use super::value::{Copied, Hidden, NodeId, NodeKind, Origin, Place};
 use crate::base::convert::{index32, layer16};
 use crate::layer::{EntryId, LayerIndex};
 
-/// Marks a file in [`Rootfs::shared`]: it has no children.
-const SHARED: u32 = u32::MAX;
+/// What a record has of a file with one name.
+const ALONE: u32 = u32::MAX;
+/// Of the name of several with which the bytes of the file count.
+const FIRST: u32 = 0;
+/// Of another name.
+const FURTHER: u32 = 1;
 
-/// A node in 32 bytes. With [`Place`] as a field, padding would make them 40.
+/// A node in 16 bytes. With [`Place`] as a field, padding would make them 20.
 #[derive(Clone, Debug)]
 pub(super) struct Record {
     pub(super) parent: NodeId,
-    /// The first child of a folder.
-    children: u32,
-    child_count: u32,
     id: u32,
-    /// Regular files at or below, hard links included.
-    pub(super) files: u32,
+    /// Of a folder, its place in [`Rootfs::folders`]; of a file, which of its names it is.
+    which: u32,
     layer: u16,
     implied: bool,
     pub(super) kind: NodeKind,
-    /// Bytes of files at or below, each inode once, at its first name.
+}
+
+/// What is in a folder of the view.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Folder {
+    /// The first node in it; the others follow.
+    pub(super) children: u32,
+    pub(super) child_count: u32,
+    /// Regular files below, hard links included.
+    pub(super) files: u32,
+    /// Bytes of files below, each inode once, at its first name.
     pub(super) bytes: u64,
 }
 
+impl Folder {
+    /// Adds the next node; `false` if the last one is not beside it.
+    pub(super) fn adopt(&mut self, node: u32) -> bool {
+        if self.child_count == 0 {
+            self.children = node;
+        }
+        self.child_count += 1;
+        self.children + self.child_count == node + 1
+    }
+}
+
 impl Record {
-    /// A node without bytes; a file counts itself.
-    pub(super) fn new(parent: NodeId, place: Place, kind: NodeKind, children: (u32, u32)) -> Self {
+    /// A node; a file has one name. `folder` is only of a folder.
+    pub(super) fn new(parent: NodeId, place: Place, kind: NodeKind, folder: u32) -> Self {
         let Place { layer, implied, id } = place;
-        let (children, child_count) = children;
-        let files = u32::from(kind == NodeKind::File);
-        Self { parent, children, child_count, id, files, layer, implied, kind, bytes: 0 }
+        let which = if kind == NodeKind::Directory { folder } else { ALONE };
+        Self { parent, id, which, layer, implied, kind }
     }
 
     #[inline]
@@ -41,24 +63,42 @@ impl Record {
         Place { layer: self.layer, implied: self.implied, id: self.id }
     }
 
-    /// Adds the next node to a folder; `false` if it is none, or its last child is another one.
-    pub(super) fn adopt(&mut self, node: u32) -> bool {
-        if self.child_count == 0 {
-            self.children = node;
-        }
-        self.child_count += 1;
-        self.kind == NodeKind::Directory && self.children + self.child_count == node + 1
+    /// Place among the folders; `None` if it is none.
+    #[inline]
+    pub(super) fn folder(&self) -> Option<usize> {
+        (self.kind == NodeKind::Directory).then_some(self.which as usize)
     }
 
-    /// Marks a file with several names.
-    pub(super) fn share(&mut self) {
-        self.children = SHARED;
+    /// Marks a file with several names, and the one with which its bytes count.
+    pub(super) fn share(&mut self, first: bool) {
+        self.which = if first { FIRST } else { FURTHER };
     }
 
     #[inline]
     fn is_shared(&self) -> bool {
-        self.kind == NodeKind::File && self.children == SHARED
+        self.kind == NodeKind::File && self.which != ALONE
     }
+
+    /// Bytes of the node `own` without what is below it, each inode once.
+    #[inline]
+    pub(super) fn bytes(&self, own: NodeId, layers: &[Arc<LayerIndex>], shared: &[Name]) -> u64 {
+        let (layer, entry) = match (self.kind, self.which) {
+            (NodeKind::File, ALONE) => (self.layer, EntryId(self.id)),
+            (NodeKind::File, FIRST) => match file_of(shared, own) {
+                Some(inode) => inode,
+                None => return 0,
+            },
+            _ => return 0,
+        };
+        layers[usize::from(layer)].size(entry)
+    }
+}
+
+/// The file of one of several names.
+#[inline]
+fn file_of(shared: &[Name], node: NodeId) -> Option<(u16, EntryId)> {
+    let found = shared.binary_search_by_key(&node, |(node, ..)| *node).ok()?;
+    Some((shared[found].1, shared[found].2))
 }
 
 /// The merged view.
@@ -66,8 +106,9 @@ impl Record {
 pub struct Rootfs {
     pub(super) layers: Vec<Arc<LayerIndex>>,
     pub(super) nodes: Vec<Record>,
+    pub(super) folders: Vec<Folder>,
     /// Files with several paths: node, and the entry with the bytes.
-    pub(super) shared: Vec<(NodeId, u16, EntryId)>,
+    pub(super) shared: Vec<Name>,
     pub(super) hidden: Vec<Hidden>,
     pub(super) copied: Vec<Copied>,
     pub(super) entries: Entries,
@@ -117,12 +158,6 @@ impl Rootfs {
         (0..index32(self.nodes.len())).map(|id| self.node(NodeId(id)))
     }
 
-    /// Bytes of a node without what is below it.
-    pub(super) fn own_bytes(&self, node: usize) -> u64 {
-        let record = &self.nodes[node];
-        if record.kind == NodeKind::File { record.bytes } else { 0 }
-    }
-
     /// Every file in a layer that is no longer reachable, by layer and entry.
     pub fn hidden(&self) -> &[Hidden] {
         &self.hidden
@@ -169,10 +204,11 @@ impl Rootfs {
     pub fn largest_files(&self, count: usize) -> Vec<NodeId> {
         use std::cmp::Reverse;
         let mut heap = std::collections::BinaryHeap::with_capacity(count + 1);
-        for (id, record) in self.nodes.iter().enumerate() {
+        for (id, record) in (0..).zip(&self.nodes) {
             // A second name of an inode has no bytes of its own.
-            if record.kind == NodeKind::File && record.bytes > 0 {
-                let file = Reverse((record.bytes, Reverse(index32(id))));
+            let bytes = record.bytes(NodeId(id), &self.layers, &self.shared);
+            if bytes > 0 {
+                let file = Reverse((bytes, Reverse(id)));
                 if heap.len() < count {
                     heap.push(file);
                 } else if let Some(mut least) = heap.peek_mut().filter(|least| file < **least) {
@@ -245,9 +281,7 @@ impl<'a> Node<'a> {
     #[inline]
     pub fn content(self) -> Option<(u16, EntryId)> {
         if self.record().is_shared() {
-            let shared = &self.rootfs.shared;
-            let found = shared.binary_search_by_key(&self.id, |(node, _, _)| *node).ok()?;
-            return Some((shared[found].1, shared[found].2));
+            return file_of(&self.rootfs.shared, self.id);
         }
         match self.entry() {
             Some(entry) if self.kind() == NodeKind::File => Some((self.layer(), entry)),
@@ -263,13 +297,16 @@ impl<'a> Node<'a> {
     /// Bytes of the files at or below, each inode once: a second name of a file adds nothing.
     #[inline]
     pub fn bytes(self) -> u64 {
-        self.record().bytes
+        match self.folder() {
+            Some(folder) => folder.bytes,
+            None => self.record().bytes(self.id, &self.rootfs.layers, &self.rootfs.shared),
+        }
     }
 
     /// Regular files at or below, hard links included.
     #[inline]
     pub fn files(self) -> u32 {
-        self.record().files
+        self.folder().map_or_else(|| u32::from(self.kind() == NodeKind::File), |folder| folder.files)
     }
 
     /// The folder it is in; the root is in itself.
@@ -281,9 +318,9 @@ impl<'a> Node<'a> {
     /// Children of a folder, unordered.
     #[inline]
     pub fn children(self) -> impl ExactSizeIterator<Item = Self> + use<'a> {
-        let record = self.record();
         let rootfs = self.rootfs;
-        (record.children..record.children + record.child_count).map(move |id| rootfs.node(NodeId(id)))
+        let range = self.folder().map_or(0..0, |folder| folder.children..folder.children + folder.child_count);
+        range.map(move |id| rootfs.node(NodeId(id)))
     }
 
     /// The absolute path, any bytes; `/` for the root.
@@ -301,6 +338,12 @@ impl<'a> Node<'a> {
             end -= name.len() + 1;
         }
         path
+    }
+
+    /// What is in it, if it is a folder.
+    #[inline]
+    fn folder(self) -> Option<&'a Folder> {
+        Some(&self.rootfs.folders[self.record().folder()?])
     }
 
     #[inline]

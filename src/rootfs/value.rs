@@ -76,14 +76,53 @@ pub(super) const NONE: u32 = u32::MAX;
 /// An inode: layer and entry of its bytes.
 pub(super) type Inode = (u16, EntryId);
 
-/// While merging, nodes are linked lists, so that a subtree can be removed.
+/// A path while layers are merged, in 12 bytes. With [`Place`] as a field, padding would make them 16.
+#[derive(Clone, Copy)]
 pub(super) struct Live {
     pub(super) parent: u32,
+    id: u32,
+    layer: u16,
+    implied: bool,
+    /// `None` for a removed path, which keeps its node in case it returns.
+    pub(super) kind: Option<NodeKind>,
+}
+
+impl Live {
+    pub(super) fn new(parent: u32, place: Place, kind: NodeKind) -> Self {
+        let Place { layer, implied, id } = place;
+        Self { parent, id, layer, implied, kind: Some(kind) }
+    }
+
+    #[inline]
+    pub(super) fn place(self) -> Place {
+        Place { layer: self.layer, implied: self.implied, id: self.id }
+    }
+
+    /// Shows another entry, of any kind.
+    pub(super) fn set(&mut self, place: Place, kind: NodeKind) {
+        *self = Self::new(self.parent, place, kind);
+    }
+
+    #[inline]
+    pub(super) fn is_alive(self) -> bool {
+        self.kind.is_some()
+    }
+
+    #[inline]
+    pub(super) fn is_folder(self) -> bool {
+        self.kind == Some(NodeKind::Directory)
+    }
+}
+
+/// While merging, the paths of a folder are a linked list, so that a subtree can be removed.
+#[derive(Clone, Copy)]
+pub(super) struct Links {
     pub(super) first_child: u32,
     pub(super) next: u32,
     pub(super) previous: u32,
-    pub(super) place: Place,
-    pub(super) kind: NodeKind,
-    /// A removed path keeps its node, in case it returns.
-    pub(super) alive: bool,
+}
+
+impl Links {
+    /// Without children and siblings.
+    pub(super) const NONE: Self = Self { first_child: NONE, next: NONE, previous: NONE };
 }

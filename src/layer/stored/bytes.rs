@@ -104,11 +104,6 @@ impl Writer {
         }
     }
 
-    /// Numbers whose count the reader knows.
-    pub(crate) fn numbers(&mut self, numbers: impl ExactSizeIterator<Item = u64> + Clone) {
-        self.column(numbers, Width::Any);
-    }
-
     fn cells<const W: usize>(&mut self, values: impl ExactSizeIterator<Item = u64>) {
         let start = self.0.len();
         self.0.resize(start + values.len() * W, 0);
@@ -231,15 +226,6 @@ impl<'a> Reader<'a> {
             *column = self.column(count, least)?;
         }
         Ok(Rows { count, columns })
-    }
-
-    /// Reads the output of [`Writer::numbers`]; `count` must be known to be backed by other bytes.
-    pub(crate) fn numbers(
-        &mut self,
-        count: usize,
-    ) -> Result<impl ExactSizeIterator<Item = u64> + use<>, StoredError> {
-        let numbers: Column<u64> = self.column(count, Width::Any)?;
-        Ok((0..count).map(move |place| numbers.get(place)))
     }
 
     /// `count` entries in ascending order, for each of which `is_one` holds.

@@ -3,7 +3,7 @@
 
 use super::{Merger, Watch};
 use crate::layer::{EntryId, LayerIndex};
-use crate::rootfs::value::{Hidden, Inode, NONE, NodeKind};
+use crate::rootfs::value::{Hidden, Inode, Links, NONE, NodeKind};
 
 impl<W: Watch> Merger<'_, W> {
     pub(super) fn whiteout(&mut self, layer: u16, index: &LayerIndex, entry: EntryId) {
@@ -28,43 +28,40 @@ impl<W: Watch> Merger<'_, W> {
     pub(super) fn remove_children(&mut self, node: u32, layer: u16) {
         // Without recursion: a path may be thousands of folders deep.
         let mut doomed = Vec::new();
-        let mut child = std::mem::replace(&mut self.nodes[node as usize].first_child, NONE);
+        let mut child = std::mem::replace(&mut self.links[node as usize].first_child, NONE);
         loop {
             while child != NONE {
                 doomed.push(child);
-                child = self.nodes[child as usize].next;
+                child = self.links[child as usize].next;
             }
             let Some(next) = doomed.pop() else { return };
-            child = std::mem::replace(&mut self.nodes[next as usize].first_child, NONE);
+            child = std::mem::replace(&mut self.links[next as usize].first_child, NONE);
             self.release(next, layer);
             self.forget(next, layer);
         }
     }
 
     fn unlink(&mut self, node: u32, layer: u16) {
-        let (parent, next, previous) = {
-            let live = &self.nodes[node as usize];
-            (live.parent, live.next, live.previous)
-        };
+        let Links { next, previous, .. } = self.links[node as usize];
         if previous == NONE {
-            self.nodes[parent as usize].first_child = next;
+            self.links[self.nodes[node as usize].parent as usize].first_child = next;
         } else {
-            self.nodes[previous as usize].next = next;
+            self.links[previous as usize].next = next;
         }
         if next != NONE {
-            self.nodes[next as usize].previous = previous;
+            self.links[next as usize].previous = previous;
         }
         self.forget(node, layer);
     }
 
     fn forget(&mut self, node: u32, layer: u16) {
-        self.nodes[node as usize].alive = false;
+        self.nodes[node as usize].kind = None;
         self.watch.gone(node, layer);
     }
 
     /// Releases the bytes of a path.
     pub(super) fn release(&mut self, node: u32, layer: u16) {
-        if self.nodes[node as usize].kind != NodeKind::File {
+        if self.nodes[node as usize].kind != Some(NodeKind::File) {
             return;
         }
         let inode = self.inode(node);
