@@ -9,7 +9,7 @@ use crate::formats::contents::Sum;
 use crate::formats::input::BUFFER_BYTES;
 use crate::formats::string_references::{Scanner, Sort, StringReferences};
 use crate::jobs::{CancelToken, Progress};
-use crate::layer::ContentHash;
+use crate::layer::{ContentHash, content_hash};
 
 /// Bytes read for a sample at the start, in the middle and at the end. They distinguish most files of one
 /// size.
@@ -45,7 +45,7 @@ impl ReadAt for Compared {
 pub(super) fn mark_of(sum: &Sum) -> ContentHash {
     let mut hasher = blake3::Hasher::new_derive_key("cutaway sum of a file in a table of contents");
     hasher.update(sum);
-    *hasher.finalize().as_bytes()
+    content_hash(&hasher.finalize())
 }
 
 pub(super) fn sample(section: &Section, size: u64) -> io::Result<ContentHash> {
@@ -54,7 +54,7 @@ pub(super) fn sample(section: &Section, size: u64) -> io::Result<ContentHash> {
     for at in [0, size / 2, size.saturating_sub(SAMPLE_BYTES)] {
         hasher.update(&section.part(at, SAMPLE_BYTES).read_all(SAMPLE_BYTES)?);
     }
-    Ok(*hasher.finalize().as_bytes())
+    Ok(content_hash(&hasher.finalize()))
 }
 
 pub(super) fn whole(section: Section, cancel: &CancelToken) -> io::Result<ContentHash> {
@@ -62,7 +62,7 @@ pub(super) fn whole(section: Section, cancel: &CancelToken) -> io::Result<Conten
     pass(section, cancel, |bytes| {
         hasher.update(bytes);
     })?;
-    Ok(*hasher.finalize().as_bytes())
+    Ok(content_hash(&hasher.finalize()))
 }
 
 /// Passes all bytes of a file to `take`, in chunks.

@@ -107,7 +107,7 @@ impl<'a> Capture<'a> {
             for (entry, findings) in beside.finish() {
                 self.keep_findings(entry, findings);
             }
-            self.facts.hashes.sort_by_key(|(entry, _)| *entry);
+            self.facts.hashes.sort_unstable_by_key(|(entry, _)| *entry);
             self.facts.mentions.sort_by_key(|(entry, _)| *entry);
         }
         (self.facts, self.warnings)

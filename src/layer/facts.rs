@@ -11,11 +11,19 @@ use crate::formats::document::DocumentKind;
 use crate::formats::elf::ElfKind;
 use crate::formats::string_references::{Sort, StringReferences};
 
-/// BLAKE3 of a file's bytes. A cryptographic hash proves equality, at a cost acceptable for a single pass.
-pub type ContentHash = [u8; 32];
+/// The first 160 bits of BLAKE3 of a file's bytes. A cryptographic hash proves equality, at a cost acceptable for a
+/// single pass: two different files with the same hash take some 2⁸⁰ attempts to make. Every file of an image has one, so
+/// the other 96 bits would be an eighth of the memory.
+pub type ContentHash = [u8; 20];
+
+/// What is kept of a hash.
+pub fn content_hash(hash: &blake3::Hash) -> ContentHash {
+    let bytes = hash.as_bytes();
+    std::array::from_fn(|at| bytes[at])
+}
 
 /// Memory of a hash with its entry.
-pub(super) const HASH_BYTES: u64 = 36;
+pub(super) const HASH_BYTES: u64 = 24;
 
 /// Facts about single files, ordered by entry.
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -22,7 +22,7 @@ pub use bodies::BodyFacts;
 pub use builder::{IndexBuilder, IndexFull, NewEntry};
 pub use capture::{COMPARED_BYTES, is_compared};
 pub use context::Context;
-pub use facts::{ContentHash, Document, LayerFacts};
+pub use facts::{ContentHash, Document, LayerFacts, content_hash};
 pub use folder::{FolderError, open_file, read_folder};
 pub(crate) use index::parts;
 pub use index::{Counts, DirId, EntryId, EntryKind, LayerIndex};

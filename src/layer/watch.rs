@@ -1,7 +1,7 @@
 //! A file whose bytes stream past: what is collected of it on the way.
 
 use super::beside::BesideFile;
-use super::facts::ContentHash;
+use super::facts::{ContentHash, content_hash};
 use super::index::EntryId;
 use crate::formats::binary::{BinaryLimits, HEAD_BYTES, Scan};
 use crate::formats::document::DocumentKind;
@@ -122,7 +122,7 @@ impl Hashing {
     fn push(&mut self, bytes: &[u8], size: u64) {
         match self {
             Self::Waiting if bytes.len() as u64 == size => {
-                *self = Self::Done(*blake3::hash(bytes).as_bytes());
+                *self = Self::Done(content_hash(&blake3::hash(bytes)));
             }
             Self::Waiting => {
                 let mut hasher = Box::new(GroupedHasher::default());
@@ -174,13 +174,13 @@ impl GroupedHasher {
 
     fn finish(mut self) -> ContentHash {
         self.hasher.update(&self.begun);
-        *self.hasher.finalize().as_bytes()
+        content_hash(&self.hasher.finalize())
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{GROUP_BYTES, Hashing};
+    use super::{GROUP_BYTES, Hashing, content_hash};
 
     #[test]
     fn a_hash_does_not_depend_on_the_chunks() {
@@ -188,7 +188,7 @@ mod tests {
         for chunk in [1, 500, 1024, GROUP_BYTES - 1, GROUP_BYTES, 3 * GROUP_BYTES + 1, bytes.len()] {
             let mut hashing = Hashing::Waiting;
             bytes.chunks(chunk).for_each(|part| hashing.push(part, bytes.len() as u64));
-            assert_eq!(hashing.finish(), Some(*blake3::hash(&bytes).as_bytes()), "{chunk}");
+            assert_eq!(hashing.finish(), Some(content_hash(&blake3::hash(&bytes))), "{chunk}");
         }
     }
 }

@@ -30,6 +30,7 @@ use crate::base::text::{counted, printable};
 use crate::cuda::links::Paths;
 use crate::formats::packages::Package;
 use crate::formats::packages::forget::without_packages;
+use crate::layer::content_hash;
 use crate::rootfs::{Merge, NodeId, Rootfs};
 
 /// Packages named in a note; the rest is counted.
@@ -344,7 +345,7 @@ fn edited(database: &Database<'_>, places: &BTreeSet<usize>) -> Option<Replaceme
     Some(Replacement {
         removed_bytes: (database.bytes.len() as u64).saturating_sub(pieces.len()),
         pieces,
-        old: *blake3::hash(&database.bytes).as_bytes(),
+        old: content_hash(&blake3::hash(&database.bytes)),
         digests: OnceLock::new(),
         proof: None,
         removed_compressed_bytes: None,

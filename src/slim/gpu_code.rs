@@ -22,7 +22,7 @@ use crate::formats::elf::ElfFacts;
 use crate::formats::elf::shrink::{ElfTables, TableCollector, Unshrunk, shrink};
 use crate::formats::fatbin::{GpuFacts, LocatedGpuCode};
 use crate::jobs::{CancelToken, Cancelled, Progress};
-use crate::layer::{ContentHash, EntryId};
+use crate::layer::{ContentHash, EntryId, content_hash};
 
 /// Takes the GPU code out of `selection` that no target of `pruning` can run. `opened` are the options of the analysis.
 ///
@@ -252,6 +252,6 @@ impl Reader {
 
     fn finish(self) -> (LocatedGpuCode, ContentHash, Option<ElfTables>) {
         let code = self.locator.map(GpuCodeLocator::finish).unwrap_or_default();
-        (code, *self.hasher.finalize().as_bytes(), self.tables.map(TableCollector::finish))
+        (code, content_hash(&self.hasher.finalize()), self.tables.map(TableCollector::finish))
     }
 }

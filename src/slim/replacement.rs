@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use super::proof::{Check, Proof};
 use crate::base::Hasher;
 use crate::formats::pieces::{Pieces, PiecesWriter};
-use crate::layer::ContentHash;
+use crate::layer::{ContentHash, content_hash};
 
 /// What a file becomes.
 #[derive(Clone, Debug)]
@@ -80,7 +80,7 @@ impl<'a> Body<'a> {
 
     /// Writes what follows the last byte; returns the hash of what was written.
     pub(super) fn finish(self, out: &mut dyn Write) -> io::Result<Result<ContentHash, BodyFault>> {
-        let old = *self.old.finalize().as_bytes();
+        let old = content_hash(&self.old.finalize());
         let Some(mut change) = self.change else { return Ok(Ok(old)) };
         if change.to.old != old {
             return Ok(Err(BodyFault::OtherBytes));
@@ -91,7 +91,7 @@ impl<'a> Body<'a> {
             return Ok(Err(BodyFault::Unproven(what)));
         }
         change.to.digests.get_or_init(|| (change.old_digest.finish(), digest.finish()));
-        Ok(Ok(*hasher.finalize().as_bytes()))
+        Ok(Ok(content_hash(&hasher.finalize())))
     }
 }
 

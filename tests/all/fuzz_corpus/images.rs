@@ -126,8 +126,8 @@ fn body_facts(analysis: &Analysis) -> BodyFacts {
     let mut mentions = cutaway::formats::string_references::StringReferences::default();
     mentions.libraries.push(b"libcudnn.so.9".to_vec());
     BodyFacts {
-        samples: BTreeMap::from([(*entry, [7; 32])]),
-        hashes: BTreeMap::from([(*entry, [9; 32])]),
+        samples: BTreeMap::from([(*entry, [7; 20])]),
+        hashes: BTreeMap::from([(*entry, [9; 20])]),
         binaries: BTreeMap::from([(*entry, binary.clone())]),
         mentions: BTreeMap::from([(*entry, mentions)]),
     }

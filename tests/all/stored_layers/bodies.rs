@@ -20,8 +20,8 @@ pub(super) fn bodies() -> BodyFacts {
     let layer = read(&tar(everything()));
     let binaries: BTreeMap<EntryId, FileFacts> = layer.facts.binaries().iter().cloned().collect();
     BodyFacts {
-        samples: (0..50).map(|entry| (EntryId(entry * 3), [7; 32])).collect(),
-        hashes: (0..20).map(|entry| (EntryId(entry), [u8::try_from(entry).unwrap(); 32])).collect(),
+        samples: (0..50).map(|entry| (EntryId(entry * 3), [7; 20])).collect(),
+        hashes: (0..20).map(|entry| (EntryId(entry), [u8::try_from(entry).unwrap(); 20])).collect(),
         binaries,
         mentions: [
             (EntryId(4), mentions("nvcc libcublas.so.13 cmake libfoo.so")),
@@ -47,8 +47,8 @@ fn facts_of_bodies_come_back() {
 fn facts_of_bodies_are_joined_and_newer_ones_win() {
     let mut one = bodies();
     let newer =
-        BodyFacts { hashes: [(EntryId(0), [9; 32]), (EntryId(99), [8; 32])].into(), ..BodyFacts::default() };
+        BodyFacts { hashes: [(EntryId(0), [9; 20]), (EntryId(99), [8; 20])].into(), ..BodyFacts::default() };
     one.merge(newer);
-    assert_eq!((one.hashes[&EntryId(0)], one.hashes[&EntryId(99)], one.hashes.len()), ([9; 32], [8; 32], 21));
+    assert_eq!((one.hashes[&EntryId(0)], one.hashes[&EntryId(99)], one.hashes.len()), ([9; 20], [8; 20], 21));
     assert_eq!(one.samples, bodies().samples);
 }
