@@ -110,6 +110,8 @@ impl<'a> Capture<'a> {
             self.facts.hashes.sort_unstable_by_key(|(entry, _)| *entry);
             self.facts.mentions.sort_by_key(|(entry, _)| *entry);
         }
+        // Nearly every file has one.
+        self.facts.hashes.shrink_to_fit();
         (self.facts, self.warnings)
     }
 

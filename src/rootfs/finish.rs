@@ -16,8 +16,9 @@ use crate::layer::{EntryId, LayerIndex};
 impl<W> Merger<'_, W> {
     /// Lays out the live nodes with adjacent siblings, and sums sizes.
     pub(super) fn finish(self) -> Merge {
-        let Self { layers, nodes, links, by_name, shared, again, mut hidden, waste, put_at, warnings, .. } =
-            self;
+        let Self {
+            layers, nodes, links, by_name, shared, again, mut hidden, waste, put_at, warnings, ..
+        } = self;
         // Here an analysis needs most memory.
         drop((links, by_name));
         let layout = lay_out(&nodes, again);
@@ -150,9 +151,7 @@ pub(super) fn sum_up(
     for (id, record) in records.iter().enumerate().skip(1).rev() {
         let (bytes, files) = match record.folder() {
             Some(own) => (folders[own].bytes, folders[own].files),
-            None if record.kind == NodeKind::File => {
-                (record.bytes(NodeId(index32(id)), layers, shared), 1)
-            }
+            None if record.kind == NodeKind::File => (record.bytes(NodeId(index32(id)), layers, shared), 1),
             None => continue,
         };
         let Some(above) = records[record.parent.0 as usize].folder() else { continue };

@@ -319,7 +319,8 @@ impl<'a> Node<'a> {
     #[inline]
     pub fn children(self) -> impl ExactSizeIterator<Item = Self> + use<'a> {
         let rootfs = self.rootfs;
-        let range = self.folder().map_or(0..0, |folder| folder.children..folder.children + folder.child_count);
+        let range =
+            self.folder().map_or(0..0, |folder| folder.children..folder.children + folder.child_count);
         range.map(move |id| rootfs.node(NodeId(id)))
     }
 

@@ -46,7 +46,7 @@ fn a_health_check_without_its_program_is_told() {
     let reason = one["reason"].as_str().unwrap();
     assert!(reason.starts_with("The health check starts curl, which is not in the image."), "{reason}");
     assert!(reason.contains("the container counts as unhealthy"), "{reason}");
-    assert_eq!(one["proof"][0], "no program curl in PATH (/usr/local/bin:/usr/bin:/bin)");
+    assert_eq!(one["proof"], json!(["no program curl in PATH", "PATH is /usr/local/bin:/usr/bin:/bin"]),);
 }
 
 #[test]
@@ -106,4 +106,48 @@ fn what_the_image_has_or_may_get_is_not_told() {
         let found = found_in(&config);
         assert!(found.is_empty(), "{config}: {found:#?}");
     }
+}
+
+#[test]
+fn what_goes_on_without_a_program_is_not_said_to_fail() {
+    let reason = |config: Value| {
+        let found = found_in(&config);
+        let [one] = &found[..] else { panic!("{config}: {found:#?}") };
+        one["reason"].as_str().unwrap().to_owned()
+    };
+    let shell = |text: &str| json!({"Cmd": ["/bin/sh", "-c", text]});
+    let check =
+        |text: &str| json!({"Cmd": ["python", "app.py"], "Healthcheck": {"Test": ["CMD-SHELL", text]}});
+    for text in ["ntpdate pool.example.org; exec python app.py", "prewarm & exec python app.py"] {
+        let reason = reason(shell(text));
+        assert!(reason.ends_with("Its script ends there, or goes on without it."), "{text}: {reason}");
+    }
+    for text in ["curl -f http://x; exit 0", "curl -s http://x | wget -O- http://y"] {
+        let reason = reason(check(text));
+        assert!(reason.ends_with("Its script ends there, or goes on without it."), "{text}: {reason}");
+    }
+    let alone = reason(shell("cd /app && exec gunicorn app:app"));
+    assert!(alone.ends_with("The container does not start."), "{alone}");
+    // Another program does it.
+    for text in [
+        "curl -f http://x && echo ok || wget -q http://x",
+        "curl -s http://x | wget -O- http://y || python -c 1",
+    ] {
+        assert_eq!(found_in(&check(text)), Vec::<Value>::new(), "{text}");
+    }
+    for text in ["mapfile -t x < /etc/passwd; exec python app.py", "enable -n test; exec python app.py"] {
+        assert_eq!(found_in(&shell(text)), Vec::<Value>::new(), "{text}");
+    }
+}
+
+#[test]
+fn a_long_path_is_shown_once() {
+    let path = format!("PATH=/usr/local/bin:/usr/bin:/bin:{}", "/x".repeat(2_000));
+    let text = (0..300).map(|at| format!("missing{at}")).collect::<Vec<_>>().join("; ");
+    let found = found_in(&json!({"Env": [path], "Cmd": ["/bin/sh", "-c", text]}));
+    let [one] = &found[..] else { panic!("{found:#?}") };
+    let proof = one["proof"].as_array().unwrap();
+    assert_eq!(proof.len(), 102, "{proof:#?}");
+    assert_eq!(proof[100], "and 200 more");
+    assert!(proof.iter().all(|line| line.as_str().unwrap().chars().count() < 600), "{proof:#?}");
 }

@@ -26,6 +26,10 @@ const FOLDERS: usize = 64;
 const STEPS: u64 = 1 << 16;
 /// Maximum programs that are named.
 const NAMED: usize = 3;
+/// Maximum programs in a proof.
+const SHOWN: usize = 100;
+/// What follows if a script has other commands.
+const PARTLY: &str = "Its script ends there, or goes on without it.";
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     let image = facts.input.image;
@@ -35,15 +39,17 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     }
     let health: Vec<&str> = image.health_check.iter().map(String::as_str).collect();
     let mut steps = STEPS;
-    let mut missing = |words: &[&str]| -> BTreeSet<String> {
-        called(words).into_iter().filter(|program| is_missing(facts, program, &mut steps)).collect()
+    let mut missing = |words: &[&str]| -> (BTreeSet<String>, bool) {
+        let (called, is_decisive) = called(words);
+        (called.into_iter().filter(|program| is_missing(facts, program, &mut steps)).collect(), is_decisive)
     };
-    let command = missing(&facts.command());
-    let check = missing(&health);
-    let command =
-        draft(facts, &command, "the image's command", Severity::High, "The container does not start.");
+    let (command, is_decisive) = missing(&facts.command());
+    let effect = if is_decisive { "The container does not start." } else { PARTLY };
+    let command = draft(facts, &command, "the image's command", Severity::High, effect);
+    let (check, is_decisive) = missing(&health);
     let fails = "The check always fails: the container counts as unhealthy.";
-    let check = draft(facts, &check, "the health check", Severity::Medium, fails);
+    let effect = if is_decisive { fails } else { PARTLY };
+    let check = draft(facts, &check, "the health check", Severity::Medium, effect);
     [command, check].into_iter().flatten().collect()
 }
 
@@ -72,33 +78,42 @@ fn draft(
         [_] => format!("Is {shown} mounted or added when the container starts?"),
         _ => format!("Are {shown} mounted or added when the container starts?"),
     });
-    let path = printable(facts.input.image.search_path());
-    for name in &names {
+    for name in names.iter().take(SHOWN) {
         draft.proof.push(if name.contains('/') {
             format!("no file {name} in the image")
         } else {
-            format!("no program {name} in PATH ({path})")
+            format!("no program {name} in PATH")
         });
     }
+    if let Some(more) = names.len().checked_sub(SHOWN).filter(|more| *more > 0) {
+        draft.proof.push(format!("and {more} more"));
+    }
+    if names.iter().any(|name| !name.contains('/')) {
+        let path = elide_middle(&printable(facts.input.image.search_path()), PATH_CHARS);
+        draft.proof.push(format!("PATH is {path}"));
+    }
     draft.users.push(User::Setting(who.to_owned()));
-    draft.subjects = names;
+    draft.subjects = names.into_iter().take(SHOWN).collect();
     Some(draft)
 }
 
-/// The programs that these words start whatever happens, as written.
-fn called(words: &[&str]) -> Vec<String> {
+/// Maximum shown characters of `PATH`.
+const PATH_CHARS: usize = 500;
+
+/// The programs that these words start whatever happens, as written; and whether nothing runs without them.
+fn called(words: &[&str]) -> (Vec<String>, bool) {
     /// Programs that start what follows `--`.
     const INITS: [&str; 4] = ["docker-init", "dumb-init", "tini", "tini-static"];
     let is_shell = |word: &&str| SHELLS.contains(&name_of(word.as_bytes()));
-    let found = match words {
-        [] => Vec::new(),
+    let (found, is_decisive) = match words {
+        [] => (Vec::new(), true),
         // A text for a shell.
         [text] if text.contains(char::is_whitespace) => of_script(text),
         // `-l` and `-i` read settings, which may set `PATH`.
         [shell, option, text, ..] if is_shell(shell) && is_for_text(option) => {
-            let mut found = of_script(text);
+            let (mut found, is_decisive) = of_script(text);
             found.push((*shell).to_owned());
-            found
+            (found, is_decisive)
         }
         [program, rest @ ..] => {
             let mut found = vec![(*program).to_owned()];
@@ -107,10 +122,10 @@ fn called(words: &[&str]) -> Vec<String> {
             if INITS.iter().any(|init| init.as_bytes() == name_of(program.as_bytes())) {
                 found.extend(started.map(|word| (*word).to_owned()));
             }
-            found
+            (found, true)
         }
     };
-    found.into_iter().filter(|program| is_name(program)).collect()
+    (found.into_iter().filter(|program| is_name(program)).collect(), is_decisive)
 }
 
 /// Whether an option of a shell says that a text of commands follows: `-c`, `-ec`.
@@ -125,8 +140,9 @@ fn is_name(word: &str) -> bool {
     !word.starts_with('-') && word.bytes().all(is_part)
 }
 
-/// The programs that a script starts in any case. None if it asks whether there is a program, or may bring some.
-fn of_script(text: &str) -> Vec<String> {
+/// The programs that a script starts in any case, and whether it has no other. None if it asks whether there is a
+/// program, or may bring some.
+fn of_script(text: &str) -> (Vec<String>, bool) {
     const ASKING: [&str; 4] = ["command", "hash", "type", "which"];
     const BRINGING: [&str; 21] = [
         ".", "alias", "apk", "apt", "apt-get", "cargo", "conda", "dnf", "eval", "gem", "microdnf", "npm",
@@ -151,13 +167,23 @@ fn of_script(text: &str) -> Vec<String> {
     let sets_path = |command: &ShellCommand| command.words.iter().any(|word| word.text.starts_with("PATH="));
     let may_bring = programs.iter().any(|one| is_one(one, &ASKING) || is_one(one, &BRINGING));
     if may_bring || commands.iter().any(sets_path) || text.contains("()") || text.contains("function ") {
-        return Vec::new();
+        return (Vec::new(), false);
     }
     let enters = programs.iter().any(|one| is_one(one, &["cd", "pushd"]));
+    // The next alternative of the same list: of `a | b && c || d`, `d`.
     let has_replacement = |at: usize| {
-        commands.get(at + 1).is_some_and(|next| next.joiner == Joiner::Or)
-            && !is_one(&programs[at + 1], &GIVING_UP)
+        let list = (at + 1..commands.len())
+            .take_while(|next| !matches!(commands[*next].joiner, Joiner::First | Joiner::Sequence));
+        let mut alternatives = list.filter(|next| commands[*next].joiner == Joiner::Or);
+        alternatives.next().is_some_and(|next| !is_one(&programs[next], &GIVING_UP))
     };
+    let does_nothing = |program: &Option<String>| {
+        program.is_none() || is_one(program, &GIVING_UP) || is_one(program, &SUCCEEDING)
+    };
+    let is_alone = programs.iter().filter(|program| !does_nothing(program)).count() <= 1;
+    // Succeeds whatever happened before.
+    let ends_well = commands.last().is_some_and(|last| last.joiner == Joiner::Sequence)
+        && programs.last().is_some_and(does_nothing);
     let mut found = Vec::new();
     let mut is_reached = true;
     for (at, (command, program)) in commands.iter().zip(&programs).enumerate() {
@@ -177,7 +203,7 @@ fn of_script(text: &str) -> Vec<String> {
             found.push(name.clone());
         }
     }
-    found
+    (found, is_alone && !ends_well)
 }
 
 /// Programs that the container toolkit of NVIDIA mounts.
@@ -217,9 +243,19 @@ fn is_missing(facts: &Facts<'_>, program: &str, steps: &mut u64) -> bool {
         found
     } else {
         let folders = facts.input.image.search_path().split(':').filter(|folder| folder.starts_with('/'));
-        let mut found =
-            folders.take(FOLDERS).filter_map(|folder| walk(NodeId::ROOT, &format!("{folder}/{program}")));
-        found.find(|node| facts.node(*node).kind() == NodeKind::File)
+        let mut links = false;
+        let mut found = folders.take(FOLDERS).filter_map(|folder| {
+            let above = walk(NodeId::ROOT, folder)?;
+            let found = walk(above, program);
+            // A link may lead to what is mounted.
+            links |= found.is_none() && facts.paths.child(above, program.as_bytes()).is_some();
+            found
+        });
+        let found = found.find(|node| facts.node(*node).kind() == NodeKind::File);
+        if found.is_none() && links {
+            return false;
+        }
+        found
     };
     found.is_none() && *steps > 0
 }

@@ -19,15 +19,18 @@ use crate::rootfs::NodeId;
 pub(super) struct Reached(BTreeSet<String>);
 
 /// Programs that start what their own settings name, wherever these are.
-const LAUNCHERS: [&str; 19] = [
+const LAUNCHERS: [&str; 23] = [
     "circusd",
     "cron",
     "crond",
     "foreman",
     "forego",
+    "goreman",
+    "hivemind",
     "honcho",
     "init",
     "invoke-rc.d",
+    "just",
     "make",
     "my_init",
     "overmind",
@@ -39,6 +42,7 @@ const LAUNCHERS: [&str; 19] = [
     "service",
     "supervisord",
     "systemd",
+    "task",
 ];
 
 /// What waits until people do something.
@@ -62,7 +66,7 @@ impl Reached {
             words.extend(parts.filter(|word| !word.contains("://")).map(str::to_owned));
         }
         let mut by_name: HashMap<String, Vec<&StringReference>> = HashMap::new();
-        for mention in facts.inventory.mentions.iter().filter(|mention| !mention.programs.is_empty()) {
+        for mention in &facts.inventory.mentions {
             let name = String::from_utf8_lossy(facts.node(mention.node).name()).into_owned();
             by_name.entry(name).or_default().push(mention);
         }
@@ -82,10 +86,17 @@ impl Reached {
                 // Their settings are no sources of packages.
                 let own = facts.inventory.mentions.iter();
                 let own = own.filter(|one| !one.of_package && !is_of_nodejs(facts, one.node));
-                open.extend(own.flat_map(|mention| mention.programs.iter().cloned()));
+                for mention in own {
+                    open.extend(mention.programs.iter().cloned());
+                    if lists_commands(facts, mention.node) {
+                        open.extend(named(mention));
+                    }
+                }
             }
-            let scripts = by_name.get(&name).into_iter().flatten();
-            open.extend(scripts.flat_map(|mention| mention.programs.iter().cloned()));
+            for script in by_name.get(&name).into_iter().flatten() {
+                open.extend(script.programs.iter().cloned());
+                open.extend(named(script));
+            }
             names.insert(name);
         }
         Some(Self(names))
@@ -94,6 +105,19 @@ impl Reached {
     pub(super) fn contains(&self, name: &str) -> bool {
         self.0.contains(name)
     }
+}
+
+/// The programs that a file which is started names in any position: `CMD="node server.js"`, `exec "$CMD"`.
+fn named(mention: &StringReference) -> impl Iterator<Item = String> {
+    let words = mention.words.iter().filter(|word| !LAUNCHERS.contains(word));
+    words.map(|word| (*word).to_owned())
+}
+
+/// Whether a file lists commands for a launcher.
+fn lists_commands(facts: &Facts<'_>, node: NodeId) -> bool {
+    let name = facts.node(node).name();
+    let is_one = |one: &&[u8]| name.len() >= one.len() && name[..one.len()].eq_ignore_ascii_case(one);
+    [&b"procfile"[..], b"makefile", b"gnumakefile", b"justfile", b"taskfile"].iter().any(is_one)
 }
 
 /// Maximum path parts and links followed for the words of the command.

@@ -135,7 +135,7 @@ fn draft(
 ) -> Draft {
     let mut draft = Draft::new(&RULE, Verdict::Unsure, title);
     let readers = mentions(facts, programs);
-    draft.reason = format!("Neither the image's command nor a script that it starts names {managers}.");
+    draft.reason = format!("As far as the image's command can be followed, it starts none of {managers}.");
     let or = imports.map_or_else(String::new, |imports| format!(", or {imports}"));
     draft.question = Some(match readers.as_slice() {
         [] => format!("Does the service start {managers} at run time{or}?"),

@@ -58,7 +58,7 @@ fn runtime(facts: &Facts<'_>, installed: &Installed, has_other: bool) -> Draft {
     };
     let mut readers = mentions(facts, &NODEJS);
     readers.retain(|reader| !is_own(reader));
-    "Neither the image's command nor a script that it starts names a Node.js program."
+    "As far as the image's command can be followed, it starts no Node.js program."
         .clone_into(&mut draft.reason);
     draft.question = Some(match readers.as_slice() {
         [] => "Does anything start Node.js at run time?".to_owned(),
@@ -86,14 +86,27 @@ fn runtime(facts: &Facts<'_>, installed: &Installed, has_other: bool) -> Draft {
 /// Files that only Node.js reads, as far as they mention anything.
 fn sources(facts: &Facts<'_>) -> Vec<NodeId> {
     let mentions = facts.inventory.mentions.iter().map(|mention| mention.node);
-    mentions.filter(|node| is_of_nodejs(facts, *node)).collect()
+    mentions.filter(|node| is_javascript(facts, *node)).collect()
 }
+
+/// Whether a file is JavaScript or settings of npm. Packages in `node_modules` have scripts for shells and Python, too.
+fn is_javascript(facts: &Facts<'_>, node: NodeId) -> bool {
+    let name = facts.node(node).name();
+    let is_one = SOURCES.contains(&common::extension(name)) || name == b"package.json";
+    let script = || {
+        let (layer, entry) = facts.node(node).content()?;
+        facts.layer(layer)?.facts.script(entry)
+    };
+    is_one && script().is_none_or(|line| memchr::memmem::find(line, b"node").is_some())
+}
+
+/// Extensions of what Node.js runs.
+const SOURCES: [&[u8]; 9] = [b"cjs", b"cts", b"js", b"jsx", b"mjs", b"mts", b"ts", b"tsx", b"vue"];
 
 /// Whether Node.js alone reads a file: JavaScript, or any part of a package of npm.
 pub(super) fn is_of_nodejs(facts: &Facts<'_>, node: NodeId) -> bool {
-    const EXTENSIONS: [&[u8]; 9] = [b"cjs", b"cts", b"js", b"jsx", b"mjs", b"mts", b"ts", b"tsx", b"vue"];
     let name = facts.node(node).name();
-    EXTENSIONS.contains(&common::extension(name))
+    SOURCES.contains(&common::extension(name))
         || name == b"package.json"
         || memchr::memmem::find(&facts.path(node), b"/node_modules/").is_some()
 }
@@ -103,7 +116,7 @@ fn modules(facts: &Facts<'_>, folders: &[NodeId]) -> Draft {
     let shown = format!("{}{}", shown.join(", "), and_more(folders.len(), shown.len()));
     let title = format!("npm packages without a known use: {shown}");
     let mut draft = Draft::new(&RULE, Verdict::Unsure, title);
-    "Neither the image's command nor a script that it starts names a Node.js program."
+    "As far as the image's command can be followed, it starts no Node.js program."
         .clone_into(&mut draft.reason);
     let named: Vec<NodeId> = readers_of_modules(facts);
     let who = match named.as_slice() {

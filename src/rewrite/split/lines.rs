@@ -177,7 +177,7 @@ impl<'l, 'w, 'a, 's, 'r> Lines<'l, 'w, 'a, 's, 'r> {
         for step in &self.steps.unclear {
             let line = self.steps.tidying.line(self.steps.list[*step].place);
             self.manual_steps.push(format!(
-                "line {line} copies into a folder that the build fills, too, and one layer has both: \
+                "line {line} copies into a folder that the build may fill, too, and one layer has both: \
                  remove the COPY of files from the build stage that come with line {line}"
             ));
         }

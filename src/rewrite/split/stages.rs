@@ -39,10 +39,10 @@ pub(super) fn draft(
     let mut lines = Lines::new(stage, keep, steps, (last, &build), asked, &tidied);
     let set = settings(keep.context, base, stage.file, stage);
     lines.write();
-    if let Some(user) = keep.user_of_archives(steps) {
-        lines.manual_steps.push(format!(
-            "no instruction makes the user {user}, and scripts of packages from files do not run again: make it before USER"
-        ));
+    if let Some(user) = lines.missing_user() {
+        lines
+            .manual_steps
+            .push(format!("no command of the new stage makes the user {user}: make it before USER"));
     }
     if lines.is_unknown {
         return None;

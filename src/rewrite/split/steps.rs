@@ -267,7 +267,7 @@ impl<'s, 'r> Steps<'s, 'r> {
 type Brought = (Vec<u8>, usize);
 
 /// Paths that instructions after step `maker` copy: by the names of their sources, and all below a target that no
-/// instruction before names. With the steps of which that is not known.
+/// instruction before names. With the steps of which that is not known: builds fill folders that their files name.
 fn brought_later(
     tidying: &TidyContext<'_>,
     context: &SplitContext<'_>,
@@ -276,6 +276,9 @@ fn brought_later(
 ) -> (Vec<Brought>, Vec<usize>) {
     let text = |place: usize| tidying.instruction(place).map(|one| tidying.file.slice(&one.span));
     let earlier: Vec<&str> = list[..=maker].iter().filter_map(|step| text(step.place)).collect();
+    let builds = list[..=maker]
+        .iter()
+        .any(|step| step.compiles || matches!(&step.kind, Kind::Run(works) if works.contains(&Work::Other)));
     let (mut found, mut unclear) = (Vec::new(), Vec::new());
     for (at, step) in list.iter().enumerate().skip(maker + 1) {
         if !matches!(step.kind, Kind::Context | Kind::FromStage) {
@@ -306,7 +309,7 @@ fn brought_later(
             .lookup(folder.as_bytes())
             .is_some_and(|node| context.rootfs.node(node).kind() != NodeKind::Directory);
         let name = folder.trim_matches('/');
-        let is_new = !name.is_empty() && !earlier.iter().any(|text| text.contains(name));
+        let is_new = !builds && !name.is_empty() && !earlier.iter().any(|text| text.contains(name));
         if is_file || !is_known && is_new {
             found.push((folder.into_bytes(), at));
         } else if !is_known {

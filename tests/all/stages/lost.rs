@@ -1,5 +1,7 @@
 //! Effects of a `RUN` that a proposal must repeat or tell: links, owners, folders, programs that it calls.
 
+use serde_json::json;
+
 use super::meaning::in_order;
 use super::one_layer::propose;
 use super::parts::{built, devel, program, text, tools};
@@ -290,4 +292,101 @@ fn an_empty_folder_gets_the_owner_that_a_later_run_sets() {
         &stages(&scene),
         &["useradd", "-o kiosk -g kiosk /opt/kiosk/var", "COPY --from=build /opt/kiosk/bin"],
     );
+}
+
+#[test]
+fn a_folder_that_a_build_fills_is_no_copy_in_one_layer() {
+    for (sources, copied) in [
+        ("config", vec![file("app/a.ini", "x=1\n")]),
+        ("*.ini", vec![file("app/a.ini", "x=1\n")]),
+        ("a.ini b.ini", vec![file("app/a.ini", "x=1\n"), file("app/b.ini", "x=1\n")]),
+    ] {
+        let scene = start()
+            .run(
+                "cmake -S /src -B /tmp/b && cmake --build /tmp/b --target install",
+                vec![program("app/bin/serve", &["libcurand.so.10"])],
+            )
+            .copy(&format!("{sources} /app/"), copied)
+            .cmd(&["/app/bin/serve"]);
+        let proposals = propose(&scene, true);
+        let found = one(&proposals, "stages");
+        let stage = last_stage(&found.dockerfile);
+        assert!(stage.contains("--from=build /app"), "{sources}: {stage}");
+    }
+}
+
+#[test]
+fn a_user_that_no_repeated_command_makes_is_told() {
+    let users = || {
+        vec![
+            file("etc/passwd", "root:x:0:0:root:/root:/bin/bash\napp:x:1001:1001::/:/bin/sh\n"),
+            file("etc/group", "root:x:0:\napp:x:1001:\n"),
+        ]
+    };
+    let built = || vec![program("usr/local/bin/serve", &["libcurand.so.10"])];
+    let told = |text: &str| {
+        let scene = start()
+            .run(text, [users(), built()].concat())
+            .set("USER app", "User", json!("app"))
+            .cmd(&["/usr/local/bin/serve"]);
+        left(&stages(&scene))
+    };
+    for text in [
+        "make -C /src install-with-user",
+        "make -C /src install && echo 'app:x:1001:1001::/:/bin/sh' >> /etc/passwd",
+    ] {
+        let told = told(text);
+        assert!(told.contains("No command of the new stage makes the user app"), "{text}: {told}");
+    }
+    for text in [
+        "if ! id app; then useradd app; fi; make -C /src install",
+        "make -C /src install && (getent passwd app || useradd app)",
+    ] {
+        let told = told(text);
+        assert!(told.contains("uns useradd app"), "{text}: {told}");
+    }
+    let plain = start()
+        .run("make -C /src install", built())
+        .run("useradd app", users())
+        .set("USER app", "User", json!("app"))
+        .cmd(&["/usr/local/bin/serve"]);
+    let found = stages(&plain);
+    assert!(!left(&found).contains("the user app"), "{found:#?}");
+    in_order(&found, &["useradd app", "USER app"]);
+}
+
+#[test]
+fn modes_of_copied_files_are_theirs() {
+    let scene = start()
+        .run(
+            "if true; then make -C /src install; chmod +x /usr/local/bin/serve; fi",
+            vec![program("usr/local/bin/serve", &["libcurand.so.10"])],
+        )
+        .cmd(&["/usr/local/bin/serve"]);
+    let found = stages(&scene);
+    assert!(!left(&found).contains("chmod"), "{found:#?}");
+}
+
+#[test]
+fn a_folder_that_has_its_owner_is_not_made_again() {
+    let scene = with_user()
+        .copy("src /src", vec![text("src/Makefile", 300)])
+        .run("make -C /src install", vec![program("usr/local/bin/serve", &["libcurand.so.10"])])
+        .workdir("/srv/app", "/srv/app")
+        .run(
+            "groupadd -r spring && useradd -r -g spring spring && mkdir /srv/app/logs && \
+             chown -R spring:spring /srv/app/logs",
+            vec![
+                file("etc/passwd", "root:x:0:0:root:/root:/bin/bash\nspring:x:999:999::/:/bin/sh\n"),
+                file("etc/group", "root:x:0:\nspring:x:999:\n"),
+                dir("srv/app/logs").owned_by(999, 999),
+            ],
+        )
+        .set("USER spring", "User", json!("spring"))
+        .cmd(&["/usr/local/bin/serve"]);
+    let found = stages(&scene);
+    let stage = last_stage(&found.dockerfile);
+    in_order(&found, &["useradd -r -g spring spring", "/srv/app/logs"]);
+    let makes = stage.matches("mkdir /srv/app/logs").count() + stage.matches("install -d").count();
+    assert_eq!(makes, 1, "{stage}");
 }

@@ -11,7 +11,19 @@ use crate::formats::binary::FileFacts;
 use crate::rootfs::{Node, NodeId, NodeKind};
 
 /// Programs that run JavaScript with packages of npm as Node.js does.
-pub(super) const OTHERS: [&[u8]; 4] = [b"bun", b"deno", b"electron", b"workerd"];
+pub(super) const OTHERS: [&[u8]; 11] = [
+    b"bun",
+    b"d8",
+    b"deno",
+    b"electron",
+    b"gjs",
+    b"k6",
+    b"mongosh",
+    b"njs",
+    b"phantomjs",
+    b"qjs",
+    b"workerd",
+];
 
 /// Folders in which npm installs packages for all users, beside those of installations without a package.
 const GLOBAL: [&[u8]; 2] = [b"/usr/lib/node_modules", b"/usr/local/lib/node_modules"];

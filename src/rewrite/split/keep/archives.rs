@@ -3,9 +3,6 @@
 use super::causes::Cause;
 use super::{FileDisposition, Keep};
 use crate::base::text::counted;
-use crate::formats::dockerfile::ShellCommand;
-use crate::rewrite::split::shell::Work;
-use crate::rewrite::split::steps::{Kind, Steps};
 
 impl Keep<'_, '_> {
     /// Installs what instructions call and the base lacks.
@@ -68,26 +65,5 @@ impl Keep<'_, '_> {
                 names.join(", ")
             )
         })
-    }
-
-    /// The user of the image, if perhaps only a script of a copied package made it.
-    pub(in crate::rewrite::split) fn user_of_archives(&self, steps: &Steps<'_, '_>) -> Option<String> {
-        /// Users of base images.
-        const OF_BASES: [&str; 20] = [
-            "_apt", "backup", "bin", "daemon", "games", "irc", "list", "lp", "mail", "man", "news", "node",
-            "nobody", "proxy", "root", "sync", "sys", "ubuntu", "uucp", "www-data",
-        ];
-        self.assumption_of_archives()?;
-        let config = self.context.input.image.run_config()?;
-        let user = config.user().as_deref()?.split(':').next()?;
-        let is_name = user.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
-        let is_made = (0..steps.list.len()).any(|at| {
-            let Kind::Run(works) = &steps.list[at].kind else { return false };
-            let commands = steps.run(at).map(|run| run.commands.as_slice()).unwrap_or_default();
-            let names =
-                |command: &ShellCommand| command.words.iter().any(|word| steps.filled(at, word) == user);
-            commands.iter().zip(works).any(|(command, work)| *work == Work::Users && names(command))
-        });
-        (is_name && !is_made && !OF_BASES.contains(&user)).then(|| user.to_owned())
     }
 }

@@ -3,9 +3,12 @@
 use super::super::keep::FileDisposition;
 use super::super::owners::{Owner, of as owner_of, takes_owner};
 use super::super::runs::units;
+use super::super::shell::Work;
 use super::super::sources::is_within;
+use super::super::steps::Kind;
 use super::super::words::shell_word;
 use super::Lines;
+use crate::formats::dockerfile::ShellCommand;
 use crate::rewrite::tidy::style;
 
 /// Command for a folder with an owner.
@@ -46,6 +49,47 @@ impl Lines<'_, '_, '_, '_, '_> {
         self.users(at);
         let place = style::flag_place(self.steps.tidying, step.place)?;
         Some((place.start, format!(" --chown={}", owner.spec)))
+    }
+
+    /// The user of the image, if no command that is repeated makes it: a script, a target of make, or a package that is
+    /// copied as files may have done so. Commands that add it in a form that is not repeated are told elsewhere.
+    pub(in crate::rewrite::split) fn missing_user(&self) -> Option<String> {
+        /// Users of base images.
+        const OF_BASES: [&str; 20] = [
+            "_apt", "backup", "bin", "daemon", "games", "irc", "list", "lp", "mail", "man", "news", "node",
+            "nobody", "proxy", "root", "sync", "sys", "ubuntu", "uucp", "www-data",
+        ];
+        /// Users of packages with other names.
+        const OF_PACKAGES: [&str; 2] = ["messagebus", "mysql"];
+        let context = self.keep.context;
+        let config = context.input.image.run_config()?;
+        let user = config.user().as_deref()?.split(':').next()?;
+        let is_name = user.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
+        if !is_name || OF_BASES.contains(&user) {
+            return None;
+        }
+        let table = context.rootfs.node(context.paths.lookup(b"/etc/passwd")?);
+        let is_lost = self.steps.of_layer(table.layer()).is_some_and(|at| {
+            at <= self.last && self.steps.list[at].place >= self.stage.from && !self.repeated.contains(&at)
+        });
+        if !is_lost && self.keep.assumption_of_archives().is_none() {
+            return None;
+        }
+        // Scripts of packages add users, mostly of the package's name.
+        let installs = |(at, package): &(usize, String)| {
+            (*at > self.last || self.installs(*at) && !self.dropped.contains(package.as_str()))
+                && (package.starts_with(user)
+                    || user.starts_with(package.as_str())
+                    || OF_PACKAGES.contains(&user))
+        };
+        let is_made = (0..self.steps.list.len()).any(|at| {
+            let Kind::Run(works) = &self.steps.list[at].kind else { return false };
+            let commands = self.steps.run(at).map(|run| run.commands.as_slice()).unwrap_or_default();
+            let names =
+                |command: &ShellCommand| command.words.iter().any(|word| self.steps.filled(at, word) == user);
+            commands.iter().zip(works).any(|(command, work)| *work == Work::Users && names(command))
+        });
+        (!is_made && !self.steps.asked().iter().any(installs)).then(|| user.to_owned())
     }
 
     /// Adds users, groups and the folders that they own, before the first instruction that uses their names.
@@ -129,6 +173,11 @@ impl Lines<'_, '_, '_, '_, '_> {
     /// Whether `COPY --chown` replaces a command.
     pub(in crate::rewrite::split) fn is_handled(&self, step: usize, command: usize) -> bool {
         self.owners.iter().any(|owner| owner.step == step && owner.command == command)
+    }
+
+    /// Whether a folder was made with its owner, together with the users.
+    pub(super) fn makes_with_owner(&self, path: &str) -> bool {
+        self.users_done && self.owners.iter().any(|owner| owner.folders.iter().any(|folder| folder == path))
     }
 
     pub(in crate::rewrite::split) fn is_hoisted(&self) -> bool {

@@ -91,11 +91,22 @@ impl Lines<'_, '_, '_, '_, '_> {
         self.alive.insert(at);
     }
 
-    /// Leaves changes of owners and modes to the reader that a building `RUN` makes in a form that cannot be divided.
+    /// Leaves users, and changes of owners and modes, to the reader that a building `RUN` makes in a form that cannot be
+    /// divided. Copies have the modes of their files.
     fn leave_owners(&mut self, at: usize, works: &[Work]) {
         let Some(run) = self.steps.run(at) else { return };
+        let all = operands(self.steps, at);
         for (place, (command, work)) in run.commands.iter().zip(works).enumerate() {
-            if *work == Work::Owner && !self.is_handled(at, place) && !self.is_about_nothing(at, place) {
+            let is_kept = || {
+                Call::of(command).is_some_and(|call| call.program == "chmod")
+                    && !all[place].list.iter().any(|operand| self.stays_empty(operand))
+            };
+            let is_lost = match work {
+                Work::Users => true,
+                Work::Owner => !self.is_handled(at, place) && !self.is_about_nothing(at, place) && !is_kept(),
+                _ => false,
+            };
+            if is_lost {
                 self.leave(at, self.stage.file.slice(&command.span));
             }
         }
@@ -144,6 +155,7 @@ impl Lines<'_, '_, '_, '_, '_> {
             }
             match work {
                 Work::Configure if !making && self.makes_what_goes(at, place) => false,
+                Work::Configure if self.makes_owned_folders(at, place) => false,
                 Work::Users => true,
                 Work::Owner => !making && !self.is_handled(at, place) && !self.is_about_nothing(at, place),
                 Work::Install => installs,
@@ -209,6 +221,24 @@ impl Lines<'_, '_, '_, '_, '_> {
             self.repeated.insert(at);
             self.cover_step(at, |fate| fate != FileDisposition::Installed);
         }
+    }
+
+    /// Whether a command makes only folders that an earlier line has made with their owners: `mkdir` fails then.
+    fn makes_owned_folders(&self, at: usize, place: usize) -> bool {
+        let call = self.steps.run(at).and_then(|run| run.commands.get(place)).and_then(Call::of);
+        let is_plain = call.is_some_and(|call| {
+            let options = call.words.iter().filter(|word| word.text.starts_with('-'));
+            call.program == "mkdir" && { options }
+                .all(|word| matches!(word.text.as_str(), "-p" | "--parents"))
+        });
+        let all = operands(self.steps, at);
+        let Some(named) = all.get(place).filter(|named| is_plain && !named.list.is_empty()) else {
+            return false;
+        };
+        named.list.iter().all(|operand| {
+            let path = operand.path.as_deref().filter(|_| !operand.is_pattern);
+            path.is_some_and(|path| self.makes_with_owner(path.trim_end_matches('/')))
+        })
     }
 
     /// Makes the empty folders whose owner or mode these commands of a step change, and which a build made.
@@ -378,8 +408,10 @@ impl Lines<'_, '_, '_, '_, '_> {
             let call = run.commands.get(place).and_then(Call::of);
             call.is_some_and(|call| call.program == "update-alternatives" && self.offers_what_stays(&call))
         };
-        let stays =
-            |place: usize| !(self.is_handled(at, place) || hoisted.contains(&place) || is_of_build(place));
+        let stays = |place: usize| {
+            let is_replaced = self.is_handled(at, place) || self.makes_owned_folders(at, place);
+            !(is_replaced || hoisted.contains(&place) || is_of_build(place))
+        };
         let is_alive =
             (0..works.len()).any(|place| matches!(works[place], Work::Owner | Work::Remove) && stays(place));
         let owners: Vec<usize> =
