@@ -51,7 +51,7 @@ const WORDS: [(&str, &[&str]); 38] = [
     ("cffi ffi.compile ffi.set_source ffi.verify ccompiler CC CXX FC", &["compiler", "libraries"]),
     (
         "_compilation cppimport Cython.Build cython.inline cython_inline cythonize mkmf mypyc nuitka pycc pymc pytensor pyximport tinygrad \
-         use_cpp",
+         use_cpp --mjit",
         &["compiler", "libraries"],
     ),
     ("/usr/include /usr/lib", &["libraries"]),

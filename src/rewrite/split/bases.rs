@@ -19,10 +19,18 @@ pub(super) struct Base {
     pub(super) layers: u16,
     /// Packages that it contains beyond its layers.
     pub(super) packages: BTreeSet<usize>,
-    /// Whether it contains the current base's files below `/usr/local` without a package: a Python built there.
-    pub(super) local: bool,
+    /// Folders whose files of the current base it contains, as far as no package has them; empty if it is no slim
+    /// variant.
+    pub(super) local: &'static [&'static [u8]],
     /// Whether it is the current base of the final stage.
     pub(super) own: bool,
+}
+
+impl Base {
+    /// Whether it is the slim variant of Python, which has no Tk.
+    pub(super) fn is_slim_python(&self) -> bool {
+        self.local == OFFICIAL[0].folders
+    }
 }
 
 /// Bases from the smallest to the current one. `from` is the reference in the user's `FROM`, with arguments filled in.
@@ -38,7 +46,7 @@ pub(super) fn bases(context: &SplitContext<'_>, from: &str) -> Vec<Base> {
             flavor: lower.flavor,
             layers: layer16(lower.layers),
             packages: BTreeSet::new(),
-            local: false,
+            local: &[],
             own: false,
         };
         bases.push(base.clone());
@@ -50,14 +58,14 @@ pub(super) fn bases(context: &SplitContext<'_>, from: &str) -> Vec<Base> {
             bases.push(base);
         }
     }
-    bases.extend(slim_python(context, from));
+    bases.extend(slim(context, from));
     let flavor = known.map_or(Flavor::None, |base| base.flavor);
     bases.push(Base {
         reference: from.to_owned(),
         flavor,
         layers: base_layers,
         packages: BTreeSet::new(),
-        local: false,
+        local: &[],
         own: true,
     });
     bases
@@ -103,21 +111,61 @@ pub(super) fn is_of_tk(name: &[u8]) -> bool {
     name.starts_with(b"_tkinter.")
 }
 
-/// The slim variant of the official Python image: the same Python in `/usr/local` on the distribution alone, with the
-/// libraries that this Python needs (docker-library/python, Dockerfile-linux.template).
-fn slim_python(context: &SplitContext<'_>, from: &str) -> Option<Base> {
-    const BESIDE: [&str; 3] = ["ca-certificates", "netbase", "tzdata"];
-    let (repository, tag) = from.rsplit_once(':')?;
-    if repository.rsplit('/').next() != Some("python") || tag.contains('@') {
-        return None;
-    }
+/// An official image with a slim variant: the same language on the distribution alone, with the libraries that its
+/// programs need.
+struct Official {
+    repository: &'static str,
+    /// Folders of the language.
+    folders: &'static [&'static [u8]],
+    /// Packages of the slim variant beside the libraries.
+    packages: &'static [&'static str],
+    /// The smallest number of parts that a version in a tag has.
+    parts: usize,
+    /// Whether the release of Debian precedes `slim` in a tag.
+    release_first: bool,
+}
+
+const OFFICIAL: [Official; 2] = [
+    // docker-library/python, Dockerfile-linux.template
+    Official {
+        repository: "python",
+        folders: &[b"/usr/local/"],
+        packages: &["ca-certificates", "netbase", "tzdata"],
+        parts: 2,
+        release_first: false,
+    },
+    // nodejs/docker-node, Dockerfile-slim.template
+    Official {
+        repository: "node",
+        folders: &[b"/usr/local/", b"/opt/yarn-v", b"/home/node/"],
+        packages: &[],
+        parts: 1,
+        release_first: true,
+    },
+];
+
+/// The slim variant of a tag: `3.11-slim-bookworm` of `3.11-bookworm`.
+fn slim_tag(official: &Official, tag: &str) -> Option<String> {
     let (version, release) = tag.split_once('-').map_or((tag, None), |(version, rest)| (version, Some(rest)));
-    let has_slim =
-        version.split('.').count() >= 2 && version.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-    let plain = release.is_none_or(|release| matches!(release, "bullseye" | "bookworm" | "trixie"));
-    if !has_slim || !plain {
+    let is_number = version.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+        && version.split('.').filter(|part| !part.is_empty()).count() >= official.parts;
+    let is_plain = release.is_none_or(|release| matches!(release, "bullseye" | "bookworm" | "trixie"));
+    if !is_plain || !(is_number || official.release_first && matches!(version, "lts" | "current")) {
         return None;
     }
+    Some(match release {
+        Some(release) if official.release_first => format!("{version}-{release}-slim"),
+        Some(release) => format!("{version}-slim-{release}"),
+        None => format!("{version}-slim"),
+    })
+}
+
+/// The slim variant of an official image.
+fn slim(context: &SplitContext<'_>, from: &str) -> Option<Base> {
+    let (repository, tag) = from.rsplit_once(':')?;
+    let name = repository.rsplit('/').next()?;
+    let official = OFFICIAL.iter().find(|official| official.repository == name)?;
+    let tag = slim_tag(official, tag)?;
     let layers = match context.input.inventory.base.as_ref()?.below.first() {
         Some(lowest) if lowest.flavor == Flavor::None => layer16(lowest.layers),
         Some(_) => return None,
@@ -132,12 +180,12 @@ fn slim_python(context: &SplitContext<'_>, from: &str) -> Option<Base> {
         let node = context.rootfs.node(object.node);
         !is_of_tk(node.name())
             && (layers..context.base_layers).contains(&node.layer())
-            && node.path().starts_with(b"/usr/local/")
+            && official.folders.iter().any(|folder| node.path().starts_with(folder))
     };
     let mut open: Vec<_> = links.objects.iter().filter(|object| is_local(object)).collect();
     let mut seen: HashSet<_> = open.iter().map(|object| object.node).collect();
     let mut packages: BTreeSet<usize> =
-        BESIDE.iter().filter_map(|name| context.by_name.get(name).copied()).collect();
+        official.packages.iter().filter_map(|name| context.by_name.get(*name).copied()).collect();
     while let Some(object) = open.pop() {
         packages.extend(context.system_owner(object.node));
         for found in object.needs.iter().flat_map(|need| &need.found) {
@@ -150,14 +198,11 @@ fn slim_python(context: &SplitContext<'_>, from: &str) -> Option<Base> {
         }
     }
     Some(Base {
-        reference: match release {
-            Some(release) => format!("{repository}:{version}-slim-{release}"),
-            None => format!("{repository}:{version}-slim"),
-        },
+        reference: format!("{repository}:{tag}"),
         flavor: Flavor::None,
         layers,
         packages: context.with_dependencies(packages),
-        local: true,
+        local: official.folders,
         own: false,
     })
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::bases::Base;
 use super::context::SplitContext;
+use super::keep::{FileDisposition, Keep};
 use super::stage::Final;
 use crate::cuda::Flavor;
 use crate::formats::dockerfile::{Dockerfile, Keyword};
@@ -46,14 +47,10 @@ pub(super) fn reference(stage: &Final<'_>, base: &Base) -> String {
     base.reference.clone()
 }
 
-/// Variables that NVIDIA's images set and the distribution's do not, as `NAME=VALUE`; none when the base sets them or
-/// the current one does not.
-pub(super) fn settings(
-    context: &SplitContext<'_>,
-    base: &Base,
-    file: &Dockerfile,
-    stage: &Final<'_>,
-) -> Vec<String> {
+/// Variables that the current base sets and the distribution's image does not, as `NAME=VALUE`: those of NVIDIA's images,
+/// or of others what finds programs and tells the encoding of texts. None when the base sets them.
+pub(super) fn settings(keep: &Keep<'_, '_>, file: &Dockerfile, stage: &Final<'_>) -> Vec<String> {
+    let (context, base) = (keep.context, keep.base);
     const SET: [(&str, &str); 4] = [
         ("NVIDIA_VISIBLE_DEVICES", "all"),
         ("NVIDIA_DRIVER_CAPABILITIES", "compute,utility"),
@@ -63,8 +60,11 @@ pub(super) fn settings(
         ),
         ("LD_LIBRARY_PATH", "/usr/local/nvidia/lib:/usr/local/nvidia/lib64"),
     ];
-    if base.flavor != Flavor::None || base.own || !context.is_cuda_image() {
+    if !is_distribution(base) {
         return Vec::new();
+    }
+    if !context.is_cuda_image() {
+        return inherited(keep, file, stage);
     }
     let plain =
         |value: &&str| value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._,:-".contains(&byte));
@@ -76,6 +76,48 @@ pub(super) fn settings(
         Some(format!("{name}={}", today.unwrap_or(usual)))
     };
     SET.iter().filter_map(value).collect()
+}
+
+/// Why an instruction sets these variables.
+pub(super) fn reason_of_settings(context: &SplitContext<'_>) -> &'static str {
+    if context.is_cuda_image() {
+        "NVIDIA's image sets these variables: they request the GPU from the container runtime."
+    } else {
+        "The current base image sets these variables."
+    }
+}
+
+/// Whether a base is the image of the distribution.
+fn is_distribution(base: &Base) -> bool {
+    base.flavor == Flavor::None && base.local.is_empty() && !base.own
+}
+
+/// The folders of programs where an image names none.
+const FOLDERS: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+fn inherited(keep: &Keep<'_, '_>, file: &Dockerfile, stage: &Final<'_>) -> Vec<String> {
+    let has_programs = |folder: &str| {
+        let folder = keep.context.paths.lookup(folder.as_bytes());
+        folder.is_some_and(|folder| {
+            let mut inside = keep.context.rootfs.node(folder).children();
+            inside.any(|node| keep.fate(node.id()) == FileDisposition::Copied)
+        })
+    };
+    let is_needed = |name: &str, value: &str| match name {
+        "LANG" | "LC_ALL" => true,
+        "PATH" => {
+            value.split(':').any(|one| !FOLDERS.split(':').any(|known| known == one) && has_programs(one))
+        }
+        _ => false,
+    };
+    let pairs = keep.context.input.image.environment().iter().filter_map(|pair| pair.split_once('='));
+    pairs
+        .filter(|(name, value)| !is_set_by_user(file, stage, name) && is_needed(name, value))
+        .filter(|(_, value)| {
+            value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._,:-".contains(&byte))
+        })
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect()
 }
 
 /// Whether an instruction of the final stage sets a variable.
@@ -98,11 +140,14 @@ pub(super) struct Config {
 pub(super) fn config(input: &Input<'_>, stage: &Final<'_>, base: &Base, set: &[String]) -> Config {
     let config = input.image.run_config();
     let mut environment = config.and_then(|config| config.env().clone()).unwrap_or_default();
-    if !set.is_empty() {
+    if !set.is_empty() || is_distribution(base) {
         let is_users =
             |pair: &str| is_set_by_user(stage.file, stage, pair.split('=').next().unwrap_or_default());
         environment.retain(|pair| is_users(pair));
         environment.extend(set.iter().filter(|pair| !is_users(pair)).cloned());
+        if !environment.iter().any(|pair| pair.starts_with("PATH=")) {
+            environment.push(format!("PATH={FOLDERS}"));
+        }
     }
     let mut entrypoint = config.and_then(|config| config.entrypoint().clone());
     let mut kept = Vec::new();
@@ -129,7 +174,7 @@ pub(super) fn assumed(stage: &Final<'_>, base: &Base) -> Vec<String> {
         layers => format!("lowest {layers} layers"),
     };
     let mut assumed = vec![format!("{} has the same content as the {lowest} of this image.", base.reference)];
-    if base.local {
+    if base.is_slim_python() {
         assumed.push(format!("Nothing imports tkinter: {} does not have Tk's libraries.", base.reference));
     }
     if stage.base.contains('@') {
@@ -143,8 +188,8 @@ pub(super) fn assumed(stage: &Final<'_>, base: &Base) -> Vec<String> {
 pub(super) fn described(base: &Base) -> &'static str {
     match base.flavor {
         _ if base.own => "the same base image without the build's packages and files",
-        Flavor::None if base.local => {
-            "the slim variant: the same Python without the development packages of Debian"
+        Flavor::None if !base.local.is_empty() => {
+            "the slim variant, without the development packages of Debian"
         }
         Flavor::None => "the distribution's image: nothing loads a library of the CUDA image",
         Flavor::Base => "the base flavor: libcudart and the settings for the NVIDIA container runtime",

@@ -23,6 +23,8 @@ use crate::rootfs::{Node, NodeId, NodeKind, PathBuffer};
 /// Packages that programs use without a link or a dependency: certificates for TLS, rules of time zones. They
 /// are kept if the image has them.
 const USED_SILENTLY: [&str; 2] = ["ca-certificates", "tzdata"];
+/// Types of files by their suffix, which Python's `mimetypes` reads, and so what serves or receives files.
+const USED_BY_PYTHON: &str = "media-types";
 
 /// How a path of the current image gets into the new one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -84,7 +86,9 @@ impl<'w, 'a> Keep<'w, 'a> {
             causes: HashMap::new(),
             open: Vec::new(),
         };
-        let silent = USED_SILENTLY.iter().filter_map(|name| context.by_name.get(name).copied());
+        let of_python = base.is_slim_python().then_some(USED_BY_PYTHON);
+        let silent = USED_SILENTLY.into_iter().chain(of_python);
+        let silent = silent.filter_map(|name| context.by_name.get(name).copied());
         for package in wanted.iter().copied().chain(silent) {
             keep.install(package, Cause::Silent);
         }
@@ -153,10 +157,9 @@ impl<'w, 'a> Keep<'w, 'a> {
                     self.install(package, Cause::Plan);
                 }
             }
-            None if self.base.local
-                && !is_of_tk(node.name())
-                && !self.context.is_users(node)
-                && paths.of(node).starts_with(b"/usr/local/") =>
+            None if !self.context.is_users(node)
+                && self.base.local.iter().any(|folder| paths.of(node).starts_with(folder))
+                && !(self.base.is_slim_python() && is_of_tk(node.name())) =>
             {
                 self.fates[node.id().0 as usize] = FileDisposition::Base;
             }

@@ -37,7 +37,7 @@ pub(super) fn draft(
     let tidied = tidy::of_tail(steps.tidying, place + 1);
     let build = stage.build_name();
     let mut lines = Lines::new(stage, keep, steps, (last, &build), asked, &tidied);
-    let set = settings(keep.context, base, stage.file, stage);
+    let set = settings(keep, stage.file, stage);
     lines.write();
     if let Some(user) = lines.missing_user() {
         lines
@@ -229,11 +229,7 @@ impl Writer<'_, '_, '_, '_> {
         );
         if !set.is_empty() {
             let text = format!("{} {}", self.word("ENV"), set.join(&format!(" {}\n    ", file.escape)));
-            self.put(
-                &text,
-                "NVIDIA's image sets these variables: they request the GPU from the container runtime.",
-                None,
-            );
+            self.put(&text, from::reason_of_settings(self.keep.context), None);
         }
         for line in &lines.text {
             self.put(&line.text, line.reason.clone(), None);

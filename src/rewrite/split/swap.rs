@@ -44,7 +44,7 @@ pub(super) fn draft(
     if !base.own {
         swap.from();
     }
-    let set = settings(keep.context, base, stage.file, stage);
+    let set = settings(keep, stage.file, stage);
     let needed = names.clone();
     let mut first = keep.tools_among(&mut names);
     swap.packages(&mut names);
@@ -262,10 +262,7 @@ impl Swap<'_, '_, '_, '_, '_, '_, '_> {
             text.push(' ');
             text.push_str(&set.join(&format!(" {escape}{end}    ")));
             text.push_str(end);
-            reasons.push(
-                "NVIDIA's image sets these variables: they request the GPU from the container runtime."
-                    .to_owned(),
-            );
+            reasons.push(from::reason_of_settings(self.keep.context).to_owned());
         }
         if !names.is_empty() {
             let installer = installer(self.keep.context, self.keep.base, &self.steps.programs())?;

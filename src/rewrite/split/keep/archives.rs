@@ -26,7 +26,7 @@ impl Keep<'_, '_> {
         names.extract_if(.., is_tool).collect()
     }
 
-    fn is_in_base(&self, package: usize) -> bool {
+    pub(super) fn is_in_base(&self, package: usize) -> bool {
         self.base.packages.contains(&package)
             || self.context.input.inventory.packages[package].layer < self.base.layers
     }

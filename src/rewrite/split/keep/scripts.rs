@@ -131,6 +131,46 @@ impl Keep<'_, '_> {
                 self.install(package, cause);
             }
         }
+        self.recommended_modules();
+    }
+
+    /// Keeps packages with modules of an interpreter that packages which stay recommend: no link, and no name that is
+    /// searched for, tells whether the application imports them.
+    fn recommended_modules(&mut self) {
+        const FOLDERS: [&[u8]; 6] = [
+            b"/usr/lib/python3/dist-packages/",
+            b"/usr/lib/ruby/",
+            b"/usr/share/nodejs/",
+            b"/usr/share/perl5/",
+            b"/usr/share/php/",
+            b"/usr/share/rubygems-integration/",
+        ];
+        let context = self.context;
+        let packages = &context.input.inventory.packages;
+        let is_kept = |keep: &Self, place: usize| keep.installed.contains(&place) || keep.is_in_base(place);
+        let has_modules = |place: usize| {
+            let files = context.files_of.get(&place).into_iter().flatten();
+            files.clone().any(|node| {
+                let path = context.rootfs.node(*node).path();
+                FOLDERS.iter().any(|folder| path.starts_with(folder))
+            })
+        };
+        let mut open: Vec<usize> = self.installed.iter().copied().collect();
+        while let Some(host) = open.pop() {
+            let package = &packages[host];
+            if package.manager != "dpkg" || context.is_builders(&package.name) {
+                continue;
+            }
+            for other in
+                package.recommends.iter().filter_map(|name| context.by_name.get(name.as_str()).copied())
+            {
+                if !is_kept(self, other) && !context.is_builders(&packages[other].name) && has_modules(other)
+                {
+                    self.install(other, Cause::Modules(host));
+                    open.push(other);
+                }
+            }
+        }
     }
 
     /// Whether what stays may negotiate with SASL: something besides the LDAP client of curl and `PostgreSQL`, which log in by
@@ -159,9 +199,20 @@ impl Keep<'_, '_> {
         let mut names: BTreeMap<&str, NodeId> = BTreeMap::new();
         for mention in &context.input.inventory.mentions {
             if self.fate(mention.node) != FileDisposition::Gone {
-                let found = mention.programs.iter().map(|name| (name.as_str(), mention.node));
-                found.for_each(|(name, node)| _ = names.entry(name).or_insert(node));
+                let found = mention.programs.iter().map(String::as_str);
+                // tar starts what unpacks an archive, by its name or content.
+                let found = found.flat_map(|name| match name {
+                    "tar" => [Some("tar"), Some("bzip2"), Some("xz")],
+                    _ => [Some(name), None, None],
+                });
+                found.flatten().for_each(|name| _ = names.entry(name).or_insert(mention.node));
             }
+        }
+        // The base of Debian has the interpreter with few of its modules.
+        if let (Some(starter), Some(package)) = (names.get("perl"), context.by_name.get("perl"))
+            && !self.is_in_base(*package)
+        {
+            self.install(*package, Cause::Starts(*starter, "perl"));
         }
         for (name, starter) in names {
             let Some(path) = context.program(name) else { continue };
