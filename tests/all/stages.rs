@@ -4,6 +4,7 @@
 mod bases;
 mod built;
 mod files;
+mod languages;
 mod lost;
 mod meaning;
 mod one_layer;

@@ -74,15 +74,17 @@ const SCRIPTS: [&[u8]; 16] = [
     b"test-driver",
 ];
 
-/// Whether a file is metadata of an installed package: that of Python lists what it was built with, that of npm where its
-/// repository is and how it is built and tested.
+/// Whether a file is metadata of a package: that of Python lists what it was built with, that of npm where its repository
+/// is and how it is built and tested, and what pnpm keeps of the registry the same of all versions.
 fn is_metadata(lived_in: &[Vec<u8>], path: &[u8]) -> bool {
     // The service itself may be installed like a package.
     if lives_beside(lived_in, path) {
         return false;
     }
     let has = |part: &[u8]| memchr::memmem::find(path, part).is_some();
-    has(b".dist-info/") || path.ends_with(b"/package.json") && has(b"/node_modules/")
+    has(b".dist-info/")
+        || path.ends_with(b"/package.json") && has(b"/node_modules/")
+        || path.ends_with(b".json") && has(b"/pnpm/metadata")
 }
 
 /// Whether the service lives in the folder of a file, or below it.
@@ -200,11 +202,18 @@ pub(super) fn leave_out(
     mentions.retain_mut(|mention| {
         mention.words.retain(|word| !TREE_SCRIPTS.contains(word));
         // Packages of Node tell how to install them and others.
-        if is_of_node(&lived_in, &context.path(mention.node)) && !is_started(mention) {
-            mention.words.retain(|word| !BUILDING.contains(word));
+        let path = context.path(mention.node);
+        if is_of_node(&lived_in, &path) && !is_started(mention) {
+            // A plugin of webpack asks for the compilation under this name, as modules of Python do for theirs.
+            let is_python = path.ends_with(b".py");
+            mention.words.retain(|word| !BUILDING.contains(word) && (is_python || *word != "_compilation"));
+            // Messages and tables.
+            if path.ends_with(b".json") {
+                mention.programs.clear();
+            }
         }
         // It says how it builds when it is started, and not that it is.
-        if file_name(&context.path(mention.node)) == b"setup.py" && !is_started(mention) {
+        if file_name(&path) == b"setup.py" && !is_started(mention) {
             mention.words.retain(|word| !matches!(*word, "build_ext" | "ext_modules"));
         }
         let counts = match kinds.next() {

@@ -146,17 +146,32 @@ pub(super) fn is_of_commands(key: &[u8]) -> bool {
     lower.split(|byte| b"_-".contains(byte)).any(|part| KEYS.contains(&part))
 }
 
-/// Whether what follows `make` up to the end of the line is one word that looks like a target: that of its key
-/// (`report: make report`), of several parts (`make test-all`), or of a process (`web: make serve`). Others are prose.
+/// Whether what follows `make` up to the end of the line is one word that looks like a target: `nightly: make report`. After
+/// keys of texts, a word of one part is prose.
 fn is_target(key: &[u8], rest: &[u8]) -> bool {
-    const PROCESSES: [&[u8]; 6] = [b"clock", b"cron", b"release", b"scheduler", b"web", b"worker"];
+    const OF_TEXTS: [&[u8]; 14] = [
+        b"action",
+        b"caption",
+        b"description",
+        b"error",
+        b"help",
+        b"hint",
+        b"label",
+        b"message",
+        b"name",
+        b"note",
+        b"placeholder",
+        b"summary",
+        b"text",
+        b"title",
+    ];
     let line = rest.split(|byte| matches!(byte, b'\n' | b'\r')).next().unwrap_or_default();
     let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
     let Some(target) = words.next().filter(|_| words.next().is_none()) else { return false };
     let is_part = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-./%".contains(byte);
     let key = key.rsplit(|byte| b"_-.".contains(byte)).next().unwrap_or_default();
     target.iter().all(is_part)
-        && (target == key || target.iter().any(|byte| b"_-./".contains(byte)) || PROCESSES.contains(&key))
+        && (!OF_TEXTS.contains(&key) || target.iter().any(|byte| b"_-./".contains(byte)))
 }
 
 /// Whether what follows `git` is one of its commands, and what follows `make` one word: a target.

@@ -305,10 +305,12 @@ impl<'w, 'a> Keep<'w, 'a> {
     fn roots(&mut self) {
         let links = &self.context.input.inventory.links;
         for object in &links.objects {
-            let entry = object.root.as_ref().is_some_and(|root| root.kind == RootKind::Entrypoint);
-            if entry && !self.context.is_banner(object.node) {
-                self.require(object.node, b"", Cause::Command);
-            }
+            let cause = match object.root.as_ref().map(|root| root.kind) {
+                Some(RootKind::Entrypoint) if !self.context.is_banner(object.node) => Cause::Command,
+                Some(RootKind::Preload) => Cause::Preloaded,
+                _ => continue,
+            };
+            self.require(object.node, b"", cause);
         }
         // Programs that the command runs, including scripts.
         for path in self.context.command_paths() {

@@ -329,6 +329,8 @@ fn a_target_of_make_is_a_value_of_any_key() {
     for (path, text) in [
         ("srv/Procfile", "web: gunicorn app\nreport: make report\n"),
         ("srv/tasks.yaml", "nightly:\n  report: make report-all\n"),
+        ("srv/jobs.ini", "[jobs]\nnightly = make report\n"),
+        ("srv/Procfile", "web-api: make serve\n"),
     ] {
         assert_eq!(scene(path, text), "build-tools unsure", "{text}");
     }

@@ -17,6 +17,8 @@ pub(super) enum Cause<'a> {
     Starts(NodeId, &'a str),
     /// The command of the image runs one of its programs.
     Command,
+    /// Every process loads its library by `LD_PRELOAD`.
+    Preloaded,
     /// A script runs with it.
     Interprets(NodeId),
     /// It runs the Python packages of the application, or they import it.
@@ -53,6 +55,7 @@ impl Keep<'_, '_> {
             Cause::Names(file, text) => format!("{name} ({} names {text})", path(file)),
             Cause::Starts(file, program) => format!("{name} ({} starts {program})", path(file)),
             Cause::Command => format!("{name} (the command runs it)"),
+            Cause::Preloaded => format!("{name} (LD_PRELOAD names it)"),
             Cause::Interprets(script) => format!("{name} (runs {})", path(script)),
             Cause::Python => format!("{name} (for Python packages)"),
             Cause::Modules(host) => {
