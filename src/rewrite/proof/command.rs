@@ -238,7 +238,10 @@ impl Runner<'_, '_> {
             }
         } else {
             self.started.script = true;
-            self.follow(&[first], depth + 1);
+            // A shell looks for a script in the working directory before PATH.
+            let is_beside = !first.contains(&b'/') && self.pair.old.find(first).is_some();
+            let beside = [b"./", *first].concat();
+            self.follow(&[if is_beside { &beside } else { first }], depth + 1);
         }
     }
 

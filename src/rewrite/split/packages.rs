@@ -8,7 +8,7 @@ use super::LITTLE;
 use super::context::SplitContext;
 use super::keep::Keep;
 use super::shell::{Work, is_package_word};
-use super::steps::{Kind, Steps};
+use super::steps::{Kind, Step, Steps};
 use crate::cuda::links::{ObjectId, Paths};
 use crate::formats::packages::dpkg::{DIVERSIONS, Diversions};
 use crate::rewrite::input::Input;
@@ -86,6 +86,17 @@ impl PackageSelection {
 pub(super) fn asked(context: &SplitContext<'_>, steps: &Steps<'_, '_>, copies: bool) -> PackageSelection {
     let programs = steps.programs();
     let calls = !copies && steps.calls_builders(context);
+    // Where nothing is built, a compiler is installed to be run, unless it is proven that nothing runs it.
+    let open: HashSet<NodeId> = if copies || steps.list.iter().any(Step::makes) {
+        HashSet::new()
+    } else {
+        context.open.iter().flat_map(|finding| &finding.items).filter_map(|item| item.node).collect()
+    };
+    let may_be_run = |place: usize| {
+        let all = if open.is_empty() { BTreeSet::new() } else { context.with_dependencies([place]) };
+        let files = all.iter().filter_map(|place| context.files_of.get(place)).flatten();
+        files.clone().any(|node| open.contains(node))
+    };
     let mut asked = PackageSelection {
         kept: Vec::new(),
         dropped: BTreeSet::new(),
@@ -110,6 +121,7 @@ pub(super) fn asked(context: &SplitContext<'_>, steps: &Steps<'_, '_>, copies: b
             Some(place)
                 if opaque
                     || calls && context.is_builders(&name)
+                    || may_be_run(*place)
                     || is_kept(context, *place, &programs, copies) =>
             {
                 if !asked.kept.contains(place) {

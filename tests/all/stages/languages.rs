@@ -136,7 +136,7 @@ fn a_program_of_rust_ends_on_the_distribution() {
     let stage = last_stage(&best.dockerfile);
     assert!(stage.starts_with("FROM debian:12\n"), "{stage}");
     assert!(stage.contains("zlib1g") && !stage.contains("ENV"), "{stage}");
-    has_lines(best, &["COPY --from=build /app/target/release/serve /app/target/release/serve"]);
+    has_lines(best, &["COPY --from=build /app/target /app/target"]);
     assert!(best.closure.resolved && best.closure.faults.is_empty(), "{:#?}", best.closure);
     // Where the old base alone names the folder of the program.
     let proposals = of("usr/local/cargo/bin/serve", "serve");
@@ -222,4 +222,27 @@ fn what_ld_preload_names_is_installed() {
     let stage = last_stage(&best.dockerfile);
     assert!(stage.contains("libgoogle-perftools4"), "{stage}");
     assert!(best.closure.faults.is_empty(), "{:#?}", best.closure);
+}
+
+#[test]
+fn a_compiler_that_a_stage_without_a_build_installs_may_be_run() {
+    let of = |source: &str| {
+        let scene = python_image()
+            .apt("gcc", gcc())
+            .workdir("/app", "/app")
+            .copy(
+                "run.sh serve.py ./",
+                vec![file("app/serve.py", source), file("app/run.sh", "exec python serve.py\n")],
+            )
+            .cmd(&["sh", "run.sh"])
+            .from("python:3.11");
+        scene.propose()
+    };
+    let open = of("import subprocess\nsubprocess.run(['gcc', '-c', 'x.c'])\n");
+    assert!(open.list.iter().all(|one| last_stage(&one.dockerfile).contains("gcc")), "{:#?}", open.list);
+    let proposals = of("print()\n");
+    let safe = one(&proposals, "distribution");
+    assert!(!last_stage(&safe.dockerfile).contains("gcc"), "{}", safe.dockerfile);
+    // The script lies in the working directory.
+    assert!(!format!("{:?}", safe.closure).contains("does not exist"), "{:#?}", safe.closure);
 }

@@ -39,7 +39,7 @@ impl Keep<'_, '_> {
             let owned = context.system_owner(node.id()).is_some();
             let again = match state(path) {
                 Some(State::Users) => true,
-                Some(State::Packages) => !self.installed.is_empty() && !owned && context.is_users(node),
+                Some(State::Packages) => !self.installed.is_empty() && !owned,
                 Some(State::PackagePapers(name)) => {
                     context.by_name.get(name.as_str()).is_some_and(|place| self.installed.contains(place))
                 }
