@@ -191,19 +191,42 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
         if made.len() > MOST {
             return Vec::new();
         }
-        let mut commands = Vec::new();
+        let mut commands: Vec<String> = Vec::new();
         for node in made {
             let path = node.path();
             let is_cache = [&b"/root/"[..], b"/var/cache/"].iter().any(|folder| path.starts_with(folder));
-            let Some(word) = shell_word(&path).filter(|_| !is_cache) else { continue };
-            if self.is_missing_folder(&String::from_utf8_lossy(&path)) && self.makes_folder_again(&path) {
-                let owner = node.index_entry().map(|(index, entry)| index.owner(entry));
-                commands.push(match owner {
-                    Some((uid, gid)) if (uid, gid) != (0, 0) => {
-                        format!("install -d -o {uid} -g {gid} {word}")
-                    }
-                    _ => format!("mkdir -p {word}"),
-                });
+            let is_missing = self.is_missing_folder(&String::from_utf8_lossy(&path));
+            if is_cache || !is_missing || !self.makes_folder_again(&path) {
+                continue;
+            }
+            // Those above have owners and modes of their own.
+            let above = std::iter::successors(Some(node), |node| Some(node.parent()));
+            let mut chain: Vec<Node<'a>> = above
+                .take_while(|one| {
+                    let is_missing = || self.is_missing_folder(&String::from_utf8_lossy(&one.path()));
+                    step.layers.contains(&one.layer()) && (one.id() == node.id() || is_missing())
+                })
+                .take(MOST)
+                .collect();
+            chain.reverse();
+            for one in chain {
+                let made = one.index_entry().map(|(index, entry)| (index.owner(entry), index.mode(entry)));
+                let ((uid, gid), mode) = made.unwrap_or(((0, 0), 0o755));
+                let is_plain = (uid, gid, mode) == (0, 0, 0o755);
+                let Some(word) = shell_word(&one.path()).filter(|_| !is_plain || one.id() == node.id())
+                else {
+                    continue;
+                };
+                let owner = if (uid, gid) == (0, 0) { String::new() } else { format!(" -o {uid} -g {gid}") };
+                let mode = if mode == 0o755 { String::new() } else { format!(" -m {mode:o}") };
+                let command = if is_plain {
+                    format!("mkdir -p {word}")
+                } else {
+                    format!("install -d{owner}{mode} {word}")
+                };
+                if !commands.contains(&command) {
+                    commands.push(command);
+                }
             }
         }
         commands

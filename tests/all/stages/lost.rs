@@ -390,3 +390,27 @@ fn a_folder_that_has_its_owner_is_not_made_again() {
     let makes = stage.matches("mkdir /srv/app/logs").count() + stage.matches("install -d").count();
     assert_eq!(makes, 1, "{stage}");
 }
+
+#[test]
+fn empty_folders_keep_their_modes_and_those_above_their_owners() {
+    let members = vec![
+        program("usr/local/bin/serve", &["libcurand.so.10"]),
+        dir("var/spool/app").mode(0o1777),
+        dir("var/lib/app").owned_by(1000, 1000).mode(0o700),
+        dir("var/lib/app/q").owned_by(1000, 1000).mode(0o700),
+    ];
+    let scene = start().run("make -C /src install", members).cmd(&["/usr/local/bin/serve"]);
+    let found = stages(&scene);
+    in_order(
+        &found,
+        &[
+            "install -d -o 1000 -g 1000 -m 700 /var/lib/app",
+            "install -d -o 1000 -g 1000 -m 700 /var/lib/app/q",
+        ],
+    );
+    assert!(
+        last_stage(&found.dockerfile).contains("install -d -m 1777 /var/spool/app"),
+        "{}",
+        found.dockerfile
+    );
+}
