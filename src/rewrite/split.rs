@@ -115,7 +115,7 @@ pub(super) fn drafts(
         if compiles {
             stages::draft(id, input, &stage, &steps, keep, &asked)
         } else {
-            swap::draft(id, input, &stage, &steps, keep, &asked, &tidied)
+            swap::draft(id, &stage, &steps, keep, &asked, &tidied)
         }
     };
     let mut drafts = Vec::new();

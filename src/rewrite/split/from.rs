@@ -8,7 +8,6 @@ use super::keep::{FileDisposition, Keep};
 use super::stage::Final;
 use crate::cuda::Flavor;
 use crate::formats::dockerfile::{Dockerfile, Keyword};
-use crate::rewrite::input::Input;
 
 /// Flavors in tags of the CUDA image: replaced ones, and replacements.
 const OLD: [&str; 7] =
@@ -95,27 +94,47 @@ fn is_distribution(base: &Base) -> bool {
 /// The folders of programs where an image names none.
 const FOLDERS: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
+/// Variables of the current base that instructions, programs of the service and the encoding of texts need.
 fn inherited(keep: &Keep<'_, '_>, file: &Dockerfile, stage: &Final<'_>) -> Vec<String> {
+    let context = keep.context;
+    let node = |path: &str| context.paths.lookup(path.as_bytes()).map(|node| context.rootfs.node(node));
     let has_programs = |folder: &str| {
-        let folder = keep.context.paths.lookup(folder.as_bytes());
-        folder.is_some_and(|folder| {
-            let mut inside = keep.context.rootfs.node(folder).children();
-            inside.any(|node| keep.fate(node.id()) == FileDisposition::Copied)
+        node(folder).is_some_and(|folder| {
+            folder.children().any(|node| keep.fate(node.id()) == FileDisposition::Copied)
         })
     };
-    let is_needed = |name: &str, value: &str| match name {
-        "LANG" | "LC_ALL" => true,
+    let is_usual = |folder: &str| FOLDERS.split(':').any(|known| known == folder);
+    // Which folders the instructions add to it, they add again.
+    let is_of_base = |folder: &&str| {
+        is_usual(folder) || node(folder).is_some_and(|folder| folder.layer() < context.base_layers)
+    };
+    // What a RUN reads is left to the build.
+    let instructions = stage.steps.iter().filter_map(|step| file.instructions.get(*step));
+    let texts: Vec<&str> =
+        instructions.filter(|one| one.keyword != Keyword::Run).map(|one| file.slice(&one.span)).collect();
+    let is_read = |name: &str| {
+        let (plain, braced) = (format!("${name}"), format!("${{{name}"));
+        texts.iter().any(|text| {
+            let ends = |rest: &str| !rest.starts_with(|one: char| one.is_ascii_alphanumeric() || one == '_');
+            let is_in = |form: &str| text.match_indices(form).any(|(at, _)| ends(&text[at + form.len()..]));
+            is_in(&plain) || is_in(&braced)
+        })
+    };
+    let value = |name: &str, value: &str| match name {
         "PATH" => {
-            value.split(':').any(|one| !FOLDERS.split(':').any(|known| known == one) && has_programs(one))
+            let folders: Vec<&str> = value.split(':').filter(is_of_base).collect();
+            let is_needed = folders.iter().any(|folder| !is_usual(folder) && has_programs(folder));
+            let is_lost = !is_set_by_user(file, stage, name) || is_read(name);
+            (is_needed && is_lost).then(|| folders.join(":"))
         }
-        _ => false,
+        _ if is_set_by_user(file, stage, name) => None,
+        _ => (matches!(name, "LANG" | "LC_ALL") || is_read(name)).then(|| value.to_owned()),
     };
-    let pairs = keep.context.input.image.environment().iter().filter_map(|pair| pair.split_once('='));
+    let is_plain =
+        |value: &String| value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._,:-".contains(&byte));
+    let pairs = context.input.image.environment().iter().filter_map(|pair| pair.split_once('='));
     pairs
-        .filter(|(name, value)| !is_set_by_user(file, stage, name) && is_needed(name, value))
-        .filter(|(_, value)| {
-            value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._,:-".contains(&byte))
-        })
+        .filter_map(|(name, text)| Some((name, value(name, text).filter(is_plain)?)))
         .map(|(name, value)| format!("{name}={value}"))
         .collect()
 }
@@ -137,8 +156,9 @@ pub(super) struct Config {
 }
 
 /// The config on a new base; `set` are variables that an instruction adds for it.
-pub(super) fn config(input: &Input<'_>, stage: &Final<'_>, base: &Base, set: &[String]) -> Config {
-    let config = input.image.run_config();
+pub(super) fn config(keep: &Keep<'_, '_>, stage: &Final<'_>, set: &[String]) -> Config {
+    let base = keep.base;
+    let config = keep.context.input.image.run_config();
     let mut environment = config.and_then(|config| config.env().clone()).unwrap_or_default();
     if !set.is_empty() || is_distribution(base) {
         let is_users =
@@ -147,6 +167,23 @@ pub(super) fn config(input: &Input<'_>, stage: &Final<'_>, base: &Base, set: &[S
         environment.extend(set.iter().filter(|pair| !is_users(pair)).cloned());
         if !environment.iter().any(|pair| pair.starts_with("PATH=")) {
             environment.push(format!("PATH={FOLDERS}"));
+        }
+        if is_distribution(base) {
+            let of_base = set.iter().find_map(|pair| pair.strip_prefix("PATH=")).unwrap_or(FOLDERS);
+            // What the instructions add stays; folders of the old base go.
+            let stays = |folder: &&str| {
+                let is_of_base = || {
+                    let node = keep.context.paths.lookup(folder.as_bytes());
+                    node.is_some_and(|node| keep.context.rootfs.node(node).layer() < keep.context.base_layers)
+                };
+                of_base.split(':').any(|known| known == *folder) || !is_of_base()
+            };
+            for pair in &mut environment {
+                if let Some(folders) = pair.strip_prefix("PATH=") {
+                    *pair =
+                        format!("PATH={}", folders.split(':').filter(stays).collect::<Vec<_>>().join(":"));
+                }
+            }
         }
     }
     let mut entrypoint = config.and_then(|config| config.entrypoint().clone());

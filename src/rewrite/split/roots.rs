@@ -178,11 +178,8 @@ impl<'a> Finder<'_, '_, 'a, '_, '_> {
                 own.base_bytes = node.bytes();
             }
             FileDisposition::Rewritten => {}
-            FileDisposition::Gone => {
-                if self.keep.context.is_users(node) {
-                    own.junk_bytes = node.bytes();
-                }
-            }
+            // Files of the old base are in the build stage, too.
+            FileDisposition::Gone => own.junk_bytes = node.bytes(),
             FileDisposition::Copied => {
                 let step = self.steps.origin(node);
                 // Needed files of the current base have no instruction: they are copied first.

@@ -58,7 +58,7 @@ pub(super) fn draft(
     writer.final_stage(&lines, &set);
     writer.tail(&lines, &tidied);
     let edits = writer.edits;
-    let config = config(input, stage, base, &set);
+    let config = config(keep, stage, &set);
     let mut assumed = lines.assumed.clone();
     assumed.extend(tidied.assumed.iter().cloned());
     assumed.extend(from::assumed(stage, base));

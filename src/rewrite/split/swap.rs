@@ -11,7 +11,6 @@ use super::state::{State, state};
 use super::steps::{Kind, Steps};
 use crate::base::size::human;
 use crate::rewrite::draft::Draft;
-use crate::rewrite::input::Input;
 use crate::rewrite::select::Selection;
 use crate::rewrite::tidy::{Tidied, earlier_stages, entries};
 use crate::rewrite::value::{Applicability, Edit};
@@ -20,7 +19,6 @@ use crate::rootfs::NodeKind;
 /// The draft on the base of `keep`; `None` when nothing changes.
 pub(super) fn draft(
     id: &'static str,
-    input: &Input<'_>,
     stage: &Final<'_>,
     steps: &Steps<'_, '_>,
     keep: &Keep<'_, '_>,
@@ -62,7 +60,7 @@ pub(super) fn draft(
     if edits.is_empty() {
         return None;
     }
-    let config = config(input, stage, base, &set);
+    let config = config(keep, stage, &set);
     let mut assumed = tidied.assumed.clone();
     assumed.extend(from::assumed(stage, base));
     if !needed.is_empty() {

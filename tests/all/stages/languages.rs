@@ -116,6 +116,7 @@ fn rust_image() -> Scene {
     image.config = json!({"Env": [&path, SETTINGS[0], SETTINGS[1], SETTINGS[2]]});
     let toolchain = vec![
         program("usr/local/cargo/bin/cargo", &["libc.so.6"]),
+        text("usr/local/cargo/bin/rustup", 2_000_000),
         text("usr/local/rustup/toolchains/stable/lib/librustc_driver.rlib", 2_000_000),
     ];
     Scene::on("rust:latest", image, &[("debian:12", 1)], vec![debian(), buildpack(), (toolchain, Vec::new())])
@@ -143,6 +144,41 @@ fn a_program_of_rust_ends_on_the_distribution() {
     let best = one(&proposals, "stages-distribution");
     let path = "ENV PATH=/usr/local/cargo/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
     has_lines(best, &[path]);
+    assert!(best.closure.resolved && best.closure.faults.is_empty(), "{:#?}", best.closure);
+}
+
+/// The example of the image's description.
+#[test]
+fn what_cargo_installs_is_found_by_its_name() {
+    let proposals = rust_image()
+        .workdir("/usr/src/myapp", "/usr/src/myapp")
+        .copy(". .", vec![text("usr/src/myapp/Cargo.toml", 300), text("usr/src/myapp/src/main.rs", 300)])
+        .run("cargo install --path .", vec![program("usr/local/cargo/bin/myapp", &["libc.so.6"])])
+        .cmd(&["myapp"])
+        .propose();
+    let best = one(&proposals, "stages-distribution");
+    let path = "ENV PATH=/usr/local/cargo/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+    has_lines(best, &[path, "COPY --from=build /usr/local/cargo/bin/myapp /usr/local/cargo/bin/myapp"]);
+    assert!(best.closure.resolved && best.closure.faults.is_empty(), "{:#?}", best.closure);
+}
+
+#[test]
+fn variables_of_the_base_that_instructions_read_are_set() {
+    let path = format!("PATH=/app/bin:/usr/local/cargo/bin:{}", &PATH[5..]);
+    let settings =
+        json!([path, "RUSTUP_HOME=/usr/local/rustup", "CARGO_HOME=/usr/local/cargo", "RUST_VERSION=1.95.0"]);
+    let scene = rust_image()
+        .set("ENV PATH=/app/bin:$PATH", "Env", settings)
+        .workdir("$CARGO_HOME/work", "/usr/local/cargo/work")
+        .copy(". .", vec![text("usr/local/cargo/work/Cargo.toml", 300), text("usr/local/cargo/work/page.html", 300)])
+        .run("cargo install --path .", vec![program("usr/local/cargo/bin/serve", &["libc.so.6"])])
+        .cmd(&["serve"]);
+    let proposals = scene.propose();
+    let best = one(&proposals, "stages-distribution");
+    let stage = last_stage(&best.dockerfile);
+    let first = stage.find("ENV PATH=/usr/local/cargo/bin:").unwrap();
+    assert!(first < stage.find("ENV PATH=/app/bin:$PATH").unwrap(), "{stage}");
+    assert!(stage.contains("CARGO_HOME=/usr/local/cargo"), "{stage}");
     assert!(best.closure.resolved && best.closure.faults.is_empty(), "{:#?}", best.closure);
 }
 

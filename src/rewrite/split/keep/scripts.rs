@@ -208,11 +208,14 @@ impl Keep<'_, '_> {
                 found.flatten().for_each(|name| _ = names.entry(name).or_insert(mention.node));
             }
         }
-        // The base of Debian has the interpreter with few of its modules.
-        if let (Some(starter), Some(package)) = (names.get("perl"), context.by_name.get("perl"))
-            && !self.is_in_base(*package)
-        {
-            self.install(*package, Cause::Starts(*starter, "perl"));
+        // Debian's smallest package of an interpreter has few of its modules.
+        for (name, package) in [("perl", "perl"), ("python", "python3"), ("python3", "python3")] {
+            let Some((starter, package)) = names.get(name).zip(context.by_name.get(package)) else { continue };
+            let program = context.program(name).and_then(|path| context.paths.lookup(&path));
+            let is_of_system = program.is_some_and(|program| context.system_owner(program).is_some());
+            if is_of_system && !self.is_in_base(*package) {
+                self.install(*package, Cause::Starts(*starter, name));
+            }
         }
         for (name, starter) in names {
             let Some(path) = context.program(name) else { continue };
