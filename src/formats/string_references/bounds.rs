@@ -461,8 +461,17 @@ pub(super) fn is_table(text: &[u8]) -> bool {
     lines.next().is_some_and(|line| scheduled(line).is_some())
 }
 
-/// Whether a text is a shell script, by its first line.
+/// Bytes in which the first command of a script is looked for: behind a licence.
+const SCRIPT_HEAD: usize = 4 << 10;
+
+/// Whether a text is a shell script, by its first line, or without `#!` by its first command.
 pub(super) fn is_shell(text: &[u8]) -> bool {
-    let line = text.iter().take(NAME_BYTES).take_while(|byte| **byte != b'\n').count();
-    text.starts_with(b"#!") && text[..line].trim_ascii_end().ends_with(b"sh")
+    const FIRST: [&[u8]; 6] = [b". /", b"cd /", b"exec ", b"export ", b"set -", b"source "];
+    if text.starts_with(b"#!") {
+        let line = text.iter().take(NAME_BYTES).take_while(|byte| **byte != b'\n').count();
+        return text[..line].trim_ascii_end().ends_with(b"sh");
+    }
+    let lines = text[..text.len().min(SCRIPT_HEAD)].split(|byte| *byte == b'\n');
+    let mut lines = lines.map(<[u8]>::trim_ascii).filter(|line| !line.is_empty() && line[0] != b'#');
+    lines.next().is_some_and(|line| FIRST.iter().any(|start| line.starts_with(start)))
 }

@@ -231,7 +231,8 @@ impl Found {
                 Sort::Python | Sort::Binary => false,
                 Sort::JavaScript => names(&[b"child_process", b"spawn", b"execa"]),
                 Sort::Script | Sort::Source | Sort::Text | Sort::Plain => {
-                    names(&[b"exec", b"spawn", b"ommand", b"ystem"])
+                    // The scripts of a package.json are commands.
+                    names(&[b"exec", b"spawn", b"ommand", b"ystem", b"\"scripts\""])
                 }
             };
         if starts_any {

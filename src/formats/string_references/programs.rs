@@ -297,6 +297,8 @@ mod tests {
                 "MAILTO=\"\"\n*/5 * * * * root rsync -a /x /y\n@daily unzip x && jq .\n",
                 &["jq", "root", "rsync", "unzip"],
             ),
+            ("# Starts\n\nset -e\nwget -q http://x\nexec node server.js\n", &["node", "wget"]),
+            ("\"scripts\": {\n  \"start\": \"curl -f http://x && node server.js\",\n}\n", &["curl", "node"]),
             ("REQ_FILE = \"file\",\nKIND = 'file'\nCONVERT = 'convert'\n", &["convert"]),
             ("{\"file\": upload, 'convert': 1}\nrequest.files['file']\nx.get(\"less\")\n", &[]),
         ] {

@@ -30,6 +30,7 @@ fn buildpack() -> (Vec<Member>, Vec<Deb>) {
     let debs = [
         vec![
             deb("ca-certificates", "", vec![text("usr/share/ca-certificates/one.crt", 500)]),
+            deb("curl", "libc6", vec![program("usr/bin/curl", &[])]),
             deb("zlib1g", "libc6", zlib),
             deb("zlib1g-dev", "zlib1g", headers),
         ],
@@ -170,7 +171,10 @@ fn variables_of_the_base_that_instructions_read_are_set() {
     let scene = rust_image()
         .set("ENV PATH=/app/bin:$PATH", "Env", settings)
         .workdir("$CARGO_HOME/work", "/usr/local/cargo/work")
-        .copy(". .", vec![text("usr/local/cargo/work/Cargo.toml", 300), text("usr/local/cargo/work/page.html", 300)])
+        .copy(
+            ". .",
+            vec![text("usr/local/cargo/work/Cargo.toml", 300), text("usr/local/cargo/work/page.html", 300)],
+        )
         .run("cargo install --path .", vec![program("usr/local/cargo/bin/serve", &["libc.so.6"])])
         .cmd(&["serve"]);
     let proposals = scene.propose();
@@ -281,4 +285,25 @@ fn a_compiler_that_a_stage_without_a_build_installs_may_be_run() {
     assert!(!last_stage(&safe.dockerfile).contains("gcc"), "{}", safe.dockerfile);
     // The script lies in the working directory.
     assert!(!format!("{:?}", safe.closure).contains("does not exist"), "{:#?}", safe.closure);
+}
+
+#[test]
+fn programs_behind_npm_and_scripts_without_a_first_line_are_installed() {
+    let of = |source: Member, command: &[&str]| {
+        let name = String::from_utf8(source.name.clone()).unwrap();
+        let scene = node_image("20")
+            .workdir("/app", "/app")
+            .copy(&format!("{} ./", name.trim_start_matches("app/")), vec![source])
+            .cmd(command);
+        let proposals = scene.propose();
+        last_stage(&one(&proposals, "distribution").dockerfile).to_owned()
+    };
+    let package = "{\n  \"scripts\": {\n    \"start\": \"curl -f http://x && node server.js\"\n  }\n}\n";
+    let stage = of(file("app/server.js", "require('http')\n"), &["node", "server.js"]);
+    assert!(!stage.contains("curl"), "{stage}");
+    let stage = of(file("app/package.json", package), &["npm", "start"]);
+    assert!(stage.contains("curl"), "{stage}");
+    let stage =
+        of(file("app/start.sh", "set -e\ncurl -f http://x\nexec node server.js\n"), &["sh", "start.sh"]);
+    assert!(stage.contains("curl"), "{stage}");
 }

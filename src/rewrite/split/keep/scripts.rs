@@ -210,7 +210,9 @@ impl Keep<'_, '_> {
         }
         // Debian's smallest package of an interpreter has few of its modules.
         for (name, package) in [("perl", "perl"), ("python", "python3"), ("python3", "python3")] {
-            let Some((starter, package)) = names.get(name).zip(context.by_name.get(package)) else { continue };
+            let Some((starter, package)) = names.get(name).zip(context.by_name.get(package)) else {
+                continue;
+            };
             let program = context.program(name).and_then(|path| context.paths.lookup(&path));
             let is_of_system = program.is_some_and(|program| context.system_owner(program).is_some());
             if is_of_system && !self.is_in_base(*package) {
