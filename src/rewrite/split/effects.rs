@@ -211,18 +211,18 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
             chain.reverse();
             for one in chain {
                 let made = one.index_entry().map(|(index, entry)| (index.owner(entry), index.mode(entry)));
-                let ((uid, gid), mode) = made.unwrap_or(((0, 0), 0o755));
-                let is_plain = (uid, gid, mode) == (0, 0, 0o755);
+                let ((uid, gid), bits) = made.unwrap_or(((0, 0), 0o755));
+                let is_plain = (uid, gid, bits) == (0, 0, 0o755);
                 let Some(word) = shell_word(&one.path()).filter(|_| !is_plain || one.id() == node.id())
                 else {
                     continue;
                 };
                 let owner = if (uid, gid) == (0, 0) { String::new() } else { format!(" -o {uid} -g {gid}") };
-                let mode = if mode == 0o755 { String::new() } else { format!(" -m {mode:o}") };
+                let mode_option = if bits == 0o755 { String::new() } else { format!(" -m {bits:o}") };
                 let command = if is_plain {
                     format!("mkdir -p {word}")
                 } else {
-                    format!("install -d{owner}{mode} {word}")
+                    format!("install -d{owner}{mode_option} {word}")
                 };
                 if !commands.contains(&command) {
                     commands.push(command);

@@ -49,7 +49,6 @@ pub(super) fn reference(stage: &Final<'_>, base: &Base) -> String {
 /// Variables that the current base sets and the distribution's image does not, as `NAME=VALUE`: those of NVIDIA's images,
 /// or of others what finds programs and tells the encoding of texts. None when the base sets them.
 pub(super) fn settings(keep: &Keep<'_, '_>, file: &Dockerfile, stage: &Final<'_>) -> Vec<String> {
-    let (context, base) = (keep.context, keep.base);
     const SET: [(&str, &str); 4] = [
         ("NVIDIA_VISIBLE_DEVICES", "all"),
         ("NVIDIA_DRIVER_CAPABILITIES", "compute,utility"),
@@ -59,6 +58,7 @@ pub(super) fn settings(keep: &Keep<'_, '_>, file: &Dockerfile, stage: &Final<'_>
         ),
         ("LD_LIBRARY_PATH", "/usr/local/nvidia/lib:/usr/local/nvidia/lib64"),
     ];
+    let (context, base) = (keep.context, keep.base);
     if !is_distribution(base) {
         return Vec::new();
     }
