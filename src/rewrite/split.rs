@@ -35,6 +35,7 @@ use super::recipe::{Origin, Recipe};
 use super::tidy::{self, TidyContext, View};
 use crate::base::convert::layer16;
 use crate::cuda::Flavor;
+use crate::formats::dockerfile::{Instruction, Keyword};
 use crate::jobs::{map_all, workers};
 use crate::rootfs::NodeKind;
 use bases::{Base, bases};
@@ -114,6 +115,8 @@ pub(super) fn drafts(
         let asked = asked.with_needed(keep);
         if compiles {
             stages::draft(id, input, &stage, &steps, keep, &asked)
+        } else if !keep.base.own && is_shared(&stage) {
+            None
         } else {
             swap::draft(id, &stage, &steps, keep, &asked, &tidied)
         }
@@ -123,6 +126,20 @@ pub(super) fn drafts(
         drafts.extend(make(id, keep));
     }
     drafts
+}
+
+/// Whether other stages begin from the same image: they may build on it.
+fn is_shared(stage: &Final<'_>) -> bool {
+    let instructions = &stage.file.instructions;
+    let name = instructions.get(stage.base_from).and_then(|from| match from.words.as_slice() {
+        [_, word, name] if word.text.eq_ignore_ascii_case("as") => Some(name.text.to_ascii_lowercase()),
+        _ => None,
+    });
+    let begins = |one: &&Instruction| {
+        let first = one.words.first().map(|word| word.text.to_ascii_lowercase());
+        one.keyword == Keyword::From && first.is_some() && first == name
+    };
+    instructions.iter().filter(begins).count() > 1
 }
 
 /// The bases worth a proposal: NVIDIA's smallest flavor, or the current base; and another one that saves much more.

@@ -92,7 +92,8 @@ pub(super) fn is_in_call(before: &[u8], after: &[u8]) -> bool {
         }
         // A tuple that begins the argument of a function.
         [head @ .., b'(', b'('] => is_function(head) && after.starts_with(b","),
-        [head @ .., b'('] => is_function(head),
+        // `(0, child_process_1.spawn)("unzip", …)`, as compilers of TypeScript write it, and `promisify(exec)("unzip x")`.
+        [head @ .., b'('] => is_function(head) || head.strip_suffix(b")").is_some_and(is_function),
         [head @ .., b'=' | b':'] => {
             let name = name(unquoted(head.trim_ascii_end()));
             let is_constant = !name.is_empty() && name.iter().all(|byte| !byte.is_ascii_lowercase());

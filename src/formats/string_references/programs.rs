@@ -50,10 +50,12 @@ pub(super) fn started(text: &[u8], shell: &Shell<'_>, comments: &Comments) -> BT
     let mut names = Names { has_case, ..Names::default() };
     let mut at = 0;
     let mut goes_on = false;
+    let mut above: &[u8] = b"";
     for line in text.split_inclusive(|byte| *byte == b'\n') {
         let start = at;
         at += line.len();
         let line = line.trim_ascii_end();
+        let above = std::mem::replace(&mut above, line);
         // Of a continued command only what begins another one is of interest.
         let ended = line.strip_suffix(b"\\").map(<[u8]>::trim_ascii_end);
         let begins = ended.is_none_or(|line| matches!(line.last(), Some(b'&' | b'|' | b';')));
@@ -79,7 +81,7 @@ pub(super) fn started(text: &[u8], shell: &Shell<'_>, comments: &Comments) -> BT
                 names.commands(&line[..line.len().min(REACH)]);
             }
         } else {
-            names.strings(line);
+            names.strings(line, above);
             names.value(line);
         }
     }
@@ -214,8 +216,8 @@ impl Names {
         }
     }
 
-    /// Strings of a line that are commands.
-    fn strings(&mut self, line: &[u8]) {
+    /// Strings of a line that are commands. A call may begin at the end of the line above.
+    fn strings(&mut self, line: &[u8], above: &[u8]) {
         let mut at = 0;
         while let Some(found) = memchr::memchr3(b'\'', b'"', b'`', &line[at..]) {
             let (quote, start) = (line[at + found], at + found + 1);
@@ -232,6 +234,7 @@ impl Names {
                 content.first().is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'/');
             let is_alone = !content.contains(&b' ');
             let (before, after) = (head.trim_ascii_end(), after.trim_ascii_start());
+            let before = if before.is_empty() && above.ends_with(b"(") { above } else { before };
             let is_command = looks_like_one
                 && is_in_call(before, if is_alone { after } else { b"," })
                 && !is_word_list(content, before, after)
@@ -299,6 +302,10 @@ mod tests {
             ),
             ("# Starts\n\nset -e\nwget -q http://x\nexec node server.js\n", &["node", "wget"]),
             ("\"scripts\": {\n  \"start\": \"curl -f http://x && node server.js\",\n}\n", &["curl", "node"]),
+            (
+                "(0, child_process_1.spawn)('unzip', args)\nawait promisify(exec)(`gs ${f}`)\nspawn(\n  'jq',\n  args,\n)\n",
+                &["gs", "jq", "unzip"],
+            ),
             ("REQ_FILE = \"file\",\nKIND = 'file'\nCONVERT = 'convert'\n", &["convert"]),
             ("{\"file\": upload, 'convert': 1}\nrequest.files['file']\nx.get(\"less\")\n", &[]),
         ] {

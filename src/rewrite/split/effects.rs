@@ -341,7 +341,10 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
         };
         let is_there = |node: &Node<'_>| {
             matches!(self.keep.fate(node.id()), FileDisposition::Base | FileDisposition::Installed)
-                || self.covered.contains(&node.id()) && !(is_copied && is_built(*node))
+                || self.covered.contains(&node.id())
+                    && (!(is_copied && is_built(*node))
+                        // No copy brings an empty folder.
+                        || node.kind() == NodeKind::Directory && self.keep.is_empty(*node))
         };
         let content = |node: &&Node<'_>| node.kind() != NodeKind::Directory;
         if nodes.iter().any(is_there) {

@@ -307,3 +307,17 @@ fn programs_behind_npm_and_scripts_without_a_first_line_are_installed() {
         of(file("app/start.sh", "set -e\ncurl -f http://x\nexec node server.js\n"), &["sh", "start.sh"]);
     assert!(stage.contains("curl"), "{stage}");
 }
+
+#[test]
+fn a_base_that_other_stages_begin_from_stays() {
+    let scene = node_image("20")
+        .workdir("/app", "/app")
+        .copy("server.js .", vec![file("app/server.js", "require('http')\n")])
+        .cmd(&["node", "server.js"]);
+    let rest = "WORKDIR /app\nCOPY server.js .\nCMD [\"node\",\"server.js\"]\n";
+    let shared = format!(
+        "FROM node:20 AS base\n\nFROM base AS build\nRUN npm ci && npm run build\n\nFROM base\n{rest}"
+    );
+    let list = scene.propose_of(&shared).list;
+    assert!(list.iter().all(|one| !one.dockerfile.contains("slim")), "{list:#?}");
+}

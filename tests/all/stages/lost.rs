@@ -414,3 +414,24 @@ fn empty_folders_keep_their_modes_and_those_above_their_owners() {
         found.dockerfile
     );
 }
+
+#[test]
+fn modes_that_a_building_run_gives_empty_folders_stay() {
+    let members = vec![
+        program("usr/local/bin/serve", &["libcurand.so.10"]),
+        dir("srv/uploads").owned_by(1, 0).mode(0o1777),
+        dir("srv/secret").mode(0o700),
+    ];
+    let command = "make -C /src install && mkdir -p /srv/uploads /srv/secret && chmod 700 /srv/secret && \
+                   chmod 1777 /srv/uploads && chown daemon /srv/uploads";
+    let scene = start().run(command, members).cmd(&["/usr/local/bin/serve"]);
+    in_order(
+        &stages(&scene),
+        &[
+            "mkdir -p /srv/uploads /srv/secret",
+            "chmod 700 /srv/secret",
+            "chmod 1777 /srv/uploads",
+            "chown daemon",
+        ],
+    );
+}
