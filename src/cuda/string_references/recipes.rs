@@ -361,7 +361,7 @@ fn is_of_service(path: &[u8]) -> bool {
 
 /// Whether cargo wrote a file to know what to build again.
 fn is_record_of_cargo(path: &[u8]) -> bool {
-    file_name(path) == b".rustc_info.json"
+    matches!(file_name(path), b".rustc_info.json" | b".crates.toml" | b".crates2.json")
         || path.ends_with(b".json") && memchr::memmem::find(path, b"/.fingerprint/").is_some()
 }
 

@@ -194,7 +194,11 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
         let mut commands: Vec<String> = Vec::new();
         for node in made {
             let path = node.path();
-            let is_cache = [&b"/root/"[..], b"/var/cache/"].iter().any(|folder| path.starts_with(folder));
+            // Folders of cargo's output, too, are empty after a build.
+            let is_cache = [&b"/root/"[..], b"/var/cache/"].iter().any(|folder| path.starts_with(folder))
+                || [&b"/target/debug/"[..], b"/target/release/"]
+                    .iter()
+                    .any(|part| memchr::memmem::find(&path, part).is_some());
             let is_missing = self.is_missing_folder(&String::from_utf8_lossy(&path));
             if is_cache || !is_missing || !self.makes_folder_again(&path) {
                 continue;

@@ -104,10 +104,8 @@ fn inherited(keep: &Keep<'_, '_>, file: &Dockerfile, stage: &Final<'_>) -> Vec<S
         })
     };
     let is_usual = |folder: &str| FOLDERS.split(':').any(|known| known == folder);
-    // Which folders the instructions add to it, they add again.
-    let is_of_base = |folder: &&str| {
-        is_usual(folder) || node(folder).is_some_and(|folder| folder.layer() < context.base_layers)
-    };
+    // What instructions add to it, they add again.
+    let added = added_to_path(context.input.image.environment(), file, stage);
     // What a RUN reads is left to the build.
     let instructions = stage.steps.iter().filter_map(|step| file.instructions.get(*step));
     let texts: Vec<&str> =
@@ -122,7 +120,8 @@ fn inherited(keep: &Keep<'_, '_>, file: &Dockerfile, stage: &Final<'_>) -> Vec<S
     };
     let value = |name: &str, value: &str| match name {
         "PATH" => {
-            let folders: Vec<&str> = value.split(':').filter(is_of_base).collect();
+            let is_added = |folder: &&str| added.iter().any(|one| one == folder);
+            let folders: Vec<&str> = value.split(':').filter(|folder| !is_added(folder)).collect();
             let is_needed = folders.iter().any(|folder| !is_usual(folder) && has_programs(folder));
             let is_lost = !is_set_by_user(file, stage, name) || is_read(name);
             (is_needed && is_lost).then(|| folders.join(":"))
@@ -136,6 +135,22 @@ fn inherited(keep: &Keep<'_, '_>, file: &Dockerfile, stage: &Final<'_>) -> Vec<S
     pairs
         .filter_map(|(name, text)| Some((name, value(name, text).filter(is_plain)?)))
         .map(|(name, value)| format!("{name}={value}"))
+        .collect()
+}
+
+/// The folders that instructions of the final stage add to `PATH`.
+fn added_to_path(environment: &[String], file: &Dockerfile, stage: &Final<'_>) -> Vec<String> {
+    let value = |name: &str| {
+        let known = environment.iter().filter_map(|pair| pair.split_once('=')).find(|(one, _)| *one == name);
+        known.filter(|_| name != "PATH").map(|(_, value)| value.to_owned())
+    };
+    let envs = stage.steps.iter().filter_map(|step| file.instructions.get(*step));
+    let words = envs.filter(|one| one.keyword == Keyword::Env).flat_map(|one| &one.words);
+    let texts = words.map(|word| file.expand_word(word, &value));
+    texts
+        .filter_map(|text| text.strip_prefix("PATH=").map(str::to_owned))
+        .flat_map(|text| text.split(':').map(str::to_owned).collect::<Vec<_>>())
+        .filter(|folder| folder.starts_with('/'))
         .collect()
 }
 
@@ -170,13 +185,10 @@ pub(super) fn config(keep: &Keep<'_, '_>, stage: &Final<'_>, set: &[String]) -> 
         }
         if is_distribution(base) {
             let of_base = set.iter().find_map(|pair| pair.strip_prefix("PATH=")).unwrap_or(FOLDERS);
-            // What the instructions add stays; folders of the old base go.
+            let added = added_to_path(keep.context.input.image.environment(), stage.file, stage);
+            // What instructions add stays; folders of the old base go.
             let stays = |folder: &&str| {
-                let is_of_base = || {
-                    let node = keep.context.paths.lookup(folder.as_bytes());
-                    node.is_some_and(|node| keep.context.rootfs.node(node).layer() < keep.context.base_layers)
-                };
-                of_base.split(':').any(|known| known == *folder) || !is_of_base()
+                of_base.split(':').any(|known| known == *folder) || added.iter().any(|one| one == folder)
             };
             for pair in &mut environment {
                 if let Some(folders) = pair.strip_prefix("PATH=") {

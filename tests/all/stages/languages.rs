@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::parts::{TRIPLE, built, devel, libc, library, program, static_library, text, tools};
 use super::python::{gcc, python_image};
-use super::scene::{Deb, Scene, deb, gone, has_lines, last_stage, one};
+use super::scene::{Deb, Scene, deb, gone, has_lines, has_none, last_stage, one};
 use crate::fixtures::elf::Elf;
 use crate::fixtures::image::Image;
 use crate::fixtures::packing::Packing;
@@ -154,12 +154,25 @@ fn what_cargo_installs_is_found_by_its_name() {
     let proposals = rust_image()
         .workdir("/usr/src/myapp", "/usr/src/myapp")
         .copy(". .", vec![text("usr/src/myapp/Cargo.toml", 300), text("usr/src/myapp/src/main.rs", 300)])
-        .run("cargo install --path .", vec![program("usr/local/cargo/bin/myapp", &["libc.so.6"])])
+        .run(
+            "cargo install --path .",
+            vec![
+                // The layer writes the folder again.
+                dir("usr/local/cargo/bin"),
+                program("usr/local/cargo/bin/myapp", &["libc.so.6"]),
+                file(
+                    "usr/local/cargo/.crates2.json",
+                    "{\"installs\": {\"myapp\": {\"rustc\": \"rustc 1.95.0\"}}}",
+                ),
+                dir("usr/src/myapp/target/release/examples"),
+            ],
+        )
         .cmd(&["myapp"])
         .propose();
     let best = one(&proposals, "stages-distribution");
     let path = "ENV PATH=/usr/local/cargo/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
     has_lines(best, &[path, "COPY --from=build /usr/local/cargo/bin/myapp /usr/local/cargo/bin/myapp"]);
+    has_none(best, &["mkdir", "gcc"]);
     assert!(best.closure.resolved && best.closure.faults.is_empty(), "{:#?}", best.closure);
 }
 

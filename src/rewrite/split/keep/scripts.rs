@@ -166,8 +166,10 @@ impl Keep<'_, '_> {
             {
                 if !is_kept(self, other) && !context.is_builders(&packages[other].name) && has_modules(other)
                 {
+                    let before = self.installed.clone();
                     self.install(other, Cause::Modules(host));
-                    open.push(other);
+                    // What it depends on recommends more.
+                    open.extend(self.installed.difference(&before));
                 }
             }
         }
