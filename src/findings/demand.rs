@@ -130,9 +130,13 @@ impl Demands {
             }
             (_, None) => true,
         };
-        let found =
-            self.list.iter().enumerate().filter(move |(_, (known, one))| *known == name && serves(one));
-        found.map(|(place, _)| index32(place))
+        self.range(name).filter(move |place| serves(&self.list[*place].1)).map(index32)
+    }
+
+    /// Where the readers of this name are in the list, which is sorted: asked once for each file of build content.
+    fn range(&self, name: &str) -> std::ops::Range<usize> {
+        let start = self.list.partition_point(|(known, _)| *known < name);
+        start..self.list.partition_point(|(known, _)| *known <= name)
     }
 
     /// A demand by its index.
@@ -152,7 +156,7 @@ impl Demands {
 
     /// Whether this name has any reader.
     pub(super) fn any(&self, name: &str) -> bool {
-        self.list.iter().any(|(known, _)| *known == name)
+        !self.range(name).is_empty()
     }
 
     /// Test files of Python packages that are no readers.

@@ -25,9 +25,10 @@ pub fn findings(input: &Input<'_>) -> Findings {
     settle(&mut drafts, 0);
     for find in rules::AFTERWARDS {
         let known = drafts.len();
-        let further = find(&facts, &drafts);
-        drafts.extend(further);
-        settle(&mut drafts, known);
+        drafts.extend(find(&facts, &drafts));
+        if drafts.len() > known {
+            settle(&mut drafts, known);
+        }
     }
     let places = drafts.into_iter().enumerate().filter(|(_, draft)| has_subject(draft));
     let mut list: Vec<(usize, Vec<usize>, Finding)> = places

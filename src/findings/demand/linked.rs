@@ -25,8 +25,10 @@ impl Demands {
             if facts.owner(link.id()).is_some() {
                 continue;
             }
+            let folder = link.parent();
+            let target = text.and_then(|text| facts.paths.lookup_from(folder.id(), text));
+            let Some(target) = target.map(|target| facts.node(target)) else { continue };
             let path = link.path();
-            let Some(target) = facts.paths.lookup(&path).map(|target| facts.node(target)) else { continue };
             // A tree links its own files to each other.
             let mut ends = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
             let top = ends.nth(2).unwrap_or_else(|| folder_of(&path).len());

@@ -65,13 +65,16 @@ impl Demands {
             cached.contains(&folder) && cache.is_some_and(|cache| name.layer() <= cache)
         };
         // The linker reads links, too.
-        let names = facts.rootfs.nodes().filter(|node| {
-            node.kind() != NodeKind::Directory && memchr::memmem::find(node.name(), b".so").is_some()
-        });
-        let objects: Vec<(&[u8], bool)> = names
-            .filter(|name| is_anywhere || searched.contains(&name.parent().id()))
-            .map(|name| (name.name(), is_cached(name.parent().id(), name)))
-            .collect();
+        let is_object = |name: &[u8]| name.windows(3).any(|part| part == b".so");
+        let nodes: Vec<Node<'_>> = if is_anywhere {
+            facts.nodes_named(is_object).into_iter().map(|node| facts.node(node)).collect()
+        } else {
+            let children = searched.iter().flat_map(|folder| facts.node(*folder).children());
+            children.filter(|node| is_object(node.name())).collect()
+        };
+        let files = nodes.into_iter().filter(|node| node.kind() != NodeKind::Directory);
+        let objects: Vec<(&[u8], bool)> =
+            files.map(|node| (node.name(), is_cached(node.parent().id(), node))).collect();
         let is_lost = |library: &str| {
             let is_one = |name: &[u8]| {
                 let rest = name.strip_prefix(library.as_bytes());

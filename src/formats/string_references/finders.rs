@@ -28,7 +28,9 @@ impl Key {
         let bare = text.trim_matches(|c: char| !c.is_ascii_alphanumeric() && c != '+');
         let bare = bare.strip_prefix("n/").unwrap_or(bare);
         for (place, word) in WORDS.iter().enumerate() {
-            let inside = word.find(text).map(|at| -at.cast_signed());
+            // Preparing a search takes longer than comparing: words are short.
+            let mut parts = word.as_bytes().windows(text.len());
+            let inside = parts.position(|part| part == text.as_bytes()).map(|at| -at.cast_signed());
             let around = || (*word == bare).then(|| text.find(bare).map(usize::cast_signed)).flatten();
             words.extend(inside.or_else(around).map(|shift| (place, shift)));
         }
