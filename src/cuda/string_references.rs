@@ -142,7 +142,8 @@ pub(super) fn gather(
                 || starts_by_instructions(context, file.inode, mentions.habit)
                     && starts_unseen(context, packages, file);
             heard.searched.left_out += u64::from(cut || unbounded);
-            if unbounded {
+            // A Python archive, or a script with more references than are read.
+            if unbounded || mentions.cut && file.sort == Sort::Script {
                 heard.leave_out_program(file);
             }
             let library = mentions.habit == UncertaintyReason::Library && !is_of_interpreter(file.name);

@@ -53,9 +53,16 @@ pub fn rpm_sqlite(data: &[u8]) {
 /// # Panics
 /// When the length of pieces matters, or names are not in order.
 pub fn mentions(data: &[u8]) {
-    for sort in
-        [Sort::Script, Sort::Python, Sort::JavaScript, Sort::Source, Sort::Text, Sort::Plain, Sort::Binary]
-    {
+    for sort in [
+        Sort::Script,
+        Sort::Python,
+        Sort::JavaScript,
+        Sort::Source,
+        Sort::Code,
+        Sort::Text,
+        Sort::Plain,
+        Sort::Binary,
+    ] {
         let search = |piece: usize| {
             let mut scanner = Scanner::new(sort, data.len() as u64)?;
             data.chunks(piece).for_each(|bytes| scanner.push(bytes));

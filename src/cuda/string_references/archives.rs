@@ -66,20 +66,27 @@ impl Runtimes {
                     && !lies_in(&[b"/dotnet/shared/", b"/dotnet/sdk/", b"/dotnet/packs/", b"/dotnet/host/"])
             }
             b"pyc" => context.node(folder).name() != b"__pycache__" && !has(&[&name[..dot], b".py"].concat()),
-            b"pex" | b"pyz" => true,
+            b"egg" | b"pex" | b"pyz" => true,
             _ => false,
         }
     }
 }
 
-/// Whether the command starts an archive: Java programs, Python archives. Their content is not searched.
+/// Whether the command starts an archive, or Python imports from one: Java programs, Python archives. Their content is not
+/// searched.
 pub(super) fn runs_archives(context: &InventoryContext<'_>) -> bool {
     let config = context.input.image.run_config();
     let lists = config.map(|config| [config.entrypoint().as_ref(), config.cmd().as_ref()]);
-    lists.into_iter().flatten().flatten().flatten().any(|text| {
+    let variables = config.and_then(|config| config.env().as_ref()).into_iter().flatten();
+    let paths =
+        variables.filter_map(|text| text.strip_prefix("PYTHONPATH=")).flat_map(|text| text.split(':'));
+    lists.into_iter().flatten().flatten().flatten().map(String::as_str).chain(paths).any(|text| {
         text.split(|c: char| c.is_whitespace() || "'\"();&|=".contains(c)).any(|word| {
             let name = word.rsplit('/').next().unwrap_or(word);
-            name == "java" || [".jar", ".war", ".pex", ".pyz", ".pyc"].iter().any(|end| name.ends_with(end))
+            name == "java"
+                || [".jar", ".war", ".egg", ".pex", ".pyz", ".pyc", ".whl", ".zip"]
+                    .iter()
+                    .any(|end| name.ends_with(end))
         })
     })
 }

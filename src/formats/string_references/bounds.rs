@@ -209,7 +209,7 @@ impl<'t> BuildPaths<'t> {
 
     /// Dependencies of object files, and commands that link them. Scripts and sources are none.
     fn is_record(&self) -> bool {
-        let may_be = matches!(self.sort, Sort::Text | Sort::Plain);
+        let may_be = matches!(self.sort, Sort::Code | Sort::Text | Sort::Plain);
         may_be && *self.is_record.get_or_init(|| self.has(&[b".o:", b".o ", b".o\n"]))
     }
 

@@ -35,7 +35,7 @@ impl Comments {
             Sort::Script | Sort::Python | Sort::Plain => is_remark(line),
             // The end of a block may follow in the line.
             Sort::Source | Sort::JavaScript => is_slashed(line) && !self.contains(start),
-            Sort::Text | Sort::Binary => self.is_cgo && is_directive(line),
+            Sort::Code | Sort::Text | Sort::Binary => self.is_cgo && is_directive(line),
         }
     }
 

@@ -42,6 +42,12 @@ fn is_list(text: &[u8]) -> bool {
     all && count >= LINES
 }
 
+/// Whether a script is a Python archive: a zip archive behind the line of its interpreter. What it has is compressed.
+fn is_archive(text: &[u8]) -> bool {
+    let end = memchr::memchr(b'\n', text).unwrap_or(text.len());
+    text.starts_with(b"#!") && text[end..].trim_ascii_start().starts_with(b"PK\x03\x04")
+}
+
 #[derive(Default)]
 pub(super) struct Found {
     /// Indexes in [`WORDS`].
@@ -133,6 +139,7 @@ impl Found {
             return;
         }
         self.is_text = true;
+        self.cut |= is_archive(text);
         let comments = Comments::of(text, sort);
         let mut shell = Shell::of(text);
         shell.content = Content::of(sort);
@@ -230,7 +237,7 @@ impl Found {
             || match sort {
                 Sort::Python | Sort::Binary => false,
                 Sort::JavaScript => names(&[b"child_process", b"spawn", b"execa"]),
-                Sort::Script | Sort::Source | Sort::Text | Sort::Plain => {
+                Sort::Script | Sort::Source | Sort::Code | Sort::Text | Sort::Plain => {
                     // The scripts of a package.json are commands.
                     names(&[b"exec", b"spawn", b"ommand", b"ystem", b"\"scripts\""])
                 }

@@ -8,7 +8,8 @@ pub enum UncertaintyReason {
     /// It does not: its strings are terminated, or it starts no program.
     #[default]
     Plain,
-    /// It starts programs, and its strings are not terminated: Go and Rust store them in one block without separators.
+    /// It starts programs, and its strings are not terminated: Go, Rust, and Cython since 3.2 store them in one block
+    /// without separators.
     Unbounded,
     /// Built by Rust, without references to C library functions that start programs. A static program does not need
     /// them.
@@ -53,6 +54,10 @@ pub(super) struct StringScanState {
     rust: bool,
     /// Contains paths of the sources of uv.
     uv: bool,
+    /// Cython 3.2 or later made it.
+    cython: bool,
+    /// Contains the name of something in Python that starts programs, not terminated.
+    python_starts: bool,
     starts: bool,
     shell: bool,
     /// Offset in the file from which it is known to be a program.
@@ -78,7 +83,22 @@ impl StringScanState {
         let has = |back: usize, text: &[u8]| {
             at.checked_sub(back).and_then(|start| bytes.get(start..start + text.len())) == Some(text)
         };
+        // What Python has for it: modules of Cython call no function of the C library.
+        self.python_starts |= match key {
+            "bpro" => has(2, b"subprocess"),
+            "exec" => has(0, b"execv") || has(0, b"execl"),
+            "pawn" => has(1, b"spawn"),
+            "pope" => has(0, b"popen"),
+            "stem" => has(2, b"system") && !has(6, b"filesystem"),
+            _ => false,
+        };
         match key {
+            "bpro" | "pawn" => {}
+            "n_3_" => {
+                let minor = bytes.get(at + key.len()..).unwrap_or(&[]);
+                let is_old = matches!(minor, [b'0' | b'1', next, ..] if !next.is_ascii_digit());
+                self.cython |= has(6, b"_cython_3_") && !is_old;
+            }
             " Go " => self.go |= has(1, b"\xff Go buildinf:"),
             "(*Cm" => self.go_starts |= has(8, b"os/exec.(*Cmd)"),
             "ustc" => self.rust |= has(2, b"/rustc/"),
@@ -149,6 +169,7 @@ impl StringScanState {
         match (self.go || self.rust, self.starts()) {
             _ if self.rust && self.uv => UncertaintyReason::PackageManager,
             (true, true) => UncertaintyReason::Unbounded,
+            _ if self.cython && self.python_starts => UncertaintyReason::Unbounded,
             _ if self.rust && !self.go => UncertaintyReason::Rust,
             (false, true) if self.program.is_none_or(|from| from > FRONT) => UncertaintyReason::Library,
             (false, true) => UncertaintyReason::Instructions,

@@ -1,11 +1,15 @@
 //! How a file is searched, by its name or first bytes.
 
+use std::sync::LazyLock;
+
+use hashbrown::HashSet;
+
 use super::strings::Language;
 
 /// Size limit of searched texts: no script, written or generated, is larger.
 pub const TEXT_BYTES: u64 = 1 << 20;
-/// Size limit of searched sources in Python and JavaScript, which tools put together from many: that of TypeScript's
-/// compiler has 9 MB.
+/// Size limit of searched sources in Python, JavaScript and other languages, which tools put together from many (that of
+/// TypeScript's compiler has 9 MB), and of notebooks, which contain pictures.
 pub const SOURCE_BYTES: u64 = 16 << 20;
 /// Size limit of searched binaries: larger ones are framework libraries, whose needs follow from their links.
 pub const BINARY_BYTES: u64 = 64 << 20;
@@ -13,6 +17,19 @@ pub const BINARY_BYTES: u64 = 64 << 20;
 pub(super) const PLAIN_BYTES: u64 = 64 << 10;
 /// Bytes that identify a program: up to the type in the ELF header.
 pub(super) const HEAD_BYTES: usize = 18;
+
+/// Suffixes of files that are not searched: documents, sources of which nothing runs before they are compiled, what only
+/// build systems read, styles, translations, what tools write for themselves, archives, and media. None of them is read to
+/// see that it is no text.
+const OF_DATA: &str = "\
+     a ac adoc am asc asm avif beam bib bin bmp bz2 c cc class cmake cpp crt css cu cuh cxx d dat db \
+     dep dll dtd ear egg eot f f90 flow gif gmo gyp gypi gz h hh hpp htm html hxx ico in inl jar jpeg \
+     jpg key la less lock log m4 map markdown md mdx mo mp3 mp4 ninja npy npz o ogg onnx orig otf \
+     parquet patch pc pdf pem pex phar pkl png po pot proto pt pth pub pxd pyc pyi pyx pyz rej rs rst \
+     rtf s safetensors sass scss sln snap so sqlite srt styl svg tar tex tgz tif tiff tsbuildinfo ttf \
+     vcxproj vtt war wasm wav webm webp whl woff woff2 xpm xsd xz zip zst";
+static DATA: LazyLock<HashSet<&'static [u8]>> =
+    LazyLock::new(|| OF_DATA.split(' ').map(str::as_bytes).collect());
 
 /// How a file is searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -25,7 +42,9 @@ pub enum Sort {
     JavaScript,
     /// A source in another language with the comments of C, in lines and blocks.
     Source,
-    /// Text whose comment syntax is not known.
+    /// A source or notebook in a language whose comments are not known here.
+    Code,
+    /// Text that is no source: data, and settings.
     Text,
     /// A file whose name tells nothing: searched like a script if it is a text.
     Plain,
@@ -72,30 +91,30 @@ impl Sort {
         let dot = name.iter().rposition(|byte| *byte == b'.')?;
         match &name[dot + 1..] {
             // Settings, and languages whose comments begin with `#`.
-            b"py" | b"pyw" => Some(Self::Python),
+            b"py" | b"pyw" | b"wsgi" => Some(Self::Python),
             b"sh" | b"bash" | b"pl" | b"rb" | b"toml" | b"yaml" | b"yml" | b"cfg" | b"conf" | b"ini"
             | b"envsh" | b"rc" | b"service" | b"R" | b"jl" | b"env" | b"properties" | b"awk" | b"bats"
             | b"cr" | b"csh" | b"cwl" | b"ex" | b"exs" | b"exp" | b"fish" | b"gemspec" | b"hcl" | b"jq"
-            | b"ksh" | b"mk" | b"nim" | b"nix" | b"path" | b"pm" | b"ps1" | b"psm1" | b"r" | b"rake"
-            | b"raku" | b"ru" | b"sed" | b"smk" | b"socket" | b"tcl" | b"tf" | b"timer" | b"tcsh"
-            | b"wdl" | b"zsh" => Some(Self::Script),
+            | b"ksh" | b"mk" | b"nim" | b"nix" | b"path" | b"pm" | b"ps1" | b"psgi" | b"psm1" | b"r"
+            | b"rake" | b"raku" | b"ru" | b"sed" | b"smk" | b"socket" | b"tcl" | b"tf" | b"timer"
+            | b"tcsh" | b"wdl" | b"zsh" => Some(Self::Script),
             b"js" | b"mjs" | b"cjs" | b"ts" | b"tsx" | b"jsx" | b"mts" | b"cts" => Some(Self::JavaScript),
             b"dart" | b"go" | b"gradle" | b"groovy" | b"java" | b"kt" | b"kts" | b"nf" | b"scala"
             | b"swift" => Some(Self::Source),
-            b"txt" | b"xml" | b"pbtxt" | b"lua" | b"json" | b"ipynb" | b"asp" | b"aspx" | b"cgi" | b"clj"
-            | b"cljc" | b"cljs" | b"coffee" | b"cs" | b"csx" | b"cshtml" | b"edn" | b"ejs" | b"el"
-            | b"erb" | b"erl" | b"escript" | b"fcgi" | b"fs" | b"fsx" | b"ftl" | b"hbs" | b"hs" | b"inc"
-            | b"j2" | b"jinja" | b"jinja2" | b"json5" | b"jsonc" | b"jsp" | b"lisp" | b"ml" | b"mustache"
-            | b"Rmd" | b"Rnw" | b"qmd" | b"rmd" | b"php" | b"php5" | b"php7" | b"php8" | b"phtml"
-            | b"rkt" | b"scm" | b"sql" | b"svelte" | b"template" | b"tmpl" | b"tpl" | b"twig" | b"vue"
-            | b"vb" | b"vbs" => Some(Self::Text),
+            b"txt" | b"xml" | b"pbtxt" | b"json" | b"json5" | b"jsonc" | b"edn" | b"sql" => Some(Self::Text),
+            b"asp" | b"aspx" | b"cgi" | b"clj" | b"cljc" | b"cljs" | b"coffee" | b"cs" | b"cshtml"
+            | b"csx" | b"ejs" | b"el" | b"erb" | b"erl" | b"escript" | b"fcgi" | b"fs" | b"fsx" | b"ftl"
+            | b"hbs" | b"hs" | b"inc" | b"ipynb" | b"j2" | b"jinja" | b"jinja2" | b"jsp" | b"lisp"
+            | b"lua" | b"ml" | b"mustache" | b"php" | b"php5" | b"php7" | b"php8" | b"phtml" | b"qmd"
+            | b"rkt" | b"Rmd" | b"rmd" | b"Rnw" | b"scm" | b"svelte" | b"template" | b"tmpl" | b"tpl"
+            | b"twig" | b"vb" | b"vbs" | b"vue" => Some(Self::Code),
             _ => None,
         }
     }
 
-    /// Whether the name of a file has no suffix, or that of a table, and is none of documentation: if it is a text, it may
-    /// be one that a script sources, a file of settings, or one with commands (`/etc/default/app`, `.bash_profile`,
-    /// `/etc/passwd`, `jobs.csv`).
+    /// Whether a file whose name tells no language may have commands if it is a text: one that a script sources, a file of
+    /// settings, a table (`/etc/default/app`, `.env.production`, `jobs.csv`, `app.yml.dist`). Not documents, sources that
+    /// are only compiled, and data.
     pub fn is_plain(name: &[u8]) -> bool {
         /// Documents, records of git, and tables of the system.
         const OTHERS: [&[u8]; 18] = [
@@ -122,12 +141,18 @@ impl Sort {
         const RECIPES: [&[u8]; 2] = [b"containerfile", b"dockerfile"];
         /// Letters of a name above which it may be a hash: caches have such names.
         const HASH: usize = 16;
-        const TABLES: [&[u8]; 6] = [b"csv", b"jsonl", b"lst", b"ndjson", b"tab", b"tsv"];
         let name = name.strip_prefix(b".").unwrap_or(name);
         let suffix = memchr::memrchr(b'.', name).map(|dot| &name[dot + 1..]);
         let is_hash =
             || name.len() >= HASH && name.iter().all(|byte| byte.is_ascii_hexdigit() || *byte == b'-');
-        suffix.is_none_or(|suffix| TABLES.contains(&suffix))
+        // Pages of manuals and versions of libraries end in numbers.
+        let is_data = |suffix: &[u8]| {
+            let is_upper = suffix.iter().any(u8::is_ascii_uppercase);
+            suffix.iter().all(u8::is_ascii_digit)
+                || DATA.contains(suffix)
+                || is_upper && DATA.contains(&suffix.to_ascii_lowercase()[..])
+        };
+        !suffix.is_some_and(is_data)
             && name.iter().any(u8::is_ascii_lowercase)
             && name != b"history"
             && !name.ends_with(b"_history")
@@ -142,7 +167,7 @@ impl Sort {
     pub fn most(self) -> u64 {
         match self {
             Self::Binary => BINARY_BYTES,
-            Self::Python | Self::JavaScript => SOURCE_BYTES,
+            Self::Python | Self::JavaScript | Self::Code => SOURCE_BYTES,
             Self::Script | Self::Source | Self::Text => TEXT_BYTES,
             Self::Plain => PLAIN_BYTES,
         }
@@ -154,7 +179,9 @@ impl Sort {
         let (language, interpreters) = match self {
             Self::Python => (Language::Python, &[&b"python"[..], b"pypy"][..]),
             Self::JavaScript => (Language::JavaScript, &[&b"node"[..], b"bun", b"deno"][..]),
-            Self::Script | Self::Source | Self::Text | Self::Plain | Self::Binary => return None,
+            Self::Script | Self::Source | Self::Code | Self::Text | Self::Plain | Self::Binary => {
+                return None;
+            }
         };
         if !text.starts_with(b"#!") {
             return Some(language);

@@ -122,7 +122,7 @@ impl Content {
     pub(super) fn of(sort: Sort) -> Self {
         match sort {
             Sort::Script | Sort::Plain => Self::Tables,
-            Sort::Text => Self::Values,
+            Sort::Code | Sort::Text => Self::Values,
             Sort::Python | Sort::JavaScript | Sort::Source | Sort::Binary => Self::Source,
         }
     }

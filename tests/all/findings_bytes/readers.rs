@@ -342,6 +342,33 @@ fn a_target_of_make_is_a_value_of_any_key() {
 }
 
 #[test]
+fn texts_with_any_suffix_are_searched() {
+    let make: &[(&str, Vec<u8>)] = &[("usr/bin/make", Elf::program("make").build())];
+    let scene = |path: &str, text: &str, command: &str, variables: &[&str]| {
+        let own = vec![file(path, text).mode(0o755)];
+        let members = [service(&[]), debs(&[("make", "4.3", make)]), own].concat();
+        of(&judged(Packing::Gzip, &[members], &[command], variables), "/usr/bin/make")
+    };
+    let plain = |path: &str, text: &str| scene(path, text, "/srv/service", &[]);
+    for path in ["srv/.env.production", "srv/app.cnf", "srv/jobs.yml.dist", "srv/site.wsgi", "srv/app.psgi"] {
+        assert_eq!(plain(path, "REPORT = \"make -C report\"\n"), "build-tools unsure", "{path}");
+    }
+    for path in ["srv/index.html", "srv/README.md", "srv/main.c", "srv/app.1", "srv/main.o.dep"] {
+        assert_eq!(plain(path, "REPORT = \"make -C report\"\n"), "build-tools safe", "{path}");
+    }
+    // What a zip archive has is compressed.
+    let archive = "#!/usr/bin/env python3\nPK\x03\x04\0\0";
+    assert_eq!(plain("srv/app", archive), "build-tools unsure");
+    assert_eq!(plain("srv/app", "#!/usr/bin/env python3\nprint('PK')\n"), "build-tools safe");
+    assert_eq!(scene("srv/app.zip", "PK", "python3 /srv/app.zip", &[]), "build-tools unsure");
+    assert_eq!(
+        scene("srv/app.zip", "PK", "/srv/service", &["PYTHONPATH=/srv:/srv/app.zip"]),
+        "build-tools unsure"
+    );
+    assert_eq!(scene("srv/app.zip", "PK", "/srv/service", &[]), "build-tools safe");
+}
+
+#[test]
 fn a_folder_in_a_variable_is_no_program() {
     let scene = |value: &str| {
         let gcc: &[(&str, Vec<u8>)] = &[(&GCC[1..], Elf::program("cc1plus").build())];

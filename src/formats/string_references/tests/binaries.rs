@@ -16,7 +16,7 @@ fn elf(program: bool, strings: &[u8]) -> Vec<u8> {
 fn binaries_tell_how_they_keep_strings_and_whether_they_start_programs() {
     const GO: &[u8] = b"\xff Go buildinf:\x08\x02go1.22";
     const RUST: &[u8] = b"/rustc/90b35a623/library/core/src/str.rs";
-    let cases: [(bool, Vec<u8>, UncertaintyReason); 11] = [
+    let cases: [(bool, Vec<u8>, UncertaintyReason); 15] = [
         (true, [GO, b"gitsecretclone"].concat(), UncertaintyReason::Plain),
         (true, [GO, b"os/exec.(*Cmd).Start\0"].concat(), UncertaintyReason::Unbounded),
         (true, [GO, b"\0system\0popen\0"].concat(), UncertaintyReason::Plain),
@@ -28,6 +28,10 @@ fn binaries_tell_how_they_keep_strings_and_whether_they_start_programs() {
         (false, b"\0execvp\0".to_vec(), UncertaintyReason::Library),
         (false, b"\0my_popen\0".to_vec(), UncertaintyReason::Library),
         (false, b"\0filesystem\0popens\0".to_vec(), UncertaintyReason::Plain),
+        (false, b"\0_cython_3_2_0\0gccstripsubprocesstext\0".to_vec(), UncertaintyReason::Unbounded),
+        (false, b"\0_cython_3_10\0makeossystemtext\0".to_vec(), UncertaintyReason::Unbounded),
+        (false, b"\0_cython_3_2_0\0filesystemnumpy\0".to_vec(), UncertaintyReason::Plain),
+        (false, b"\0_cython_3_0_11\0gccstripsubprocesstext\0".to_vec(), UncertaintyReason::Plain),
     ];
     for (program, strings, habit) in cases {
         let bytes = elf(program, &strings);
