@@ -314,6 +314,10 @@ impl<'a> Choice<'a> {
 
     /// Ownership of the files in a folder, given that of `above`. Packages may be in Python's own folder.
     fn folder(&self, above: Folder, path: &[u8], name: &[u8]) -> Folder {
+        if above == Folder::Cache && name.starts_with(b"sdists-v") {
+            // Sources that uv built packages from.
+            return Folder::Foreign;
+        }
         if above == Folder::Cache || is_cache(self.context, path, name) {
             return Folder::Cache;
         }

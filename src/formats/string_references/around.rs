@@ -13,6 +13,9 @@ const PROSE: [&[u8]; 12] =
 const FUNCTIONS: [&[u8]; 11] = [
     b"call", b"exec", b"hich", b"ommand", b"output", b"pen", b"rogram", b"run", b"shell", b"spawn", b"ystem",
 ];
+/// Functions of Ruby that start programs, also without brackets.
+const CALLS_OF_RUBY: [&[u8]; 8] =
+    [b"capture2", b"capture2e", b"capture3", b"exec", b"popen", b"sh", b"spawn", b"system"];
 /// Names of programs that are English words.
 const ENGLISH: [&[u8]; 20] = [
     b"animate",
@@ -99,7 +102,8 @@ pub(super) fn is_in_call(before: &[u8], after: &[u8]) -> bool {
             let is_constant = !name.is_empty() && name.iter().all(|byte| !byte.is_ascii_lowercase());
             is_constant || is_setting(&name)
         }
-        _ => false,
+        // `system 'strip', file` of Ruby
+        _ => after.starts_with(b",") && CALLS_OF_RUBY.contains(&&name(before)[..]),
     }
 }
 

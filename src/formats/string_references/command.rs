@@ -9,7 +9,7 @@ use super::around::{
 use super::bounds::{follows_times, is_of_function};
 use super::tables;
 use super::values::{
-    follows_variables, is_named, is_nested, is_set, is_setting, is_value, reads_environment,
+    follows_variables, is_named, is_nested, is_set, is_setting, is_value, key_before, reads_environment,
 };
 use super::wrappers::{self, Shell};
 
@@ -138,12 +138,37 @@ pub(super) fn in_text(text: &[u8], place: &Range<usize>, line: usize, word: &str
         [head @ .., b'-' | b'@'] if head.trim_ascii().is_empty() => whole_line,
         // `%x(make)` and `%w[make -j]` of Ruby, `qx(make)` of Perl
         [.., b'%' | b'q', b'w' | b'x', b'(' | b'{' | b'['] => true,
+        _ if is_in_brackets(before) && blanks == 0 => rest.starts_with(b" "),
+        _ if blanks > 0 && follows_placeholder(before) => true,
         [.., b'(' | b'\\'] if shell.is_script => true,
         head => {
             let from = head.iter().rposition(|byte| !byte.is_ascii_alphanumeric()).map_or(0, |at| at + 1);
             blanks > 0 && (STARTERS.contains(&&head[from..]) || wrappers::follows(head, shell))
         }
     }
+}
+
+/// Whether a text ends with a key of commands alone: `cmd =`, as in settings of supervisors.
+fn is_command_of(before: &[u8]) -> bool {
+    matches!(key_before(before), b"cmd" | b"command")
+}
+
+/// Whether a text ends with brackets that are quotes: `%{`, `%Q(` and `%q(` of Ruby, `[[` of Lua.
+fn is_in_brackets(before: &[u8]) -> bool {
+    matches!(before, [.., b'%', b'{' | b'('] | [.., b'%', b'Q' | b'q', b'(' | b'{' | b'['] | [.., b'[', b'['])
+}
+
+/// Whether all of a string so far is one value that is put in: `f"{NICE} make report"`, `"%s make report" % nice`.
+fn follows_placeholder(before: &[u8]) -> bool {
+    let start = match before {
+        [head @ .., b'%', b's'] => Some(head.len()),
+        [head @ .., b'}'] => head.iter().rposition(|byte| *byte == b'{'),
+        _ => None,
+    };
+    start.is_some_and(|start| {
+        let head = before[..start].strip_suffix(b"$").unwrap_or(&before[..start]);
+        matches!(head, [.., b'\'' | b'"' | b'`'])
+    })
 }
 
 /// Whether a program's path in a folder of programs is a cell, or an entry of a list: `/usr/bin/cc,-shared`.
@@ -210,7 +235,7 @@ pub(super) fn in_commands(
     let starts = || follows_variables(before, whole_line) || is_value(before) || is_named(before, rest, word);
     // `linker: ld`
     let is_alone = || {
-        is_compiler(word)
+        (is_compiler(word) || matches!(word, "nm" | "strip") && is_command_of(before))
             && (matches!(rest, [] | [b'\n' | b'\r', ..])
                 || tables::is_remark(rest)
                 || matches!(rest, [b',' | b'}', ..]) && before.contains(&b'{'))
@@ -231,6 +256,8 @@ pub(super) fn in_commands(
         [] => whole_line && is_started(),
         [.., b'&' | b';' | b'|' | b'!' | b'('] | [.., b'\\', b'n'] => is_started(),
         [.., b'%' | b'q', b'x', b'{' | b'['] => true,
+        _ if is_in_brackets(before) && blanks == 0 => has_argument(rest, word),
+        _ if blanks > 0 && follows_placeholder(before) => has_argument(rest, word),
         [.., b'%' | b'q', b'w', b'{' | b'['] => has_argument(rest, word),
         // `${CC:=cc}`, `${RUN:-uv run}`
         [.., b':', b'=' | b'-'] => blanks == 0 && (rest.starts_with(b"}") || has_argument(rest, word)),

@@ -91,6 +91,10 @@ impl Found {
         if self.habits.is_of_go() && !self.habits.starts() {
             self.words.retain(|place| WORDS.get(*place) != Some(&"go"));
         }
+        // Strings of Go have no end, so that short ones with two are numbers, but in what C brings.
+        if self.habits.is_of_go() && !self.habits.starts_in_c() {
+            self.words.retain(|place| WORDS.get(*place).is_some_and(|text| !Word { text }.is_short()));
+        }
         StringReferences {
             words: self.words.into_iter().filter_map(|place| WORDS.get(place).copied()).collect(),
             libraries: self.libraries.into_iter().collect(),
@@ -237,10 +241,9 @@ impl Found {
             || match sort {
                 Sort::Python | Sort::Binary => false,
                 Sort::JavaScript => names(&[b"child_process", b"spawn", b"execa"]),
-                Sort::Script | Sort::Source | Sort::Code | Sort::Text | Sort::Plain => {
-                    // The scripts of a package.json are commands.
-                    names(&[b"exec", b"spawn", b"ommand", b"ystem", b"\"scripts\""])
-                }
+                // The value of a setting is a program where its key says so, which is decided there.
+                Sort::Script | Sort::Text | Sort::Plain => true,
+                Sort::Source | Sort::Code => names(&[b"exec", b"spawn", b"ommand", b"ystem"]),
             };
         if starts_any {
             self.programs = programs::started(text, &shell, &comments);

@@ -160,6 +160,11 @@ impl StringScanState {
         self.go
     }
 
+    /// Whether functions of the C library start programs in it.
+    pub(super) fn starts_in_c(&self) -> bool {
+        self.starts
+    }
+
     /// Whether it starts programs.
     pub(super) fn starts(&self) -> bool {
         if self.go { self.go_starts } else { self.starts }

@@ -56,11 +56,14 @@ impl Sort {
     /// Kind of a file by its name, and that of the folder it is in: a table of cron has any name. Others are recognised
     /// by content: text that begins with `#!` is a [`Script`](Self::Script), an ELF program or shared object is a [`Binary`](Self::Binary).
     pub fn by_path(folder: &[u8], name: &[u8]) -> Option<Self> {
+        // `START.SH`, `jobs.YML`
+        let lower = || Self::by_name(&name.to_ascii_lowercase());
+        let has_upper = || name.iter().any(u8::is_ascii_uppercase);
         let is_table = name.starts_with(b"crontab")
             || name.starts_with(b"Procfile.")
             || name.ends_with(b".cron")
             || matches!(folder, b"cron" | b"cron.d" | b"crontabs");
-        Self::by_name(name).or(is_table.then_some(Self::Script))
+        Self::by_name(name).or_else(|| has_upper().then(lower).flatten()).or(is_table.then_some(Self::Script))
     }
 
     /// Kind of a file by its name alone.

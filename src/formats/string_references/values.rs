@@ -130,9 +130,21 @@ pub(super) fn is_named(before: &[u8], rest: &[u8], word: &str) -> bool {
     let is_key = !key.is_empty() && key.iter().all(is_part);
     is_key
         && (rest.starts_with(b" -")
+            || [&b" {"[..], b" $", b" /", b" %"].iter().any(|start| rest.starts_with(start))
+            || word == "ar" && has_files(rest)
             || is_of_commands(key) && is_subcommand(word, rest)
             || word == "make" && is_target(key, rest)
             || matches!(word, "go" | "uv") && has_argument(rest, word))
+}
+
+/// Whether an operation and a file follow: `ar x {file}`.
+fn has_files(rest: &[u8]) -> bool {
+    let line = rest.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    let is_operation =
+        |word: &[u8]| word.len() < 7 && word.iter().all(|byte| b"abcdfimopqrstuvxDNPSTUV".contains(byte));
+    words.next().is_some_and(is_operation)
+        && words.next().is_some_and(|file| file.iter().any(|byte| b"{$/%.".contains(byte)))
 }
 
 /// Whether commands are usual values of a key: `post_start`, `shell`.

@@ -20,11 +20,9 @@ use crate::cuda::links::{Resolution, RootKind};
 use crate::cuda::{Flavor, Use};
 use crate::rootfs::{Node, NodeId, NodeKind, PathBuffer};
 
-/// Packages that programs use without a link or a dependency: certificates for TLS, rules of time zones. They
-/// are kept if the image has them.
-const USED_SILENTLY: [&str; 2] = ["ca-certificates", "tzdata"];
-/// Types of files by their suffix, which Python's `mimetypes` reads, and so what serves or receives files.
-const USED_BY_PYTHON: &str = "media-types";
+/// Packages that programs use without a link or a dependency: certificates for TLS, types of files by their suffix, names
+/// of ports and protocols, rules of time zones. They are kept if the image has them.
+const USED_SILENTLY: [&str; 4] = ["ca-certificates", "media-types", "netbase", "tzdata"];
 
 /// How a path of the current image gets into the new one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -86,9 +84,7 @@ impl<'w, 'a> Keep<'w, 'a> {
             causes: HashMap::new(),
             open: Vec::new(),
         };
-        let of_python = base.is_slim_python().then_some(USED_BY_PYTHON);
-        let silent = USED_SILENTLY.into_iter().chain(of_python);
-        let silent = silent.filter_map(|name| context.by_name.get(name).copied());
+        let silent = USED_SILENTLY.into_iter().filter_map(|name| context.by_name.get(name).copied());
         for package in wanted.iter().copied().chain(silent) {
             keep.install(package, Cause::Silent);
         }

@@ -145,9 +145,16 @@ pub(super) fn build_only(context: &SplitContext<'_>, steps: &Steps<'_, '_>) -> H
     found
 }
 
-/// Folders in which what the command runs starts a build: those of such scripts, and the working directory.
+/// Folders in which something starts a build when the service runs: those of scripts that the command runs, and of files of
+/// the application for which a build tool stays because of an open question, and the working directory.
 fn folders_of_builds(context: &SplitContext<'_>, named: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let is_builder = |name: &str| COMPILERS.contains(&name);
+    let is_open = context.input.findings.list.iter().any(|finding| {
+        finding.verdict == Verdict::Unsure
+            && finding.category == Category::BuildTools
+            && context.input.plan.answer(&finding.id) != Some(Answer::Unused)
+    });
+    let makes = |name: &str| matches!(name, "make" | "ninja");
     let mut found = Vec::new();
     for mention in &context.input.inventory.mentions {
         let starts = mention.programs.iter().any(|name| is_builder(name))
@@ -157,7 +164,11 @@ fn folders_of_builds(context: &SplitContext<'_>, named: &[Vec<u8>]) -> Vec<Vec<u
         // Programs such as uv name compilers for what others ask of them.
         let is_script =
             node.kind() == NodeKind::File && !MARKS.contains(&node.name()) && !is_elf(context, node);
-        if starts && is_script && named.contains(&path) {
+        let keeps_tool = is_open
+            && !mention.of_package
+            && context.system_owner(node.id()).is_none()
+            && mention.words.iter().any(|name| makes(name));
+        if is_script && (starts && named.contains(&path) || keeps_tool) {
             found.push(folder_of(&path).to_vec());
             let config = context.input.image.run_config();
             found.extend(config.and_then(|config| config.working_dir().clone()).map(String::into_bytes));

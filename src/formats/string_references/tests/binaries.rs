@@ -41,7 +41,9 @@ fn binaries_tell_how_they_keep_strings_and_whether_they_start_programs() {
     }
     let of_go = |rest: &[u8]| words(Sort::Binary, elf(true, &[GO, b"\0go\0", rest].concat()));
     assert_eq!(of_go(b""), <[&str; 0]>::default());
-    assert_eq!(of_go(b"os/exec.(*Cmd).Start\0"), ["go"], "it may start what it names");
+    assert_eq!(of_go(b"os/exec.(*Cmd).Start\0\0system\0"), ["go"], "it may start what it names");
+    // A number looks like it.
+    assert_eq!(of_go(b"os/exec.(*Cmd).Start\0"), <[&str; 0]>::default());
     let tool = b"\0/usr/bin/readelf\0";
     assert_eq!(words(Sort::Binary, elf(true, tool)), ["readelf"]);
     assert_eq!(words(Sort::Binary, elf(false, tool)), <[&str; 0]>::default());

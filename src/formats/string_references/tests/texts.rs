@@ -53,6 +53,37 @@ fn words_of_english_count_as_commands_only() {
 }
 
 #[test]
+fn strings_of_ruby_and_lua_and_values_put_in_begin_commands() {
+    for text in [
+        "sh %{make report}",
+        "sh %Q(make report)",
+        "os.execute([[make report]])",
+        "os.system(f'{NICE} make report')",
+        "os.system('%s make report' % nice)",
+        "exec(`${nice} make report`)",
+    ] {
+        assert!(script(text).contains(&"make"), "{text}");
+    }
+    for (text, tool) in [
+        ("system 'strip', '--strip-unneeded', file", "strip"),
+        ("deb: ar x {file}", "ar"),
+        ("cmd = strip\nargs = x\n", "strip"),
+    ] {
+        assert_eq!(script(text), [tool], "{text}");
+    }
+    for text in [
+        "'%{make}' % car",
+        "a[b[make]]",
+        "x = f'{a} and make'",
+        "words 'strip', 'trim'",
+        "region: ar-ae",
+        "k = strip\n",
+    ] {
+        assert_eq!(script(text), <[&str; 0]>::default(), "{text}");
+    }
+}
+
+#[test]
 fn remarks_do_not_count() {
     assert_eq!(script("  # nvcc\n\t#gcc\n#"), <[&str; 0]>::default());
     assert_eq!(script("#!/usr/bin/env ninja\nx # nvcc"), ["nvcc", "ninja"]);
