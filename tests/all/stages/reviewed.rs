@@ -3,6 +3,7 @@
 use super::parts::{TRIPLE, built, devel, library, program, python, static_library, text, tools};
 use super::python::{gcc, python_image};
 use super::scene::{Deb, Scene, deb, has_lines, has_none, last_stage, one};
+use crate::fixtures::elf::Elf;
 use crate::fixtures::tarball::{Member, file};
 use cutaway::findings::Verdict;
 
@@ -460,6 +461,8 @@ fn programs_that_the_application_starts_by_name_stay() {
         deb("unzip", "libc6", vec![program("usr/bin/unzip", &[])]),
         deb("poppler-utils", "libc6", vec![program("usr/bin/pdftotext", &[])]),
         deb("ghostscript", "libc6", vec![program("usr/bin/gs", &[])]),
+        deb("graphviz", "libc6", vec![program("usr/bin/dot", &[])]),
+        deb("netbase", "", vec![file("etc/services", "https 443/tcp\n")]),
     ];
     // They came with others: nothing names them but the application.
     let scene = devel()
@@ -471,15 +474,51 @@ fn programs_that_the_application_starts_by_name_stay() {
                 file("app/start.sh", "#!/bin/sh\nif ! unzip -q data.zip; then exit 1; fi\nexec serve\n"),
                 file("app/pages.py", "import subprocess\nsubprocess.run(['pdftotext', path])\n"),
                 file("app/notes.py", "TEXT = 'gs is not started here'\n"),
+                file("app/settings.yml", "graph:\n  cmd: dot -Tsvg\n"),
             ],
         )
         .cmd(&["sh", "/app/start.sh"]);
     let best = &built(scene, &["libc.so.6"]).cmd(&["sh", "/app/start.sh"]).propose().list[0];
     let stage = last_stage(&best.dockerfile);
+    // One that a setting names, and names of ports, which anything may look up.
+    assert!(stage.contains("graphviz") && stage.contains("netbase"), "{stage}");
     assert!(stage.contains("poppler-utils") && stage.contains("unzip"), "{}", best.dockerfile);
     assert!(!stage.contains("ghostscript") && !stage.contains("cmake"), "{}", best.dockerfile);
     let is_told = |edit: &str| edit.contains("unzip (/app/start.sh starts unzip)");
     assert!(best.reasons.iter().any(|reason| is_told(&reason.text)), "{:#?}", best.reasons);
+}
+
+#[test]
+fn a_makefile_stays_with_the_make_that_a_module_may_run() {
+    let scene = |module: &str| {
+        let make =
+            deb("make", "libc6", vec![program("usr/bin/make", &[]), text("usr/include/make.h", 90_000)]);
+        let python = deb("python3", "libc6", vec![program("usr/bin/python3", &["libc.so.6"])]);
+        devel()
+            .apt("python3 make cmake git", [tools(), vec![python, make]].concat())
+            .workdir("/app", "/app")
+            .copy(
+                ". .",
+                vec![
+                    file("app/Makefile", "report:\n\t@./report.sh\nnative:\n\tcc -shared -o n.so n.c\n"),
+                    file("app/report.sh", "#!/bin/sh\necho report\n").mode(0o755),
+                    file("app/n.c", "int n;\n"),
+                    file("app/web.py", module),
+                    file("app/main.py", "import web\n"),
+                ],
+            )
+            .run("make native", vec![file("app/n.so", Elf::library("n.so").needing(&["libc.so.6"]).build())])
+            .cmd(&["/usr/bin/python3", "-m", "main"])
+            .propose()
+    };
+    let last = |module: &str| last_stage(&one(&scene(module), "stages").dockerfile).to_owned();
+    let with = last("import subprocess\nsubprocess.run(['make', '-s', 'report'])\n");
+    assert!(with.contains("make") && with.contains("COPY"), "{with}");
+    // The folder as a whole, or its Makefile by name.
+    let copies = |stage: &str| stage.contains("COPY . .") || stage.contains("Makefile");
+    assert!(copies(&with), "{with}");
+    let without = last("print()\n");
+    assert!(!copies(&without), "{without}");
 }
 
 #[test]
