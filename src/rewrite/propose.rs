@@ -87,11 +87,6 @@ fn nothing(input: &Input<'_>, notes: &[String]) -> String {
     let planned = input.findings.list.iter().filter(|finding| input.plan.contains(&finding.id));
     let bytes: u64 = planned.map(|finding| finding.merged_bytes).sum();
     let sizes = format!("the plan removes {} of {}", human(bytes), human(input.merge.merged_bytes));
-    if !is_worth(input, bytes) {
-        return format!(
-            "A smaller base or another stage would save next to nothing: {sizes}, and no instruction needs a clean-up."
-        );
-    }
     let open = input
         .findings
         .list
@@ -106,6 +101,11 @@ fn nothing(input: &Input<'_>, notes: &[String]) -> String {
             human(finding.merged_bytes)
         )
     });
+    if !is_worth(input, bytes) {
+        return format!(
+            "A smaller base or another stage would save next to nothing: {sizes}, and no instruction needs a clean-up.{next}"
+        );
+    }
     format!(
         "No other base or stage saves a percent, although {sizes}: a proposal leaves out instructions and packages, `cutaway slim` also single files.{next}"
     )

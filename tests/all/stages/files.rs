@@ -26,6 +26,24 @@ fn users_and_groups() -> Vec<Member> {
 }
 
 #[test]
+fn folders_of_the_user_in_effect_stay_the_users() {
+    let own = |members: Vec<Member>| members.into_iter().map(|member| member.owned_by(1000, 1000)).collect();
+    let tool = program("home/app/.local/bin/serve", &["libcurand.so.10"]);
+    let scene = base()
+        .run("useradd --create-home app", users_and_groups())
+        .set("USER app", "User", "app".into())
+        .workdir("/home/app/work", "/home/app/work")
+        .run("make -C /src install", own(vec![dir("home/app/.local"), dir("home/app/.local/bin"), tool]))
+        .copy("run.sh .", own(vec![dir("home/app/work"), text("home/app/work/run.sh", 90)]))
+        .cmd(&["/home/app/.local/bin/serve"]);
+    let best = &scene.propose().list[0];
+    has_lines(best, &["COPY --from=build --chown=app /home/app/.local /home/app/.local"]);
+    let stage = last_stage(&best.dockerfile);
+    let [user, folder] = ["USER app", "WORKDIR /home/app/work"].map(|line| stage.find(line).unwrap());
+    assert!(stage.find("useradd").unwrap() < user && user < folder, "{stage}");
+}
+
+#[test]
 fn headers_that_a_build_installs_stay_with_it() {
     let scene = built(base(), &["libcurand.so.10"])
         .run(

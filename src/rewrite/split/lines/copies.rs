@@ -86,6 +86,29 @@ impl Lines<'_, '_, '_, '_, '_> {
         });
     }
 
+    /// The user in effect, if a folder and all in it have one owner other than root: `COPY` makes the folder itself for root,
+    /// in which the user could then write nothing.
+    fn user_of(&self, folder: NodeId) -> Option<String> {
+        let user = self.user.0.as_deref()?.split_whitespace().nth(1)?;
+        let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
+        if matches!(user, "root" | "0") || !user.bytes().all(is_name) {
+            return None;
+        }
+        let rootfs = self.keep.context.rootfs;
+        let owner_of = |node: Node<'_>| self.owner_in_image(node);
+        let top = rootfs.node(folder);
+        let owner = owner_of(top).filter(|(user, _)| *user != 0)?;
+        let mut open = vec![top];
+        while let Some(node) = open.pop() {
+            if owner_of(node).is_some_and(|one| one != owner) {
+                return None;
+            }
+            open.extend(node.children());
+        }
+        // Without a group, that with the number of the user.
+        Some(if owner.0 == owner.1 { user.to_owned() } else { format!("{user}:{}", owner.1) })
+    }
+
     pub(super) fn copy(&mut self, root: &Root, at: usize) {
         self.stored_again += root.stored_again;
         if let Some(division) =
@@ -108,11 +131,12 @@ impl Lines<'_, '_, '_, '_, '_> {
             return;
         };
         let first = root.steps.first().copied().unwrap_or(at);
-        let owner = self.chown(first, &folder).cloned();
+        let owner = self.chown(first, &folder).map(|owner| owner.spec.clone());
+        let owner = owner.or_else(|| self.user_of(root.folder).filter(|_| root.files.is_empty()));
         if owner.is_some() || self.is_in_home(&folder) {
             self.users(at);
         }
-        let flag = owner.map(|owner| format!(" --chown={}", owner.spec)).unwrap_or_default();
+        let flag = owner.map(|owner| format!(" --chown={owner}")).unwrap_or_default();
         let copy = format!("{} --from={}{flag}", self.keyword("COPY"), self.build);
         if root.files.is_empty() {
             self.add(

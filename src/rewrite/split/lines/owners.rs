@@ -10,6 +10,7 @@ use super::super::words::shell_word;
 use super::Lines;
 use crate::formats::dockerfile::ShellCommand;
 use crate::rewrite::tidy::style;
+use crate::rootfs::Node;
 
 /// Command for a folder with an owner.
 const FOLDER: &str = "install -d";
@@ -17,6 +18,11 @@ const FOLDER: &str = "install -d";
 impl Lines<'_, '_, '_, '_, '_> {
     pub(super) fn chown(&self, at: usize, folder: &[u8]) -> Option<&Owner> {
         owner_of(&self.owners, at, folder)
+    }
+
+    /// Numbers of user and group of a path in the image.
+    pub(super) fn owner_in_image(&self, node: Node<'_>) -> Option<(u32, u32)> {
+        node.entry().map(|entry| self.keep.context.rootfs.layer(node.layer()).owner(entry))
     }
 
     /// The text of a `COPY` with the owner that a later `RUN` sets.

@@ -79,11 +79,7 @@ impl<'r> Lines<'_, '_, '_, '_, 'r> {
         let relative = self.steps.list.get(at).is_none_or(|step| self.is_relative(step));
         if let Some(path) = self.pending_folder.take_if(|_| relative) {
             if self.folder.as_ref() != Some(&path) {
-                self.add(
-                    format!("{} {path}", self.keyword("WORKDIR")),
-                    "Repeated: a new stage does not inherit it.",
-                );
-                self.cover_folder(path.as_bytes());
+                self.enter(at, &path);
             }
             self.folder = Some(path);
         }
@@ -115,12 +111,20 @@ impl<'r> Lines<'_, '_, '_, '_, 'r> {
         let is_empty = || node.is_some_and(|node| self.keep.is_empty(self.keep.context.rootfs.node(node)));
         let is_used = next.is_none_or(|next| self.is_relative(next)) || before.iter().any(uses) || is_empty();
         if is_used && self.folder.as_ref() != Some(&path) {
-            self.add(
-                format!("{} {path}", self.keyword("WORKDIR")),
-                "Repeated: a new stage does not inherit it.",
-            );
-            self.cover_folder(path.as_bytes());
+            self.enter(self.last, &path);
         }
+    }
+
+    /// Adds a `WORKDIR`, which makes its folder for the user in effect.
+    fn enter(&mut self, at: usize, path: &str) {
+        let node = self.keep.context.paths.lookup(path.as_bytes());
+        let owner = node.and_then(|node| self.owner_in_image(self.keep.context.rootfs.node(node)));
+        if self.user.0.is_some() && owner.is_some_and(|(user, _)| user != 0) {
+            self.users(at);
+            self.run_as_now();
+        }
+        self.add(format!("{} {path}", self.keyword("WORKDIR")), "Repeated: a new stage does not inherit it.");
+        self.cover_folder(path.as_bytes());
     }
 
     /// Sets the user of the current instruction for the following lines.
