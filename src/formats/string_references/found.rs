@@ -139,7 +139,8 @@ impl Found {
     }
 
     pub(super) fn search_text(&mut self, text: &[u8], sort: Sort) {
-        if sort == Sort::Plain && is_list(text) {
+        // Data with a text at its start is none: `ld.so.cache` names all libraries.
+        if sort == Sort::Plain && (memchr::memchr(0, text).is_some() || is_list(text)) {
             return;
         }
         self.is_text = true;

@@ -558,6 +558,7 @@ fn the_head_tells_what_the_name_does_not() {
             ("a.md", b"git pull\n"),
             ("0123456789abcdef-d", b"git pull\n"),
             ("vocab", words.as_bytes()),
+            ("ld.so.cache", b"glibc-ld.so.cache1.1\0libbfd.so\0\ngit pull\n"),
         ] {
             assert_eq!(named(name, bytes, false, piece), <[&str; 0]>::default(), "{name}");
         }
