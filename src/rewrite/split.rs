@@ -128,18 +128,33 @@ pub(super) fn drafts(
     drafts
 }
 
-/// Whether other stages begin from the same image: they may build on it.
+/// Whether other stages begin from the same image, directly or by stages between: they may build on it.
 fn is_shared(stage: &Final<'_>) -> bool {
     let instructions = &stage.file.instructions;
-    let name = instructions.get(stage.base_from).and_then(|from| match from.words.as_slice() {
+    let froms = instructions.iter().enumerate().filter(|(_, one)| one.keyword == Keyword::From);
+    let begins = |one: &Instruction| one.words.first().map(|word| word.text.to_ascii_lowercase());
+    let named = |one: &Instruction| match one.words.as_slice() {
         [_, word, name] if word.text.eq_ignore_ascii_case("as") => Some(name.text.to_ascii_lowercase()),
         _ => None,
-    });
-    let begins = |one: &&Instruction| {
-        let first = one.words.first().map(|word| word.text.to_ascii_lowercase());
-        one.keyword == Keyword::From && first.is_some() && first == name
     };
-    instructions.iter().filter(begins).count() > 1
+    // Stages on the base, and those of them that the final one begins from.
+    let mut below: Vec<(usize, Option<String>)> = Vec::new();
+    for (at, from) in froms {
+        let on_base = at == stage.base_from
+            || begins(from).is_some_and(|name| below.iter().any(|(_, known)| known.as_ref() == Some(&name)));
+        if on_base {
+            below.push((at, named(from)));
+        }
+    }
+    let mut chain = vec![stage.from];
+    while let Some(from) = chain.last().and_then(|at| instructions.get(*at)) {
+        let name = begins(from);
+        match below.iter().find(|(_, known)| known.is_some() && *known == name) {
+            Some((at, _)) if !chain.contains(at) => chain.push(*at),
+            _ => break,
+        }
+    }
+    below.iter().any(|(at, _)| *at != stage.base_from && !chain.contains(at))
 }
 
 /// The bases worth a proposal: NVIDIA's smallest flavor, or the current base; and another one that saves much more.

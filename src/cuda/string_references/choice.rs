@@ -170,6 +170,11 @@ impl<'a> Choice<'a> {
             // References in the application's own package count as the application's.
             let of_package = in_packages && !own;
             let is_idle = || packages::is_without_tools(self.packages, owner, node.parent().name(), name);
+            if of_package && name.ends_with(b".egg") {
+                found.left_out += 1;
+                found.programs_left_out += 1;
+                continue;
+            }
             if of_package && (!name.ends_with(b".py") || is_idle()) {
                 continue;
             }

@@ -466,7 +466,10 @@ const SCRIPT_HEAD: usize = 4 << 10;
 
 /// Whether a text is a shell script, by its first line, or without `#!` by its first command.
 pub(super) fn is_shell(text: &[u8]) -> bool {
-    const FIRST: [&[u8]; 6] = [b". /", b"cd /", b"exec ", b"export ", b"set -", b"source "];
+    const FIRST: [&[u8]; 14] = [
+        b". /", b"cd /", b"echo ", b"exec ", b"export ", b"if [", b"mkdir -", b"printf ", b"set -",
+        b"sleep ", b"source ", b"trap ", b"umask ", b"until ",
+    ];
     if text.starts_with(b"#!") {
         let line = text.iter().take(NAME_BYTES).take_while(|byte| **byte != b'\n').count();
         return text[..line].trim_ascii_end().ends_with(b"sh");

@@ -234,7 +234,15 @@ impl Names {
                 content.first().is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'/');
             let is_alone = !content.contains(&b' ');
             let (before, after) = (head.trim_ascii_end(), after.trim_ascii_start());
-            let before = if before.is_empty() && above.ends_with(b"(") { above } else { before };
+            // `f"unzip {x}"`
+            let prefixed = [&b"rf"[..], b"fr", b"f", b"r", b"b"].iter().find_map(|prefix| {
+                let head = head.strip_suffix(*prefix)?;
+                let is_whole = !head.last().is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+                is_whole.then(|| head.trim_ascii_end())
+            });
+            let before = prefixed.unwrap_or(before);
+            let begins = above.ends_with(b"(") || above.ends_with(b"[");
+            let before = if before.is_empty() && begins { above } else { before };
             let is_command = looks_like_one
                 && is_in_call(before, if is_alone { after } else { b"," })
                 && !is_word_list(content, before, after)
@@ -306,6 +314,9 @@ mod tests {
                 "(0, child_process_1.spawn)('unzip', args)\nawait promisify(exec)(`gs ${f}`)\nspawn(\n  'jq',\n  args,\n)\n",
                 &["gs", "jq", "unzip"],
             ),
+            ("subprocess.run(\n    [\n        \"unzip\",\n        \"-v\",\n    ],\n)\n", &["unzip"]),
+            ("os.system(f\"unzip {x}\")\nself\"no\"\n", &["unzip"]),
+            ("echo Starting\nunzip -q x.zip\n", &["echo", "unzip"]),
             ("REQ_FILE = \"file\",\nKIND = 'file'\nCONVERT = 'convert'\n", &["convert"]),
             ("{\"file\": upload, 'convert': 1}\nrequest.files['file']\nx.get(\"less\")\n", &[]),
         ] {

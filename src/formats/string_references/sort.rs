@@ -63,7 +63,15 @@ impl Sort {
             || name.starts_with(b"Procfile.")
             || name.ends_with(b".cron")
             || matches!(folder, b"cron" | b"cron.d" | b"crontabs");
-        Self::by_name(name).or_else(|| has_upper().then(lower).flatten()).or(is_table.then_some(Self::Script))
+        // What is rendered or copied to the name without it: `settings.yml.in`
+        let of_stem = || {
+            let stem = [&b".in"[..], b".orig"].into_iter().find_map(|end| name.strip_suffix(end))?;
+            Self::by_name(stem).filter(|_| stem != b"Makefile")
+        };
+        Self::by_name(name)
+            .or_else(of_stem)
+            .or_else(|| has_upper().then(lower).flatten())
+            .or(is_table.then_some(Self::Script))
     }
 
     /// Kind of a file by its name alone.

@@ -177,8 +177,10 @@ fn is_target(key: &[u8], rest: &[u8]) -> bool {
         b"text",
         b"title",
     ];
-    let line = rest.split(|byte| matches!(byte, b'\n' | b'\r')).next().unwrap_or_default();
-    let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    // Up to the next command, where the output goes, or a remark; behind variables of make.
+    let line = rest.split(|byte| b"\n\r#&|;>".contains(byte)).next().unwrap_or_default();
+    let words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    let mut words = words.filter(|word| !word.contains(&b'='));
     let Some(target) = words.next().filter(|_| words.next().is_none()) else { return false };
     let is_part = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-./%".contains(byte);
     let key = key.rsplit(|byte| b"_-.".contains(byte)).next().unwrap_or_default();

@@ -165,6 +165,11 @@ fn slim(context: &SplitContext<'_>, from: &str) -> Option<Base> {
     let (repository, tag) = from.rsplit_once(':')?;
     let name = repository.rsplit('/').next()?;
     let official = OFFICIAL.iter().find(|official| official.repository == name)?;
+    // What another image puts on the official one would be lost.
+    let known = context.input.inventory.base.as_ref();
+    if known.is_some_and(|known| known.layers != usize::from(context.base_layers)) {
+        return None;
+    }
     let tag = slim_tag(official, tag)?;
     let layers = match context.input.inventory.base.as_ref()?.below.first() {
         Some(lowest) if lowest.flavor == Flavor::None => layer16(lowest.layers),

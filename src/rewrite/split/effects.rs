@@ -149,7 +149,7 @@ impl<'a> Lines<'_, '_, 'a, '_, '_> {
     }
 
     /// All nodes at and below an operand.
-    fn nodes_of(&self, operand: &Operand) -> Vec<Node<'a>> {
+    pub(super) fn nodes_of(&self, operand: &Operand) -> Vec<Node<'a>> {
         let context = self.keep.context;
         let Some(path) = operand.path.as_deref() else { return Vec::new() };
         let folder =

@@ -106,10 +106,8 @@ fn inherited(keep: &Keep<'_, '_>, file: &Dockerfile, stage: &Final<'_>) -> Vec<S
     let is_usual = |folder: &str| FOLDERS.split(':').any(|known| known == folder);
     // What instructions add to it, they add again.
     let added = added_to_path(context.input.image.environment(), file, stage);
-    // What a RUN reads is left to the build.
     let instructions = stage.steps.iter().filter_map(|step| file.instructions.get(*step));
-    let texts: Vec<&str> =
-        instructions.filter(|one| one.keyword != Keyword::Run).map(|one| file.slice(&one.span)).collect();
+    let texts: Vec<&str> = instructions.map(|one| file.slice(&one.span)).collect();
     let is_read = |name: &str| {
         let (plain, braced) = (format!("${name}"), format!("${{{name}"));
         texts.iter().any(|text| {
@@ -240,7 +238,7 @@ pub(super) fn described(base: &Base) -> &'static str {
         Flavor::None if !base.local.is_empty() => {
             "the slim variant, without the development packages of Debian"
         }
-        Flavor::None => "the distribution's image: nothing loads a library of the CUDA image",
+        Flavor::None => "the distribution's image: nothing loads a library of the current base image",
         Flavor::Base => "the base flavor: libcudart and the settings for the NVIDIA container runtime",
         Flavor::Runtime | Flavor::Devel => {
             "the runtime flavor: the toolkit's libraries without compilers and headers"

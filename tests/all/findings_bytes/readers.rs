@@ -331,6 +331,10 @@ fn a_target_of_make_is_a_value_of_any_key() {
         ("srv/tasks.yaml", "nightly:\n  report: make report-all\n"),
         ("srv/jobs.ini", "[jobs]\nnightly = make report\n"),
         ("srv/Procfile", "web-api: make serve\n"),
+        ("srv/procs.yml", "procs:\n  api: make report && ./x\n"),
+        ("srv/procs.yml", "api: make report > /dev/null\n"),
+        ("srv/procs.yml", "api: make report PORT=80 # remark\n"),
+        ("srv/procs.yml.in", "api: make report\n"),
     ] {
         assert_eq!(scene(path, text), "build-tools unsure", "{text}");
     }

@@ -435,3 +435,38 @@ fn modes_that_a_building_run_gives_empty_folders_stay() {
         ],
     );
 }
+
+#[test]
+fn modes_of_context_files_that_an_opaque_run_sets_are_told() {
+    let scene = start()
+        .copy("entry.sh /usr/local/bin/", vec![file("usr/local/bin/entry.sh", "#!/bin/sh\nexec serve\n")])
+        .copy("src /src", vec![text("src/Makefile", 300)])
+        .run(
+            "if [ -f /src/Makefile ]; then make -C /src install; fi; chmod +x /usr/local/bin/entry.sh",
+            vec![
+                program("usr/local/bin/serve", &["libcurand.so.10"]),
+                file("usr/local/bin/entry.sh", "#!/bin/sh\nexec serve\n").mode(0o755),
+            ],
+        )
+        .cmd(&["/usr/local/bin/entry.sh"]);
+    let found = stages(&scene);
+    let copied = last_stage(&found.dockerfile).contains("COPY --from=build /usr/local/bin/entry.sh");
+    assert!(copied || left(&found).contains("chmod +x"), "{found:#?}");
+}
+
+#[test]
+fn folders_that_got_an_owner_are_no_fault_of_mkdir() {
+    let scene = with_user()
+        .copy("src /src", vec![text("src/Makefile", 300)])
+        .run("make -C /src install", vec![program("usr/local/bin/serve", &["libcurand.so.10"])])
+        .run(
+            "mkdir /data /logs && chown -R svc:svc /data",
+            vec![dir("data").owned_by(1001, 1001).mode(0o750), dir("logs")],
+        )
+        .cmd(&["/usr/local/bin/serve"]);
+    let found = stages(&scene);
+    let stage = last_stage(&found.dockerfile);
+    let makes = stage.find("install -d").is_some_and(|made| stage[made..].contains("mkdir /data"));
+    assert!(!makes, "{stage}");
+    assert!(stage.contains("/logs") && stage.contains("/data"), "{stage}");
+}

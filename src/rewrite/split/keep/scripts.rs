@@ -210,6 +210,21 @@ impl Keep<'_, '_> {
                 found.flatten().for_each(|name| _ = names.entry(name).or_insert(mention.node));
             }
         }
+        // Scripts of the application that are started by their paths.
+        let is_of_package = |path: &[u8]| {
+            [&b"/node_modules/"[..], b"/site-packages/", b"/dist-packages/"]
+                .iter()
+                .any(|part| memchr::memmem::find(path, part).is_some())
+        };
+        let copied = context.rootfs.nodes().filter(|node| self.fate(node.id()) == FileDisposition::Copied);
+        for node in copied {
+            let Some(program) = node.content().and_then(|inode| context.interpreter(inode)) else { continue };
+            let name =
+                ["perl", "python3"].into_iter().find(|name| program.ends_with(format!("/{name}").as_bytes()));
+            if let Some(name) = name.filter(|_| !is_of_package(&node.path())) {
+                names.entry(name).or_insert(node.id());
+            }
+        }
         // Debian's smallest package of an interpreter has few of its modules.
         for (name, package) in [("perl", "perl"), ("python", "python3"), ("python3", "python3")] {
             let Some((starter, package)) = names.get(name).zip(context.by_name.get(package)) else {

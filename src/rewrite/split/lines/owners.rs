@@ -12,6 +12,14 @@ use crate::formats::dockerfile::ShellCommand;
 use crate::rewrite::tidy::style;
 use crate::rootfs::Node;
 
+/// Whether scripts of a package may add this user: `redis` of `redis-server`, `postfix`; not `python` of `python3-venv`.
+fn is_user_of(user: &str, package: &str) -> bool {
+    const ENDS: [&str; 6] = ["", "-server", "-common", "-core", "-daemon", "-base"];
+    let name = package.trim_end_matches(|one: char| one.is_ascii_digit() || one == '.' || one == '-');
+    let is_one = |of: &str| of.strip_prefix(user).is_some_and(|end| ENDS.contains(&end));
+    is_one(package) || is_one(name) || user.starts_with('_') && package.starts_with(&user[1..])
+}
+
 /// Command for a folder with an owner.
 const FOLDER: &str = "install -d";
 
@@ -23,6 +31,14 @@ impl Lines<'_, '_, '_, '_, '_> {
     /// Numbers of user and group of a path in the image.
     pub(super) fn owner_in_image(&self, node: Node<'_>) -> Option<(u32, u32)> {
         node.entry().map(|entry| self.keep.context.rootfs.layer(node.layer()).owner(entry))
+    }
+
+    /// The option for the mode that a folder has in the image, unless it is the usual one.
+    fn mode_option(&self, path: &str) -> String {
+        let context = self.keep.context;
+        let node = context.paths.lookup(path.as_bytes()).map(|node| context.rootfs.node(node));
+        let mode = node.and_then(Node::index_entry).map(|(index, entry)| index.mode(entry));
+        mode.filter(|mode| *mode != 0o755).map_or_else(String::new, |mode| format!(" -m {mode:o}"))
     }
 
     /// The text of a `COPY` with the owner that a later `RUN` sets.
@@ -84,9 +100,7 @@ impl Lines<'_, '_, '_, '_, '_> {
         // Scripts of packages add users, mostly of the package's name.
         let installs = |(at, package): &(usize, String)| {
             (*at > self.last || self.installs(*at) && !self.dropped.contains(package.as_str()))
-                && (package.starts_with(user)
-                    || user.starts_with(package.as_str())
-                    || OF_PACKAGES.contains(&user))
+                && (is_user_of(user, package) || OF_PACKAGES.contains(&user))
         };
         let is_made = (0..self.steps.list.len()).any(|at| {
             let Kind::Run(works) = &self.steps.list[at].kind else { return false };
@@ -134,7 +148,8 @@ impl Lines<'_, '_, '_, '_, '_> {
             .filter_map(|(path, owner)| {
                 let (user, group) = owner.parts();
                 let word = shell_word(path.as_bytes())?;
-                Some((format!("{FOLDER} -o {user} -g {group} {word}"), (*path).to_owned()))
+                let mode = self.mode_option(path);
+                Some((format!("{FOLDER} -o {user} -g {group}{mode} {word}"), (*path).to_owned()))
             })
             .collect();
         for (command, path) in folders {

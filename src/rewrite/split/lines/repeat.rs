@@ -12,7 +12,7 @@ use super::{Lines, configures};
 use crate::formats::dockerfile::ShellCommand;
 use crate::rewrite::tidy::{Call, Run};
 use crate::rewrite::value::Edit;
-use crate::rootfs::{NodeId, NodeKind};
+use crate::rootfs::{Node, NodeId, NodeKind};
 use hashbrown::HashSet;
 
 impl Lines<'_, '_, '_, '_, '_> {
@@ -92,7 +92,7 @@ impl Lines<'_, '_, '_, '_, '_> {
     }
 
     /// Leaves users, and changes of owners and modes, to the reader that a building `RUN` makes in a form that cannot be
-    /// divided. Copies have the modes of their files.
+    /// divided. Copies from the build stage have the modes of their files, those from the context do not.
     fn leave_owners(&mut self, at: usize, works: &[Work]) {
         let Some(run) = self.steps.run(at) else { return };
         let all = operands(self.steps, at);
@@ -100,6 +100,7 @@ impl Lines<'_, '_, '_, '_, '_> {
             let is_kept = || {
                 Call::of(command).is_some_and(|call| call.program == "chmod")
                     && !all[place].list.iter().any(|operand| self.stays_empty(operand))
+                    && !all[place].list.iter().any(|operand| self.comes_from_context(operand))
             };
             let is_lost = match work {
                 Work::Users => true,
@@ -110,6 +111,15 @@ impl Lines<'_, '_, '_, '_, '_> {
                 self.leave(at, self.stage.file.slice(&command.span));
             }
         }
+    }
+
+    /// Whether an operand may be something that an earlier instruction copies from the context.
+    fn comes_from_context(&self, operand: &Operand) -> bool {
+        let is_context = |node: Node<'_>| {
+            let step = self.steps.origin(node).and_then(|step| self.steps.list.get(step));
+            step.is_some_and(|step| matches!(step.kind, Kind::Context))
+        };
+        operand.path.is_none() || self.nodes_of(operand).into_iter().any(is_context)
     }
 
     /// Whether an operand is a folder of the image without files.
@@ -179,6 +189,7 @@ impl Lines<'_, '_, '_, '_, '_> {
             self.added.extend(added);
             return;
         };
+        let text = self.with_parents(at, text);
         if changes {
             self.alive.insert(at);
         }
@@ -221,6 +232,25 @@ impl Lines<'_, '_, '_, '_, '_> {
             self.repeated.insert(at);
             self.cover_step(at, |fate| fate != FileDisposition::Installed);
         }
+    }
+
+    /// The text of a `RUN` in which `mkdir` takes folders that an earlier line has made with their owners.
+    fn with_parents(&self, at: usize, text: String) -> String {
+        let all = operands(self.steps, at);
+        let commands = self.steps.run(at).map(|run| run.commands.as_slice()).unwrap_or_default();
+        commands.iter().zip(&all).fold(text, |text, (command, named)| {
+            let is_made = |operand: &Operand| {
+                let path = operand.path.as_deref().map(|path| path.trim_end_matches('/'));
+                path.is_some_and(|path| self.owners.iter().any(|owner| owner.folders.contains(path)))
+            };
+            let is_one = Call::of(command).is_some_and(|call| call.program == "mkdir");
+            let old = self.stage.file.slice(&command.span);
+            if !is_one || !named.list.iter().any(is_made) || old.contains(" -p") || old.contains("--parents")
+            {
+                return text;
+            }
+            text.replacen(old, &old.replacen("mkdir", "mkdir -p", 1), 1)
+        })
     }
 
     /// Whether a command makes only folders that an earlier line has made with their owners: `mkdir` fails then.
@@ -418,15 +448,18 @@ impl Lines<'_, '_, '_, '_, '_> {
             (0..works.len()).filter(|place| works[*place] == Work::Owner && stays(*place)).collect();
         let Some(instruction) = self.stage.file.instructions.get(step.place) else { return };
         let extra: Vec<Edit> = self.tidied.within(&instruction.span).cloned().collect();
-        let changes =
-            (0..run.commands.len()).any(|place| !stays(place)) || step.installs() || !extra.is_empty();
+        let before = self.text(at);
+        let changes = (0..run.commands.len()).any(|place| !stays(place))
+            || step.installs()
+            || !extra.is_empty()
+            || self.with_parents(at, before.clone()) != before;
         if !changes {
             self.alive.extend(is_alive.then_some(at));
             self.change_owners(at, &owners);
             return;
         }
-        let before = self.text(at);
         let text = self.trimmed(run, works, &added, &extra, &stays);
+        let text = text.map(|text| self.with_parents(at, text));
         self.alive.extend((is_alive && text.is_some()).then_some(at));
         if text.is_some() {
             self.change_owners(at, &owners);
