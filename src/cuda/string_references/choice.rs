@@ -170,12 +170,8 @@ impl<'a> Choice<'a> {
             // References in the application's own package count as the application's.
             let of_package = in_packages && !own;
             let is_idle = || packages::is_without_tools(self.packages, owner, node.parent().name(), name);
-            if of_package && name.ends_with(b".egg") {
-                found.left_out += 1;
-                found.programs_left_out += 1;
-                continue;
-            }
             if of_package && (!name.ends_with(b".py") || is_idle()) {
+                leave_out_program(found, node.id(), name.ends_with(b".egg"));
                 continue;
             }
             let Some(read) = context.layer(inode.0) else { continue };
@@ -183,12 +179,7 @@ impl<'a> Choice<'a> {
                 continue;
             }
             let Some(sort) = read.facts.search_kind(&read.index, inode.1) else {
-                let runs = u64::from(self.runtimes.run(context, folder, name));
-                found.left_out += runs;
-                found.programs_left_out += runs;
-                if runs > 0 {
-                    add_first(&mut found.programs, node.id());
-                }
+                leave_out_program(found, node.id(), self.runtimes.run(context, folder, name));
                 continue;
             };
             if sort == Sort::Binary && is_known(context, inode, name) {
@@ -345,6 +336,15 @@ impl<'a> Choice<'a> {
         } else {
             above
         }
+    }
+}
+
+/// Counts a program that is not searched, if it is one.
+fn leave_out_program(found: &mut Searched, node: NodeId, is_one: bool) {
+    if is_one {
+        found.left_out += 1;
+        found.programs_left_out += 1;
+        add_first(&mut found.programs, node);
     }
 }
 
