@@ -165,9 +165,10 @@ fn slim(context: &SplitContext<'_>, from: &str) -> Option<Base> {
     let (repository, tag) = from.rsplit_once(':')?;
     let name = repository.rsplit('/').next()?;
     let official = OFFICIAL.iter().find(|official| official.repository == name)?;
-    // What another image puts on the official one would be lost.
+    // Another image of that name may be one on the official one, of which something would be lost, unless it is recognised.
     let known = context.input.inventory.base.as_ref();
-    if known.is_some_and(|known| known.layers != usize::from(context.base_layers)) {
+    let is_official = repository == name || repository.ends_with(&format!("library/{name}"));
+    if !is_official && known.is_none_or(|known| known.layers != usize::from(context.base_layers)) {
         return None;
     }
     let tag = slim_tag(official, tag)?;
