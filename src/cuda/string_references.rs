@@ -143,7 +143,7 @@ pub(super) fn gather(
                     && starts_unseen(context, packages, file);
             heard.searched.left_out += u64::from(cut || unbounded);
             // A Python archive, or a script with more references than are read.
-            if unbounded || mentions.cut && file.sort == Sort::Script {
+            if unbounded || mentions.cut && matches!(file.sort, Sort::Script | Sort::Python | Sort::Plain) {
                 heard.leave_out_program(file);
             }
             let library = mentions.habit == UncertaintyReason::Library && !is_of_interpreter(file.name);

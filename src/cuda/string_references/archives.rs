@@ -75,18 +75,25 @@ impl Runtimes {
 /// Whether the command starts an archive, or Python imports from one: Java programs, Python archives. Their content is not
 /// searched.
 pub(super) fn runs_archives(context: &InventoryContext<'_>) -> bool {
+    const ENDS: [&str; 5] = [".jar", ".war", ".pex", ".pyz", ".pyc"];
+    /// Only where Python runs or imports them: other programs read such files as data.
+    const OF_PYTHON: [&str; 3] = [".egg", ".whl", ".zip"];
+    let ends = |name: &str, known: &[&str]| known.iter().any(|end| name.ends_with(end));
     let config = context.input.image.run_config();
-    let lists = config.map(|config| [config.entrypoint().as_ref(), config.cmd().as_ref()]);
     let variables = config.and_then(|config| config.env().as_ref()).into_iter().flatten();
-    let paths =
+    let mut paths =
         variables.filter_map(|text| text.strip_prefix("PYTHONPATH=")).flat_map(|text| text.split(':'));
-    lists.into_iter().flatten().flatten().flatten().map(String::as_str).chain(paths).any(|text| {
-        text.split(|c: char| c.is_whitespace() || "'\"();&|=".contains(c)).any(|word| {
-            let name = word.rsplit('/').next().unwrap_or(word);
-            name == "java"
-                || [".jar", ".war", ".egg", ".pex", ".pyz", ".pyc", ".whl", ".zip"]
-                    .iter()
-                    .any(|end| name.ends_with(end))
-        })
+    if paths.any(|path| ends(path, &OF_PYTHON)) {
+        return true;
+    }
+    let lists = config.map(|config| [config.entrypoint().as_ref(), config.cmd().as_ref()]);
+    let texts = lists.into_iter().flatten().flatten().flatten();
+    let words = texts.flat_map(|text| text.split(|c: char| c.is_whitespace() || "'\"();&|=".contains(c)));
+    let mut words = words.filter(|word| !word.is_empty() && !word.starts_with('-'));
+    let mut before = "python";
+    words.any(|word| {
+        let name = word.rsplit('/').next().unwrap_or(word);
+        let of_python = std::mem::replace(&mut before, name).starts_with("py");
+        name == "java" || ends(name, &ENDS) || of_python && ends(name, &OF_PYTHON)
     })
 }

@@ -233,8 +233,12 @@ impl<'a> Choice<'a> {
         }
         if *listed >= FILES {
             found.left_out += 1;
-            found.programs_left_out += 1;
-            add_first(&mut found.programs, node);
+            // So many files with a suffix that is not known are data.
+            let mode = context.layer(inode.0).map_or(0, |read| read.index.mode(inode.1));
+            if mode & 0o111 != 0 || !context.node(node).name().contains(&b'.') {
+                found.programs_left_out += 1;
+                add_first(&mut found.programs, node);
+            }
             return true;
         }
         let is_in_cache = self.is_in_cache(node);

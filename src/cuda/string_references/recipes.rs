@@ -317,7 +317,10 @@ fn is_recipe(path: &[u8]) -> bool {
     const ENDINGS: [&str; 4] = [".cmake", ".m4", ".mk", ".ninja"];
     let path = escape(path);
     let name = path.rsplit('/').next().unwrap_or_default();
+    // Other Makefiles: `Makefile.msc`
+    let is_makefile = || name.get(..9).is_some_and(|start| start.eq_ignore_ascii_case("makefile."));
     NAMES.contains(&name)
+        || is_makefile()
         || ENDINGS.iter().any(|ending| name.ends_with(ending))
         || path.contains("/CMakeFiles/")
         || path.contains("/autom4te.cache/")

@@ -466,15 +466,22 @@ const SCRIPT_HEAD: usize = 4 << 10;
 
 /// Whether a text is a shell script, by its first line, or without `#!` by its first command.
 pub(super) fn is_shell(text: &[u8]) -> bool {
-    const FIRST: [&[u8]; 14] = [
-        b". /", b"cd /", b"echo ", b"exec ", b"export ", b"if [", b"mkdir -", b"printf ", b"set -",
-        b"sleep ", b"source ", b"trap ", b"umask ", b"until ",
+    const FIRST: [&[u8]; 11] = [
+        b". /", b"cd /", b"echo ", b"exec ", b"export ", b"if [", b"mkdir -", b"set -", b"source ",
+        b"umask 0", b"until [",
     ];
+    /// These begin sentences, too.
+    const WORDS: [&[u8]; 3] = [b"printf ", b"sleep ", b"trap "];
     if text.starts_with(b"#!") {
         let line = text.iter().take(NAME_BYTES).take_while(|byte| **byte != b'\n').count();
         return text[..line].trim_ascii_end().ends_with(b"sh");
     }
     let lines = text[..text.len().min(SCRIPT_HEAD)].split(|byte| *byte == b'\n');
     let mut lines = lines.map(<[u8]>::trim_ascii).filter(|line| !line.is_empty() && line[0] != b'#');
-    lines.next().is_some_and(|line| FIRST.iter().any(|start| line.starts_with(start)))
+    let is_argument =
+        |rest: &[u8]| rest.first().is_some_and(|byte| byte.is_ascii_digit() || b"'\"$".contains(byte));
+    lines.next().is_some_and(|line| {
+        FIRST.iter().any(|start| line.starts_with(start))
+            || WORDS.iter().any(|start| line.strip_prefix(*start).is_some_and(is_argument))
+    })
 }

@@ -153,12 +153,19 @@ fn is_command_of(before: &[u8]) -> bool {
     matches!(key_before(before), b"cmd" | b"command")
 }
 
-/// Whether a text ends with brackets that are quotes: `%{`, `%Q(` and `%q(` of Ruby, `[[` of Lua.
+/// Whether a text ends with brackets that are quotes, behind a call that starts programs: `sh %{`, `system %Q(`,
+/// `os.execute([[`.
 fn is_in_brackets(before: &[u8]) -> bool {
-    matches!(before, [.., b'%', b'{' | b'('] | [.., b'%', b'Q' | b'q', b'(' | b'{' | b'['] | [.., b'[', b'['])
+    let head = match before {
+        [head @ .., b'%', b'{' | b'('] | [head @ .., b'[', b'['] => head,
+        [head @ .., b'%', b'Q' | b'q', b'(' | b'{' | b'['] => head,
+        _ => return false,
+    };
+    is_in_call(head.trim_ascii_end(), b",")
 }
 
-/// Whether all of a string so far is one value that is put in: `f"{NICE} make report"`, `"%s make report" % nice`.
+/// Whether all of a string so far is one value that is put in, in a call that starts programs or the value of a setting for
+/// one: `os.system(f"{NICE} make report")`, `cmd = "%s make report" % nice`.
 fn follows_placeholder(before: &[u8]) -> bool {
     let start = match before {
         [head @ .., b'%', b's'] => Some(head.len()),
@@ -167,8 +174,16 @@ fn follows_placeholder(before: &[u8]) -> bool {
     };
     start.is_some_and(|start| {
         let head = before[..start].strip_suffix(b"$").unwrap_or(&before[..start]);
-        matches!(head, [.., b'\'' | b'"' | b'`'])
+        let [head @ .., b'\'' | b'"' | b'`'] = head else { return false };
+        is_in_call(without_prefix(head).trim_ascii_end(), b",")
     })
+}
+
+/// The text before a string of Python, without the letters that say how it is read: `f"…"`.
+pub(super) fn without_prefix(head: &[u8]) -> &[u8] {
+    let letters = head.iter().rev().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+    let (rest, word) = head.split_at(head.len() - letters);
+    if matches!(word, b"b" | b"f" | b"r" | b"br" | b"fr" | b"rb" | b"rf") { rest } else { head }
 }
 
 /// Whether a program's path in a folder of programs is a cell, or an entry of a list: `/usr/bin/cc,-shared`.

@@ -30,6 +30,9 @@ pub fn is_of_make(line: &[u8]) -> bool {
     matches!(program, Some(b"make" | b"gmake"))
 }
 
+/// Bytes at the start of a text without a known suffix in which a zero shows that it is data.
+const FRONT: usize = 64;
+
 /// Whether a text is a list of words, one a line: a vocabulary.
 fn is_list(text: &[u8]) -> bool {
     /// Lines of which all have one word; a script has a line with an argument.
@@ -54,6 +57,8 @@ pub(super) struct Found {
     words: BTreeSet<usize>,
     /// Words of a binary that count only if it starts programs.
     maybe: BTreeSet<usize>,
+    /// Words of two letters in a binary that are whole strings.
+    bounded: BTreeSet<usize>,
     libraries: BTreeSet<Vec<u8>>,
     programs: BTreeSet<Vec<u8>>,
     places: usize,
@@ -70,6 +75,8 @@ enum Counts {
     Yes,
     /// The context is ambiguous: any program may contain such a string.
     WhenItStartsPrograms,
+    /// Two letters between zeros, which are a number in programs whose strings have no end.
+    WhenStringsEnd,
     No,
 }
 
@@ -84,16 +91,18 @@ impl Found {
         if let Some(placing) = self.placing.take() {
             placing.loaded().for_each(|reference| self.add(reference));
         }
+        // Strings of Go have no end: between zeros, two letters are a number, but in what C brings.
+        if self.habits.is_of_go() && !self.habits.starts_in_c() {
+            self.maybe.retain(|place| WORDS.get(*place).is_some_and(|text| text.len() > 2));
+        } else {
+            self.words.append(&mut self.bounded);
+        }
         if self.habits.starts() {
             self.words.append(&mut self.maybe);
         }
         // Every program that Go built contains it.
         if self.habits.is_of_go() && !self.habits.starts() {
             self.words.retain(|place| WORDS.get(*place) != Some(&"go"));
-        }
-        // Strings of Go have no end, so that short ones with two are numbers, but in what C brings.
-        if self.habits.is_of_go() && !self.habits.starts_in_c() {
-            self.words.retain(|place| WORDS.get(*place).is_some_and(|text| !Word { text }.is_short()));
         }
         StringReferences {
             words: self.words.into_iter().filter_map(|place| WORDS.get(place).copied()).collect(),
@@ -139,12 +148,13 @@ impl Found {
     }
 
     pub(super) fn search_text(&mut self, text: &[u8], sort: Sort) {
-        // Data with a text at its start is none: `ld.so.cache` names all libraries.
-        if sort == Sort::Plain && (memchr::memchr(0, text).is_some() || is_list(text)) {
-            return;
-        }
         self.is_text = true;
         self.cut |= is_archive(text);
+        // Data with a text at its start is none: `ld.so.cache` names all libraries. A script may have data behind it.
+        let begins_data = || text.iter().take(FRONT).any(|byte| *byte == 0);
+        if sort == Sort::Plain && (begins_data() || is_list(text)) {
+            return;
+        }
         let comments = Comments::of(text, sort);
         let mut shell = Shell::of(text);
         shell.content = Content::of(sort);
@@ -267,6 +277,8 @@ impl Found {
             // A format string such as `size %d` looks like a command, also in a program that starts none.
             if word.is_weak() && (is_command || in_binary::is_whole(bytes, place)) {
                 Counts::WhenItStartsPrograms
+            } else if is_command && word.text.len() == 2 && in_binary::is_whole(bytes, place) {
+                Counts::WhenStringsEnd
             } else {
                 Counts::of(is_command)
             }
@@ -327,6 +339,7 @@ impl Found {
             match counts(Word { text }, &place) {
                 Counts::Yes => self.place(start, Reference::Word(*number)),
                 Counts::WhenItStartsPrograms => self.place(start, Reference::MaybeWord(*number)),
+                Counts::WhenStringsEnd => self.place(start, Reference::BoundedWord(*number)),
                 Counts::No => {}
             }
         }
@@ -347,6 +360,9 @@ impl Found {
             }
             Reference::MaybeWord(number) => {
                 self.maybe.insert(number);
+            }
+            Reference::BoundedWord(number) => {
+                self.bounded.insert(number);
             }
             Reference::System => self.habits.start(),
             Reference::Library(name)

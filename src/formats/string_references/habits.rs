@@ -56,7 +56,7 @@ pub(super) struct StringScanState {
     uv: bool,
     /// Cython 3.2 or later made it.
     cython: bool,
-    /// Contains the name of something in Python that starts programs, not terminated.
+    /// Contains the name of something in Python that starts programs, not terminated, or compressed strings.
     python_starts: bool,
     starts: bool,
     shell: bool,
@@ -90,10 +90,13 @@ impl StringScanState {
             "pawn" => has(1, b"spawn"),
             "pope" => has(0, b"popen"),
             "stem" => has(2, b"system") && !has(6, b"filesystem"),
+            // Compressed strings may name anything.
+            "S_ST" => has(14, b"CYTHON_COMPRESS_STRINGS="),
+            "LZSS" => has(0, b"LZSS string data decompression"),
             _ => false,
         };
         match key {
-            "bpro" | "pawn" => {}
+            "bpro" | "pawn" | "S_ST" | "LZSS" => {}
             "n_3_" => {
                 let minor = bytes.get(at + key.len()..).unwrap_or(&[]);
                 let is_old = matches!(minor, [b'0' | b'1', next, ..] if !next.is_ascii_digit());

@@ -10,9 +10,9 @@ fn keys(texts: &[&[&'static str]]) -> Vec<Key> {
 }
 
 /// Strings that show how a binary stores its strings and whether it starts programs.
-const HABITS: [&str; 14] = [
-    " Go ", "ustc", "s/uv", "n_3_", "bpro", "pawn", "(*Cm", "x_sp", "exec", "pope", "stem", "/ld-", "n/sh",
-    ";\0\0\0",
+const HABITS: [&str; 16] = [
+    " Go ", "ustc", "s/uv", "n_3_", "bpro", "pawn", "S_ST", "LZSS", "(*Cm", "x_sp", "exec", "pope", "stem",
+    "/ld-", "n/sh", ";\0\0\0",
 ];
 
 /// Finds words of all kinds, library names and habits in every binary. Measured on 450 MB of shared libraries, one

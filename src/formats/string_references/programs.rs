@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use super::around::{is_in_call, is_lone, is_plain_constant, is_word_list};
 use super::bounds::scheduled;
+use super::command::without_prefix;
 use super::comments::Comments;
 use super::values::{is_of_commands, is_value, key_before};
 use super::wrappers::{OF_SHELL, Shell, WRAPPERS};
@@ -233,14 +234,8 @@ impl Names {
             let looks_like_one =
                 content.first().is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'/');
             let is_alone = !content.contains(&b' ');
-            let (before, after) = (head.trim_ascii_end(), after.trim_ascii_start());
-            // `f"unzip {x}"`
-            let prefixed = [&b"rf"[..], b"fr", b"f", b"r", b"b"].iter().find_map(|prefix| {
-                let head = head.strip_suffix(*prefix)?;
-                let is_whole = !head.last().is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
-                is_whole.then(|| head.trim_ascii_end())
-            });
-            let before = prefixed.unwrap_or(before);
+            let after = after.trim_ascii_start();
+            let before = without_prefix(head).trim_ascii_end();
             let begins = above.ends_with(b"(") || above.ends_with(b"[");
             let before = if before.is_empty() && begins { above } else { before };
             let is_command = looks_like_one

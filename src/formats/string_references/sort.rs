@@ -22,12 +22,16 @@ pub(super) const HEAD_BYTES: usize = 18;
 /// build systems read, styles, translations, what tools write for themselves, archives, and media. None of them is read to
 /// see that it is no text.
 const OF_DATA: &str = "\
-     a ac adoc am asc asm avif beam bib bin bmp bz2 c cc class cmake cpp crt css cu cuh cxx d dat db \
-     dep dll dtd ear egg eot f f90 flow gif gmo gyp gypi gz h hh hpp htm html hxx ico in inl jar jpeg \
-     jpg key la less lock log m4 map markdown md mdx mo mp3 mp4 ninja npy npz o ogg onnx orig otf \
-     parquet patch pc pdf pem pex phar pkl png po pot proto pt pth pub pxd pyc pyi pyx pyz rej rs rst \
-     rtf s safetensors sass scss sln snap so sqlite srt styl svg tar tex tgz tif tiff tsbuildinfo ttf \
-     vcxproj vtt war wasm wav webm webp whl woff woff2 xpm xsd xz zip zst";
+     a ac adoc am arb asc asciidoc asm avif avsc beam bib bin bmp bpe bst bz2 c cc cff class cmake \
+     code-workspace containerfile cpp crt csproj css cu cuh cxx d dat db dep dic diff dll dockerfile \
+     dot drawio dtd ear egg en eot f f90 feature flow ftl geojson gif gmo gyp gypi gz h har hh hpp \
+     htm html hxx ico iml importmap in inl jar jpeg jpg jsonld key la lang less lock lockfile log m4 \
+     map markdown md mdx mkd mmd mo mp3 mp4 ninja npy npz nuspec o ogg old onnx opam org orig otf \
+     parquet patch pbxproj pc pcss pdf pem pex phar pkl png po pod podspec pom pot prisma proto pt \
+     pth pub puml pxd pyc pyi pyx pyz rdoc rego rej resx rs rst rtf s safetensors sass scss sln snap \
+     so spdx sqlite srt strings styl svg tar targets tex textile tgz tif tiff tsbuildinfo ttf ttl \
+     vcxproj vim vocab vtt war wasm wav webm webmanifest webp whl woff woff2 xcconfig xpm xsd xz zip \
+     zst";
 static DATA: LazyLock<HashSet<&'static [u8]>> =
     LazyLock::new(|| OF_DATA.split(' ').map(str::as_bytes).collect());
 
@@ -127,26 +131,32 @@ impl Sort {
     /// settings, a table (`/etc/default/app`, `.env.production`, `jobs.csv`, `app.yml.dist`). Not documents, sources that
     /// are only compiled, and data.
     pub fn is_plain(name: &[u8]) -> bool {
-        /// Documents, records of git, and tables of the system.
-        const OTHERS: [&[u8]; 18] = [
+        /// Documents, also with the suffix of a language: `README.zh-CN`.
+        const DOCUMENTS: [&[u8]; 11] = [
             b"authors",
             b"changelog",
+            b"changes",
+            b"citation",
+            b"contributing",
             b"copyright",
+            b"licence",
+            b"license",
+            b"notice",
+            b"readme",
+            b"thanks",
+        ];
+        /// Records of git, and tables of the system.
+        const OTHERS: [&[u8]; 10] = [
             b"earthfile",
             b"gitattributes",
             b"gitignore",
             b"gitkeep",
             b"gitmodules",
-            b"licence",
-            b"license",
             b"networks",
-            b"notice",
             b"protocols",
-            b"readme",
             b"rpc",
             b"services",
             b"shells",
-            b"thanks",
         ];
         /// Recipes of images, which were run already.
         const RECIPES: [&[u8]; 2] = [b"containerfile", b"dockerfile"];
@@ -154,6 +164,7 @@ impl Sort {
         const HASH: usize = 16;
         let name = name.strip_prefix(b".").unwrap_or(name);
         let suffix = memchr::memrchr(b'.', name).map(|dot| &name[dot + 1..]);
+        let stem = name.split(|byte| *byte == b'.').next().unwrap_or(name);
         let is_hash =
             || name.len() >= HASH && name.iter().all(|byte| byte.is_ascii_hexdigit() || *byte == b'-');
         // Pages of manuals and versions of libraries end in numbers.
@@ -170,6 +181,7 @@ impl Sort {
             && !RECIPES.iter().any(|recipe| {
                 name.get(..recipe.len()).is_some_and(|start| start.eq_ignore_ascii_case(recipe))
             })
+            && !DOCUMENTS.iter().any(|document| stem.eq_ignore_ascii_case(document))
             && !OTHERS.iter().any(|other| name.eq_ignore_ascii_case(other))
             && !is_hash()
     }

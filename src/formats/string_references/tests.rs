@@ -551,6 +551,9 @@ fn the_head_tells_what_the_name_does_not() {
             assert_eq!(named(name, b"git pull\n", false, piece), ["git"], "{name}");
         }
         assert_eq!(named("app", &program, false, piece), ["nvcc"]);
+        // Data behind a script.
+        let payload = [&b"git pull\n"[..], &[b'#'; 60], b"\nexit 0\n\0\0PAYLOAD"].concat();
+        assert_eq!(named("app", &payload, false, piece), ["git"]);
         let words = "git\nmake\n".repeat(20);
         for (name, bytes) in [
             ("app", &b"git \0pull\n"[..]),
@@ -558,6 +561,9 @@ fn the_head_tells_what_the_name_does_not() {
             ("a.md", b"git pull\n"),
             ("0123456789abcdef-d", b"git pull\n"),
             ("vocab", words.as_bytes()),
+            ("README.zh-CN", b"git pull\n"),
+            ("Changes.rdoc", b"git pull\n"),
+            ("prod.Dockerfile", b"git pull\n"),
             ("ld.so.cache", b"glibc-ld.so.cache1.1\0libbfd.so\0\ngit pull\n"),
         ] {
             assert_eq!(named(name, bytes, false, piece), <[&str; 0]>::default(), "{name}");

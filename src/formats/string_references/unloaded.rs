@@ -54,6 +54,8 @@ pub(super) enum Reference {
     Word(usize),
     /// The same, if the binary starts programs.
     MaybeWord(usize),
+    /// The same, if strings of the binary end with a zero.
+    BoundedWord(usize),
     /// `system`, which may be the function of the C library.
     System,
     Library(Vec<u8>),

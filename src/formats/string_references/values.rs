@@ -130,11 +130,17 @@ pub(super) fn is_named(before: &[u8], rest: &[u8], word: &str) -> bool {
     let is_key = !key.is_empty() && key.iter().all(is_part);
     is_key
         && (rest.starts_with(b" -")
-            || [&b" {"[..], b" $", b" /", b" %"].iter().any(|start| rest.starts_with(start))
+            || (is_of_commands(key) || is_value(before)) && has_operand(rest)
             || word == "ar" && has_files(rest)
             || is_of_commands(key) && is_subcommand(word, rest)
             || word == "make" && is_target(key, rest)
             || matches!(word, "go" | "uv") && has_argument(rest, word))
+}
+
+/// Whether a value that is put in or a path follows: ` {file}`, ` $1`, ` /srv`; not ` / 2`.
+fn has_operand(rest: &[u8]) -> bool {
+    matches!(rest, [b' ', b'{' | b'$', ..])
+        || matches!(rest, [b' ', b'/' | b'%', next, ..] if !next.is_ascii_whitespace())
 }
 
 /// Whether an operation and a file follow: `ar x {file}`.

@@ -160,6 +160,12 @@ fn slim_tag(official: &Official, tag: &str) -> Option<String> {
     })
 }
 
+/// Whether a repository is the official one of this name, by itself or behind a mirror.
+fn is_official(repository: &str, name: &str) -> bool {
+    let folder = repository.strip_suffix(name).unwrap_or(repository);
+    matches!(folder, "" | "library/" | "docker.io/") || folder.ends_with("/library/")
+}
+
 /// The slim variant of an official image.
 fn slim(context: &SplitContext<'_>, from: &str) -> Option<Base> {
     let (repository, tag) = from.rsplit_once(':')?;
@@ -167,8 +173,9 @@ fn slim(context: &SplitContext<'_>, from: &str) -> Option<Base> {
     let official = OFFICIAL.iter().find(|official| official.repository == name)?;
     // Another image of that name may be one on the official one, of which something would be lost, unless it is recognised.
     let known = context.input.inventory.base.as_ref();
-    let is_official = repository == name || repository.ends_with(&format!("library/{name}"));
-    if !is_official && known.is_none_or(|known| known.layers != usize::from(context.base_layers)) {
+    if !is_official(repository, name)
+        && known.is_none_or(|known| known.layers != usize::from(context.base_layers))
+    {
         return None;
     }
     let tag = slim_tag(official, tag)?;
@@ -211,4 +218,21 @@ fn slim(context: &SplitContext<'_>, from: &str) -> Option<Base> {
         local: official.folders,
         own: false,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_official;
+
+    #[test]
+    fn an_image_of_the_same_name_is_another_one() {
+        for repository in
+            ["node", "library/node", "docker.io/node", "docker.io/library/node", "mirror.io/library/node"]
+        {
+            assert!(is_official(repository, "node"), "{repository}");
+        }
+        for repository in ["acme-library/node", "cimg/node", "mirror.io/node", "docker.io/acme/node"] {
+            assert!(!is_official(repository, "node"), "{repository}");
+        }
+    }
 }

@@ -149,10 +149,12 @@ pub(super) fn build_only(context: &SplitContext<'_>, steps: &Steps<'_, '_>) -> H
 /// the application for which a build tool stays because of an open question, and the working directory.
 fn folders_of_builds(context: &SplitContext<'_>, named: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let is_builder = |name: &str| COMPILERS.contains(&name);
+    let is_tool = |node: NodeId| matches!(context.rootfs.node(node).name(), b"make" | b"gmake" | b"ninja");
     let is_open = context.input.findings.list.iter().any(|finding| {
         finding.verdict == Verdict::Unsure
             && finding.category == Category::BuildTools
             && context.input.plan.answer(&finding.id) != Some(Answer::Unused)
+            && finding.items.iter().filter_map(|item| item.node).any(is_tool)
     });
     let makes = |name: &str| matches!(name, "make" | "ninja");
     let mut found = Vec::new();

@@ -364,6 +364,16 @@ fn texts_with_any_suffix_are_searched() {
     let archive = "#!/usr/bin/env python3\nPK\x03\x04\0\0";
     assert_eq!(plain("srv/app", archive), "build-tools unsure");
     assert_eq!(plain("srv/app", "#!/usr/bin/env python3\nprint('PK')\n"), "build-tools safe");
+    // Python runs one that is not executable, too.
+    let started = || {
+        let own = vec![file("srv/tool", archive)];
+        let members = [service(&[]), debs(&[("make", "4.3", make)]), own].concat();
+        of(&judged(Packing::Gzip, &[members], &["python3", "/srv/tool"], &[]), "/usr/bin/make")
+    };
+    assert_eq!(started(), "build-tools unsure");
+    // Another program reads it as data.
+    let data = "python3 /srv/serve.py --data /srv/app.zip";
+    assert_eq!(scene("srv/app.zip", "PK", data, &[]), "build-tools safe");
     assert_eq!(scene("srv/app.zip", "PK", "python3 /srv/app.zip", &[]), "build-tools unsure");
     assert_eq!(
         scene("srv/app.zip", "PK", "/srv/service", &["PYTHONPATH=/srv:/srv/app.zip"]),

@@ -41,6 +41,15 @@ fn folders_of_the_user_in_effect_stay_the_users() {
     let stage = last_stage(&best.dockerfile);
     let [user, folder] = ["USER app", "WORKDIR /home/app/work"].map(|line| stage.find(line).unwrap());
     assert!(stage.find("useradd").unwrap() < user && user < folder, "{stage}");
+    // Elsewhere the number of the user in effect is not known: another one may own the folder.
+    let tool = program("opt/tool/serve", &["libcurand.so.10"]).owned_by(1001, 1002);
+    let scene = base()
+        .run("useradd --create-home app", users_and_groups())
+        .set("USER app", "User", "app".into())
+        .run("make -C /src install", vec![dir("opt/tool").owned_by(1001, 1002), tool])
+        .cmd(&["/opt/tool/serve"]);
+    let stage = last_stage(&scene.propose().list[0].dockerfile).to_owned();
+    assert!(!stage.contains("--chown=app"), "{stage}");
 }
 
 #[test]

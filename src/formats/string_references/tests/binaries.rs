@@ -16,7 +16,7 @@ fn elf(program: bool, strings: &[u8]) -> Vec<u8> {
 fn binaries_tell_how_they_keep_strings_and_whether_they_start_programs() {
     const GO: &[u8] = b"\xff Go buildinf:\x08\x02go1.22";
     const RUST: &[u8] = b"/rustc/90b35a623/library/core/src/str.rs";
-    let cases: [(bool, Vec<u8>, UncertaintyReason); 15] = [
+    let cases: [(bool, Vec<u8>, UncertaintyReason); 17] = [
         (true, [GO, b"gitsecretclone"].concat(), UncertaintyReason::Plain),
         (true, [GO, b"os/exec.(*Cmd).Start\0"].concat(), UncertaintyReason::Unbounded),
         (true, [GO, b"\0system\0popen\0"].concat(), UncertaintyReason::Plain),
@@ -31,6 +31,17 @@ fn binaries_tell_how_they_keep_strings_and_whether_they_start_programs() {
         (false, b"\0_cython_3_2_0\0gccstripsubprocesstext\0".to_vec(), UncertaintyReason::Unbounded),
         (false, b"\0_cython_3_10\0makeossystemtext\0".to_vec(), UncertaintyReason::Unbounded),
         (false, b"\0_cython_3_2_0\0filesystemnumpy\0".to_vec(), UncertaintyReason::Plain),
+        // Compressed strings may name anything.
+        (
+            false,
+            b"\0_cython_3_2_0\0macro 'CYTHON_COMPRESS_STRINGS=%d'.\0".to_vec(),
+            UncertaintyReason::Unbounded,
+        ),
+        (
+            false,
+            b"\0_cython_3_3_1\0LZSS string data decompression failed\0".to_vec(),
+            UncertaintyReason::Unbounded,
+        ),
         (false, b"\0_cython_3_0_11\0gccstripsubprocesstext\0".to_vec(), UncertaintyReason::Plain),
     ];
     for (program, strings, habit) in cases {
@@ -42,8 +53,9 @@ fn binaries_tell_how_they_keep_strings_and_whether_they_start_programs() {
     let of_go = |rest: &[u8]| words(Sort::Binary, elf(true, &[GO, b"\0go\0", rest].concat()));
     assert_eq!(of_go(b""), <[&str; 0]>::default());
     assert_eq!(of_go(b"os/exec.(*Cmd).Start\0\0system\0"), ["go"], "it may start what it names");
-    // A number looks like it.
+    // A number looks like it; longer names are none.
     assert_eq!(of_go(b"os/exec.(*Cmd).Start\0"), <[&str; 0]>::default());
+    assert_eq!(of_go(b"syscall.Exec\0/usr/bin/gcc\0git clone --depth=1\0"), ["gcc", "git"]);
     let tool = b"\0/usr/bin/readelf\0";
     assert_eq!(words(Sort::Binary, elf(true, tool)), ["readelf"]);
     assert_eq!(words(Sort::Binary, elf(false, tool)), <[&str; 0]>::default());

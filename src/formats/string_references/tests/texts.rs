@@ -78,6 +78,20 @@ fn strings_of_ruby_and_lua_and_values_put_in_begin_commands() {
         "words 'strip', 'trim'",
         "region: ar-ae",
         "k = strip\n",
+        // Values that are put in, arithmetic, translations, prose.
+        "sql = f\"{col} as {alias}\"",
+        "log.info(\"%s size %s\", a, b)",
+        "x = f'{user} make changes'",
+        "x = '%s make' % x",
+        "ratio = size / total",
+        "x = strip / 2",
+        "update = size % 2",
+        "header: make / model / year",
+        "greeting: make {name} happy",
+        "label: as {name}",
+        "[[make stuff]]",
+        "title: %{make model}",
+        "sleep well tonight\nyou make noise",
     ] {
         assert_eq!(script(text), <[&str; 0]>::default(), "{text}");
     }

@@ -86,27 +86,36 @@ impl Lines<'_, '_, '_, '_, '_> {
         });
     }
 
-    /// The user in effect, if a folder and all in it have one owner other than root: `COPY` makes the folder itself for root,
-    /// in which the user could then write nothing.
-    fn user_of(&self, folder: NodeId) -> Option<String> {
-        let user = self.user.0.as_deref()?.split_whitespace().nth(1)?;
-        let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
-        if matches!(user, "root" | "0") || !user.bytes().all(is_name) {
+    /// The owner of a folder, if a user other than root is in effect and owns it with all that is in it: `COPY` makes the
+    /// folder itself for root, in which the user could then write nothing. By name where the folder is in the user's home,
+    /// by which the number of the user is known.
+    fn owner_in_effect(&self, folder: NodeId) -> Option<String> {
+        let user = self.user.0.as_deref()?.split_whitespace().nth(1)?.split(':').next()?;
+        if matches!(user, "root" | "0") {
             return None;
         }
-        let rootfs = self.keep.context.rootfs;
-        let owner_of = |node: Node<'_>| self.owner_in_image(node);
-        let top = rootfs.node(folder);
-        let owner = owner_of(top).filter(|(user, _)| *user != 0)?;
+        let context = self.keep.context;
+        let top = context.rootfs.node(folder);
+        let owner = self.owner_in_image(top).filter(|(user, _)| *user != 0)?;
         let mut open = vec![top];
         while let Some(node) = open.pop() {
-            if owner_of(node).is_some_and(|one| one != owner) {
+            if self.owner_in_image(node).is_some_and(|one| one != owner) {
                 return None;
             }
             open.extend(node.children());
         }
-        // Without a group, that with the number of the user.
-        Some(if owner.0 == owner.1 { user.to_owned() } else { format!("{user}:{}", owner.1) })
+        let home = format!("/home/{user}");
+        let of_home = context
+            .paths
+            .lookup(home.as_bytes())
+            .and_then(|home| self.owner_in_image(context.rootfs.node(home)));
+        let is_at_home = is_within(&top.path(), home.as_bytes()) && of_home == Some(owner);
+        Some(match owner {
+            // Without a group, that with the number of the user.
+            (user_id, group) if is_at_home && user_id == group => user.to_owned(),
+            (_, group) if is_at_home => format!("{user}:{group}"),
+            (user_id, group) => format!("{user_id}:{group}"),
+        })
     }
 
     pub(super) fn copy(&mut self, root: &Root, at: usize) {
@@ -132,7 +141,7 @@ impl Lines<'_, '_, '_, '_, '_> {
         };
         let first = root.steps.first().copied().unwrap_or(at);
         let owner = self.chown(first, &folder).map(|owner| owner.spec.clone());
-        let owner = owner.or_else(|| self.user_of(root.folder).filter(|_| root.files.is_empty()));
+        let owner = owner.or_else(|| self.owner_in_effect(root.folder).filter(|_| root.files.is_empty()));
         if owner.is_some() || self.is_in_home(&folder) {
             self.users(at);
         }

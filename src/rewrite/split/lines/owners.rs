@@ -12,12 +12,16 @@ use crate::formats::dockerfile::ShellCommand;
 use crate::rewrite::tidy::style;
 use crate::rootfs::Node;
 
-/// Whether scripts of a package may add this user: `redis` of `redis-server`, `postfix`; not `python` of `python3-venv`.
+/// Whether scripts of a package may add this user: `redis` of `redis-server`, `postgres` of `postgresql-15`, `postfix`; not
+/// `python` of `python3-venv`, nor `app` of `apparmor`.
 fn is_user_of(user: &str, package: &str) -> bool {
     const ENDS: [&str; 6] = ["", "-server", "-common", "-core", "-daemon", "-base"];
-    let name = package.trim_end_matches(|one: char| one.is_ascii_digit() || one == '.' || one == '-');
-    let is_one = |of: &str| of.strip_prefix(user).is_some_and(|end| ENDS.contains(&end));
-    is_one(package) || is_one(name) || user.starts_with('_') && package.starts_with(&user[1..])
+    /// Letters of a name that another package hardly begins with by chance.
+    const LONG: usize = 5;
+    const LANGUAGES: [&str; 4] = ["python", "nodejs", "julia", "rustc"];
+    let user = user.strip_prefix('_').unwrap_or(user);
+    let is_long = user.len() >= LONG && !LANGUAGES.contains(&user);
+    package.strip_prefix(user).is_some_and(|end| is_long || ENDS.contains(&end))
 }
 
 /// Command for a folder with an owner.
@@ -203,5 +207,28 @@ impl Lines<'_, '_, '_, '_, '_> {
 
     pub(in crate::rewrite::split) fn is_hoisted(&self) -> bool {
         self.owners.iter().any(Owner::is_named)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_user_of;
+
+    #[test]
+    fn packages_add_users_of_their_names() {
+        for (user, package) in [
+            ("redis", "redis-server"),
+            ("postgres", "postgresql-15"),
+            ("memcache", "memcached"),
+            ("git", "git-daemon"),
+            ("_chrony", "chrony"),
+        ] {
+            assert!(is_user_of(user, package), "{user} {package}");
+        }
+        for (user, package) in
+            [("python", "python3-venv"), ("app", "apparmor"), ("gitea", "git"), ("kiosk", "make")]
+        {
+            assert!(!is_user_of(user, package), "{user} {package}");
+        }
     }
 }
