@@ -22,16 +22,16 @@ pub(super) const HEAD_BYTES: usize = 18;
 /// build systems read, styles, translations, what tools write for themselves, archives, and media. None of them is read to
 /// see that it is no text.
 const OF_DATA: &str = "\
-     a ac adoc am arb asc asciidoc asm avif avsc beam bib bin bmp bpe bst bz2 c cc cff class cmake \
-     code-workspace containerfile cpp crt csproj css cu cuh cxx d dat db dep dic diff dll dockerfile \
-     dot drawio dtd ear egg en eot f f90 feature flow ftl geojson gif gmo gyp gypi gz h har hh hpp \
-     htm html hxx ico iml importmap in inl jar jpeg jpg jsonld key la lang less lock lockfile log m4 \
-     map markdown md mdx mkd mmd mo mp3 mp4 ninja npy npz nuspec o ogg old onnx opam org orig otf \
-     parquet patch pbxproj pc pcss pdf pem pex phar pkl png po pod podspec pom pot prisma proto pt \
-     pth pub puml pxd pyc pyi pyx pyz rdoc rego rej resx rs rst rtf s safetensors sass scss sln snap \
-     so spdx sqlite srt strings styl svg tar targets tex textile tgz tif tiff tsbuildinfo ttf ttl \
-     vcxproj vim vocab vtt war wasm wav webm webmanifest webp whl woff woff2 xcconfig xpm xsd xz zip \
-     zst";
+     a ac adoc am arb asc asciidoc asm avif avsc beam bib bin bmp bpe bst bz2 c cache cc cff class \
+     cmake code-workspace containerfile cpp crt csproj css cu cuh cxx d dat db dep dic diff dll \
+     dockerfile dot drawio dtd ear egg en eot f f90 feature flow ftl geojson gif gmo gyp gypi gz h \
+     har hh hpp htm html hxx ico iml importmap in inl jar jpeg jpg jsonld key la lang less lock \
+     lockfile log m4 map markdown md mdx mkd mmd mo mp3 mp4 ninja npy npz nuspec o ogg old onnx opam \
+     org orig otf parquet patch pbxproj pc pcss pdf pem pex phar pkl png po pod podspec pom pot \
+     prisma proto pt pth pub puml pxd pyc pyi pyx pyz rdoc rego rej resx rs rst rtf s safetensors \
+     sass scss sln snap so spdx sqlite srt strings styl svg tar targets tex textile tgz tif tiff \
+     tsbuildinfo ttf ttl vcxproj vim vocab vtt war wasm wav webm webmanifest webp whl woff woff2 \
+     xcconfig xpm xsd xz zip zst";
 static DATA: LazyLock<HashSet<&'static [u8]>> =
     LazyLock::new(|| OF_DATA.split(' ').map(str::as_bytes).collect());
 

@@ -564,7 +564,8 @@ fn the_head_tells_what_the_name_does_not() {
             ("README.zh-CN", b"git pull\n"),
             ("Changes.rdoc", b"git pull\n"),
             ("prod.Dockerfile", b"git pull\n"),
-            ("ld.so.cache", b"glibc-ld.so.cache1.1\0libbfd.so\0\ngit pull\n"),
+            ("ld.so", b"glibc-ld.so.cache1.1\0libbfd.so\0\ngit pull\n"),
+            ("loaders.cache", b"git pull\n"),
         ] {
             assert_eq!(named(name, bytes, false, piece), <[&str; 0]>::default(), "{name}");
         }
