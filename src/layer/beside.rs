@@ -63,7 +63,8 @@ impl Beside {
     /// Begins a file of `size` bytes.
     pub(super) fn begin(&self, content: Content, size: u64) -> BesideFile {
         if size < LARGE_BYTES {
-            return BesideFile::Small(SmallFile { content, bytes: Vec::with_capacity(in_memory(size)) });
+            let bytes = Vec::with_capacity(in_memory(size));
+            return BesideFile::Small(SmallFile { content: Box::new(content), bytes });
         }
         let file = LargeFile { sender: self.large.clone(), used: self.used.clone(), bytes: Vec::new() };
         file.send(Message::Begin(Box::new(content), size));
@@ -141,7 +142,7 @@ pub(super) enum BesideFile {
 
 /// A file that is sent when it is complete.
 pub(super) struct SmallFile {
-    content: Content,
+    content: Box<Content>,
     bytes: Vec<u8>,
 }
 

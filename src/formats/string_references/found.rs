@@ -51,6 +51,19 @@ fn is_archive(text: &[u8]) -> bool {
     text.starts_with(b"#!") && text[end..].trim_ascii_start().starts_with(b"PK\x03\x04")
 }
 
+/// Whether a text of this sort may start programs that only settings name.
+fn may_start_any(text: &[u8], sort: Sort) -> bool {
+    // Most texts are in Python and JavaScript. Few searches suffice to leave out nearly all of them.
+    let names = |calls: &[&[u8]]| calls.iter().any(|call| memchr::memmem::find(text, call).is_some());
+    match sort {
+        Sort::Python | Sort::Binary => false,
+        Sort::JavaScript => names(&[b"child_process", b"spawn", b"execa"]),
+        // The value of a setting is a program where its key says so, which is decided there.
+        Sort::Script | Sort::Text | Sort::Plain => true,
+        Sort::Source | Sort::Code => names(&[b"exec", b"spawn", b"ommand", b"ystem"]),
+    }
+}
+
 #[derive(Default)]
 pub(super) struct Found {
     /// Indexes in [`WORDS`].
@@ -245,18 +258,10 @@ impl Found {
         {
             self.words.extend(WORDS.iter().position(|word| *word == "make"));
         }
-        // Most texts are in Python and JavaScript. Few searches suffice to leave out nearly all of them.
-        let names = |calls: &[&[u8]]| calls.iter().any(|call| memchr::memmem::find(text, call).is_some());
-        let starts_any = shell.is_script
+        if shell.is_script
             || self.words.iter().any(|word| STARTS.contains(&WORDS[*word]))
-            || match sort {
-                Sort::Python | Sort::Binary => false,
-                Sort::JavaScript => names(&[b"child_process", b"spawn", b"execa"]),
-                // The value of a setting is a program where its key says so, which is decided there.
-                Sort::Script | Sort::Text | Sort::Plain => true,
-                Sort::Source | Sort::Code => names(&[b"exec", b"spawn", b"ommand", b"ystem"]),
-            };
-        if starts_any {
+            || may_start_any(text, sort)
+        {
             self.programs = programs::started(text, &shell, &comments);
         }
     }
