@@ -62,9 +62,10 @@ fn all_ways(stream: &[u8]) {
     let Some((wanted, fault)) = all(MultiGzDecoder::new(stream)) else { return };
     let ways = [
         None,
-        Some(Division { workers: 0, piece: 1_300, ahead: 1, symbols: 0 }),
-        Some(Division { workers: 1, piece: 700, ahead: 2, symbols: 4 << 20 }),
-        Some(Division { workers: 2, piece: 5_000, ahead: 3, symbols: 1 << 20 }),
+        Some(Division { workers: 0, reader_helps: false, piece: 1_300, ahead: 1, symbols: 0 }),
+        Some(Division { workers: 0, reader_helps: true, piece: 900, ahead: 6, symbols: 4 << 20 }),
+        Some(Division { workers: 1, reader_helps: false, piece: 700, ahead: 2, symbols: 4 << 20 }),
+        Some(Division { workers: 2, reader_helps: false, piece: 5_000, ahead: 3, symbols: 1 << 20 }),
     ];
     for division in ways {
         let groups = Groups::default();

@@ -66,7 +66,9 @@ pub fn member(bytes: &[u8], level: u32) -> Vec<u8> {
 
 /// Divisions from very small to usual.
 fn divisions() -> Vec<Division> {
-    let of = |workers, piece, ahead, symbols| Division { workers, piece, ahead, symbols };
+    let of =
+        |workers, piece, ahead, symbols| Division { workers, reader_helps: false, piece, ahead, symbols };
+    let helped = |piece, ahead, symbols| Division { reader_helps: true, ..of(0, piece, ahead, symbols) };
     vec![
         of(1, 1_000, 1, 10 << 20),
         of(2, 3_000, 3, 10 << 20),
@@ -76,7 +78,13 @@ fn divisions() -> Vec<Division> {
         // Parts end before their piece does.
         of(2, 200_000, 4, 1 << 20),
         of(0, 1_000, 1, 0),
+        helped(1_000, 6, 10 << 20),
+        helped(20_000, 9, 1 << 20),
+        // No part fits, or no piece is far enough ahead.
+        helped(5_000, 6, 1),
+        helped(5_000, 2, 1 << 20),
         Division::of(0),
+        Division::of_two(),
         Division::of(2),
     ]
 }
@@ -316,20 +324,20 @@ fn what_a_second_thread_finds_is_counted_while_the_layer_passes() {
 #[test]
 fn a_stream_gets_its_share_of_the_cores() {
     let several = |workers| Some(Division::of(workers));
-    let two_cores = several(0);
+    let (one_thread, both_threads) = (several(0), Some(Division::of_two()));
     let alone = |bytes, cores| Division::for_share(bytes, bytes, 1, cores);
     assert_eq!(alone(1 << 30, 1), None);
-    assert_eq!(alone(1 << 30, 2), two_cores);
+    assert_eq!(alone(1 << 30, 2), both_threads);
     assert_eq!(alone(1 << 30, 3), several(3));
     assert_eq!(alone(1 << 30, 128), several(16));
     assert_eq!(alone(1 << 20, 16), None, "too short");
     let of_four = |bytes, cores| Division::for_share(bytes, 1 << 30, 4, cores);
-    assert_eq!(of_four(800 << 20, 2), two_cores, "others wait for it");
-    assert_eq!(of_four(600 << 20, 4), two_cores, "others use the rest");
+    assert_eq!(of_four(800 << 20, 2), both_threads, "others wait for it");
+    assert_eq!(of_four(600 << 20, 4), one_thread, "others use the rest");
     assert_eq!(of_four(300 << 20, 8), several(3), "others would wait for it");
     assert_eq!(of_four(600 << 20, 2), None, "others use the rest");
     assert_eq!(of_four(300 << 20, 4), None, "others use the rest");
     assert_eq!(of_four(600 << 20, 16), several(9));
-    assert_eq!(of_four(80 << 20, 8), two_cores, "cores would be idle");
+    assert_eq!(of_four(80 << 20, 8), one_thread, "cores would be idle");
     assert_eq!(Division::for_share(80 << 20, 1 << 30, 5, 8), None, "others use the rest");
 }

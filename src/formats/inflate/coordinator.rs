@@ -7,7 +7,7 @@ use std::thread;
 
 use super::Division;
 use super::bits::{Bits, NoBits, Pieces};
-use super::chunk::{Part, Window};
+use super::chunk::{Chunk, Part, Window};
 use super::decoder::{Decoder, Fault, Stop};
 use super::output::Output;
 use super::own::Own;
@@ -26,6 +26,8 @@ struct Direct<R> {
 /// What follows in the stream.
 pub(super) enum Event {
     Part(Part),
+    /// What the reader decoded itself, with the window before it.
+    Chunk(Chunk, Window),
     /// A block begins at this bit, with this window before it.
     Block(u64, Window),
 }
@@ -43,6 +45,7 @@ pub(super) struct Coordinator<R> {
     shared: Arc<Shared>,
     threads: Vec<thread::JoinHandle<()>>,
     ahead: u64,
+    reader_helps: bool,
     /// Where the next block begins, and the piece with this place.
     position: u64,
     number: u64,
@@ -72,6 +75,7 @@ impl<R: Read> Coordinator<R> {
             shared,
             threads: Vec::new(),
             ahead: division.ahead as u64,
+            reader_helps: division.reader_helps,
             position: 0,
             number: 0,
             window: Window::default(),
@@ -108,7 +112,7 @@ impl<R: Read> Coordinator<R> {
         let until = match self.shared.lock().guesses.get(&self.number) {
             Some(Guess::Done(Some(chunk))) if chunk.start.first > self.position => chunk.start.first,
             // No worker will go on from there.
-            _ if self.threads.is_empty() => u64::MAX,
+            _ if self.threads.is_empty() && !self.reader_helps => u64::MAX,
             // Behind the last bit of a stream that was cut at a block: there is no place to stop at before the fault.
             _ if piece.end_bit() <= self.position => u64::MAX,
             _ => piece.end_bit(),
@@ -185,10 +189,15 @@ impl<R: Read> Coordinator<R> {
                         self.position = chunk.end;
                         self.is_end = chunk.is_stream_end;
                         state.behind = (self.position, Arc::clone(&self.window));
-                        state.accepted.push_back((number, chunk, window));
-                        drop(state);
-                        self.shared.work.notify_one();
-                        self.queue.push_back(Next::Accepted(number));
+                        if self.reader_helps {
+                            drop(state);
+                            self.queue.push_back(Next::Event(Event::Chunk(chunk, window)));
+                        } else {
+                            state.accepted.push_back((number, chunk, window));
+                            drop(state);
+                            self.shared.work.notify_one();
+                            self.queue.push_back(Next::Accepted(number));
+                        }
                         if self.distance.is_some() && !self.is_end {
                             let block = Event::Block(self.position, Arc::clone(&self.window));
                             self.queue.push_back(Next::Event(block));

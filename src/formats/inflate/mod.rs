@@ -12,7 +12,8 @@
 //! is known, a worker that still decodes goes on without markers.
 //!
 //! What a worker decodes costs up to 1.8 times the processor time of what the coordinator does, so this is for layers
-//! that others wait for. On two cores there is no worker: checks, hashes and the walk leave the second core little time.
+//! that others wait for. On two cores there is no worker: checks, hashes and the walk take more than half of the second
+//! core, and the thread that does them decodes a piece ahead of the coordinator where it would wait for it.
 //!
 //! # Restart points
 //!
@@ -52,6 +53,8 @@ pub use serial::Gunzip;
 pub struct Division {
     /// Threads that decode ahead of the coordinator.
     pub workers: usize,
+    /// Whether the thread that reads decodes ahead of the coordinator where it would wait, if there are no workers.
+    pub reader_helps: bool,
     /// Compressed bytes of a piece.
     pub piece: usize,
     /// Pieces that are read ahead.
@@ -70,6 +73,8 @@ const MOST_WORKERS: usize = 16;
 const BYTES_PER_WORKER: usize = 48 << 20;
 /// Buffers of each kind that are kept for the next parts, for each worker: as many as a part of a usual layer has.
 const BUFFERS_PER_WORKER: usize = 16;
+/// Pieces between the coordinator and what the reader decodes ahead of it, so that the coordinator need not wait.
+const LEAD: u64 = 3;
 /// Decoded buffers that wait for the reader, 5 MiB: what evens out bytes that take long to walk.
 const BUFFERS_AHEAD: usize = 32;
 /// The same where there are workers.
@@ -91,7 +96,14 @@ impl Division {
             // More memory is left for each part; what does not fit is left to the coordinator.
             _ => 1 << 20,
         };
-        Self { workers, piece, ahead, symbols: bytes / 2 / ahead }
+        Self { workers, reader_helps: false, piece, ahead, symbols: bytes / 2 / ahead }
+    }
+
+    /// For two threads that both decode: the coordinator, and the one that reads where it would wait.
+    pub const fn of_two() -> Self {
+        let ahead = 2 * LEAD as usize;
+        let symbols = BYTES_PER_WORKER / 2 / ahead;
+        Self { workers: 0, reader_helps: true, piece: 512 << 10, ahead, symbols }
     }
 
     /// Whether a stream of so many compressed bytes is long enough for several threads.
@@ -121,7 +133,8 @@ impl Division {
             // one of libraries. Short layers are done soon, and a thread that decodes costs little more.
             0 | 1 if cores > FEW_CORES && 2 * long <= cores => Some(Self::of(0)),
             0 | 1 => None,
-            // One thread decodes, the other one checks, hashes and walks.
+            // One thread decodes, the other one checks, hashes and walks, and decodes where it would wait.
+            2 if cores == 2 => Some(Self::of_two()),
             2 if cores <= FEW_CORES => Some(Self::of(0)),
             // Of more cores some wait for such a stream: a torch image takes 5.6 to 6.3 s on eight, with
             // that one thread 7.5 s.

@@ -87,6 +87,7 @@ impl<R> Own<R> {
     /// Lets go of the pieces before this one, and of what workers found in them.
     pub(super) fn pass(&self, state: &mut State, number: u64) {
         state.next = state.next.max(number);
+        state.at = number;
         while let Some(piece) = state.pieces.first_entry().filter(|piece| *piece.key() < number) {
             self.source.borrow_mut().passed.push_back(piece.remove());
         }

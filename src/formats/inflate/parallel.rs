@@ -24,6 +24,8 @@ type Decoded = io::Result<Vec<Event>>;
 pub struct ParallelGunzip {
     shared: Arc<Shared>,
     decoded: Receiver<Decoded>,
+    /// Whether this thread decodes where it would wait.
+    helps: bool,
     events: vec::IntoIter<Event>,
     buffer: Box<[u8]>,
     fresh: Range<usize>,
@@ -61,6 +63,7 @@ impl ParallelGunzip {
         Ok(Self {
             shared,
             decoded,
+            helps: division.reader_helps,
             events: Vec::new().into_iter(),
             buffer: Box::default(),
             fresh: 0..0,
@@ -77,6 +80,7 @@ impl ParallelGunzip {
             return Err(Fault::Checksum.error());
         }
         if self.events.as_slice().is_empty() {
+            while self.helps && self.decoded.is_empty() && self.shared.help() {}
             self.events = self.decoded.recv().map_err(|_| io::Error::other(BROKEN))??.into_iter();
         }
         match self.events.next() {
@@ -95,6 +99,10 @@ impl ParallelGunzip {
             Some(Event::Part(Part::Member(trailer))) => {
                 self.is_wrong = trailer.crc != self.crc.sum() || trailer.length != self.crc.amount();
                 self.crc = Crc::default();
+            }
+            Some(Event::Chunk(chunk, window)) => {
+                let parts = chunk.resolve(&window, &self.shared.pool).into_iter().map(Event::Part);
+                self.events = parts.chain(std::mem::take(&mut self.events)).collect::<Vec<_>>().into_iter();
             }
             Some(Event::Block(bit, window)) => {
                 if let Some(recorder) = self.recorder.as_mut().filter(|recorder| recorder.due_in() == 0) {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use super::bits::{NoBits, Piece, Pieces};
 use super::chunk::{Chunk, Part, Pool, Window, speculate};
 use super::search::Start;
-use super::{BUFFERS_PER_WORKER, Division};
+use super::{BUFFERS_PER_WORKER, Division, LEAD};
 
 /// What a worker found in a piece.
 pub(super) enum Guess {
@@ -25,6 +25,8 @@ pub(super) struct State {
     pub(super) is_end: bool,
     /// The next piece that no worker has taken.
     pub(super) next: u64,
+    /// The piece where the coordinator is.
+    pub(super) at: u64,
     /// Pieces from this number on are not for workers yet.
     pub(super) bound: u64,
     pub(super) guesses: BTreeMap<u64, Guess>,
@@ -57,6 +59,7 @@ impl Shared {
             read: 0,
             is_end: false,
             next: 1,
+            at: 0,
             bound: 0,
             guesses: BTreeMap::new(),
             behind: (0, Window::default()),
@@ -70,7 +73,10 @@ impl Shared {
             work: Condvar::new(),
             arrived: Condvar::new(),
             done: Condvar::new(),
-            pool: Pool::new(BUFFERS_PER_WORKER * division.workers + division.buffers_ahead()),
+            pool: Pool::new(
+                BUFFERS_PER_WORKER * (division.workers + usize::from(division.reader_helps))
+                    + division.buffers_ahead(),
+            ),
             symbols: division.symbols,
         }
     }
@@ -82,13 +88,56 @@ impl Shared {
     /// Works until the coordinator is gone. A panic must not leave it waiting.
     pub(super) fn work(self: &Arc<Self>) {
         if crate::jobs::catch_panic(|| self.work_on()).is_err() {
-            let mut state = self.lock();
-            state.is_broken = true;
-            state.is_closed = true;
-            drop(state);
-            self.wake_all();
-            self.done.notify_all();
+            self.give_up();
         }
+    }
+
+    /// Decodes a piece ahead of the coordinator, on the thread that reads; `false` if there is none. Never waits, since
+    /// the coordinator may wait for the reader.
+    pub(super) fn help(self: &Arc<Self>) -> bool {
+        let mut state = self.lock();
+        let number = state.next.max(state.at + LEAD);
+        // The last block of a piece ends in the next one.
+        let is_whole = state.read > number + 1 || state.is_end;
+        let piece = state.pieces.get(&number).filter(|_| number < state.bound && is_whole).cloned();
+        let Some(piece) = piece else { return false };
+        state.next = number + 1;
+        state.guesses.insert(number, Guess::Running);
+        drop(state);
+        if crate::jobs::catch_panic(|| self.guess(number, &piece, false)).is_err() {
+            self.give_up();
+        }
+        true
+    }
+
+    /// After a panic.
+    fn give_up(&self) {
+        let mut state = self.lock();
+        state.is_broken = true;
+        state.is_closed = true;
+        drop(state);
+        self.wake_all();
+        self.done.notify_all();
+    }
+
+    /// Decodes a piece before its window is known.
+    fn guess(self: &Arc<Self>, number: u64, piece: &Arc<Piece>, waits: bool) {
+        let pieces = Ahead { shared: Arc::clone(self), waits };
+        let behind = |start: &Start| {
+            let state = self.lock();
+            let (position, window) = &state.behind;
+            (start.first..=start.last).contains(position).then(|| Arc::clone(window))
+        };
+        let chunk = speculate(&pieces, number, piece, &self.pool, self.symbols, behind);
+        let mut state = self.lock();
+        // The coordinator may have passed it.
+        if let Some(guess) = state.guesses.get_mut(&number) {
+            *guess = Guess::Done(chunk);
+        } else if let Some(chunk) = chunk {
+            chunk.discard(&self.pool);
+        }
+        drop(state);
+        self.done.notify_all();
     }
 
     /// Wakes all workers, to see that the coordinator is gone.
@@ -116,21 +165,8 @@ impl Shared {
                 state.next += 1;
                 state.guesses.insert(number, Guess::Running);
                 drop(state);
-                let pieces = Ahead(Arc::clone(self));
-                let behind = |start: &Start| {
-                    let state = self.lock();
-                    let (position, window) = &state.behind;
-                    (start.first..=start.last).contains(position).then(|| Arc::clone(window))
-                };
-                let chunk = speculate(&pieces, number, &piece, &self.pool, self.symbols, behind);
+                self.guess(number, &piece, true);
                 state = self.lock();
-                // The coordinator may have passed it.
-                if let Some(guess) = state.guesses.get_mut(&number) {
-                    *guess = Guess::Done(chunk);
-                } else if let Some(chunk) = chunk {
-                    chunk.discard(&self.pool);
-                }
-                self.done.notify_all();
                 continue;
             }
             state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -138,13 +174,17 @@ impl Shared {
     }
 }
 
-/// Pieces for a worker: waits for those that the coordinator will read without it.
+/// Pieces for a worker.
 #[derive(Clone)]
-pub(super) struct Ahead(Arc<Shared>);
+struct Ahead {
+    shared: Arc<Shared>,
+    /// Whether to wait for pieces that the coordinator will read without it.
+    waits: bool,
+}
 
 impl Pieces for Ahead {
     fn piece(&mut self, number: u64) -> Result<Arc<Piece>, NoBits> {
-        let mut state = self.0.lock();
+        let mut state = self.shared.lock();
         loop {
             if state.is_closed {
                 return Err(NoBits::Gone);
@@ -158,10 +198,10 @@ impl Pieces for Ahead {
             if state.is_end {
                 return Err(NoBits::End);
             }
-            if number > state.bound {
+            if number > state.bound || !self.waits {
                 return Err(NoBits::Gone);
             }
-            state = self.0.arrived.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self.shared.arrived.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
 }
